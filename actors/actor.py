@@ -1,0 +1,82 @@
+"""An actor: a class whose marked methods answer subjects of the table."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
+
+from actors.settings import Settings
+from bus import Bus
+from bus.permissions import Grant, grant
+from protocol.subjects import Bucket, Call, Event, Subject
+
+A = TypeVar("A")
+R = TypeVar("R")
+S = TypeVar("S")
+M = TypeVar("M", bound=Callable[..., Any])
+
+_MARK = "__handles__"
+
+
+@dataclass(frozen=True)
+class Handler:
+    """One subject that an actor answers: by which method, and how many times at once in one replica."""
+
+    subject: Subject[Any]
+    at_once: int
+    method: str
+
+
+@dataclass
+class Actor:
+    """The base of every actor: give it a bus and settings, and it is ready to be tested or run.
+
+    A subclass names itself, declares in `makes` what it asks and tells (its NATS permissions come from that and from
+    its handlers), and opens what it holds in `open`.
+    """
+
+    name: ClassVar[str]
+    makes: ClassVar[tuple[Subject[Any], ...]] = ()
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = ()
+
+    bus: Bus
+    settings: Settings
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Hold the actor's resources; it serves while the block lasts, and is drained before it ends."""
+        yield
+
+
+def handles(
+    call: Call[A, R], *, at_once: int
+) -> Callable[[Callable[[S, A], Awaitable[R]]], Callable[[S, A], Awaitable[R]]]:
+    """Answer `call` by this method, at most `at_once` times at once in one replica; more is refused as busy."""
+    return _marked(call, at_once)
+
+
+def hears(
+    event: Event[A], *, at_once: int
+) -> Callable[[Callable[[S, A], Awaitable[None]]], Callable[[S, A], Awaitable[None]]]:
+    """Have this method called with every `event`, in every replica, at most `at_once` times at the same time."""
+    return _marked(event, at_once)
+
+
+def handlers(actor: type[Actor]) -> tuple[Handler, ...]:
+    """Everything that an actor answers and hears, in the order in which it is written."""
+    return tuple(mark for method in vars(actor).values() if (mark := getattr(method, _MARK, None)) is not None)
+
+
+def grant_of(actor: type[Actor]) -> Grant:
+    """Tell what an actor may publish and subscribe."""
+    return grant(actor.name, (handler.subject for handler in handlers(actor)), actor.makes, actor.buckets)
+
+
+def _marked(subject: Subject[Any], at_once: int) -> Callable[[M], M]:
+    def mark(method: M) -> M:
+        setattr(method, _MARK, Handler(subject, at_once, method.__name__))
+        return method
+
+    return mark

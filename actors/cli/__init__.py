@@ -1,0 +1,1 @@
+"""The command `weft`: one file per verb."""

@@ -1,0 +1,89 @@
+"""The entry point of `weft`: its verbs, and what an error or Ctrl-C ends in."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from actors.cli.browse import browse
+from actors.cli.doctor import doctor
+from actors.cli.errors import Exit, exit_code, first, show
+from actors.cli.mcp import mcp
+from actors.cli.schema import schema
+from actors.cli.status import status
+from actors.cli.tap import tap
+from actors.cli.up import up
+from protocol.faults import FaultError
+
+app = typer.Typer(
+    name="weft",
+    no_args_is_help=True,
+    rich_markup_mode=None,  # plain help takes half the time
+    pretty_exceptions_enable=False,  # it prints locals, and they may hold secrets
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no Weft runs, 130 Ctrl-C.",
+)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer passes it by place
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - costs 20 ms
+
+        typer.echo(f"weft {version('weft')}")
+        raise typer.Exit
+
+
+@app.callback()
+def weft(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
+    ] = False,
+) -> None:
+    """Give LLM agents a web that they can trust.
+
+    A page goes in; clean Markdown with a confidence on every field comes out, or an error with the next thing to try.
+    """
+
+
+for _verb in (up, browse, status, tap, mcp, doctor, schema):
+    app.command(no_args_is_help=_verb is browse)(_verb)
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a page may say what the terminal's encoding cannot
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and give its exit code."""
+    try:
+        app(arguments, prog_name="weft")
+    except SystemExit as done:
+        return _flushed(done.code if isinstance(done.code, int) else 0)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except Exception as error:
+        if found := first(error, FaultError):
+            show(found.fault, as_json="--json" in arguments)
+            return exit_code(found)
+        if not first(error, BrokenPipeError):
+            raise
+    return _flushed(Exit.OK)
+
+
+def _flushed(code: int) -> int:
+    """Flush stdout; whoever closed it (as `head` does) has read enough."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code

@@ -1,0 +1,101 @@
+"""`weft status`: every live replica of every actor."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+
+from actors.cli import terminal
+from actors.cli.errors import not_running
+from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from actors.cli.running import connected
+from actors.settings import Loaded
+
+if TYPE_CHECKING:
+    from bus.stats import Replica
+
+
+_UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+
+
+class Directory(Protocol):
+    """Who knows the live replicas."""
+
+    async def replicas(self) -> tuple[Replica, ...]:
+        """Ask them all."""
+        ...
+
+
+def status(
+    *, as_json: Json = False, config: ConfigFile = None, data_dir: DataDir = None, log_level: LogLevel = None
+) -> None:
+    """Show every live replica of every actor.
+
+    Where it runs, what it has in hand, what it has done, and how fast.
+    """
+    replicas = anyio.run(_ask, read(config, data_dir, log_level))
+    now_ms = int(time.time() * 1000)
+    if as_json:
+        terminal.write(terminal.json_text([row(replica, now_ms) for replica in replicas]))
+    else:
+        _print_table(replicas, now_ms)
+
+
+def row(replica: Replica, now_ms: int) -> dict[str, str | int | float]:
+    """Write one replica for a program; times in ms, `started` since the epoch."""
+    return {
+        "actor": replica.actor,
+        "replica": replica.replica,
+        "host": replica.host,
+        "pid": replica.pid,
+        "version": replica.version,
+        "started": replica.started,
+        "uptimeMs": max(now_ms - replica.started, 0),
+        "inFlight": replica.in_flight,
+        "queued": replica.queued,
+        "served": replica.served,
+        "errors": replica.errors,
+        "p50Ms": replica.p50_ms,
+        "p99Ms": replica.p99_ms,
+    }
+
+
+def duration_text(ms: int) -> str:
+    """Write a duration in its largest unit and the next: 3d 4h, 5m 0s, 7s."""
+    seconds = ms // 1000
+    for (unit, size), (next_unit, next_size) in pairwise(_UNITS):
+        if seconds >= size:
+            return f"{seconds // size}{unit} {seconds % size // next_size}{next_unit}"
+    return f"{seconds}s"
+
+
+def _print_table(replicas: tuple[Replica, ...], now_ms: int) -> None:
+    from rich.table import Table  # noqa: PLC0415 - costs 40 ms
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("ACTOR", "REPLICA", "HOST", "PID", "VERSION", "UP"):
+        table.add_column(name, no_wrap=True)
+    for name in ("IN FLIGHT", "QUEUED", "SERVED", "ERRORS", "P50 MS", "P99 MS"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in replicas:
+        names = (one.actor, one.replica, one.host, str(one.pid), one.version)
+        counts = (one.in_flight, one.queued, one.served, one.errors)
+        latency = (f"{one.p50_ms:.1f}", f"{one.p99_ms:.1f}")
+        cells = (*names, duration_text(now_ms - one.started), *map(str, counts), *latency)
+        table.add_row(*map(terminal.one_line, cells), style="yellow" if one.errors else None)
+    terminal.table(table)
+
+
+async def _ask(loaded: Loaded) -> tuple[Replica, ...]:
+    async with connected(loaded) as bus:
+        replicas = await _live(bus)
+    if not replicas:
+        raise not_running(loaded.settings.data_dir, "No actor answers")
+    return replicas
+
+
+async def _live(directory: Directory) -> tuple[Replica, ...]:
+    return await directory.replicas()

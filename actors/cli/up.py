@@ -1,0 +1,85 @@
+"""`weft up`: start actors on this machine, and NATS with them unless there is one to join."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from actors.cli.options import ConfigFile, DataDir, LogLevel, read
+
+MAX_REPLICAS = 256
+
+
+def up(  # noqa: PLR0913 - the options of a command
+    *,
+    single_process: Annotated[
+        bool, typer.Option("--single-process", help="Run all actors in one process, on one event loop.")
+    ] = False,
+    nats: Annotated[
+        str | None, typer.Option("--nats", "--nats-url", metavar="URL", help="Join this NATS; start none.")
+    ] = None,
+    actors: Annotated[
+        str | None,
+        typer.Option("--actors", metavar="NAME[=N],...", help="Run only these actors, each in N replicas (default 1)."),
+    ] = None,
+    host: Annotated[str | None, typer.Option("--host", help="Address that the gateway listens on.")] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65_535, help="Port that the gateway listens on; 0: a free one.")
+    ] = None,
+    ready_file: Annotated[
+        Path | None,
+        typer.Option("--ready-file", metavar="FILE", help="Write the addresses to FILE, as JSON, when all is ready."),
+    ] = None,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Start Weft here, and keep it running until Ctrl-C.
+
+    Without options: every actor in a process of its own, a NATS server of our own, REST and MCP on 127.0.0.1:8720.
+    """
+    settings = read(config, data_dir, log_level, nats_url=nats, host=host, port=port).settings
+    from actors.launch import up as launch_up  # noqa: PLC0415 - as above
+    from actors.registry import ACTORS  # noqa: PLC0415 - imports the bus
+
+    chosen = dict.fromkeys(ACTORS, 1) if actors is None else parse_actors(actors, ACTORS)
+    raise typer.Exit(launch_up(settings, single_process=single_process, actors=chosen, ready_file=ready_file))
+
+
+def parse_actors(text: str, known: Iterable[str]) -> dict[str, int]:
+    """Read a choice of actors such as `navigator,verifier=3`: the number of replicas by name.
+
+    Raises:
+        typer.BadParameter: an actor that is not `known`, or is named twice, or a number that is none.
+    """
+    names = sorted(known)
+    chosen: dict[str, int] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, equals, number = map(str.strip, part.partition("="))
+        if name not in names:
+            raise _refused(f"there is no actor {name!r}. {_hint(name, names)}")
+        if name in chosen:
+            raise _refused(f"{name} is named twice")
+        chosen[name] = _replicas(name, number) if equals else 1
+    if not chosen:
+        raise _refused(f"no actor is named. There are: {', '.join(names)}")
+    return chosen
+
+
+def _replicas(name: str, number: str) -> int:
+    if not (number.isascii() and number.isdigit()) or not 1 <= int(number[:5]) <= MAX_REPLICAS:
+        raise _refused(f"{name}={number}: the replicas are a number from 1 to {MAX_REPLICAS}")
+    return int(number)
+
+
+def _hint(name: str, names: list[str]) -> str:
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(names)}"
+
+
+def _refused(why: str) -> typer.BadParameter:
+    return typer.BadParameter(why, param_hint="--actors")

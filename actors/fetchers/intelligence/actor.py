@@ -1,0 +1,140 @@
+"""Answers FETCH in the cheapest tier."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import partial
+from hashlib import blake2b
+from typing import ClassVar
+
+import anyio
+import anyio.to_thread
+
+from actors.actor import Actor, handles
+from actors.fetchers import redact
+from actors.fetchers.extract.extraction import Extraction
+from actors.fetchers.extract.other import kind_of
+from actors.fetchers.extract.page import extract
+from actors.fetchers.intelligence.client import Response, WebClient
+from bus import remaining_ms, span
+from protocol import subjects
+from protocol.browse import DEFAULT_LATENCY_MS, RenderTier
+from protocol.documents import untrusted
+from protocol.faults import FaultError
+from protocol.pages import Fetched, FetchPage
+
+_RESERVE_SHARE = 10
+_MAX_RESERVE_MS = 1_000
+"""A tenth of the time, a second at most, is kept for the answer: the site must be late before the call is."""
+
+_EXTRACTIONS_AT_ONCE = 2
+_FIRST_ERROR = 400
+_MAX_RETRY_AFTER_MS = 24 * 3_600_000
+
+
+@dataclass
+class Intelligence(Actor):
+    """Gets pages over HTTP without running their scripts, and extracts from them."""
+
+    name: ClassVar[str] = "fetchers.intelligence"
+
+    _extractions: anyio.CapacityLimiter = field(init=False, repr=False)
+    _web: WebClient = field(init=False, repr=False)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Hold the HTTP client."""
+        self._extractions = anyio.CapacityLimiter(_EXTRACTIONS_AT_ONCE)
+        async with WebClient(self.settings) as self._web:
+            yield
+
+    @handles(subjects.FETCH.at(tier=RenderTier.INTELLIGENCE.value), at_once=32)
+    async def fetch(self, request: FetchPage) -> Fetched:
+        """Get one page; a status of 400 and above is an answer like any other, the verifier judges it."""
+        try:
+            response = await self._exchange(request)
+            now = datetime.now(UTC)
+            found = await self._extract(request, response, now)
+        except FaultError as error:
+            raise FaultError(error.fault.at(url=request.url, tier=RenderTier.INTELLIGENCE.value)) from error
+        return _fetched(request, response, found, now)
+
+    async def _exchange(self, request: FetchPage) -> Response:
+        attributes = {"http.request.method": "GET", "url.full": redact.url(request.url)}
+        with span("GET", kind="client", attributes=attributes) as seen:
+            try:
+                response = await self._web.fetch(request, time_for_site(remaining_ms()))
+            except FaultError as error:
+                seen.fail(error.fault.code.value)
+                raise
+            seen.set_attribute("server.address", redact.host(response.url))
+            seen.set_attribute("http.response.status_code", response.status)
+            return response
+
+    async def _extract(self, request: FetchPage, response: Response, now: datetime) -> Extraction:
+        work = partial(
+            extract,
+            *_readable(response),
+            response.url,
+            include_html=request.include_html,
+            captured_at=now,
+        )
+        return await anyio.to_thread.run_sync(work, limiter=self._extractions, abandon_on_cancel=True)
+
+
+def _readable(response: Response) -> tuple[bytes, str]:
+    """Leave out the body of an error that has no text: its status is the answer."""
+    if response.status >= _FIRST_ERROR:
+        try:
+            kind_of(response.body, response.content_type)
+        except FaultError:
+            return b"", "text/plain"
+    return response.body, response.content_type
+
+
+def time_for_site(remaining: int | None) -> int:
+    """Tell how many milliseconds of those that are left a site may have."""
+    left = DEFAULT_LATENCY_MS if remaining is None else remaining
+    return max(left - min(left // _RESERVE_SHARE, _MAX_RESERVE_MS), 1)
+
+
+def retry_after_ms(value: str | None, now_s: float) -> int | None:
+    """Read a Retry-After header, in seconds or as a date, as milliseconds from now (RFC 9110 §10.2.3)."""
+    if not value:
+        return None
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return min(int(value[:9]) * 1000, _MAX_RETRY_AFTER_MS)
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - now_s
+    return min(max(round(seconds * 1000), 0), _MAX_RETRY_AFTER_MS)
+
+
+def _fetched(request: FetchPage, response: Response, found: Extraction, now: datetime) -> Fetched:
+    digest = blake2b(f"{response.url}\n{found.summary.markdown}".encode("utf-8", "replace"), digest_size=12)
+    return Fetched(
+        tier=RenderTier.INTELLIGENCE,
+        status=response.status,
+        final_url=response.url,
+        content_type=response.content_type,
+        document=untrusted(f"page_{digest.hexdigest()}", found.summary),
+        evidence=found.evidence,
+        title=found.title,
+        content=found.content,
+        tables=found.tables,
+        selectors=found.selectors,
+        titles=found.titles,
+        fetched_at=int(now.timestamp() * 1000),
+        from_cache=response.from_cache,
+        retry_after_ms=retry_after_ms(response.headers.get("retry-after"), time.time()),
+        retry_count=response.retry_count,
+        network=response.exchanges if request.include_network else (),
+    )

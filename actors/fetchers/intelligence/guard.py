@@ -1,0 +1,261 @@
+"""Refuses every address that is not on the public internet, at the URL and again at the socket."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+import anyio
+import httpcore2
+import httpx2
+from msgspec import structs
+
+from protocol.browse import MAX_URL_CHARS
+from protocol.faults import Code, Fault, FaultError, fault
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Gives every address of a host name, in the order in which they are to be tried."""
+
+# Own lists: `ipaddress.is_global` of Python 3.11 calls fec0::1, 5f00::1, ff02::1 and 64:ff9b::7f00:1 global.
+_PRIVATE_V4: tuple[IPv4Network, ...] = tuple(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+        "168.63.129.16/32",  # the metadata service of a cloud, on a public address
+    )
+)
+_GLOBAL_V6 = IPv6Network("2000::/3")
+_PRIVATE_V6: tuple[IPv6Network, ...] = tuple(
+    IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+)
+_NAMES_OF_PRIVATE_NETWORKS = ("localhost", "internal", "local", "home.arpa", "localdomain", "lan", "intranet")
+
+_WEB_PORTS = frozenset({80, 443})
+_FIRST_FREE_PORT = 1_024
+_LAST_PORT = 65_535
+_SERVICE_PORTS = frozenset(
+    {
+        *(1433, 1434, 1521, 1719, 1720, 1723, 1883, 2049, 2181, 2375, 2376, 2377, 2379, 2380, 3260, 3306, 3389, 3659),
+        *(4045, 4190, 4222, 4369, 5060, 5061, 5432, 5671, 5672, 5900, 5901, 5984, 5985, 5986, 6000, 6222, 6379, 6443),
+        *(6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 8009, 8222, 8500, 9042, 9092, 9160, 9200, 9300, 10080),
+        *(10250, 10255, 11211, 15672, 27017, 27018, 27019, 28015, 33060, 50000, 61616),
+    }
+)
+"""Ports of databases, queues, remote shells and cluster managers, and those that browsers refuse (Fetch "bad port")."""
+
+_UNPRINTABLE = re.compile(r"[\x00-\x20\x7f\\]")
+_HOST = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?\.?")
+_MAX_TRIED = 4
+
+
+def check_url(url: str) -> httpx2.URL:
+    """Read an address that was asked for, as it will be fetched; nothing parses it again.
+
+    Raises:
+        FaultError: SECURITY_URL_BLOCKED for what is never fetched, with what is wrong about it; its field is `url`.
+    """
+    try:
+        return _read(url)
+    except FaultError as error:
+        raise FaultError(structs.replace(error.fault, field="url")) from error.__cause__
+
+
+def _read(url: str) -> httpx2.URL:
+    if len(url) > MAX_URL_CHARS or _UNPRINTABLE.search(url):
+        raise _blocked("The address holds spaces, control characters or a backslash, or is too long.")
+    try:
+        parsed = httpx2.URL(url)
+        host, port = parsed.raw_host.decode("ascii").lower(), parsed.port
+    except (httpx2.InvalidURL, UnicodeError, ValueError) as error:
+        raise _blocked("The address is not a valid URL.") from error
+    if parsed.scheme not in ("http", "https"):
+        raise _blocked("Only http and https addresses are fetched.")
+    if parsed.userinfo or "@" in parsed.netloc.decode("ascii", "replace"):
+        raise _blocked("The address holds a user name or password; use a session profile instead.")
+    if _literal(host) is None and not _HOST.fullmatch(host):
+        raise _blocked("The host of the address is not a valid name.")
+    if port is not None and not port_allowed(port):
+        raise _blocked(f"Port {port} is never fetched.")
+    return parsed
+
+
+def check_redirect(base: httpx2.URL, location: str) -> httpx2.URL:
+    """Read where a redirect leads, by the rules of `check_url`; the fragment of `base` lives on if it names none.
+
+    Raises:
+        FaultError: SECURITY_URL_BLOCKED.
+    """
+    location = location.strip().replace(" ", "%20")
+    if _UNPRINTABLE.search(location):
+        raise _blocked("The site redirects to an address with control characters or a backslash.")
+    try:
+        target = base.join(location)
+    except (httpx2.InvalidURL, UnicodeError, ValueError) as error:
+        raise _blocked("The site redirects to an address that is not a valid URL.") from error
+    if base.fragment and not target.fragment:
+        target = target.copy_with(fragment=base.fragment)
+    return _read(str(target))
+
+
+def port_allowed(port: int) -> bool:
+    """Whether web pages may be fetched from a port."""
+    return port in _WEB_PORTS or (_FIRST_FREE_PORT <= port <= _LAST_PORT and port not in _SERVICE_PORTS)
+
+
+def allowed(ip: Address, extra_networks: Iterable[Network] = ()) -> bool:
+    """Whether an address is on the public internet, or inside a network that the operator allowed."""
+    if any(ip.version == network.version and ip in network for network in extra_networks):
+        return True
+    if isinstance(ip, IPv4Address):
+        return not any(ip in network for network in _PRIVATE_V4)
+    return ip in _GLOBAL_V6 and not any(ip in network for network in _PRIVATE_V6)
+
+
+def networks(cidrs: Iterable[str]) -> tuple[Network, ...]:
+    """Read the networks of WEFT_ALLOW_PRIVATE."""
+    return tuple(ip_network(cidr) for cidr in cidrs)
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """Ask the system's resolver, in a thread."""
+    found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class GuardedBackend(httpcore2.AsyncNetworkBackend):
+    """Connects to addresses that passed `allowed`, and to the very address that was checked.
+
+    A FaultError needs no translation: httpcore and httpx map only exceptions of their own and let others through.
+    """
+
+    def __init__(
+        self,
+        allow_private: tuple[Network, ...] = (),
+        resolve: Resolve = resolve,
+        inner: httpcore2.AsyncNetworkBackend | None = None,
+    ) -> None:
+        self._allow_private = allow_private
+        self._resolve = resolve
+        # Its stand-in for a missing anyio is no backend.
+        real: httpcore2.AsyncNetworkBackend = httpcore2.AnyIOBackend()  # pyright: ignore[reportAssignmentType]
+        self._inner = inner or real
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the signature is httpcore's
+        local_address: str | None = None,
+        socket_options: Iterable[SocketOption] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """Resolve once, check every answer, and connect to the first that accepts.
+
+        Raises:
+            FaultError: SECURITY_ADDRESS_BLOCKED, SECURITY_URL_BLOCKED or NETWORK_DNS_FAILED.
+        """
+        if not port_allowed(port):
+            raise _blocked(f"Port {port} is never fetched.")
+        until = None if timeout is None else anyio.current_time() + timeout
+        addresses = await self._checked(host, port, timeout)
+        for place, address in enumerate(addresses, start=1):
+            left = None if until is None else (until - anyio.current_time()) / (len(addresses) - place + 1)
+            try:
+                return await self._inner.connect_tcp(address, port, left, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                if place == len(addresses):
+                    raise
+        raise _no_address(host)
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - the signature is httpcore's
+        socket_options: Iterable[SocketOption] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """Refuse: no page lives there."""
+        del path, timeout, socket_options
+        raise _blocked("Only http and https addresses are fetched.")
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, for httpcore's retries."""
+        await anyio.sleep(seconds)
+
+    async def _checked(self, host: str, port: int, timeout: float | None) -> tuple[str, ...]:  # noqa: ASYNC109
+        literal = _literal(host)
+        found = (str(literal),) if literal else await self._lookup(host, port, timeout)
+        if not found:
+            raise _no_address(host)
+        public = tuple(address for address in found if self._allows(address))
+        # Only `localhost` may be ::1 and 127.0.0.1 where the operator allowed one of them.
+        if not public or (len(public) < len(found) and not _is_localhost(host)):
+            raise FaultError(private_address(host))
+        return public[:_MAX_TRIED]
+
+    def _allows(self, address: str) -> bool:
+        return allowed(ip_address(address.partition("%")[0]), self._allow_private)
+
+    async def _lookup(self, host: str, port: int, timeout: float | None) -> tuple[str, ...]:  # noqa: ASYNC109
+        name = host.lower().rstrip(".")
+        if not _HOST.fullmatch(name):
+            raise _blocked("The host of the address is not a valid name.")
+        if not self._allow_private and names_private_network(name):
+            raise FaultError(private_address(host))
+        try:
+            with anyio.fail_after(timeout):
+                return tuple(await self._resolve(name, port))
+        except TimeoutError as error:
+            raise httpcore2.ConnectTimeout(error) from error
+        except (OSError, UnicodeError) as error:
+            raise _no_address(host) from error
+
+
+def names_private_network(host: str) -> bool:
+    """Whether a name belongs to a private network by its very ending, so that nobody need be asked."""
+    return any(host == ending or host.endswith(f".{ending}") for ending in _NAMES_OF_PRIVATE_NETWORKS)
+
+
+def _is_localhost(host: str) -> bool:
+    name = host.lower().rstrip(".")
+    return name == "localhost" or name.endswith(".localhost")
+
+
+def private_address(host: str) -> Fault:
+    """Make the fault that names the way out; it never tells which addresses a name has."""
+    return fault(
+        Code.SECURITY_ADDRESS_BLOCKED,
+        f"{host} lies in a private network. Its operator can allow the network with WEFT_ALLOW_PRIVATE.",
+    )
+
+
+def _literal(host: str) -> Address | None:
+    try:
+        return None if "%" in host else ip_address(host)
+    except ValueError:
+        return None
+
+
+def _blocked(message: str) -> FaultError:
+    return FaultError(fault(Code.SECURITY_URL_BLOCKED, message))
+
+
+def _no_address(host: str) -> FaultError:
+    return FaultError(fault(Code.NETWORK_DNS_FAILED, f"The host name {host} has no address."))

@@ -1,0 +1,1 @@
+"""The gateway: MCP and REST for the outside, translated to the bus."""

@@ -1,0 +1,58 @@
+"""The actor that speaks with the outside."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any, ClassVar
+
+import msgspec
+import structlog
+from anyio import to_thread
+
+from actors.actor import Actor
+from actors.gateway.edge import edge
+from actors.gateway.server import serving
+from actors.settings import Settings
+from protocol import subjects
+from protocol.subjects import Subject
+
+log = structlog.stdlib.get_logger()
+
+LISTENING = "gateway_listening"
+
+_BACKLOG = 1_024
+
+
+@dataclass
+class Gateway(Actor):
+    """Speaks MCP and REST with the outside: translates, and owns no rule.
+
+    `listener` is a socket that listens already; without one the gateway opens the address of the settings.
+    """
+
+    name: ClassVar[str] = "gateway"
+    makes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSE, subjects.MICRO_STATS)
+
+    listener: socket.socket | None = None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None, None]:
+        """Serve HTTP while the block lasts, then finish what is in hand within `drain_ms`."""
+        listener = self.listener if self.listener is not None else await to_thread.run_sync(_listen, self.settings)
+        host, port = listener.getsockname()[:2]
+        settings = msgspec.structs.replace(self.settings, port=port)
+        async with (
+            edge(self.bus, settings, metadata.version("weft")) as (app, abandon),
+            serving(app, listener, settings.drain_ms, abandon),
+        ):
+            log.info(LISTENING, host=host, port=port)
+            yield
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)

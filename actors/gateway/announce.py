@@ -1,0 +1,61 @@
+"""The schemas of a tool as clients get them, in few words: a model pays for every one of them in each conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, cast
+
+_DEFS = "$defs"
+_HERE = f"#/{_DEFS}/"
+_HEADING = frozenset({"title"})
+_PROSE = frozenset({"title", "description"})
+
+
+def arguments(whole: dict[str, Any]) -> dict[str, Any]:
+    """Give the schema of a tool's arguments: what each one means stands with it alone, not with its type."""
+    brief: dict[str, Any] = _without(_HEADING, whole)
+    definitions: dict[str, Any] = _without(_PROSE, brief.pop(_DEFS, {}))
+    return brief | ({_DEFS: definitions} if definitions else {})
+
+
+def answer(whole: dict[str, Any], by_type: Collection[str]) -> dict[str, Any]:
+    """Give the schema of a tool's answer, without prose; the fields of `by_type` are told by their type alone."""
+    brief: dict[str, Any] = _without(_PROSE, whole)
+    fields: dict[str, Any] = brief["properties"]
+    brief["properties"] = {name: _bare(field) if name in by_type else field for name, field in fields.items()}
+    definitions: dict[str, Any] = brief.pop(_DEFS, {})
+    used = _used(brief, definitions)
+    return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
+
+
+def _without(words: frozenset[str], node: Any) -> Any:
+    """Take out of a schema what the words name; a property may have such a name, and stays."""
+    if isinstance(node, dict):
+        branch = cast("dict[str, Any]", node)
+        kept = {name: value for name, value in branch.items() if name not in words or not isinstance(value, str)}
+        return {name: _without(words, value) for name, value in kept.items()}
+    return [_without(words, child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
+
+
+def _bare(field: dict[str, Any]) -> dict[str, Any]:
+    return {"type": field.get("type", "object")}
+
+
+def _used(node: Any, definitions: dict[str, Any]) -> set[str]:
+    found, unread = set[str](), [node]
+    while unread:
+        names = set(_references(unread.pop())) - found
+        found |= names
+        unread += [definitions[name] for name in names]
+    return found
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        branch = cast("dict[str, Any]", node)
+        if isinstance(reference := branch.get("$ref"), str):
+            yield reference.removeprefix(_HERE)
+        node = list(branch.values())
+    if isinstance(node, list):
+        for child in cast("Iterable[Any]", node):
+            yield from _references(child)

@@ -1,0 +1,44 @@
+"""The HTTP answers of the gateway: JSON of a Struct, and refusals as StructuredError."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from actors.gateway.translate import http_status, retry_after_s, to_error
+from protocol.faults import Code, Fault, FaultError, fault
+
+JSON = "application/json"
+
+
+class RefusedError(FaultError):
+    """A request that is refused with a status of HTTP's own, which the code of its Fault does not tell."""
+
+    def __init__(self, told: Fault, status: int, headers: Mapping[str, str] | None = None) -> None:
+        """Refuse with `status` and further headers."""
+        super().__init__(told)
+        self.status = status
+        self.headers = headers
+
+
+def answer(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Answer with JSON."""
+    return Response(msgspec.json.encode(content), status, headers, JSON)
+
+
+def refusal(error: FaultError) -> Response:
+    """Answer with the StructuredError of a fault, in the status that it stands for."""
+    status, headers = http_status(error.fault), dict[str, str]()
+    if isinstance(error, RefusedError):
+        status, headers = error.status, dict(error.headers or {})
+    if (seconds := retry_after_s(error.fault, status)) is not None:
+        headers["Retry-After"] = str(seconds)
+    return answer(to_error(error.fault), status, headers)
+
+
+def invalid(message: str, status: int, headers: Mapping[str, str] | None = None) -> RefusedError:
+    """Make the error for a request that breaks the contract in a way which HTTP has a status for."""
+    return RefusedError(fault(Code.VALIDATION_INVALID_REQUEST, message), status, headers)

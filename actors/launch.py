@@ -1,0 +1,148 @@
+"""How a system is started by hand, found by the command line, and made for one call."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+
+import anyio
+import msgspec
+import structlog
+
+from actors.banner import banner
+from actors.ports import listen
+from actors.registry import ACTORS, GATEWAY, kinds, warmed
+from actors.replica import VERSION, replica_main
+from actors.rundir import claimed, read_ready, ready_path, write_ready
+from actors.settings import Settings, key_file, resolve_api_key
+from actors.spawners import Spawner, processes, tasks, zygote_process
+from actors.system import ONLOOKER, Plan, System, running
+from bus import Bus, TransportError, logs
+from bus.nats import keys
+from bus.nats.transport import connect as connect_nats
+from protocol.faults import Code, FaultError, fault
+
+log = structlog.stdlib.get_logger()
+
+SERVING = "system_serving"
+STOPPING = "system_stopping"
+STOPPED = "system_stopped"
+
+
+# -- weft up -------------------------------------------------------------------------------------------------------
+
+
+def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], ready_file: Path | None = None) -> int:
+    """Run a system until it is asked to stop; returns the exit status.
+
+    `actors` maps names to numbers of replicas. Blocks, and must be called before any thread or loop exists.
+
+    Raises:
+        FaultError: the system could not be started, or cannot go on; CONFIG_INVALID names the setting to change.
+    """
+    with claimed(settings.data_dir), ExitStack() as stack:
+        logs.configure(settings.log_level, settings.log_format)
+        found = warmed(actors)
+        # The zygote comes first: the key and the listening socket are none of its business.
+        zygote = None if single_process else zygote_process(replica_main, fork=_forks(settings))
+        control = stack.enter_context(zygote) if zygote else None
+        new_key = not settings.api_key and not key_file(settings).exists()
+        settings = msgspec.structs.replace(settings, api_key=resolve_api_key(settings))
+        listener = None
+        if GATEWAY in actors:
+            listener = stack.enter_context(listen("port", settings.host, settings.port))
+            settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
+        plan = Plan(settings, dict(actors), found, listener)
+        return anyio.run(partial(_up, plan, control, ready_file, show_key=new_key))
+
+
+def _forks(settings: Settings) -> bool:
+    return settings.start_method == "fork" or (settings.start_method == "auto" and sys.platform == "linux")
+
+
+async def _up(plan: Plan, control: socket.socket | None, ready_file: Path | None, *, show_key: bool) -> int:
+    folder = plan.settings.data_dir / "nats"
+    spawning: AbstractAsyncContextManager[Spawner] = processes(control) if control else tasks(plan.kinds)
+    async with spawning as spawner, anyio.create_task_group() as group:
+        serving = anyio.CancelScope()
+        group.start_soon(_stop_on_signal, serving, spawner)
+        async with running(plan, spawner, folder) as system:
+            with serving:
+                await system.until_ready()
+                _announce(system, ready_file, show_key=show_key)
+                await anyio.sleep_forever()
+            if plan.listener is not None:
+                plan.listener.close()  # as soon as the gateways accept no more, neither does the port
+        group.cancel_scope.cancel()
+    log.info(STOPPED)
+    return 0
+
+
+async def _stop_on_signal(serving: anyio.CancelScope, spawner: Spawner) -> None:
+    """End the system in good order at the first signal, and at once at the second."""
+    hangup = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)  # nohup
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, *hangup) as signals:
+        async for number in signals:
+            log.info(STOPPING, signal=number.name)
+            if serving.cancel_called:
+                spawner.kill_all()
+                os._exit(128 + number)
+            serving.cancel()
+
+
+def _announce(system: System, ready_file: Path | None, *, show_key: bool) -> None:
+    """Tell programs and people where the system is to be found."""
+    ready, plan = system.ready(), system.plan
+    for path in (ready_path(plan.settings.data_dir), *([ready_file] if ready_file else [])):
+        write_ready(path, ready)
+    log.info(SERVING, rest=ready.rest, actors=sum(plan.actors.values()))
+    try:
+        key = plan.settings.api_key if show_key or sys.stdout.isatty() else f"$(cat {ready.key_file})"
+        print(banner(ready, sum(plan.actors.values()), VERSION, key), flush=True)  # noqa: T201 - for the person who started it
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever closed it has read enough
+
+
+# -- systems found, and systems for one call -----------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def connect(settings: Settings) -> AsyncGenerator[Bus]:
+    """Give the bus of the system that runs in this data folder (or at `nats_url`), as an onlooker.
+
+    Raises:
+        FaultError: INTERNAL_UNAVAILABLE, when none runs.
+    """
+    ready = read_ready(settings.data_dir)
+    url = settings.nats_url or (ready.nats if ready else "")
+    if not url:
+        message = f"No Weft runs in {settings.data_dir}; start one with: weft up"
+        raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, message))
+    key = None if settings.nats_url else keys.derived(resolve_api_key(settings), keys.ONLOOKER)
+    try:
+        async with connect_nats(url, ONLOOKER, key) as transport:
+            bus = Bus(transport, ONLOOKER, token_hex(6), VERSION)
+            async with bus.running():
+                yield bus
+    except TransportError as error:
+        raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, str(error))) from None
+
+
+@asynccontextmanager
+async def private(settings: Settings) -> AsyncGenerator[System]:
+    """Give a system of this process alone, without a gateway, for as long as the block lasts."""
+    names = [name for name in ACTORS if name != GATEWAY]
+    settings = msgspec.structs.replace(settings, nats_url="", nats_port=0, api_key="")
+    plan = Plan(settings, dict.fromkeys(names, 1), kinds(names))
+    with tempfile.TemporaryDirectory(prefix="weft-") as folder:
+        async with tasks(plan.kinds) as spawner, running(plan, spawner, Path(folder)) as system:
+            await system.until_ready()
+            yield system

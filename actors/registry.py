@@ -1,0 +1,58 @@
+"""Which actors there are, and how they are loaded."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import anyio
+
+from actors.actor import Actor
+from protocol.codec import decoder
+from protocol.packets import Request, Response
+from protocol.subjects import Subject, table
+
+GATEWAY = "gateway"
+
+ACTORS: Mapping[str, str] = MappingProxyType(
+    {
+        "gateway": "actors.gateway.actor:Gateway",
+        "navigator": "actors.navigator.actor:Navigator",
+        "verifier": "actors.verifier.actor:Verifier",
+        "fetchers.intelligence": "actors.fetchers.intelligence.actor:Intelligence",
+    }
+)
+"""Every actor there is, from the edge inwards: the order in which they are stopped."""
+
+
+def kinds(names: Iterable[str] = ACTORS) -> dict[str, type[Actor]]:
+    """Import the classes of some actors."""
+    found: dict[str, type[Actor]] = {}
+    for name in names:
+        module, _, kind = ACTORS[name].partition(":")
+        found[name] = getattr(importlib.import_module(module), kind)
+    return found
+
+
+def warmed(names: Iterable[str]) -> dict[str, type[Actor]]:
+    """Import some actors, and do before the fork whatever each would otherwise do, and pay for in memory, after it.
+
+    The collector is off meanwhile and what is there at the end is never looked at again: a look is a write, and what a
+    process writes to is no longer shared.
+    """
+    gc.disable()
+    found = kinds(names)
+    for _, entry in table():
+        args: Any = entry.args if isinstance(entry, Subject) else None
+        answer: Any = getattr(entry, "answer", None)
+        if args is not None:
+            decoder(Request[args])
+        if answer is not None:
+            decoder(Response[answer])
+    anyio.run(anyio.sleep, 0)
+    gc.freeze()
+    gc.enable()
+    return found

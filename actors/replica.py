@@ -1,0 +1,146 @@
+"""One replica of one actor, from its first breath to its last, in whichever process it lives."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+import time
+from importlib import metadata
+from typing import cast
+
+import anyio
+import msgspec
+import structlog
+from anyio import to_thread
+from msgspec import Struct
+
+from actors.actor import Actor, handlers
+from actors.registry import kinds
+from actors.settings import Settings
+from bus import Bus, TransportError, logs, tracing
+from bus.nats.keys import NKey
+from bus.nats.transport import NatsTransport, connect
+from protocol.lifecycle import ReplicaGone, ReplicaReady
+from protocol.subjects import REPLICA_GONE, REPLICA_READY
+
+log = structlog.stdlib.get_logger()
+
+READY = "replica_ready"
+DRAINED = "replica_drained"
+DIED = "replica_died"
+
+VERSION = metadata.version("weft")
+
+
+class ReplicaSpec(Struct, frozen=True, kw_only=True):
+    """What a replica must know; it carries secrets, so it travels by memory and private pipes alone."""
+
+    actor: str
+    replica: str
+    settings: Settings
+    nats_url: str
+    key: NKey | None = None
+
+
+_read_spec = msgspec.json.Decoder(ReplicaSpec, dec_hook=lambda kind, value: kind(value)).decode
+
+
+async def live(kind: type[Actor], spec: ReplicaSpec, stop: anyio.Event, listener: socket.socket | None = None) -> int:
+    """Serve until `stop`, then finish what is in hand; returns the exit status, 1 for a death of its own."""
+    structlog.contextvars.bind_contextvars(actor=spec.actor, replica=spec.replica)
+    traces = tracing.start(spec.actor, spec.replica)
+    tracing.use(traces)
+    try:
+        async with connect(spec.nats_url, spec.actor, spec.key) as transport:
+            await _serve(kind, spec, transport, stop, listener)
+    except* (TransportError, OSError) as errors:
+        log.error(DIED, reason=repr(_first(errors)))  # noqa: TRY400 - the reason says it, a traceback would say no more
+    except* Exception:
+        log.exception(DIED)
+    else:
+        return 0
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(traces.close)
+    return 1
+
+
+async def _serve(
+    kind: type[Actor], spec: ReplicaSpec, transport: NatsTransport, stop: anyio.Event, listener: socket.socket | None
+) -> None:
+    bus = Bus(transport, spec.actor, spec.replica, VERSION, (kind.__doc__ or "").partition("\n")[0])
+    extra = {"listener": listener} if listener is not None else {}
+    actor = kind(bus=bus, settings=spec.settings, **extra)
+    async with bus.running(), anyio.create_task_group() as tasks:
+        tasks.start_soon(_until_closed, transport)
+        async with actor.open():
+            for handler in handlers(kind):
+                await bus.serve(handler.subject, getattr(actor, handler.method), at_once=handler.at_once)
+            await bus.announce()
+            await transport.flush()
+            await bus.tell(REPLICA_READY, _ready(bus))
+            log.info(READY)
+            await stop.wait()
+            await bus.drain(spec.settings.drain_ms)
+        await bus.tell(REPLICA_GONE, ReplicaGone(actor=bus.actor, replica=bus.replica, reason="drained"))
+        log.info(DRAINED)
+        tasks.cancel_scope.cancel()
+
+
+def _ready(bus: Bus) -> ReplicaReady:
+    figures = bus.figures()
+    return ReplicaReady(
+        actor=figures.actor,
+        replica=figures.replica,
+        host=figures.host,
+        pid=figures.pid,
+        version=figures.version,
+        started=int(time.time() * 1000),
+    )
+
+
+async def _until_closed(transport: NatsTransport) -> None:
+    """Die with the connection: nats-py gives up for good on most errors of the server, and cannot be revived."""
+    await transport.closed.wait()
+    msg = "NATS closed the connection for good"
+    raise TransportError(msg)
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
+
+
+# -- in a process made for it ----------------------------------------------------------------------------------------
+
+
+def replica_main(payload: bytes, listener_fd: int | None) -> int:
+    """Live as one replica, in a process made for it; returns the exit status."""
+    spec = _read_spec(payload)
+    kind = kinds([spec.actor])[spec.actor]
+    listener = None if listener_fd is None else socket.socket(fileno=listener_fd)
+
+    async def main() -> int:
+        status, stop = 1, anyio.Event()
+        async with anyio.create_task_group() as group:
+            group.start_soon(_set_on_sigterm, stop)
+            status = await live(kind, spec, stop, listener)
+            group.cancel_scope.cancel()
+        return status
+
+    return anyio.run(main)
+
+
+async def _set_on_sigterm(stop: anyio.Event) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM) as signals:
+        async for _ in signals:
+            stop.set()
+
+
+if __name__ == "__main__":
+    data = sys.stdin.buffer.read()
+    chosen = _read_spec(data).settings
+    logs.configure(chosen.log_level, chosen.log_format)
+    sys.exit(replica_main(data, int(sys.argv[1]) if sys.argv[1:] else None))

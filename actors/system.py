@@ -1,0 +1,185 @@
+"""A system of actors: what it consists of, how it comes up around its NATS, and how it goes down in order."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from secrets import token_hex
+
+import anyio
+import msgspec
+from anyio.abc import TaskGroup
+
+from actors.actor import Actor, grant_of, handlers
+from actors.natsserver import NatsServer
+from actors.ports import listen
+from actors.registry import ACTORS, GATEWAY
+from actors.replica import VERSION, ReplicaSpec
+from actors.restarts import Policy
+from actors.rundir import Ready
+from actors.settings import Settings, key_file
+from actors.spawners import Child, Spawner
+from actors.supervisor import Slot, Supervisor
+from bus import Bus, TransportError
+from bus.nats import keys
+from bus.nats.keys import NKey
+from bus.nats.transport import connect as connect_nats
+from bus.nats.transport import hide_credentials
+from bus.permissions import EVERYTHING, Grant, onlooker
+from protocol.faults import Code, FaultError, fault
+
+SUPERVISOR = "supervisor"
+ONLOOKER = "onlooker"
+
+START_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a system is to consist of."""
+
+    settings: Settings
+    actors: dict[str, int]
+    kinds: dict[str, type[Actor]]
+    listener: socket.socket | None = None
+    secrets: dict[str, NKey] = field(default_factory=dict[str, NKey])
+
+    def key(self, participant: str) -> NKey | None:
+        """Give the key of an actor or the supervisor; None on somebody else's NATS, where the URL says who we are."""
+        if self.settings.nats_url:
+            return None
+        if participant not in self.secrets:
+            self.secrets[participant] = keys.new()
+        return self.secrets[participant]
+
+    def users(self) -> dict[str, tuple[str, Grant]]:
+        """Everybody who may speak on our own NATS: the actors, the supervisor, and the command line."""
+        grants = {SUPERVISOR: EVERYTHING, **{name: grant_of(kind) for name, kind in self.kinds.items()}}
+        users = {name: (key.public, allowed) for name, allowed in grants.items() if (key := self.key(name))}
+        if self.settings.api_key:
+            users[ONLOOKER] = (keys.derived(self.settings.api_key, keys.ONLOOKER).public, onlooker())
+        return users
+
+
+@dataclass(frozen=True)
+class System:
+    """A system that was started; `bus` is the supervisor's, `slots` are those of each actor."""
+
+    plan: Plan
+    bus: Bus
+    nats_url: str
+    supervisor: Supervisor
+    slots: Mapping[str, list[Slot]]
+
+    async def until_ready(self) -> None:
+        """Wait until every actor serves.
+
+        Raises:
+            GivenUpError: one of them died too often before it did.
+            FaultError: CONFIG_INVALID: one of them takes too long.
+        """
+        with anyio.move_on_after(START_TIMEOUT_S):
+            await self.supervisor.until_ready([slot for group in self.slots.values() for slot in group])
+            return
+        raise FaultError(fault(Code.CONFIG_INVALID, f"Not every actor serves after {START_TIMEOUT_S:.0f} s"))
+
+    def ready(self) -> Ready:
+        """Where it is to be found."""
+        settings = self.plan.settings
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        rest = f"http://{host}:{settings.port}" if self.plan.listener is not None else ""
+        return Ready(
+            rest=rest,
+            mcp=f"{rest}/mcp" if rest else "",
+            nats=hide_credentials(self.nats_url),
+            key_file=str(key_file(settings)),
+            pid=os.getpid(),
+        )
+
+
+@asynccontextmanager
+async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[System]:
+    """Start NATS (unless one is to be joined) and every actor, and stop them in order at the end of the block.
+
+    Raises:
+        FaultError: NATS could not be started or reached, or died too often.
+    """
+    supervisor = Supervisor(_policy(plan.settings))
+    async with (
+        anyio.create_task_group() as group,
+        _nats(plan, spawner, folder, supervisor, group) as url,
+        _speaking(url, plan.key(SUPERVISOR)) as bus,
+    ):
+        await supervisor.listen(bus)
+        slots = {name: [_slot(plan, spawner, name, url) for _ in range(n)] for name, n in plan.actors.items()}
+        for slot in chain.from_iterable(slots.values()):
+            group.start_soon(supervisor.keep, slot)
+        try:
+            yield System(plan, bus, url, supervisor, slots)
+        finally:
+            with anyio.CancelScope(shield=True):
+                for name in ACTORS:
+                    await supervisor.stop(slots.get(name, []), plan.settings.drain_ms / 1000)
+
+
+def _policy(settings: Settings) -> Policy:
+    return Policy(
+        limit=settings.restart_limit,
+        window_s=settings.restart_window_ms / 1000,
+        backoff_s=settings.restart_backoff_ms / 1000,
+        backoff_max_s=settings.restart_backoff_max_ms / 1000,
+    )
+
+
+@asynccontextmanager
+async def _nats(
+    plan: Plan, spawner: Spawner, folder: Path, supervisor: Supervisor, group: TaskGroup
+) -> AsyncGenerator[str]:
+    """Give the URL of the NATS to join, or keep a server of our own while the block lasts."""
+    settings = plan.settings
+    if settings.nats_url:
+        yield settings.nats_url
+        return
+    if settings.nats_port:
+        listen("nats_port", "127.0.0.1", settings.nats_port).close()
+    server = NatsServer(spawner, folder, settings.nats_port, plan.users(), settings.jetstream_max_bytes)
+    slot = Slot("nats-server", server.start, vital=True, log=str(server.log))
+    group.start_soon(supervisor.keep, slot)
+    try:
+        yield await server.url()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await supervisor.stop([slot], 1.0)
+
+
+@asynccontextmanager
+async def _speaking(url: str, key: NKey | None) -> AsyncGenerator[Bus]:
+    """Take part as the supervisor, which makes what all others use."""
+    try:
+        async with connect_nats(url, SUPERVISOR, key) as transport:
+            bus = Bus(transport, SUPERVISOR, token_hex(6), VERSION)
+            async with bus.running():
+                await transport.keep_claims()
+                yield bus
+    except* TransportError as errors:
+        message = f"nats_url: {errors.exceptions[0]}; check WEFT_NATS_URL, and that the server has JetStream"
+        raise FaultError(fault(Code.CONFIG_INVALID, message, field="nats_url")) from None
+
+
+def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
+    """Give a slot for a replica; only the gateway is told the API key and gets the listening socket."""
+    gateway = name == GATEWAY
+    settings = plan.settings if gateway else msgspec.structs.replace(plan.settings, api_key="")
+
+    async def start() -> Child:
+        slot.replica = token_hex(6)
+        spec = ReplicaSpec(actor=name, replica=slot.replica, settings=settings, nats_url=url, key=plan.key(name))
+        return await spawner.replica(spec, plan.listener if gateway else None)
+
+    slot = Slot(name, start, answers=tuple(handler.subject.wildcard for handler in handlers(plan.kinds[name])))
+    return slot

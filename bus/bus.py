@@ -1,0 +1,202 @@
+"""The bus as an actor sees it: ask, tell, answer, hear; everything typed by the table of subjects."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+
+from bus.calling import Calls
+from bus.micro import Discovery, read_stats
+from bus.permissions import micro_name
+from bus.serving import Endpoint, Handler
+from bus.stats import Replica, percentile_ms
+from bus.table import Table
+from bus.tracing import inject, sending, span
+from bus.transport import Message, Queue, Transport
+from bus.wire import Wire
+from bus.work import Worker, enqueue
+from protocol.subjects import Bucket, Call, Event, Subject, Work
+
+_TAP_ROOM = 10_000
+"""Packets that a slow onlooker may be behind, before it loses some."""
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+
+class Bus:
+    """One participant's end of the bus."""
+
+    def __init__(
+        self, transport: Transport, actor: str, replica: str, version: str = "0.0.0", description: str = ""
+    ) -> None:
+        """Speak over `transport` as this replica of this actor."""
+        self.actor = actor
+        self.replica = replica
+        self.transport = transport
+        self.wire = Wire(f"{actor}/{replica}", transport.blobs, transport.max_payload)
+        self._calls = Calls(transport, self.wire)
+        self._version = version
+        self._description = description
+        self._endpoints: list[Endpoint | Worker] = []
+        self._queues: dict[str, Queue] = {}
+        self._started = int(time.time() * 1000)
+        self._tasks: TaskGroup | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[Bus]:
+        """Take part until the block ends, which cuts off what is still in hand: `drain` first to finish it."""
+        await self._calls.open()
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield self
+            finally:
+                for endpoint in self._endpoints:
+                    endpoint.end()
+                tasks.cancel_scope.cancel()
+
+    async def announce(self) -> None:
+        """Answer NATS micro's PING, INFO and STATS from here on."""
+        await Discovery(self.transport, self.figures, self._description).open()
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None = None, wait_ms: int = 0) -> R:
+        """Ask, and return the answer.
+
+        The time allowed is the least of `timeout_ms` (by default the call's own) and what the work in hand has left.
+        A busy replica is passed over for another; a call that is idempotent is repeated when the connection breaks or
+        a replica dies that may have had it in hand. `wait_ms` is how long to wait for somebody to answer at all, where
+        nobody does at first or any more.
+
+        Raises:
+            FaultError: whatever Fault the callee answered with, or one of bus.errors.
+        """
+        return await self._calls.call(call, args, timeout_ms=timeout_ms, wait_ms=wait_ms)
+
+    # -- telling -----------------------------------------------------------------------------------------------------
+
+    async def tell(self, event: Event[A], args: A) -> None:
+        """Tell whoever listens; returns when it is sent, not when it is heard."""
+        with span(f"send {event.pattern}", "producer", sending(event.pattern)):
+            packed = await self.wire.pack(self.wire.request(event, args))
+            inject(packed.headers)
+            await self.transport.publish(event.pattern, packed.payload, headers=packed.headers or None)
+
+    async def enqueue(self, work: Work[A], args: A, *, packet_id: str = "") -> str:
+        """Put work into its durable queue, and return its packet id; the same id twice is done once."""
+        return await enqueue(await self._queue(work), self.wire, work, args, packet_id)
+
+    async def table(self, bucket: Bucket[A]) -> Table[A]:
+        """Give the values of a bucket."""
+        return Table(bucket, await self.transport.keys(bucket))
+
+    async def _queue(self, work: Work[Any]) -> Queue:
+        if work.pattern not in self._queues:
+            self._queues[work.pattern] = await self.transport.queue(work)
+        return self._queues[work.pattern]
+
+    # -- answering ---------------------------------------------------------------------------------------------------
+
+    async def serve(self, subject: Subject[Any], handler: Handler, *, at_once: int) -> None:
+        """Answer a call, hear an event or pull work, with at most `at_once` handlers at the same time."""
+        if self._tasks is None:
+            msg = "serve() belongs inside running()"
+            raise RuntimeError(msg)
+        if isinstance(subject, Work):
+            worker = Worker(subject, handler, at_once, await self._queue(subject), self.wire, self._tasks)
+            self._endpoints.append(worker)
+            await worker.open()
+            return
+        endpoint = Endpoint(subject, handler, at_once, self.transport, self.wire, self._tasks)
+        self._endpoints.append(endpoint)
+        await endpoint.open(queue=micro_name(self.actor))
+
+    async def drain(self, drain_ms: int) -> None:
+        """Take no new work and see the work in hand through, for at most `drain_ms`; what is left ends in a Fault."""
+        with anyio.move_on_after(drain_ms / 1000):
+            if self.transport.connected:
+                for endpoint in self._endpoints:
+                    await endpoint.close()
+            await self._until_idle()
+        if any(endpoint.meter.in_flight for endpoint in self._endpoints):
+            for endpoint in self._endpoints:
+                endpoint.stop()
+            with anyio.move_on_after(1):
+                await self._until_idle()
+        with anyio.move_on_after(1):
+            await self.transport.flush()
+
+    async def _until_idle(self) -> None:
+        while any(endpoint.meter.in_flight for endpoint in self._endpoints):  # noqa: ASYNC110 - looked at by nobody else, and only while it drains
+            await anyio.sleep(0.005)
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    def figures(self) -> Replica:
+        """Tell what this replica has done so far."""
+        endpoints = tuple(endpoint.meter.read(endpoint.queued) for endpoint in self._endpoints)
+        recent = [duration for endpoint in self._endpoints for duration in endpoint.meter.recent]
+        return Replica(
+            actor=self.actor,
+            replica=self.replica,
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            version=self._version,
+            started=self._started,
+            in_flight=sum(one.in_flight for one in endpoints),
+            queued=sum(one.queued for one in endpoints),
+            served=sum(one.calls for one in endpoints),
+            errors=sum(one.errors for one in endpoints),
+            slow=self.transport.slow,
+            p50_ms=percentile_ms(recent, 0.50),
+            p99_ms=percentile_ms(recent, 0.99),
+            endpoints=endpoints,
+        )
+
+    async def replicas(
+        self, wait_ms: int = 200, *, enough: Callable[[list[Replica]], bool] | None = None
+    ) -> tuple[Replica, ...]:
+        """Every live replica of every actor that answers within `wait_ms`, sorted; `enough` ends the wait earlier."""
+        found: list[Replica] = []
+        complete = anyio.Event()
+
+        async def hear(message: Message) -> None:
+            replica = read_stats(message.payload) if not message.status else None
+            if replica is not None:
+                found.append(replica)
+            if message.status or (enough is not None and enough(found)):
+                complete.set()
+
+        inbox = f"{self.transport.inbox}.s{os.urandom(6).hex()}"
+        subscription = await self.transport.subscribe(inbox, hear)
+        await self.transport.publish("$SRV.STATS", b"", reply=inbox)
+        with anyio.move_on_after(wait_ms / 1000):
+            await complete.wait()
+        await subscription.drain()
+        return tuple(sorted(found, key=lambda replica: (replica.actor, replica.started, replica.replica)))
+
+    async def tap(self, subject: str = ">") -> AsyncIterator[Message]:
+        """Every message on `subject` that this participant may hear, as it travels; none is held back for it."""
+        send, receive = anyio.create_memory_object_stream[Message](_TAP_ROOM)
+
+        async def hear(message: Message) -> None:
+            with suppress(anyio.WouldBlock):
+                send.send_nowait(message)
+
+        with send, receive:
+            subscription = await self.transport.subscribe(subject, hear)
+            try:
+                async for message in receive:
+                    yield message
+            finally:
+                with anyio.CancelScope(shield=True), anyio.move_on_after(1):
+                    await subscription.drain()

@@ -1,0 +1,208 @@
+"""The calling side of the bus: one question, asked again where that may help, until its time is over."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import anyio
+import stamina
+import structlog
+
+from bus.context import remaining_ms
+from bus.errors import BusyError, DeadlineError, DisconnectedError, NoResponderError, TransportError
+from bus.mux import Replies
+from bus.permissions import cancel_subject
+from bus.tracing import Span, inject, sending, span
+from bus.transport import Message, Transport
+from bus.wire import REFUSED, TIMEOUT, Packed, Wire
+from protocol.codec import MalformedError, decoder, encode
+from protocol.faults import Fault, FaultError
+from protocol.lifecycle import Cancel, ReplicaGone
+from protocol.packets import Request, Response
+from protocol.subjects import REPLICA_GONE, Call, Event
+
+log = structlog.stdlib.get_logger()
+
+CONNECTION_LOST = "connection_lost"
+CONNECTION_BACK = "connection_back"
+
+NO_RESPONDERS = "503"
+_CANCEL = Event("cancel", Cancel)
+_MARGIN_SHARE, _MARGIN_MIN_MS, _MARGIN_MAX_MS = 0.02, 5, 25
+"""What the callee's deadline is shorter than the caller's, so that its Fault arrives in time."""
+
+_GATHER_S = 1.0
+"""After a reconnect, how long replicas get to come back, too, before nobody is there to answer."""
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+_TRANSIENT = (BusyError, NoResponderError, DisconnectedError, TransportError)
+
+
+class Calls:
+    """The calls of one participant."""
+
+    def __init__(self, transport: Transport, wire: Wire) -> None:
+        """Ask over `transport`, in packets of `wire`."""
+        self._transport = transport
+        self._wire = wire
+        self._replies = Replies(transport)
+        self._gathered_s = -math.inf
+
+    async def open(self) -> None:
+        """Listen for answers, and for what makes them impossible."""
+        self._transport.watch_connection(lost=self._lost, back=self._back)
+        await self._replies.open()
+        await self._transport.subscribe(REPLICA_GONE.wildcard, self._gone)
+
+    async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None, wait_ms: int) -> R:
+        """Ask, and return the answer (see `Bus.call`)."""
+        allowed_ms, ambient_ms = timeout_ms or call.timeout_ms, remaining_ms()
+        limit_ms = max(allowed_ms if ambient_ms is None else min(allowed_ms, ambient_ms), 1)
+        with span(f"send {call.pattern}", "producer", sending(call.pattern)) as recording:
+            question = _Question(call, self._wire.request(call, args), time.monotonic() + limit_ms / 1000, wait_ms)
+            result: R = _result(await self._persist(question), recording)
+            return result
+
+    async def _persist(self, question: _Question) -> Response[Any]:
+        """Ask once, and again where that may help and there is time."""
+        try:
+            return await self._once(question)
+        except _TRANSIENT as error:
+            if not question.worth_another(error, self._gathered_s):
+                raise
+            first = error
+
+        def worth_another(error: Exception) -> bool:
+            return question.worth_another(error, self._gathered_s)
+
+        return await self._again(question, first, worth_another)
+
+    async def _again(
+        self, question: _Question, first: Exception, worth_another: Callable[[Exception], bool]
+    ) -> Response[Any]:
+        async for attempt in stamina.retry_context(
+            on=worth_another,
+            attempts=None,
+            timeout=question.left_ms / 1000,
+            wait_initial=0.002,
+            wait_max=0.1,
+            wait_jitter=0.01,
+        ):
+            with attempt:
+                try:
+                    return await self._once(question)
+                except DeadlineError:
+                    if isinstance(first, BusyError):
+                        raise BusyError(question.call.pattern) from None
+                    raise
+        raise first
+
+    async def _once(self, question: _Question) -> Response[Any]:
+        """Send the packet and wait for the answer; whoever works on it is told when we stop waiting."""
+        call, left_ms = question.call, question.left_ms
+        packed = await self._wire.pack(question.packet)
+        inbox, future = self._replies.expect(call.pattern, left_ms, repeatable=call.idempotent)
+        answered = False
+        try:
+            headers = _headers(packed, left_ms)
+            await self._transport.publish(call.pattern, packed.payload, reply=inbox, headers=headers)
+            message = await future
+            answered = True
+        finally:
+            if not answered or packed.claim is not None:
+                with anyio.CancelScope(shield=True):
+                    await self._clear(call, packed, inbox, cancel=not answered)
+                future.cancel()
+        return await self._read(call, message)
+
+    async def _clear(self, call: Call[Any, Any], packed: Packed, inbox: str, *, cancel: bool) -> None:
+        """Leave nothing behind: no work that nobody waits for, no claim check that nobody fetches."""
+        if cancel and self._transport.connected:
+            packet = self._wire.request(_CANCEL, Cancel(reply=inbox))
+            with suppress(TransportError):
+                await self._transport.publish(cancel_subject(call.pattern), encode(packet))
+        await self._wire.forget(packed.claim)
+
+    async def _read(self, call: Call[Any, Any], message: Message) -> Response[Any]:
+        if message.status == NO_RESPONDERS:
+            raise NoResponderError(call.pattern)
+        if REFUSED in message.headers:
+            raise BusyError(call.pattern)
+        result: Any = call.answer
+        answer: Response[Any] = await self._wire.redeem(message, Response[result])
+        return answer
+
+    # -- what makes an answer impossible -------------------------------------------------------------------------------
+
+    async def _gone(self, message: Message) -> None:
+        """Hear that a replica is gone; one that finished its work has answered."""
+        try:
+            packet: Request[ReplicaGone] = decoder(Request[ReplicaGone]).decode(message.payload)
+        except MalformedError:
+            return
+        gone = packet.input.task.args
+        if gone.reason != "drained":
+            self._replies.deserted(gone.answers)
+
+    async def _lost(self) -> None:
+        self._gathered_s = math.inf
+        log.warning(CONNECTION_LOST)
+        self._replies.disconnected()
+
+    async def _back(self) -> None:
+        self._gathered_s = time.monotonic() + _GATHER_S
+        log.info(CONNECTION_BACK)
+
+
+@dataclass
+class _Question:
+    """One call on its way: what is asked, until when, and how long to wait for somebody to be there at all."""
+
+    call: Call[Any, Any]
+    packet: Request[Any]
+    deadline_s: float
+    wait_ms: int
+
+    def __post_init__(self) -> None:
+        self._waiting_ends_s = time.monotonic() + self.wait_ms / 1000
+
+    @property
+    def left_ms(self) -> int:
+        return max(int((self.deadline_s - time.monotonic()) * 1000), 1)
+
+    def worth_another(self, error: Exception, gathered_s: float) -> bool:
+        """Whether asking again may help; `gathered_s` is when everybody is back after a reconnect."""
+        now = time.monotonic()
+        match error:
+            case NoResponderError():
+                return now < min(max(self._waiting_ends_s, gathered_s), self.deadline_s)
+            case BusyError():
+                return True
+            case DisconnectedError():
+                self._waiting_ends_s = now + self.wait_ms / 1000
+                return self.call.idempotent
+            case TransportError():
+                return self.call.idempotent
+            case _:
+                return False
+
+
+def _headers(packed: Packed, left_ms: int) -> dict[str, str]:
+    margin_ms = min(max(int(left_ms * _MARGIN_SHARE), _MARGIN_MIN_MS), _MARGIN_MAX_MS)
+    headers = {**packed.headers, TIMEOUT: str(max(left_ms - margin_ms, 1))}
+    inject(headers)
+    return headers
+
+
+def _result(answer: Response[Any], recording: Span) -> Any:
+    if isinstance(answer.error, Fault):
+        recording.fail(answer.error.code)
+        raise FaultError(answer.error)
+    return answer.result

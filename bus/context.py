@@ -1,0 +1,43 @@
+"""What belongs to the work in hand: its conversation and the time it has left."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from uuid import uuid4
+
+import anyio
+
+from protocol.packets import Conversation
+
+_conversation: ContextVar[Conversation | None] = ContextVar("conversation", default=None)
+
+
+def remaining_ms() -> int | None:
+    """Milliseconds until the work in hand is cut off; None when nothing bounds it."""
+    left = anyio.current_effective_deadline() - anyio.current_time()
+    return None if math.isinf(left) else max(int(left * 1000), 0)
+
+
+def current_conversation() -> Conversation:
+    """Give the conversation of the work in hand, or a new one."""
+    return _conversation.get() or Conversation(id=str(uuid4()))
+
+
+def conversation_id() -> str | None:
+    """Give the id of the conversation that the work in hand belongs to, if it belongs to one."""
+    current = _conversation.get()
+    return None if current is None else current.id
+
+
+@contextmanager
+def conversation(of: Conversation | None = None) -> Generator[str]:
+    """Do what follows as part of one conversation: a new one, unless it is given. Yields its id."""
+    chosen = of or Conversation(id=str(uuid4()))
+    token = _conversation.set(chosen)
+    try:
+        yield chosen.id
+    finally:
+        _conversation.reset(token)

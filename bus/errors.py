@@ -1,0 +1,54 @@
+"""The ways in which the bus itself fails a call, one class for each reaction of the caller."""
+
+from __future__ import annotations
+
+from protocol.faults import Code, FaultError, fault
+
+
+class NoResponderError(FaultError):
+    """No live replica listens on the subject; told at once, never by a timeout."""
+
+    def __init__(self, subject: str) -> None:
+        """Name the subject that nobody answers."""
+        super().__init__(fault(Code.INTERNAL_UNAVAILABLE, f"No live actor answers {subject}"))
+
+
+class BusyError(FaultError):
+    """The replica that was asked has its hands full; another may not."""
+
+    def __init__(self, subject: str) -> None:
+        """Name the subject whose replica refused."""
+        super().__init__(fault(Code.INTERNAL_BUSY, f"The replica of {subject} that was asked has its hands full"))
+
+
+class DisconnectedError(FaultError):
+    """The connection broke while the answer was awaited; whether the work was done is unknown."""
+
+    def __init__(self, subject: str) -> None:
+        """Name the subject that was asked."""
+        super().__init__(fault(Code.INTERNAL_DISCONNECTED, f"The bus broke off while {subject} was under way"))
+
+
+class DeadlineError(FaultError):
+    """No answer came in the time allowed."""
+
+    def __init__(self, subject: str, timeout_ms: int) -> None:
+        """Name the subject that was asked and the time that was given, in milliseconds."""
+        super().__init__(fault(Code.INTERNAL_DEADLINE, f"{subject} gave no answer within {timeout_ms} ms"))
+
+
+class TransportError(FaultError):
+    """The transport could not take or fetch something: closed, draining, full while it reconnects, or silent."""
+
+    def __init__(self, reason: str) -> None:
+        """Keep `reason` for the log; what crosses the bus is the Fault."""
+        super().__init__(fault(Code.INTERNAL_DISCONNECTED))
+        self.reason = reason
+
+    def __str__(self) -> str:
+        """Give the reason."""
+        return self.reason
+
+
+class ForbiddenError(Exception):
+    """An actor used a subject that it has not declared: a mistake in the program, so not a Fault."""

@@ -1,0 +1,236 @@
+"""Messages between the participants of one process."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import Any, Self
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from bus.errors import ForbiddenError, TransportError
+from bus.memory.blobs import HeldBlobs, MemoryBlobs
+from bus.memory.keyvalue import HeldKeys, MemoryKeys
+from bus.memory.workqueue import HeldWork, MemoryQueue
+from bus.permissions import EVERYTHING, Grant, micro_name, stream_name
+from bus.transport import INBOX, Callback, Message, OnMessage, weight
+from protocol.subjects import Bucket, Work, matches
+
+log = structlog.stdlib.get_logger()
+
+SLOW_CONSUMER = "slow_consumer"
+LISTENER_FAILED = "listener_failed"
+
+MAX_PAYLOAD = 1024 * 1024
+PENDING_LIMIT = 65_536
+
+
+class Broker:
+    """What the participants of one process meet at."""
+
+    def __init__(self, max_payload: int = MAX_PAYLOAD, pending_limit: int = PENDING_LIMIT) -> None:
+        """Carry messages of up to `max_payload` bytes, and hold `pending_limit` of them for each listener."""
+        self.max_payload = max_payload
+        self.pending_limit = pending_limit
+        self.subscriptions: list[MemorySubscription] = []
+        self.blobs = HeldBlobs()
+        self.tables: dict[str, HeldKeys] = {}
+        self.queues: dict[str, HeldWork] = {}
+        self._tasks: TaskGroup | None = None
+
+    async def __aenter__(self) -> Self:
+        """Start to carry."""
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(self, *problem: object) -> None:
+        """Stop, whatever is under way."""
+        self.tasks.cancel_scope.cancel()
+        await self.tasks.__aexit__(None, None, None)
+
+    @property
+    def tasks(self) -> TaskGroup:
+        """Where the listeners run."""
+        if self._tasks is None:
+            msg = "the broker is not open"
+            raise RuntimeError(msg)
+        return self._tasks
+
+    def connect(self, actor: str, allowed: Grant = EVERYTHING) -> MemoryTransport:
+        """Give a transport to one participant."""
+        return MemoryTransport(self, actor, allowed)
+
+    def deliver(self, message: Message) -> bool:
+        """Hand a message to its listeners; False when nobody listens."""
+        groups: dict[str, list[MemorySubscription]] = {}
+        hearers: list[MemorySubscription] = []
+        for subscription in self.subscriptions:
+            if subscription.owner.connected and matches(message.subject, subscription.subject):
+                (groups.setdefault(subscription.queue, []) if subscription.queue else hearers).append(subscription)
+        hearers += [random.choice(members) for members in groups.values()]  # noqa: S311 - as NATS picks, and no secret
+        for hearer in hearers:
+            hearer.put(message)
+        return bool(hearers)
+
+
+@dataclass(eq=False)
+class MemorySubscription:
+    """A queue of messages and a task that hands them over, one at a time."""
+
+    subject: str
+    queue: str
+    on_message: OnMessage
+    owner: MemoryTransport
+    broker: Broker
+    send: MemoryObjectSendStream[Message]
+    receive: MemoryObjectReceiveStream[Message]
+    ended: anyio.Event = field(default_factory=anyio.Event)
+
+    @property
+    def pending(self) -> int:
+        """Messages that were not handed over yet."""
+        return self.receive.statistics().current_buffer_used
+
+    def put(self, message: Message) -> None:
+        """Queue a message, or lose it when there is no room."""
+        try:
+            self.send.send_nowait(message)
+        except anyio.WouldBlock:
+            self.owner.slow += 1
+            log.warning(SLOW_CONSUMER, actor=self.owner.actor, subject=self.subject, lost=self.owner.slow)
+
+    async def run(self) -> None:
+        """Hand over until the end."""
+        with self.send, self.receive:
+            async for message in self.receive:
+                if message.reply:
+                    self.owner.may_answer.add(message.reply)
+                try:
+                    await self.on_message(message)
+                except TransportError as error:
+                    log.warning(LISTENER_FAILED, actor=self.owner.actor, reason=str(error))
+        self.ended.set()
+
+    def end(self) -> None:
+        """Take no more messages."""
+        if self in self.broker.subscriptions:
+            self.broker.subscriptions.remove(self)
+            self.send.close()
+
+    async def drain(self) -> None:
+        """Take no more messages, then hand over those that have arrived."""
+        self.end()
+        await self.ended.wait()
+
+
+class MemoryTransport:
+    """One participant's end of a Broker."""
+
+    def __init__(self, broker: Broker, actor: str, allowed: Grant) -> None:
+        """Take part as `actor`, within what is `allowed`."""
+        self._broker = broker
+        self._allowed = allowed
+        self._lost: list[Callback] = []
+        self._back: list[Callback] = []
+        self.actor = actor
+        self.max_payload = broker.max_payload
+        self.inbox = f"{INBOX}.{micro_name(actor)}.{token_hex(8)}"
+        self.connected = True
+        self.slow = 0
+        self.may_answer: set[str] = set()
+        self.blobs = MemoryBlobs(broker.blobs, self.check_connected)
+
+    def watch_connection(self, *, lost: Callback, back: Callback) -> None:
+        """Have `lost` and `back` called by `disconnect` and `reconnect`."""
+        self._lost.append(lost)
+        self._back.append(back)
+
+    async def disconnect(self) -> None:
+        """Break the connection, as a server that dies does."""
+        self.connected = False
+        for callback in self._lost:
+            await callback()
+
+    async def reconnect(self) -> None:
+        """Mend the connection."""
+        self.connected = True
+        for callback in self._back:
+            await callback()
+
+    def check_connected(self) -> None:
+        """Refuse to go on while the connection is broken."""
+        if not self.connected:
+            msg = "not connected"
+            raise TransportError(msg)
+
+    async def publish(
+        self, subject: str, payload: bytes, *, reply: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Send a message."""
+        self.check_connected()
+        if (size := weight(payload, headers)) > self.max_payload:
+            msg = f"{size} bytes are more than the {self.max_payload} of one message"
+            raise TransportError(msg)
+        self._check_subject(subject)
+        await checkpoint()
+        heard = self._broker.deliver(Message(subject, bytes(payload), reply, dict(headers or {})))
+        if not heard and reply:
+            self._broker.deliver(Message(reply, b"", status="503"))
+
+    async def subscribe(self, subject: str, on_message: OnMessage, *, queue: str = "") -> MemorySubscription:
+        """Have `on_message` called with each message."""
+        if not self._allowed.may_subscribe(subject):
+            msg = f"{self.actor} may not subscribe {subject}"
+            raise ForbiddenError(msg)
+        send, receive = anyio.create_memory_object_stream[Message](self._broker.pending_limit)
+        subscription = MemorySubscription(subject, queue, on_message, self, self._broker, send, receive)
+        self._broker.subscriptions.append(subscription)
+        self._broker.tasks.start_soon(subscription.run)
+        return subscription
+
+    async def flush(self) -> None:
+        """Let everybody run once."""
+        self.check_connected()
+        await checkpoint()
+
+    async def keys(self, bucket: Bucket[Any]) -> MemoryKeys:
+        """Open the bucket of that name."""
+        self._check_publish(f"$KV.{bucket.name}.>")
+        held = self._broker.tables.setdefault(bucket.name, HeldKeys(bucket.ttl_ms))
+        return MemoryKeys(held, self.check_connected)
+
+    async def queue(self, work: Work[Any]) -> MemoryQueue:
+        """Open the queue of that work."""
+        name = stream_name(work)
+        self._check_publish(f"$JS.API.STREAM.INFO.{name}")
+        held = self._broker.queues.setdefault(name, HeldWork(work.ack_wait_ms / 1000, work.max_deliver))
+        return MemoryQueue(held, name, self.check_connected, self._check_publish)
+
+    async def close(self) -> None:
+        """Go."""
+        self.connected = False
+        for subscription in list(self._broker.subscriptions):
+            if subscription.owner is self:
+                subscription.end()
+
+    def _check_subject(self, subject: str) -> None:
+        """Refuse what is neither declared nor the one answer to something heard."""
+        if self._allowed.answers and subject in self.may_answer:
+            self.may_answer.discard(subject)
+            return
+        self._check_publish(subject)
+
+    def _check_publish(self, subject: str) -> None:
+        if not subject:
+            msg = "no subject"
+            raise TransportError(msg)
+        if not self._allowed.may_publish(subject):
+            msg = f"{self.actor} may not publish {subject}"
+            raise ForbiddenError(msg)

@@ -1,0 +1,98 @@
+"""A bucket in a dict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+
+import anyio
+
+from bus.transport import Entry
+
+_KEY = re.compile(r"(?!\.)[-/_=.a-zA-Z0-9]+(?<!\.)")
+
+
+@dataclass
+class HeldKeys:
+    """The entries of a bucket, of which the deleted ones keep their revision, as in NATS."""
+
+    ttl_ms: int | None
+    entries: dict[str, Entry] = field(default_factory=dict[str, Entry])
+    times: dict[str, float] = field(default_factory=dict[str, float])
+    revision: int = 0
+    changed: anyio.Event = field(default_factory=anyio.Event)
+
+    def last(self, key: str) -> Entry | None:
+        """Give the last entry of a key, unless it is older than the bucket keeps it."""
+        if self.ttl_ms is not None and key in self.times:
+            age_s = anyio.current_time() - self.times[key]
+            if age_s * 1000 >= self.ttl_ms:
+                del self.times[key], self.entries[key]
+        return self.entries.get(key)
+
+    def set(self, key: str, value: bytes | None) -> int:
+        """Write the next revision."""
+        self.revision += 1
+        self.entries[key] = Entry(key, value, self.revision)
+        self.times[key] = anyio.current_time()
+        self.changed.set()
+        self.changed = anyio.Event()
+        return self.revision
+
+
+@dataclass(frozen=True)
+class MemoryKeys:
+    """A bucket as one participant reaches it."""
+
+    inner: HeldKeys
+    check_connected: Callable[[], None]
+
+    async def get(self, key: str) -> Entry | None:
+        """Give the entry of a key."""
+        self._check(key)
+        entry = self.inner.last(key)
+        return entry if entry is not None and entry.value is not None else None
+
+    async def put(self, key: str, value: bytes, *, revision: int | None = None) -> int:
+        """Set a key."""
+        self._check(key)
+        current = self.inner.last(key)
+        if revision is not None and (current.revision if current else 0) != revision:
+            msg = f"{key} is no longer at revision {revision}"
+            raise ValueError(msg)
+        return self.inner.set(key, value)
+
+    async def delete(self, key: str) -> None:
+        """Remove a key."""
+        self._check(key)
+        self.inner.set(key, None)
+
+    def _check(self, key: str) -> None:
+        self.check_connected()
+        if not _KEY.fullmatch(key):
+            msg = f"{key!r} is no key"
+            raise ValueError(msg)
+
+    @asynccontextmanager
+    async def watch(self) -> AsyncGenerator[AsyncGenerator[Entry]]:
+        """Give every entry there is, then every change."""
+        async with aclosing(self._entries()) as entries:
+            yield entries
+
+    async def _entries(self) -> AsyncGenerator[Entry]:
+        changed, seen = self.inner.changed, self.inner.revision
+        for entry in self._since(0):
+            if entry.value is not None:
+                yield entry
+        while True:
+            await changed.wait()
+            changed, latest = self.inner.changed, self.inner.revision
+            for entry in self._since(seen):
+                yield entry
+            seen = latest
+
+    def _since(self, revision: int) -> list[Entry]:
+        found = [entry for key in list(self.inner.entries) if (entry := self.inner.last(key)) is not None]
+        return sorted((entry for entry in found if entry.revision > revision), key=lambda entry: entry.revision)

@@ -1,0 +1,275 @@
+"""The NATS transport: nats-py, with its settings and its traps in one place."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from secrets import token_hex
+from typing import Any
+
+import anyio
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription as NatsSubscription
+from nats.errors import Error, MaxPayloadError, SlowConsumerError
+from nats.js import JetStreamContext
+
+from bus.errors import TransportError
+from bus.nats.blobs import ObjectStore, create
+from bus.nats.failures import told
+from bus.nats.keys import NKey
+from bus.nats.keyvalue import KeyValue
+from bus.nats.workqueue import WorkQueue
+from bus.permissions import micro_name
+from bus.transport import INBOX, Callback, Message, OnMessage, weight
+from protocol.subjects import Bucket, Work
+
+log = structlog.stdlib.get_logger()
+
+SLOW_CONSUMER = "slow_consumer"
+SERVER_COMPLAINED = "server_complained"
+
+RECONNECT_WAIT_S = 0.05
+"""Between two tries to reconnect; a server that is back is noticed within tens of milliseconds."""
+
+PENDING_BYTES = 8 * 1024 * 1024
+"""What may wait to be sent while the connection is broken; more is refused."""
+
+
+PENDING_LIMIT = 65_536
+"""Messages that each listener may have waiting; more are lost, counted and logged."""
+
+CLOSE_S = 2
+
+
+@asynccontextmanager
+async def connect(
+    url: str,
+    actor: str,
+    key: NKey | None = None,
+    *,
+    connect_timeout_s: float = 5.0,
+    pending_limit: int = PENDING_LIMIT,
+) -> AsyncGenerator[NatsTransport]:
+    """Take part over a connection of its own, by nkey where one is given.
+
+    Raises:
+        TransportError: nobody answers at `url`, or the key is refused.
+    """
+    transport = NatsTransport(actor, pending_limit)
+    try:
+        try:
+            with anyio.fail_after(connect_timeout_s):
+                await transport.open(url, key)
+        except (OSError, TimeoutError, Error) as error:
+            msg = f"no connection to NATS at {hide_credentials(url)}: {type(error).__name__}"
+            raise TransportError(msg) from error
+        yield transport
+    finally:
+        with anyio.CancelScope(shield=True):
+            await transport.close()
+
+
+def hide_credentials(url: str) -> str:
+    """Leave the user and password out of the URL, or the list of URLs, in which they may stand."""
+    return ",".join(_bare(one) for one in url.split(","))
+
+
+def _bare(url: str) -> str:
+    scheme, separator, rest = url.rpartition("://")
+    return f"{scheme}{separator}{rest.rpartition('@')[2]}"
+
+
+class NatsTransport:
+    """One participant's connection."""
+
+    def __init__(self, actor: str, pending_limit: int = PENDING_LIMIT) -> None:
+        """Take part as `actor`; `open` connects."""
+        self._client = Client()
+        self._actor = actor
+        self._pending_limit = pending_limit
+        self._tables: dict[str, KeyValue] = {}
+        self._queues: dict[str, WorkQueue] = {}
+        self._lost: list[Callback] = []
+        self._back: list[Callback] = []
+        self.inbox = f"{INBOX}.{micro_name(actor)}.{token_hex(8)}"
+        self.slow = 0
+        self.blobs = ObjectStore(self._client)
+        self._back.append(self.blobs.waits.reconnected)
+        self.closed = anyio.Event()
+
+    async def open(self, url: str, key: NKey | None) -> None:
+        """Connect."""
+        await self._client.connect(
+            servers=[server.strip() for server in url.split(",")],
+            name=self._actor,
+            nkeys_seed_str=key.seed if key else None,
+            inbox_prefix=self.inbox,
+            allow_reconnect=True,
+            connect_timeout=1,
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=RECONNECT_WAIT_S,  # type: ignore[arg-type]  # nats-py sleeps for it, so a float is fine
+            ping_interval=5,
+            max_outstanding_pings=2,
+            pending_size=PENDING_BYTES,
+            error_cb=self._complained,
+            disconnected_cb=self._on_lost,
+            reconnected_cb=self._on_back,
+            closed_cb=self._on_closed,
+        )
+
+    @property
+    def max_payload(self) -> int:
+        """The largest message that the server takes, in bytes."""
+        return self._client.max_payload
+
+    @property
+    def connected(self) -> bool:
+        """Whether messages flow at the moment."""
+        return self._client.is_connected
+
+    @property
+    def jetstream(self) -> JetStreamContext:
+        """Give the streams of the server, for what only NATS has."""
+        return self._client.jetstream()
+
+    @property
+    def client(self) -> Client:
+        """The connection itself, for what only NATS has."""
+        return self._client
+
+    def watch_connection(self, *, lost: Callback, back: Callback) -> None:
+        """Have `lost` and `back` called as the connection breaks and stands again."""
+        self._lost.append(lost)
+        self._back.append(back)
+
+    async def publish(
+        self, subject: str, payload: bytes, *, reply: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Send a message."""
+        if weight(payload, headers) > self.max_payload:
+            # nats-py counts the payload alone; the server, which counts the headers too, would close the connection.
+            raise TransportError(MaxPayloadError.__name__)
+        with told():
+            await self._client.publish(subject, payload, reply=reply, headers=dict(headers) if headers else None)
+
+    async def subscribe(self, subject: str, on_message: OnMessage, *, queue: str = "") -> Listener:
+        """Have `on_message` called with each message; it only starts work, nats-py waits for it."""
+
+        async def arrived(message: Msg) -> None:
+            headers = message.headers or {}
+            await on_message(Message(message.subject, message.data, message.reply, headers, headers.get("Status", "")))
+
+        with told():
+            subscription = await self._client.subscribe(
+                subject, queue=queue, cb=arrived, pending_msgs_limit=self._pending_limit
+            )
+        return Listener(self._client, subscription)
+
+    async def flush(self) -> None:
+        """Return when the server has seen everything sent so far.
+
+        Twice, because nats-py writes the PING ahead of what is still pending.
+        """
+        with told():
+            await self._client.flush(timeout=5)
+            await self._client.flush(timeout=5)
+
+    async def keep_claims(self, replicas: int = 1) -> None:
+        """Make the bucket of claim checks now, and whenever the connection comes back: a server's memory is fleeting.
+
+        One participant does it, who may: the supervisor.
+        """
+
+        async def make() -> None:
+            await create(self._client.jetstream(), replicas)
+
+        await make()
+        self._back.append(make)
+
+    async def keys(self, bucket: Bucket[Any]) -> KeyValue:
+        """Open the bucket of that name."""
+        if bucket.name not in self._tables:
+            store = KeyValue(self._client.jetstream(), bucket)
+            await store.open()
+            self._tables[bucket.name] = store
+            self._back.append(store.waits.reconnected)
+        return self._tables[bucket.name]
+
+    async def queue(self, work: Work[Any]) -> WorkQueue:
+        """Open the queue of that work."""
+        if work.wildcard not in self._queues:
+            queue = WorkQueue(self._client, work)
+            await queue.open()
+            self._queues[work.wildcard] = queue
+            self._back.append(queue.waits.reconnected)
+        return self._queues[work.wildcard]
+
+    async def close(self) -> None:
+        """Send what is left and go; never hangs and never fails."""
+        self._back.clear()
+        self._lost.clear()
+        try:
+            with anyio.move_on_after(CLOSE_S):
+                if self._client.is_connected:
+                    await self.flush()
+            with anyio.move_on_after(CLOSE_S), told():
+                await self._client.close()
+                await self._stop_reconnecting()
+        except TransportError as error:
+            log.debug(SERVER_COMPLAINED, actor=self._actor, reason=str(error))
+
+    async def _stop_reconnecting(self) -> None:
+        """Make sure of what nats-py forgets: before Python 3.12 a cancellation is lost when a connect fails with it."""
+        task = self._client._reconnection_task  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # no other way
+        while task is not None and not task.done():
+            task.cancel()
+            await anyio.sleep(RECONNECT_WAIT_S / 10)
+
+    async def _complained(self, error: Exception) -> None:
+        """Note what went wrong; nothing may be raised here, or the connection goes deaf."""
+        if isinstance(error, SlowConsumerError):
+            self.slow += 1
+            log.warning(SLOW_CONSUMER, actor=self._actor, subject=error.subject, lost=self.slow)
+            return
+        # That it cannot connect is heard 20 times a second until it can, and has been told once, as the loss.
+        level = logging.WARNING if self._client.is_connected else logging.DEBUG
+        log.log(level, SERVER_COMPLAINED, actor=self._actor, reason=str(error) or type(error).__name__)
+
+    async def _on_lost(self) -> None:
+        for callback in list(self._lost):
+            await callback()
+
+    async def _on_back(self) -> None:
+        for callback in list(self._back):
+            try:
+                await callback()
+            except TransportError as error:
+                log.warning(SERVER_COMPLAINED, actor=self._actor, reason=str(error))
+
+    async def _on_closed(self) -> None:
+        self.closed.set()
+
+
+@dataclass(frozen=True)
+class Listener:
+    """A subscription of nats-py."""
+
+    client: Client
+    inner: NatsSubscription
+
+    @property
+    def pending(self) -> int:
+        """Messages that were not handed over yet."""
+        return self.inner.pending_msgs
+
+    async def drain(self) -> None:
+        """Take no more messages, then hand over those that have arrived."""
+        try:
+            with told():
+                await self.inner.drain()  # type: ignore[no-untyped-call]  # nats-py
+        except TransportError as error:
+            log.debug(SERVER_COMPLAINED, reason=str(error))

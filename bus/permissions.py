@@ -1,0 +1,124 @@
+"""What each actor may say and hear, worked out from the subjects it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from bus.transport import INBOX
+from protocol.subjects import REPLICA_GONE, REPLICA_READY, Bucket, Call, Subject, Work, matches
+
+CLAIMS = "weft-claims"
+"""The object store of claim checks."""
+
+_CLAIM_CHECKS = (
+    f"$O.{CLAIMS}.>",
+    f"$JS.API.STREAM.INFO.OBJ_{CLAIMS}",
+    f"$JS.API.STREAM.PURGE.OBJ_{CLAIMS}",
+    f"$JS.API.STREAM.MSG.GET.OBJ_{CLAIMS}",
+    f"$JS.API.DIRECT.GET.OBJ_{CLAIMS}",
+    f"$JS.API.DIRECT.GET.OBJ_{CLAIMS}.>",
+)
+
+
+@dataclass(frozen=True)
+class Grant:
+    """The subjects that a participant may publish and subscribe; `answers`: it may answer whatever it hears, once."""
+
+    publish: tuple[str, ...]
+    subscribe: tuple[str, ...]
+    answers: bool = True
+
+    def may_publish(self, subject: str) -> bool:
+        """Tell whether one of the allowed patterns covers `subject`."""
+        return any(covers(pattern, subject) for pattern in self.publish)
+
+    def may_subscribe(self, subject: str) -> bool:
+        """Tell whether one of the allowed patterns covers every subject that `subject` matches."""
+        return any(covers(pattern, subject) for pattern in self.subscribe)
+
+
+def covers(pattern: str, subject: str) -> bool:
+    """Tell whether `pattern` matches every subject that `subject`, which may have wildcards, matches."""
+    open_ended = subject.endswith(">") and not pattern.endswith(">")
+    return matches(subject, pattern) and not open_ended
+
+
+EVERYTHING = Grant((">",), (">",))
+"""The supervisor's: it makes streams and buckets, and it starts everybody else."""
+
+
+def micro_name(actor: str) -> str:
+    """Spell the name of an actor as NATS micro and inboxes do: without dots."""
+    return actor.replace(".", "-")
+
+
+def cancel_subject(subject: str) -> str:
+    """Name where the callees of a subject hear that a caller has gone."""
+    return f"cancel.{subject}"
+
+
+def stream_name(work: Work[Any]) -> str:
+    """Name the JetStream stream that keeps this work, and its consumer with it."""
+    return "WORK_" + work.task.replace(".", "_")
+
+
+def grant(
+    actor: str, answers: Iterable[Subject[Any]], makes: Iterable[Subject[Any]], buckets: Iterable[Bucket[Any]] = ()
+) -> Grant:
+    """Work out the grant of an actor: what it answers, what it asks, tells or queues, and the buckets it uses."""
+    publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_CLAIM_CHECKS]
+    name = micro_name(actor)
+    subscribe = [f"{INBOX}.{name}.>", REPLICA_GONE.wildcard, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
+    for subject in makes:
+        publish.append(subject.wildcard)
+        if isinstance(subject, Call):
+            publish.append(cancel_subject(subject.wildcard))
+        if isinstance(subject, Work):
+            publish.append(f"$JS.API.STREAM.INFO.{stream_name(subject)}")
+    for subject in answers:
+        if isinstance(subject, Work):
+            publish += _taking(stream_name(subject))
+            continue
+        subscribe.append(subject.wildcard)
+        if isinstance(subject, Call):
+            subscribe.append(cancel_subject(subject.wildcard))
+    for bucket in buckets:
+        publish += _keeping(bucket.name)
+    return Grant(tuple(publish), tuple(subscribe))
+
+
+def onlooker() -> Grant:
+    """Give the grant of the command line: it may ask for a page, listen to everything, and say nothing else."""
+    return Grant(
+        ("web.browse", cancel_subject("web.browse"), "$SRV.>", *_CLAIM_CHECKS),
+        (">",),
+        answers=False,
+    )
+
+
+def _taking(stream: str) -> list[str]:
+    return [
+        f"$JS.API.STREAM.INFO.{stream}",
+        f"$JS.API.CONSUMER.INFO.{stream}.{stream}",
+        f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{stream}",
+        f"$JS.ACK.{stream}.>",
+    ]
+
+
+def _keeping(bucket: str) -> list[str]:
+    stream = f"KV_{bucket}"
+    return [
+        f"$KV.{bucket}.>",
+        f"$JS.API.STREAM.INFO.{stream}",
+        f"$JS.API.STREAM.MSG.GET.{stream}",
+        f"$JS.API.DIRECT.GET.{stream}",
+        f"$JS.API.DIRECT.GET.{stream}.>",
+        f"$JS.API.CONSUMER.CREATE.{stream}",
+        f"$JS.API.CONSUMER.CREATE.{stream}.>",
+        f"$JS.API.CONSUMER.DELETE.{stream}.>",
+        f"$JS.API.CONSUMER.INFO.{stream}.>",
+        f"$JS.FC.{stream}.>",
+        f"$JS.ACK.{stream}.>",
+    ]

@@ -1,0 +1,216 @@
+"""The serving side of the bus: an endpoint for each subject, with everything that a handler gets for nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from bus.context import conversation
+from bus.errors import BusyError, TransportError
+from bus.permissions import cancel_subject
+from bus.stats import Meter
+from bus.tracing import NO_SPAN, Span, span, tracing_on
+from bus.transport import Message, Subscription, Transport
+from bus.wire import CLAIM, REFUSED, TIMEOUT, Packed, Wire
+from protocol.codec import MalformedError, decoder
+from protocol.faults import Code, Fault, FaultError, fault
+from protocol.lifecycle import Cancel
+from protocol.packets import Request
+from protocol.subjects import Call, Event, Subject
+
+log = structlog.stdlib.get_logger()
+
+ANSWERED = "answered"
+HEARD = "heard"
+FAILED = "failed"
+HANDLER_BROKE = "handler_broke"
+PACKET_REFUSED = "packet_refused"
+ANSWER_LOST = "answer_lost"
+
+_TIMEOUT_DIGITS = 9
+"""More than 31 years are no deadline, but somebody's mistake."""
+
+Handler = Callable[[Any], Awaitable[Any]]
+"""An actor's method: the arguments in, the answer out; it may raise FaultError."""
+
+
+@dataclass
+class Endpoint:
+    """Answers a Call, or hears an Event, with at most `at_once` handlers at work."""
+
+    subject: Subject[Any]
+    handler: Handler
+    at_once: int
+    transport: Transport
+    wire: Wire
+    tasks: TaskGroup
+    meter: Meter = field(init=False)
+    _running: dict[str, anyio.CancelScope] = field(default_factory=dict[str, anyio.CancelScope])
+    _hearing: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
+    _subscriptions: list[Subscription] = field(default_factory=list[Subscription])
+    _room: anyio.Semaphore = field(init=False)
+    _over: bool = False
+
+    def __post_init__(self) -> None:
+        """Count from nothing."""
+        self.meter = Meter(self.subject.pattern)
+        args: Any = self.subject.args
+        self._kind: Any = Request[args]
+        self._room = anyio.Semaphore(self.at_once)
+
+    async def open(self, queue: str) -> None:
+        """Start to listen; replicas that share `queue` share the calls."""
+        if isinstance(self.subject, Event):
+            self._subscriptions.append(await self.transport.subscribe(self.subject.wildcard, self._heard))
+            return
+        cancels = cancel_subject(self.subject.wildcard)
+        self._subscriptions.append(await self.transport.subscribe(cancels, self._cancel))
+        self._subscriptions.append(await self.transport.subscribe(self.subject.wildcard, self._asked, queue=queue))
+
+    async def close(self) -> None:
+        """Take no new work; what was delivered is still begun, and may still be cancelled by its caller."""
+        await self._subscriptions[-1].drain()
+
+    def end(self) -> None:
+        """Begin nothing more: a task that the transport starts while the task group ends would outlive its end."""
+        self._over = True
+
+    @property
+    def queued(self) -> int:
+        """Messages that have arrived and were not begun."""
+        return sum(subscription.pending for subscription in self._subscriptions)
+
+    def stop(self) -> None:
+        """Cut off what is still running."""
+        for scope in [*self._running.values(), *self._hearing]:
+            scope.cancel()
+
+    async def _asked(self, message: Message) -> None:
+        """Begin a call, or refuse it at once: nothing waits here while another replica may be free."""
+        if not message.reply:
+            log.warning(PACKET_REFUSED, subject=message.subject, reason="no reply subject")
+            return
+        if self._over or self.meter.in_flight >= self.at_once:
+            await self._refuse(message, BusyError(self.subject.pattern).fault)
+            return
+        self.meter.in_flight += 1
+        scope = anyio.CancelScope()
+        self._running[message.reply] = scope
+        self.tasks.start_soon(self._answer, message, scope)
+
+    async def _cancel(self, message: Message) -> None:
+        try:
+            packet: Request[Cancel] = decoder(Request[Cancel]).decode(message.payload)
+        except MalformedError as error:
+            log.warning(PACKET_REFUSED, subject=message.subject, reason=error.fault.message)
+            return
+        scope = self._running.get(packet.input.task.args.reply)
+        if scope is not None:
+            scope.cancel()
+
+    async def _heard(self, message: Message) -> None:
+        await self._room.acquire()
+        if self._over:
+            return
+        self.meter.in_flight += 1
+        self.tasks.start_soon(self._hear, message)
+
+    async def _hear(self, message: Message) -> None:
+        scope = anyio.CancelScope()
+        self._hearing.add(scope)
+        try:
+            await self._work(message, scope)
+        except TransportError as error:
+            log.warning(ANSWER_LOST, subject=message.subject, reason=str(error))
+        finally:
+            self._hearing.discard(scope)
+            self.meter.in_flight -= 1
+            self._room.release()
+
+    async def _answer(self, message: Message, scope: anyio.CancelScope) -> None:
+        try:
+            scope.deadline = anyio.current_time() + self._limit_ms(message) / 1000
+            answer = await self._work(message, scope)
+            await self.transport.publish(message.reply, answer.payload, headers=answer.headers or None)
+        except TransportError as error:
+            log.warning(ANSWER_LOST, subject=message.subject, reason=str(error))
+        finally:
+            self.meter.in_flight -= 1
+            self._running.pop(message.reply, None)
+
+    def _limit_ms(self, message: Message) -> int:
+        asked = message.headers.get(TIMEOUT, "")
+        own = self.subject.timeout_ms if isinstance(self.subject, Call) else 0
+        return int(asked) if asked.isdecimal() and len(asked) <= _TIMEOUT_DIGITS else own
+
+    async def _refuse(self, message: Message, refusal: Fault) -> None:
+        """Answer without the work; a claim check is not fetched for that."""
+        request: Request[Any] | None = None
+        if CLAIM not in message.headers:
+            with suppress(MalformedError):
+                request = await self.wire.unpack(message, Request[Any])
+        packed = await self.wire.pack(self.wire.answer(request, refusal), {REFUSED: refusal.code})
+        await self.transport.publish(message.reply, packed.payload, headers=packed.headers)
+
+    async def _work(self, message: Message, scope: anyio.CancelScope) -> Packed:
+        """Do the work of a message and pack the answer, whatever happens."""
+        started = time.perf_counter()
+        try:
+            packet = await self.wire.unpack(message, self._kind)
+        except MalformedError as error:
+            log.warning(PACKET_REFUSED, subject=message.subject, reason=error.fault.message)
+            self.meter.count(time.perf_counter() - started, error.fault.code)
+            return await self.wire.pack(self.wire.answer(None, error.fault))
+        with conversation(packet.conversation), self._span(message, packet) as recording:
+            packed, failure = await self._outcome(packet, scope)
+            duration_s = time.perf_counter() - started
+            self.meter.count(duration_s, failure)
+            if failure:
+                recording.fail(failure)
+            self._tell(message, duration_s, failure)
+        return packed
+
+    def _span(self, message: Message, packet: Request[Any]) -> AbstractContextManager[Span]:
+        if not tracing_on():
+            return NO_SPAN
+        attributes = {
+            "messaging.system": "nats",
+            "messaging.operation.type": "process",
+            "messaging.destination.name": message.subject,
+            "messaging.message.id": packet.id,
+            "messaging.message.conversation_id": packet.conversation.id,
+        }
+        return span(f"process {self.subject.pattern}", "consumer", attributes, message.headers)
+
+    def _tell(self, message: Message, duration_s: float, failure: str) -> None:
+        """Write the one line about what came of a message; an event that went well is no news."""
+        line = {"subject": message.subject, "duration_ms": round(duration_s * 1000, 2)}
+        if failure:
+            log.info(FAILED, code=failure, **line)
+        elif isinstance(self.subject, Event):
+            log.debug(HEARD, **line)
+        else:
+            log.info(ANSWERED, **line)
+
+    async def _outcome(self, packet: Request[Any], scope: anyio.CancelScope) -> tuple[Packed, str]:
+        """Give the packed answer of the handler, or of the Fault that stopped it, with the code of that."""
+        with scope:
+            try:
+                answer = await self.handler(packet.input.task.args)
+                return await self.wire.pack(self.wire.answer(packet, answer)), ""
+            except FaultError as error:
+                failure = error.fault
+            except Exception:
+                log.exception(HANDLER_BROKE, subject=self.subject.pattern)
+                failure = fault(Code.INTERNAL_ERROR)
+            return await self.wire.pack(self.wire.answer(packet, failure)), failure.code
+        late = anyio.current_time() >= scope.deadline
+        failure = fault(Code.INTERNAL_DEADLINE if late else Code.INTERNAL_CANCELLED)
+        return await self.wire.pack(self.wire.answer(packet, failure)), failure.code

@@ -1,0 +1,95 @@
+"""What a replica counts of its own work, and how it is told (one source for `weft status` and `/metrics`)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from math import ceil
+
+from msgspec import Struct
+
+BUCKET_BOUNDS_S: tuple[float, ...] = (
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0,
+)  # fmt: skip
+"""Upper bounds of the latency histogram in seconds; one more bucket holds what is slower."""
+
+_WINDOW = 512
+"""Durations that the percentiles look back on."""
+
+
+class EndpointStats(Struct, frozen=True, kw_only=True):
+    """The figures of one subject at one replica; `buckets` are plain counts, one more than the bounds."""
+
+    subject: str
+    calls: int
+    errors: int
+    in_flight: int
+    queued: int
+    duration_sum_s: float
+    buckets: tuple[int, ...]
+    last_error: str = ""
+
+
+class Replica(Struct, frozen=True, kw_only=True):
+    """One live replica: who and where it is, and what it has done. Times in ms, `started` since the epoch."""
+
+    actor: str
+    replica: str
+    host: str
+    pid: int
+    version: str
+    started: int
+    in_flight: int
+    queued: int
+    served: int
+    errors: int
+    slow: int
+    p50_ms: float
+    p99_ms: float
+    endpoints: tuple[EndpointStats, ...]
+
+
+class Meter:
+    """Counts the work of one endpoint."""
+
+    def __init__(self, subject: str) -> None:
+        """Count for `subject`, from nothing."""
+        self.subject = subject
+        self.calls = 0
+        self.errors = 0
+        self.in_flight = 0
+        self.last_error = ""
+        self.duration_sum_s = 0.0
+        self.recent: deque[float] = deque(maxlen=_WINDOW)
+        self._buckets = [0] * (len(BUCKET_BOUNDS_S) + 1)
+
+    def count(self, duration_s: float, error: str = "") -> None:
+        """Count one piece of work that has ended, with the code of its error if it had one."""
+        self.calls += 1
+        self.duration_sum_s += duration_s
+        self.recent.append(duration_s)
+        self._buckets[bisect_left(BUCKET_BOUNDS_S, duration_s)] += 1
+        if error:
+            self.errors += 1
+            self.last_error = error
+
+    def read(self, queued: int) -> EndpointStats:
+        """Give the figures as they stand."""
+        return EndpointStats(
+            subject=self.subject,
+            calls=self.calls,
+            errors=self.errors,
+            in_flight=self.in_flight,
+            queued=queued,
+            duration_sum_s=self.duration_sum_s,
+            buckets=tuple(self._buckets),
+            last_error=self.last_error,
+        )
+
+
+def percentile_ms(durations_s: list[float], share: float) -> float:
+    """Give the value in ms below which `share` of the durations lie (nearest rank); 0 without any."""
+    if not durations_s:
+        return 0.0
+    ordered = sorted(durations_s)
+    return round(ordered[max(ceil(share * len(ordered)) - 1, 0)] * 1000, 3)

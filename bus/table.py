@@ -1,0 +1,61 @@
+"""A bucket of the table of subjects as an actor sees it: typed values by key, and a watch."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from bus.transport import Entry, Keys
+from protocol.codec import decoder, encode
+from protocol.subjects import Bucket
+
+A = TypeVar("A")
+
+
+@dataclass(frozen=True)
+class Change(Generic[A]):
+    """What has become of a key: `value` is None when it is gone."""
+
+    key: str
+    value: A | None
+    revision: int
+
+
+@dataclass(frozen=True)
+class Table(Generic[A]):
+    """The values of one bucket."""
+
+    bucket: Bucket[A]
+    keys: Keys
+
+    async def get(self, key: str) -> Change[A] | None:
+        """Give the value of a key with its revision, if it has one."""
+        entry = await self.keys.get(key)
+        return None if entry is None or entry.value is None else self._change(key, entry.value, entry.revision)
+
+    async def put(self, key: str, value: A, *, revision: int | None = None) -> int:
+        """Set a key and return its new revision; ValueError when `revision` is given and no longer the last."""
+        return await self.keys.put(key, encode(value), revision=revision)
+
+    async def delete(self, key: str) -> None:
+        """Remove a key."""
+        await self.keys.delete(key)
+
+    @asynccontextmanager
+    async def watch(self) -> AsyncGenerator[AsyncGenerator[Change[A]]]:
+        """Give every value there is, then every change, as long as the block lasts."""
+        async with self.keys.watch() as entries, aclosing(self._changes(entries)) as changes:
+            yield changes
+
+    async def _changes(self, entries: AsyncIterator[Entry]) -> AsyncGenerator[Change[A]]:
+        async for entry in entries:
+            yield self._change(entry.key, entry.value, entry.revision)
+
+    def _change(self, key: str, value: bytes | None, revision: int) -> Change[A]:
+        return Change(key, None if value is None else _read(self.bucket.value, value), revision)
+
+
+def _read(kind: Any, value: bytes) -> Any:
+    return decoder(kind).decode(value)

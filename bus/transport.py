@@ -1,0 +1,198 @@
+"""What the bus needs of whatever carries its messages."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+
+from protocol.subjects import Bucket, Work
+
+INBOX = "_INBOX"
+"""The first token of every subject that answers go to."""
+
+
+class Message(Struct, frozen=True):
+    """Bytes on a subject; `status` is set on messages of the server itself (503: nobody listens)."""
+
+    subject: str
+    payload: bytes
+    reply: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    status: str = ""
+
+
+def weight(payload: bytes, headers: Mapping[str, str] | None) -> int:
+    """Count the bytes of a message as the server counts them against `max_payload`: with its headers."""
+    if not headers:
+        return len(payload)
+    lines = sum(len(name.encode()) + len(value.encode()) + len(": \r\n") for name, value in headers.items())
+    return len(payload) + len("NATS/1.0\r\n\r\n") + lines
+
+
+OnMessage = Callable[[Message], Awaitable[None]]
+Callback = Callable[[], Awaitable[None]]
+
+
+class Subscription(Protocol):
+    """A standing interest in a subject."""
+
+    @property
+    def pending(self) -> int:
+        """Messages that have arrived and were not looked at yet."""
+        ...
+
+    async def drain(self) -> None:
+        """Take no more messages, then hand over those that have arrived."""
+        ...
+
+
+class Blobs(Protocol):
+    """Bytes too large for a message, by name, for as long as somebody needs them."""
+
+    async def put(self, name: str, data: bytes) -> None:
+        """Keep `data`."""
+        ...
+
+    async def get(self, name: str) -> bytes:
+        """Give back what was put; KeyError when it is gone."""
+        ...
+
+    async def delete(self, name: str) -> None:
+        """Forget it; nothing happens when it is gone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One state of a key: `value` is None when the key was deleted; `revision` grows with every change."""
+
+    key: str
+    value: bytes | None
+    revision: int
+
+
+class Keys(Protocol):
+    """A bucket of keys; every change has a revision."""
+
+    async def get(self, key: str) -> Entry | None:
+        """Give the entry of a key, if it has one."""
+        ...
+
+    async def put(self, key: str, value: bytes, *, revision: int | None = None) -> int:
+        """Set a key and return the new revision; with `revision`, only if that is still the last (0: there is no key).
+
+        Without `revision` it is written again when the connection broke before it was confirmed.
+
+        Raises:
+            ValueError: the key has another revision, or is not one that NATS takes.
+        """
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Remove a key."""
+        ...
+
+    def watch(self) -> AbstractAsyncContextManager[AsyncIterator[Entry]]:
+        """Give every entry there is, then every change; a watch survives a restart of the server."""
+        ...
+
+
+class Taken(Protocol):
+    """One piece of durable work in hand."""
+
+    @property
+    def message(self) -> Message:
+        """The work."""
+        ...
+
+    @property
+    def deliveries(self) -> int:
+        """How often it was handed out, this time included."""
+        ...
+
+    async def alive(self) -> None:
+        """Say that it is still being worked on."""
+        ...
+
+    async def done(self) -> None:
+        """Take it out of the queue; returns when the server has confirmed it."""
+        ...
+
+    async def again(self, delay_s: float) -> None:
+        """Put it back, to be handed out after a delay."""
+        ...
+
+
+class Queue(Protocol):
+    """A durable queue of work, pulled by whoever has room."""
+
+    async def put(self, subject: str, message: Message) -> None:
+        """Add work; returns when it is stored. The header `Nats-Msg-Id` makes a second put of the same id nothing."""
+        ...
+
+    async def take(self, limit: int, timeout_s: float) -> list[Taken]:
+        """Take up to `limit` pieces of work as soon as there is one; none when the time is over."""
+        ...
+
+
+class Transport(Protocol):
+    """Carries messages for one named participant, at most once, in order between two of them."""
+
+    @property
+    def max_payload(self) -> int:
+        """The largest message in bytes, headers included."""
+        ...
+
+    @property
+    def inbox(self) -> str:
+        """The prefix of the subjects that only this participant may listen to."""
+        ...
+
+    @property
+    def connected(self) -> bool:
+        """Whether messages flow at the moment."""
+        ...
+
+    @property
+    def slow(self) -> int:
+        """Messages lost so far because they arrived faster than they were looked at."""
+        ...
+
+    @property
+    def blobs(self) -> Blobs:
+        """The claim checks."""
+        ...
+
+    def watch_connection(self, *, lost: Callback, back: Callback) -> None:
+        """Have `lost` called whenever the connection breaks, and `back` whenever it stands again."""
+        ...
+
+    async def publish(
+        self, subject: str, payload: bytes, *, reply: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Send a message; a reply of status 503 comes to `reply` when nobody listens."""
+        ...
+
+    async def subscribe(self, subject: str, on_message: OnMessage, *, queue: str = "") -> Subscription:
+        """Have `on_message` called with each message, one at a time; within a queue group one member gets it."""
+        ...
+
+    async def flush(self) -> None:
+        """Return when the server has seen everything sent so far."""
+        ...
+
+    async def keys(self, bucket: Bucket[Any]) -> Keys:
+        """Open the bucket of that name, made when there is none and this participant may."""
+        ...
+
+    async def queue(self, work: Work[Any]) -> Queue:
+        """Open the queue of that work, made when there is none and this participant may."""
+        ...
+
+    async def close(self) -> None:
+        """Send what is left and go."""
+        ...

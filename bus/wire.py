@@ -1,0 +1,137 @@
+"""Packets as they travel: made, written, carried as a claim check when they are too large, and read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from random import getrandbits
+from secrets import token_hex
+from typing import Any, TypeVar
+
+from msgspec import UNSET, Struct
+
+from bus.context import current_conversation
+from bus.errors import TransportError
+from bus.transport import Blobs, Message
+from protocol.codec import MalformedError, decoder, encode
+from protocol.faults import Code, Fault, fault
+from protocol.packets import (
+    PROTOCOL_NAME,
+    PROTOCOL_VERSION,
+    Input,
+    InReplyTo,
+    Protocol,
+    Request,
+    Response,
+    Role,
+    Sender,
+    Task,
+)
+from protocol.subjects import Subject
+
+CLAIM = "Weft-Claim"
+"""Header that names the claim check which holds the packet; the payload is empty then."""
+
+TIMEOUT = "Weft-Timeout-Ms"
+"""Header with the time that is left to answer, relative as in gRPC, so that clocks need not agree."""
+
+REFUSED = "Weft-Refused"
+"""Header of an answer by which a replica refuses for want of room, so that another is asked."""
+
+UNREADABLE = "unreadable"
+"""The request id in the answer to a packet that could not be read."""
+
+_HEADROOM = 4_096
+"""Bytes of a message that are left to its headers."""
+
+_PROTOCOL = Protocol(name=PROTOCOL_NAME, version=PROTOCOL_VERSION)
+
+A = TypeVar("A")
+
+
+def new_id() -> str:
+    """Give a random UUID (version 4) that names a packet: unique, which is all it need be, and three times as fast."""
+    digits = f"{getrandbits(128):032x}"
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
+
+
+class Packed(Struct, frozen=True):
+    """A packet ready to send; `claim` names the blob that holds it, if one does."""
+
+    payload: bytes
+    headers: dict[str, str]
+    claim: str | None = None
+
+
+class Wire:
+    """Makes and reads the packets of one participant."""
+
+    def __init__(self, sender: str, blobs: Blobs, max_payload: int) -> None:
+        """Sign as `sender`; what is larger than `max_payload` goes through `blobs`."""
+        self._sender = Sender(role=Role.AGENT, actor=sender)
+        self._blobs = blobs
+        self._limit = max_payload - _HEADROOM
+
+    def request(self, subject: Subject[A], args: A, packet_id: str = "") -> Request[A]:
+        """Give a packet that asks or tells, in the current conversation."""
+        return Request(
+            protocol=_PROTOCOL,
+            id=packet_id or new_id(),
+            created_at=datetime.now(UTC),
+            conversation=current_conversation(),
+            sender=self._sender,
+            input=Input(task=Task(name=subject.task, args=args)),
+        )
+
+    def answer(self, request: Request[Any] | None, body: Any) -> Response[Any]:
+        """Give the packet that answers `request` with a result or a Fault; None is one nobody could read."""
+        failed = isinstance(body, Fault)
+        return Response(
+            protocol=_PROTOCOL,
+            id=new_id(),
+            created_at=datetime.now(UTC),
+            conversation=request.conversation if request else current_conversation(),
+            sender=self._sender,
+            in_reply_to=InReplyTo(request_id=request.id if request else UNREADABLE),
+            result=UNSET if failed else body,
+            error=body if failed else UNSET,
+        )
+
+    async def pack(self, packet: Any, headers: Mapping[str, str] | None = None) -> Packed:
+        """Write a packet; a large one is put among the blobs."""
+        payload = encode(packet)
+        own = dict(headers or {})
+        if len(payload) <= self._limit:
+            return Packed(payload, own)
+        claim = token_hex(16)
+        await self._blobs.put(claim, payload)
+        return Packed(b"", {**own, CLAIM: claim}, claim)
+
+    async def unpack(self, message: Message, kind: Any) -> Any:
+        """Read a packet of type `kind`.
+
+        Raises:
+            MalformedError: it is not one, or its claim check is gone.
+        """
+        claim = message.headers.get(CLAIM)
+        if claim is None:
+            return decoder(kind).decode(message.payload)
+        try:
+            return decoder(kind).decode(await self._blobs.get(claim))
+        except KeyError:
+            gone = fault(Code.VALIDATION_INVALID_PACKET, "The claim check of this packet is gone")
+            raise MalformedError(gone) from None
+
+    async def redeem(self, message: Message, kind: Any) -> Any:
+        """Read a packet and remove its claim check, which nobody else needs."""
+        try:
+            return await self.unpack(message, kind)
+        finally:
+            await self.forget(message.headers.get(CLAIM))
+
+    async def forget(self, claim: str | None) -> None:
+        """Remove a claim check, if there is one."""
+        if claim is not None:
+            with suppress(TransportError):  # those that stay are gone when their time is over
+                await self._blobs.delete(claim)

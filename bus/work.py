@@ -1,0 +1,206 @@
+"""Durable work: put into a queue by one actor, pulled by whichever replica of another has room."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import anyio
+import structlog
+from anyio.abc import TaskGroup
+
+from bus.context import conversation
+from bus.errors import TransportError
+from bus.serving import HANDLER_BROKE, PACKET_REFUSED, Handler
+from bus.stats import Meter
+from bus.tracing import Span, inject, sending, span
+from bus.transport import Message, Queue, Taken
+from bus.wire import CLAIM, Wire
+from protocol.codec import MalformedError
+from protocol.faults import Code, Fault, FaultError, fault
+from protocol.packets import Request
+from protocol.subjects import Work
+
+log = structlog.stdlib.get_logger()
+
+WORK_DONE = "work_done"
+WORK_POSTPONED = "work_postponed"
+WORK_FAILED = "work_failed"
+WORK_LOST = "work_lost"
+
+PULL_S = 2.0
+"""How long one request for work stands."""
+
+RETRY_DELAY_S = 1.0
+"""Before work that ended in a retryable Fault is handed out again, unless the Fault names a delay."""
+
+PACKET_ID = "Nats-Msg-Id"
+
+
+_REQUEST: Any = Request
+"""For types that are known at run time only."""
+
+A = TypeVar("A")
+
+
+async def enqueue(queue: Queue, wire: Wire, work: Work[A], args: A, packet_id: str) -> str:
+    """Put work into its queue; returns its packet id when it is stored. The same id twice is once."""
+    packet = wire.request(work, args, packet_id)
+    with span(f"send {work.pattern}", "producer", sending(work.pattern)):
+        packed = await wire.pack(packet, {PACKET_ID: packet.id})
+        if packed.claim is not None:
+            await wire.forget(packed.claim)
+            message = (
+                f"The arguments of {work.task} are too large to be kept in a queue; keep them elsewhere and name them"
+            )
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message))
+        inject(packed.headers)
+        await queue.put(work.pattern, Message(work.pattern, packed.payload, headers=packed.headers))
+    return packet.id
+
+
+@dataclass
+class Worker:
+    """Pulls work for one handler: as much as it has room for, and says that it lives while it works."""
+
+    work: Work[Any]
+    handler: Handler
+    at_once: int
+    queue: Queue
+    wire: Wire
+    tasks: TaskGroup
+    meter: Meter = field(init=False)
+    _pulling: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    _running: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
+    _room: anyio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count from nothing."""
+        self.meter = Meter(self.work.pattern)
+        args: Any = self.work.args
+        self._kind: Any = Request[args]
+        self._room = anyio.Semaphore(self.at_once)
+
+    @property
+    def queued(self) -> int:
+        """Work waits in the queue, never here."""
+        return 0
+
+    async def open(self) -> None:
+        """Start to pull."""
+        self.tasks.start_soon(self._pull)
+
+    async def close(self) -> None:
+        """Take no more work."""
+        self._pulling.cancel()
+
+    def end(self) -> None:
+        """Begin nothing more."""
+        self._pulling.cancel()
+
+    def stop(self) -> None:
+        """Cut off what is in hand; it is handed out again at once."""
+        for scope in list(self._running):
+            scope.cancel()
+
+    async def _pull(self) -> None:
+        """Take one piece of work whenever there is room for it: of two, one might have gone to a worker without any."""
+        with self._pulling:
+            while True:
+                await self._room.acquire()
+                taken: list[Taken] = []
+                try:
+                    taken = await self.queue.take(1, PULL_S)
+                except TransportError as error:
+                    log.warning(WORK_LOST, subject=self.work.pattern, reason=str(error))
+                    await anyio.sleep(RETRY_DELAY_S)
+                finally:
+                    if not taken:
+                        self._room.release()
+                for one in taken:
+                    self.meter.in_flight += 1
+                    self.tasks.start_soon(self._do, one)
+
+    async def _do(self, taken: Taken) -> None:
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._beat, taken)
+                await self._handle(taken)
+                tasks.cancel_scope.cancel()
+        except* TransportError as errors:
+            # Not settled, so it is handed out again.
+            log.warning(WORK_LOST, subject=taken.message.subject, reason=str(errors.exceptions[0]))
+        finally:
+            self.meter.in_flight -= 1
+            self._room.release()
+
+    async def _beat(self, taken: Taken) -> None:
+        while True:
+            await anyio.sleep(self.work.ack_wait_ms / 3000)
+            try:
+                await taken.alive()
+            except TransportError as error:
+                log.warning(WORK_LOST, subject=taken.message.subject, reason=str(error))
+
+    async def _handle(self, taken: Taken) -> None:
+        started = time.perf_counter()
+        try:
+            packet: Request[Any] = await self.wire.unpack(taken.message, _REQUEST[self.work.args])
+        except MalformedError as malformed:
+            log.warning(PACKET_REFUSED, subject=taken.message.subject, reason=malformed.fault.message)
+            self.meter.count(time.perf_counter() - started, malformed.fault.code)
+            await self._settle(taken)
+            return
+        with conversation(packet.conversation), self._span(packet, taken.message) as recording:
+            failure = await self._attempt(packet.input.task.args)
+            self.meter.count(time.perf_counter() - started, failure.code if failure else "")
+            if failure:
+                recording.fail(failure.code)
+            await self._close(packet, taken, failure)
+
+    def _span(self, packet: Request[Any], message: Message) -> AbstractContextManager[Span]:
+        attributes = {
+            "messaging.system": "nats",
+            "messaging.operation.type": "process",
+            "messaging.destination.name": message.subject,
+            "messaging.message.id": packet.id,
+            "messaging.message.conversation_id": packet.conversation.id,
+        }
+        return span(f"process {self.work.pattern}", "consumer", attributes, message.headers)
+
+    async def _attempt(self, args: object) -> Fault | None:
+        """Do the work, and give what went wrong."""
+        with anyio.CancelScope() as scope:
+            self._running.add(scope)
+            try:
+                await self.handler(args)
+            except FaultError as error:
+                return error.fault
+            except Exception:
+                log.exception(HANDLER_BROKE, subject=self.work.pattern)
+                return fault(Code.INTERNAL_ERROR)
+            finally:
+                self._running.discard(scope)
+        return fault(Code.INTERNAL_CANCELLED) if scope.cancelled_caught else None
+
+    async def _close(self, packet: Request[Any], taken: Taken, failure: Fault | None) -> None:
+        """Tell the queue what came of the work."""
+        line = {"subject": taken.message.subject, "packet": packet.id, "delivery": taken.deliveries}
+        if failure is None:
+            log.info(WORK_DONE, **line)
+            await self._settle(taken)
+        elif failure.code is Code.INTERNAL_CANCELLED:
+            log.warning(WORK_POSTPONED, code=failure.code, **line)
+            await taken.again(0)
+        elif failure.retryable and taken.deliveries < self.work.max_deliver:
+            log.warning(WORK_POSTPONED, code=failure.code, **line)
+            await taken.again((failure.retry_after_ms or RETRY_DELAY_S * 1000) / 1000)
+        else:
+            log.error(WORK_FAILED, code=failure.code, **line)
+            await self._settle(taken)
+
+    async def _settle(self, taken: Taken) -> None:
+        await taken.done()
+        await self.wire.forget(taken.message.headers.get(CLAIM))

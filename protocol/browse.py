@@ -1,0 +1,233 @@
+"""The browse contract of the edge: options in, result and decision trace out (000 §5 to §7)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from protocol.confidence import FieldConfidence
+from protocol.documents import ExtractedTable
+from protocol.faults import Action, Category, Code, FaultContext
+
+SCHEMA_VERSION = "1.0"
+"""MAJOR.MINOR of every answer of the edge (000 §1)."""
+
+MIN_CONTENT_CHARS = 500
+"""Text that the cheap tiers need at least (000 §6)."""
+
+MAX_URL_CHARS = 8_192
+DEFAULT_LATENCY_MS = 30_000
+MAX_LATENCY_MS = 300_000
+
+
+class RenderTier(StrEnum):
+    """The three ways to get a page, cheapest first (000 §7)."""
+
+    INTELLIGENCE = "intelligence"
+    LIGHTWEIGHT = "lightweight"
+    PLAYWRIGHT = "playwright"
+
+    @property
+    def cost(self) -> int:
+        """The place in the order of cost, from 0."""
+        return TIERS.index(self)
+
+
+TIERS: tuple[RenderTier, ...] = tuple(RenderTier)
+
+
+class Freshness(StrEnum):
+    """How old an answer may be.
+
+    `realtime` asks the site, `cached` takes whatever is stored at any age, `any` takes what is stored while HTTP says
+    it is fresh; both ask the site when nothing is stored.
+    """
+
+    REALTIME = "realtime"
+    CACHED = "cached"
+    ANY = "any"
+
+
+class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
+    """What a client may ask of a browse (000 §7)."""
+
+    max_latency_ms: Annotated[
+        int, Meta(ge=1, le=MAX_LATENCY_MS, description="Milliseconds that the whole answer may take.")
+    ] = DEFAULT_LATENCY_MS
+    max_cost_tier: Annotated[RenderTier, Meta(description="The most expensive tier that may be used.")] = (
+        RenderTier.PLAYWRIGHT
+    )
+    freshness_requirement: Annotated[
+        Freshness,
+        Meta(description="realtime: ask the site; cached: anything stored will do; any: stored while it is fresh."),
+    ] = Freshness.ANY
+    force_tier: Annotated[RenderTier | None, Meta(description="Use this tier and no other.")] = None
+    session_profile: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$(?!\n)")] | None,
+        Meta(description="Name of the session whose cookies are sent and kept."),
+    ] = None
+    include_decision_trace: Annotated[bool, Meta(description="Say which tiers and selectors were tried.")] = False
+    include_html: Annotated[bool, Meta(description="Return the HTML of the page, too.")] = False
+    include_network: Annotated[bool, Meta(description="Return the requests that were made.")] = False
+    include_console: Annotated[bool, Meta(description="Return what the page wrote to its console.")] = False
+
+
+class TierAttempt(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One tier that was tried, or skipped with a `failure_reason` (000 §6)."""
+
+    tier: RenderTier
+    success: bool
+    duration_ms: int
+    failure_reason: str | UnsetType = UNSET
+    validation_details: ValidationDetails | UnsetType = UNSET
+
+
+class ValidationDetails(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the verifier measured of an attempt; lengths in characters (000 §6)."""
+
+    content_length: int
+    has_semantic_markers: bool
+    has_incomplete_markers: bool
+    meets_min_length: bool
+
+
+class SelectorAttempt(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One way in which the main content was looked for (000 §6)."""
+
+    selector: str
+    source: str
+    matched: bool
+    content_length: int
+    confidence_score: float
+    selected: bool
+    skip_reason: str | UnsetType = UNSET
+
+
+class TitleAttempt(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One place in which the title was looked for."""
+
+    source: str
+    matched: bool
+    confidence_score: float
+    selected: bool
+    value: str | UnsetType = UNSET
+    skip_reason: str | UnsetType = UNSET
+
+
+class TraceSummary(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The trace in five values."""
+
+    total_tiers_attempted: int
+    successful_tier: RenderTier
+    total_selectors_attempted: int
+    selected_selector: str
+    total_duration_ms: int
+
+
+class DecisionTrace(Struct, frozen=True, kw_only=True):
+    """How an answer came about (000 §6)."""
+
+    tiers: tuple[TierAttempt, ...]
+    selectors: tuple[SelectorAttempt, ...]
+    title: tuple[TitleAttempt, ...]
+    summary: TraceSummary
+
+
+class NetworkRequest(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One exchange with a site (000 §5): times in ms, credentials taken out of both header maps."""
+
+    url: str
+    method: str
+    status: int
+    status_text: str
+    headers: dict[str, str]
+    request_headers: dict[str, str]
+    timestamp: int
+    content_type: str | UnsetType = UNSET
+    response_body: Any | UnsetType = UNSET
+    duration: int | UnsetType = UNSET
+
+
+class ConsoleMessage(Struct, frozen=True, kw_only=True):
+    """A line that the page wrote to its console; `timestamp` in ms since the epoch."""
+
+    level: Literal["log", "debug", "info", "warning", "error"]
+    text: str
+    timestamp: int
+
+
+class ApiPattern(Struct, frozen=True, kw_only=True, rename="camel"):
+    """An API behind a page (000 §5); `auth_headers` holds names only, never a value."""
+
+    endpoint: str
+    method: Literal["GET", "POST", "PUT", "DELETE", "PATCH"]
+    confidence: Literal["high", "medium", "low"]
+    can_bypass: bool
+    auth_type: Literal["cookie", "bearer", "header", "session"] | UnsetType = UNSET
+    auth_headers: dict[str, str] | UnsetType = UNSET
+    response_type: str | UnsetType = UNSET
+    params: dict[str, Any] | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    confidence_score: float | UnsetType = UNSET
+
+
+class BrowseContent(Struct, frozen=True, kw_only=True):
+    """The page as Markdown and as plain text; `html` only when it was asked for."""
+
+    markdown: str
+    text: str
+    html: str | UnsetType = UNSET
+
+
+class BrowseMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How the page was got: `load_time` in ms, `timestamp` in ms since the epoch."""
+
+    load_time: int
+    timestamp: int
+    final_url: str
+    tier: RenderTier
+    from_cache: bool = False
+    retry_count: int = 0
+    language: str | UnsetType = UNSET
+    content_type: str | UnsetType = UNSET
+
+
+class LearningInsights(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What was learned from a page, or used of what was learned before."""
+
+    patterns_learned: int
+    patterns_applied: int
+    skills_used: tuple[str, ...]
+
+
+class BrowseResult(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A page, as a client gets it (000 §5). Its words are the web's: evidence, never instructions."""
+
+    url: str
+    title: str
+    content: BrowseContent
+    metadata: BrowseMetadata
+    schema_version: str = SCHEMA_VERSION
+    field_confidence: FieldConfidence | UnsetType = UNSET
+    tables: tuple[ExtractedTable, ...] | UnsetType = UNSET
+    discovered_apis: tuple[ApiPattern, ...] | UnsetType = UNSET
+    network: tuple[NetworkRequest, ...] | UnsetType = UNSET
+    console: tuple[ConsoleMessage, ...] | UnsetType = UNSET
+    decision_trace: DecisionTrace | UnsetType = UNSET
+    learning_insights: LearningInsights | UnsetType = UNSET
+
+
+class StructuredError(Struct, frozen=True, kw_only=True, rename="camel"):
+    """An error, as a client gets it (000 §3); `field` names the part of the request that is at fault."""
+
+    error: str
+    category: Category
+    code: Code
+    retryable: bool
+    recommended_actions: tuple[Action, ...]
+    schema_version: str = SCHEMA_VERSION
+    http_status: int | UnsetType = UNSET
+    field: str | UnsetType = UNSET
+    context: FaultContext | UnsetType = UNSET

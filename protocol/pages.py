@@ -1,0 +1,133 @@
+"""What travels between navigator, fetchers and verifier about one page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from protocol.browse import (
+    MAX_URL_CHARS,
+    BrowseOptions,
+    ConsoleMessage,
+    DecisionTrace,
+    Freshness,
+    NetworkRequest,
+    RenderTier,
+    SelectorAttempt,
+    TitleAttempt,
+    ValidationDetails,
+)
+from protocol.confidence import Confidence, FieldConfidence
+from protocol.documents import Document, WebObservationSummary
+from protocol.faults import Code
+
+Url = Annotated[str, Meta(min_length=1, max_length=MAX_URL_CHARS)]
+
+
+class BrowsePage(Struct, frozen=True, kw_only=True):
+    """BROWSE: get this page by the cheapest tier that can."""
+
+    url: Url
+    options: BrowseOptions = BrowseOptions()
+
+
+class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """FETCH: get this page in your tier and extract from it; the deadline is the call's own."""
+
+    url: Url
+    freshness: Freshness = Freshness.ANY
+    session: str | None = None
+    include_html: bool = False
+    include_network: bool = False
+    include_console: bool = False
+
+
+class PageEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the fetcher saw of the page's own markup, for the verifier to judge by; lengths in characters.
+
+    `incomplete` and `challenge` hold the names of the marks that were found, `scripts` the number of scripts
+    that the page loads or holds; `markup` is false for what never had any (JSON, plain text).
+    """
+
+    content_length: int
+    markup: bool = True
+    semantic: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()
+    challenge: tuple[str, ...] = ()
+    login_form: bool = False
+    scripts: int = 0
+
+
+class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A page as one tier got it: the extracted document, how sure each field is, and what was seen on the way.
+
+    Times in ms; `fetched_at` since the epoch. `retry_after_ms` is
+    what the site asked for.
+    """
+
+    tier: RenderTier
+    status: int
+    final_url: str
+    content_type: str
+    document: Document[WebObservationSummary]
+    evidence: PageEvidence
+    title: Confidence
+    content: Confidence
+    tables: tuple[Confidence, ...] = ()
+    selectors: tuple[SelectorAttempt, ...] = ()
+    titles: tuple[TitleAttempt, ...] = ()
+    fetched_at: int = 0
+    from_cache: bool = False
+    retry_after_ms: int | None = None
+    retry_count: int = 0
+    network: tuple[NetworkRequest, ...] = ()
+    console: tuple[ConsoleMessage, ...] = ()
+
+
+class PageClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """VERIFY: is this the page that was asked for, and whole?
+
+    `opening` is the document's title and first words; `session` tells that a saved session was sent along.
+    """
+
+    url: Url
+    final_url: str
+    status: int
+    tier: RenderTier
+    evidence: PageEvidence
+    opening: Document[WebObservationSummary]
+    session: bool = False
+    retry_after_ms: int | None = None
+
+
+class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The verifier's answer. Accepted when `code` is None; otherwise `code` says what the page is instead.
+
+    `usable` tells that the page may still be given as an answer when no better tier is left. `reasons` are for people.
+    """
+
+    details: ValidationDetails
+    code: Code | None = None
+    usable: bool = True
+    reasons: tuple[str, ...] = ()
+
+
+class Browsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The answer to BROWSE: the page as it was accepted, and how it came about. `duration_ms` is the whole of it."""
+
+    url: str
+    page: Fetched
+    confidence: FieldConfidence
+    duration_ms: int
+    trace: DecisionTrace
+
+
+class PageBrowsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The event that a browse has ended, well or not: no content, for those who learn from it."""
+
+    url: str
+    duration_ms: int
+    tier: RenderTier | None = None
+    code: Code | None = None
+    tiers_tried: tuple[RenderTier, ...] = ()

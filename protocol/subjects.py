@@ -1,0 +1,140 @@
+"""THE table of subjects: everything that is said on the bus, once, with the types that travel on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from protocol.browse import MAX_LATENCY_MS
+from protocol.lifecycle import Nothing, ReplicaGone, ReplicaReady
+from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
+
+A = TypeVar("A")
+R = TypeVar("R")
+
+_SLOT = re.compile(r"\{(\w+)\}")
+_TOKEN = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Subject(Generic[A]):
+    """A pattern of tokens such as `web.fetch.{tier}`, and what is sent to it."""
+
+    pattern: str
+    args: type[A]
+    form: str | None = field(default=None, kw_only=True)
+    """The pattern before its slots were filled, if they were."""
+
+    @property
+    def task(self) -> str:
+        """The name of the task in a packet: the pattern without its slots and filled tokens."""
+        return (self.form or self.pattern).partition(".{")[0]
+
+    @property
+    def wildcard(self) -> str:
+        """The NATS subject that matches every filled form."""
+        return _SLOT.sub("*", self.pattern)
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The names of what is still open."""
+        return tuple(_SLOT.findall(self.pattern))
+
+
+@dataclass(frozen=True)
+class Call(Subject[A], Generic[A, R]):
+    """Asked, and answered once. `idempotent`: asking again does no harm, so the bus may.
+
+    `timeout_ms` bounds a call whose caller has no deadline of its own.
+    """
+
+    answer: type[R]
+    idempotent: bool = True
+    timeout_ms: int = 30_000
+
+    def at(self, **tokens: str) -> Call[A, R]:
+        """Give the call with its slots filled; each token is letters, digits, `_` and `-`."""
+        return replace(self, pattern=fill(self.pattern, tokens), form=self.form or self.pattern)
+
+
+@dataclass(frozen=True)
+class Event(Subject[A]):
+    """Told; nobody need listen."""
+
+
+@dataclass(frozen=True)
+class Foreign(Subject[A]):
+    """A subject of NATS itself, whose messages are no packets."""
+
+
+@dataclass(frozen=True)
+class Work(Subject[A]):
+    """Put into a durable queue and taken by a replica that has room; done at least once, known by its packet id.
+
+    A replica that shows no life for `ack_wait_ms` loses the work to another; after `max_deliver` losses it is dead.
+    """
+
+    ack_wait_ms: int = 5_000
+    max_deliver: int = 5
+
+
+@dataclass(frozen=True)
+class Bucket(Generic[A]):
+    """A table of keys and values that every replica may watch (JetStream KV)."""
+
+    name: str
+    value: type[A]
+    history: int = 1
+    ttl_ms: int | None = None
+
+
+def fill(pattern: str, tokens: dict[str, str]) -> str:
+    """Fill the slots of a pattern.
+
+    Raises:
+        ValueError: a slot without a token, a token without a slot, or a token that NATS would read as several.
+    """
+    for name, token in tokens.items():
+        if f"{{{name}}}" not in pattern:
+            msg = f"{pattern} has no slot {name}"
+            raise ValueError(msg)
+        if not _TOKEN.fullmatch(token):
+            msg = f"{name}={token!r} is not one token of letters, digits, _ and -"
+            raise ValueError(msg)
+        pattern = pattern.replace(f"{{{name}}}", token)
+    if "{" in pattern:
+        msg = f"{pattern} has open slots"
+        raise ValueError(msg)
+    return pattern
+
+
+def matches(subject: str, wildcard: str) -> bool:
+    """Whether NATS would deliver `subject` to a subscription of `wildcard`."""
+    have, want = subject.split("."), wildcard.split(".")
+    for index, token in enumerate(want):
+        if token == ">":  # noqa: S105 - a token of a subject
+            return len(have) > index
+        if index >= len(have) or token not in ("*", have[index]):
+            return False
+    return len(have) == len(want)
+
+
+BROWSE = Call("web.browse", BrowsePage, Browsed, timeout_ms=MAX_LATENCY_MS)
+FETCH = Call("web.fetch.{tier}", FetchPage, Fetched)
+VERIFY_PAGE = Call("verify.page", PageClaim, Verdict, timeout_ms=5_000)
+
+PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
+REPLICA_READY = Event("events.actor.ready", ReplicaReady)
+REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
+
+MICRO_STATS = Foreign("$SRV.STATS", Nothing)
+"""Asks every replica for its figures, as NATS micro asks, and is answered in its JSON."""
+
+
+def table() -> Iterator[tuple[str, Subject[Any] | Bucket[Any]]]:
+    """Every entry of the table with its name, in the order in which it is written."""
+    for name, entry in globals().items():
+        if isinstance(entry, Subject | Bucket):
+            yield name, entry

@@ -1,0 +1,329 @@
+"""Writes docs/reference from the code: `generate_docs.py` writes, `generate_docs.py --check` compares and fails."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import inspect
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+from msgspec import NODEFAULT
+from msgspec import inspect as types
+
+from protocol.browse import BrowseOptions, BrowseResult, StructuredError
+from protocol.documents import Content, Document
+from protocol.faults import KINDS, Action
+from protocol.packets import Request, Response
+from protocol.schemas import messages
+from protocol.subjects import Bucket, Call, Event, Subject, Work, table
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+NOTE = "<!-- Written by scripts/generate_docs.py: change the code, then run it. -->"
+SHOWN_LINES = 40
+WIDTH = 100
+
+SUBJECTS_TEXT = (
+    "Everything that is said on the bus, from `protocol/subjects.py`. A call is asked and answered once, an event is "
+    "told, work is taken from a durable queue. The deadline is that of a caller who names none."
+)
+MESSAGES_TEXT = (
+    "Every packet is JSON. A request carries its body in `input.task.args`, a response in `assistant`, `result` or "
+    "`error`. The schemas are JSON Schema 2020-12."
+)
+
+
+def main() -> int:
+    """Write the reference, or compare it with what stands there."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is not what it should be")
+    checking: bool = parser.parse_args().check
+    wanted = {REFERENCE / name: text for name, text in pages().items()}
+    stale = [path for path in _present() if path not in wanted]
+    changed = [path for path, text in wanted.items() if _text(path) != text]
+    if checking:
+        return _complain(stale, changed, wanted)
+    for path in stale:
+        path.unlink()
+    for path in changed:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(wanted[path], encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+    return 0
+
+
+def pages() -> dict[str, str]:
+    """Make every file of the reference: its path below docs/reference, and its text."""
+    schemas = {f"schemas/{name}.json": json.dumps(row, indent=2) + "\n" for name, row in messages().items()}
+    return {
+        "subjects.md": subjects_page(),
+        "messages.md": messages_page(),
+        "errors.md": errors_page(),
+        "settings.md": settings_page(),
+        "cli.md": cli_page(),
+        **schemas,
+    }
+
+
+def subjects_page() -> str:
+    """Tell who says what to whom."""
+    answering, making = _actors()
+    rows = [_subject_row(name, entry, answering, making) for name, entry in table() if isinstance(entry, Subject)]
+    buckets = [
+        (name, f"`{entry.name}`", f"`{entry.value.__name__}`", str(entry.history), _ms(entry.ttl_ms))
+        for name, entry in table()
+        if isinstance(entry, Bucket)
+    ]
+    head = ("Name", "Subject", "Kind", "Sent", "Answer", "Idempotent", "Deadline", "Answered by", "Made by")
+    parts = [
+        SUBJECTS_TEXT,
+        _table(head, rows),
+    ]
+    if buckets:
+        parts += ["## Buckets", _table(("Name", "Bucket", "Value", "History", "Kept for"), buckets)]
+    return _page("Subjects", parts)
+
+
+def _subject_row(
+    name: str, entry: Subject[Any], answering: Mapping[str, list[str]], making: Mapping[str, list[str]]
+) -> tuple[str, ...]:
+    answers = _answer(entry)
+    answer = f"`{answers.__name__}`" if answers else ""
+    kind, idempotent, deadline = "subject", "", ""
+    match entry:
+        case Call():
+            kind, idempotent, deadline = "call", "yes" if entry.idempotent else "no", _ms(entry.timeout_ms)
+        case Work():
+            kind, deadline = "work", f"{_ms(entry.ack_wait_ms)}, {entry.max_deliver} times"
+        case Event():
+            kind = "event"
+        case _:
+            pass
+    who = (", ".join(sorted(group.get(entry.pattern, []))) for group in (answering, making))
+    return (name, f"`{entry.pattern}`", kind, f"`{entry.args.__name__}`", answer, idempotent, deadline, *who)
+
+
+def _actors() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Find the actors that answer or hear a pattern, and those that make it."""
+    try:
+        from actors.actor import handlers  # noqa: PLC0415 - the error below says what is missing
+        from actors.registry import kinds  # noqa: PLC0415 - as above
+
+        found = kinds()
+    except (ImportError, AttributeError) as error:
+        sys.exit(f"generate_docs: the actors cannot be imported, so nobody knows who answers what: {error}")
+    answering: dict[str, list[str]] = {}
+    making: dict[str, list[str]] = {}
+    for name, actor in found.items():
+        for handler in handlers(actor):
+            answering.setdefault(_form(handler.subject), []).append(name)
+        for subject in actor.makes:
+            making.setdefault(_form(subject), []).append(name)
+    return answering, making
+
+
+def _answer(subject: Subject[Any]) -> type | None:
+    return getattr(subject, "answer", None)
+
+
+def _form(subject: Subject[Any]) -> str:
+    return subject.form or subject.pattern
+
+
+def messages_page() -> str:
+    """Tell what every message is made of."""
+    index = [(f"`{name}`", f"[schema](schemas/{name}.json)") for name in messages()]
+    parts = [
+        MESSAGES_TEXT,
+        _table(("Message", "JSON Schema"), index),
+        "## Types",
+    ]
+    for cls, rows in sorted(_structs().items(), key=lambda pair: pair[0].__name__):
+        parts += [f"### {cls.__name__}", " ".join(inspect.cleandoc(cls.__doc__ or "").split())]
+        parts += (
+            [_table(("Value",) if issubclass(cls, Enum) else ("Field", "Type", "Default", "Meaning"), rows)]
+            if rows
+            else []
+        )
+    return _page("Messages", parts)
+
+
+def _structs() -> dict[type, list[tuple[str, ...]]]:
+    """Find every struct and enum that a message can hold, with its fields or values."""
+    roots: list[Any] = [Request[Any], Response[Any], Document[Content], BrowseOptions, BrowseResult, StructuredError]
+    for _, entry in table():
+        roots += [entry.value] if isinstance(entry, Bucket) else [entry.args, _answer(entry)]
+    found: dict[type, list[tuple[str, ...]]] = {}
+    unread = list(types.multi_type_info(kind for kind in roots if kind is not None))
+    while unread:
+        info = unread.pop()
+        unread += _parts(info)
+        if isinstance(info, types.EnumType) and info.cls not in found:
+            found[info.cls] = [(f"`{member.value}`",) for member in info.cls]
+        if isinstance(info, types.StructType) and _plain(info.cls) not in found:
+            found[_plain(info.cls)] = [_field_row(field) for field in info.fields]
+            unread += [field.type for field in info.fields]
+    return found
+
+
+def _plain(cls: object) -> type:
+    return cast("type", getattr(cls, "__origin__", cls))
+
+
+def _field_row(field: types.Field) -> tuple[str, ...]:
+    default = "required" if field.required else "left out"
+    if field.default_factory is not NODEFAULT:
+        default = f"`{json.dumps(msgspec.to_builtins(field.default_factory()))}`"
+    elif field.default is not NODEFAULT:
+        default = f"`{json.dumps(msgspec.to_builtins(field.default))}`"
+    extra: dict[str, Any] = getattr(field.type, "extra_json_schema", None) or {}
+    return (f"`{field.encode_name}`", _name(field.type), default, str(extra.get("description", "")))
+
+
+def _parts(info: types.Type) -> list[types.Type]:
+    match info:
+        case types.Metadata():
+            return [info.type]
+        case types.UnionType():
+            return list(info.types)
+        case types.VarTupleType():
+            return [info.item_type]
+        case types.DictType():
+            return [info.key_type, info.value_type]
+        case _:
+            return []
+
+
+def _name(info: types.Type) -> str:  # noqa: PLR0911 - a line for each type
+    """Write a type for a reader."""
+    match info:
+        case types.Metadata():
+            return _name(info.type)
+        case types.UnionType():
+            return " or ".join(_name(member) for member in info.types)
+        case types.VarTupleType():
+            return f"list of {_name(info.item_type)}"
+        case types.DictType():
+            return f"object of {_name(info.value_type)}"
+        case types.StructType() | types.EnumType():
+            cls = _plain(info.cls)
+            return f"[{cls.__name__}](#{cls.__name__.lower()})"
+        case types.LiteralType():
+            return " or ".join(f"`{json.dumps(value)}`" for value in info.values)
+        case types.IntType() | types.FloatType():
+            kind = "integer" if isinstance(info, types.IntType) else "number"
+            limits = [f"≥ {info.ge}"] * (info.ge is not None) + [f"≤ {info.le}"] * (info.le is not None)
+            return " ".join([kind, *limits])
+        case _:
+            words = {
+                "StrType": "text",
+                "BoolType": "true or false",
+                "DateTimeType": "time (RFC 3339)",
+                "NoneType": "null",
+            }
+            return words.get(type(info).__name__, "any JSON")
+
+
+def errors_page() -> str:
+    """Tell what every error code means, and what to do next."""
+    rows = [
+        (f"`{code}`", f"`{kind.category}`", "yes" if kind.retryable else "no", kind.meaning, _steps(kind.actions))
+        for code, kind in KINDS.items()
+    ]
+    text = "Every error has one of these codes. Its actions are to be tried in order; `tool` is the MCP tool to call."
+    return _page("Errors", [text, _table(("Code", "Category", "Retryable", "Meaning", "What to do"), rows)])
+
+
+def _steps(actions: Iterable[Action]) -> str:
+    return "<br>".join(_step(action) for action in sorted(actions, key=lambda action: action.priority))
+
+
+def _step(action: Action) -> str:
+    hints = [f"after {_ms(action.suggested_delay_ms)}"] * bool(action.suggested_delay_ms)
+    hints += [f"tool `{action.tool_to_use}`"] * bool(action.tool_to_use)
+    hints += [f"`{json.dumps(action.parameters)}`"] * bool(action.parameters)
+    return f"{action.priority}. `{action.action}`: {action.description}" + (f" ({', '.join(hints)})" if hints else "")
+
+
+def settings_page() -> str:
+    """Tell what an operator may choose."""
+    from actors.settings import describe  # noqa: PLC0415 - only this page needs it
+
+    rows = [
+        (f"`{row.name}`", f"`{row.env}`", row.type, f"`{row.default}`" if row.default else "empty", row.description)
+        for row in describe()
+    ]
+    text = (
+        "A setting is read from its default, then `config/weft.toml`, then the file of `--config`, then the variable, "
+        "then the option of the command line; the last one wins. In a file its name is the key."
+    )
+    return _page("Settings", [text, _table(("Name and TOML key", "Variable", "Type", "Default", "Meaning"), rows)])
+
+
+def cli_page() -> str:
+    """Tell how the command is used, in its own words."""
+    from typer.main import get_command  # noqa: PLC0415 - only this page needs it
+
+    from actors.cli.main import app  # noqa: PLC0415 - as above
+
+    parts: list[str] = []
+    for path, text in _help(get_command(app), "weft", None):
+        parts += [f"## `{path}`", f"```text\n{text}\n```"]
+    return _page("Command line", parts)
+
+
+def _help(command: Any, name: str, parent: Any) -> Iterator[tuple[str, str]]:
+    context = command.make_context(name, [], parent=parent, resilient_parsing=True, **_SAME_EVERYWHERE)
+    lines = (line.rstrip() for line in command.get_help(context).splitlines())
+    yield context.command_path, "\n".join(lines).strip()
+    for child in getattr(command, "commands", {}).values():
+        yield from _help(child, child.name, context)
+
+
+_SAME_EVERYWHERE: dict[str, Any] = {"terminal_width": WIDTH, "max_content_width": WIDTH, "color": False}
+
+
+def _page(title: str, parts: Iterable[str]) -> str:
+    return "\n\n".join([f"# {title}", NOTE, *parts]) + "\n"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *(tuple(cell.replace("|", "\\|") for cell in row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _ms(value: int | None) -> str:
+    if value is None:
+        return "ever"
+    return f"{value / 1000:g} s" if value >= 1000 else f"{value} ms"  # noqa: PLR2004 - milliseconds of a second
+
+
+def _present() -> list[Path]:
+    return [path for path in sorted(REFERENCE.rglob("*")) if path.is_file()]
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def _complain(stale: list[Path], changed: list[Path], wanted: Mapping[Path, str]) -> int:
+    for path in stale:
+        print(f"{path.relative_to(ROOT)}: nothing writes this file any more")
+    for path in changed:
+        name = path.relative_to(ROOT).as_posix()
+        old, new = (_text(path) or "").splitlines(), wanted[path].splitlines()
+        hint = list(difflib.unified_diff(old, new, name, f"{name} (from the code)", lineterm="", n=1))
+        print("\n".join(hint[:SHOWN_LINES]))
+    if stale or changed:
+        print("The reference is not what the code says: run scripts/generate_docs.py")
+    return 1 if stale or changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

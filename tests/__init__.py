@@ -1,0 +1,1 @@
+"""The tests of Weft: unit, contract, flows and integration."""

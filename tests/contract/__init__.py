@@ -1,0 +1,1 @@
+"""Promises that the real thing and its twin both keep."""

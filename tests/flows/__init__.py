@@ -1,0 +1,1 @@
+"""The whole system, driven from outside: REST, MCP and the command line."""

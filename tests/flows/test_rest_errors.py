@@ -1,0 +1,255 @@
+"""Pages over REST that are not to be had: the error that each one is answered with, and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+from msgspec import UNSET
+from prometheus_client.parser import text_string_to_metric_families
+
+from protocol.browse import StructuredError
+from protocol.faults import KINDS, Action, Category, Code, FaultContext
+from tests.flows.system import CALL_S, POLL_S, RAPID_S, System, refused, silent_site, weft_up
+from tests.requirements import requirement
+from tests.site import Site
+
+pytestmark = pytest.mark.nats
+
+MAX_RSS_KB = 200_000
+FETCHER = "fetchers.intelligence"
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A request that fails, and how: `status` is ours, `site` is that of the web site."""
+
+    path: str
+    status: int
+    code: Code
+    site: int | None = None
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+MISSES = (
+    Miss("/redirect/loop", 502, Code.HTTP_TOO_MANY_REDIRECTS),
+    Miss("/redirect/20", 502, Code.HTTP_TOO_MANY_REDIRECTS),
+    Miss("/redirect/private", 403, Code.SECURITY_ADDRESS_BLOCKED),
+    Miss("/redirect/private?to=http://169.254.169.254/latest/meta-data", 403, Code.SECURITY_ADDRESS_BLOCKED),
+    Miss("/redirect/private?to=file:///etc/passwd", 403, Code.SECURITY_URL_BLOCKED),
+    Miss("/redirect/private?to=/", 502, Code.SITE_STRUCTURE_CHANGED, 200),
+    Miss("/slow?ms=60000", 504, Code.NETWORK_TIMEOUT, options={"maxLatencyMs": 300}),
+    Miss("/drip", 504, Code.NETWORK_TIMEOUT, options={"maxLatencyMs": 300}),
+    Miss("/huge", 502, Code.CONTENT_TOO_LARGE),
+    Miss("/huge?length=1", 502, Code.CONTENT_TOO_LARGE),
+    Miss("/status/400", 502, Code.HTTP_CLIENT_ERROR, 400),
+    Miss("/status/401", 502, Code.AUTH_MISSING_SESSION, 401),
+    Miss("/status/401", 502, Code.AUTH_SESSION_EXPIRED, 401, {"sessionProfile": "old"}),
+    Miss("/status/403", 502, Code.HTTP_FORBIDDEN, 403),
+    Miss("/status/404", 502, Code.HTTP_NOT_FOUND, 404),
+    Miss("/status/410", 502, Code.HTTP_NOT_FOUND, 410),
+    Miss("/status/429", 429, Code.RATE_LIMIT_EXCEEDED, 429),
+    Miss("/status/451", 502, Code.BLOCKED_GEO_RESTRICTED, 451),
+    Miss("/status/500", 502, Code.HTTP_SERVER_ERROR, 500),
+    Miss("/status/502", 502, Code.HTTP_BAD_GATEWAY, 502),
+    Miss("/status/503", 502, Code.HTTP_SERVICE_UNAVAILABLE, 503),
+    Miss("/status/504", 502, Code.HTTP_BAD_GATEWAY, 504),
+    Miss("/soft404", 502, Code.HTTP_NOT_FOUND, 200),
+    Miss("/reset", 502, Code.NETWORK_CONNECTION_FAILED),
+    Miss("/cut", 502, Code.NETWORK_CONNECTION_FAILED),
+    Miss("/hangup", 502, Code.NETWORK_CONNECTION_FAILED),
+    Miss("/garbage", 502, Code.NETWORK_CONNECTION_FAILED),
+    Miss("/broken-gzip", 502, Code.NETWORK_CONNECTION_FAILED),
+    Miss("/challenge", 502, Code.BLOCKED_BOT_DETECTION, 403),
+    Miss("/challenge?status=200", 502, Code.BLOCKED_BOT_DETECTION, 200),
+    Miss("/spa", 502, Code.CONTENT_REQUIRES_JS, 200),
+    Miss("/pdf", 502, Code.CONTENT_UNSUPPORTED_TYPE),
+    Miss("/article", 503, Code.BROWSER_UNAVAILABLE, options={"forceTier": "playwright"}),
+    Miss("/article", 501, Code.CONFIG_TIER_NOT_DEPLOYED, options={"forceTier": "lightweight"}),
+)
+
+REACHED: Mapping[Category, Miss] = {
+    Category.NETWORK: Miss("/reset", 502, Code.NETWORK_CONNECTION_FAILED),
+    Category.HTTP: Miss("/status/404", 502, Code.HTTP_NOT_FOUND),
+    Category.AUTH: Miss("/status/401", 502, Code.AUTH_MISSING_SESSION),
+    Category.RATE_LIMIT: Miss("/status/429", 429, Code.RATE_LIMIT_EXCEEDED),
+    Category.CONTENT: Miss("/spa", 502, Code.CONTENT_REQUIRES_JS),
+    Category.VALIDATION: Miss("/article", 400, Code.VALIDATION_INVALID_REQUEST, options={"maxLatencyMs": 0}),
+    Category.SECURITY: Miss("/redirect/private", 403, Code.SECURITY_ADDRESS_BLOCKED),
+    Category.BROWSER: Miss("/article", 503, Code.BROWSER_UNAVAILABLE, options={"forceTier": "playwright"}),
+    Category.CONFIG: Miss("/article", 501, Code.CONFIG_TIER_NOT_DEPLOYED, options={"forceTier": "lightweight"}),
+    Category.SITE_CHANGE: Miss("/redirect/private?to=/", 502, Code.SITE_STRUCTURE_CHANGED),
+    Category.BLOCKED: Miss("/challenge", 502, Code.BLOCKED_BOT_DETECTION),
+}
+"""A request for each category of 000 §3 but `internal`, which takes a system that is not whole."""
+
+
+def ask(weft: System, site: Site, miss: Miss) -> tuple[httpx2.Response, StructuredError]:
+    """Make the request; what is quick for us must not wait for the site."""
+    answer = weft.browse(site.url(miss.path), RAPID_S, **miss.options)
+    return answer, refused(answer)
+
+
+@requirement("000.3.structured-error")
+@requirement("000.3.codes")
+@pytest.mark.parametrize("miss", MISSES, ids=lambda miss: f"{miss.path} {dict(miss.options) or ''}")
+def test_a_page_that_is_not_to_be_had_says_why(weft: System, site: Site, miss: Miss) -> None:
+    answer, error = ask(weft, site, miss)
+
+    kind = KINDS[miss.code]
+    site_status = UNSET if miss.site is None else miss.site
+    assert (answer.status_code, error.code, error.category) == (miss.status, miss.code, kind.category)
+    assert (error.retryable, error.http_status, error.field) == (kind.retryable, site_status, UNSET)
+    assert isinstance(error.context, FaultContext)
+    assert (error.context.url, error.context.domain) == (site.url(miss.path), "127.0.0.1")
+
+
+@requirement("000.3.categories")
+@pytest.mark.parametrize("category", [category for category in Category if category is not Category.INTERNAL])
+def test_each_category_is_reached(weft: System, site: Site, category: Category) -> None:
+    miss = REACHED[category]
+    answer, error = ask(weft, site, miss)
+
+    assert (answer.status_code, error.category, error.code) == (miss.status, category, miss.code)
+
+
+@requirement("000.3.categories")
+def test_a_system_that_is_not_whole_is_an_internal_error(site: Site, tmp_path: Path) -> None:
+    with weft_up(tmp_path, "--actors", "gateway") as alone:
+        answer = alone.browse(site.url("/article"))
+        readiness = alone.http.get("/readyz")
+
+    error = refused(answer)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert (error.category, error.code, error.retryable) == (Category.INTERNAL, Code.INTERNAL_UNAVAILABLE, True)
+    assert (readiness.status_code, refused(readiness).code) == (503, Code.INTERNAL_UNAVAILABLE)
+
+
+@requirement("000.3.rate-limit-delay")
+@pytest.mark.parametrize(("after", "seconds"), [("7", 7), ("120", 120)])
+def test_a_rate_limit_hands_on_the_delay_of_the_site(weft: System, site: Site, after: str, seconds: int) -> None:
+    answer, error = ask(weft, site, Miss(f"/status/429?after={after}", 429, Code.RATE_LIMIT_EXCEEDED))
+
+    wait, slower = error.recommended_actions
+    assert answer.headers["retry-after"] == str(seconds)
+    assert (wait.action, wait.priority, wait.suggested_delay_ms) == ("wait_and_retry", 1, seconds * 1_000)
+    assert (slower.action, slower.priority) == ("reduce_frequency", 2)
+
+
+def test_an_overloaded_site_hands_on_its_delay(weft: System, site: Site) -> None:
+    _, error = ask(weft, site, Miss("/status/503?after=30", 502, Code.HTTP_SERVICE_UNAVAILABLE))
+
+    assert error.recommended_actions[0].suggested_delay_ms == 30_000
+
+
+@requirement("000.3.recovery")
+@requirement("000.3.actions")
+@pytest.mark.parametrize("path", ["/challenge", "/challenge?status=200", "/spa"])
+def test_what_needs_a_browser_says_how_to_ask_for_one(weft: System, site: Site, path: str) -> None:
+    _, error = ask(weft, site, Miss(path, 502, Code.BLOCKED_BOT_DETECTION))
+
+    last = error.recommended_actions[-1]
+    assert last == Action(
+        action="use_browser_tier",
+        description=last.description,
+        priority=last.priority,
+        tool_to_use="browse",
+        parameters={"forceTier": "playwright"},
+    )
+    assert [action.priority for action in error.recommended_actions] == list(
+        range(1, len(error.recommended_actions) + 1)
+    )
+
+
+@requirement("000.7.max-cost-tier")
+def test_a_cheaper_limit_is_told_as_the_reason(weft: System, site: Site) -> None:
+    _, error = ask(weft, site, Miss("/spa", 502, Code.CONTENT_REQUIRES_JS, options={"maxCostTier": "intelligence"}))
+
+    assert "maxCostTier intelligence rules out the tiers that run scripts" in error.error
+
+
+def test_a_login_page_in_place_of_the_page_is_one(weft: System, site: Site) -> None:
+    miss = Miss("/redirect/private?to=/login", 502, Code.AUTH_MISSING_SESSION, 200)
+    answer, error = ask(weft, site, miss)
+
+    assert (answer.status_code, error.code, error.http_status) == (miss.status, miss.code, miss.site)
+
+
+def test_a_login_page_that_was_asked_for_is_a_page(weft: System, site: Site) -> None:
+    assert weft.page(site.url("/login")).title == "Sign in"
+
+
+@pytest.mark.parametrize(
+    ("url", "status", "code"),
+    [
+        ("http://name.invalid/", 502, Code.NETWORK_DNS_FAILED),
+        ("http://10.0.0.1/", 403, Code.SECURITY_ADDRESS_BLOCKED),
+        ("http://[::1]/", 403, Code.SECURITY_ADDRESS_BLOCKED),
+        ("http://169.254.169.254/latest/meta-data", 403, Code.SECURITY_ADDRESS_BLOCKED),
+    ],
+)
+def test_a_host_that_is_not_reached(weft: System, url: str, status: int, code: Code) -> None:
+    answer = weft.browse(url, RAPID_S)
+
+    assert (answer.status_code, refused(answer).code) == (status, code)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(weft: System, site: Site) -> None:
+    answer = weft.browse(f"https://127.0.0.1:{site.tls_port}/article", RAPID_S)
+
+    assert (answer.status_code, refused(answer).code) == (502, Code.NETWORK_TLS_FAILED)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("coding", ["gzip", "br"])
+def test_a_bomb_does_no_harm(weft: System, site: Site, coding: str) -> None:
+    before = weft.replica(FETCHER)["pid"]
+
+    answer = weft.browse(site.url(f"/bomb/{coding}"), RAPID_S)
+
+    assert (answer.status_code, refused(answer).code) == (502, Code.CONTENT_TOO_LARGE)
+    after = weft.replica(FETCHER)["pid"]
+    assert (after, _peak_rss_kb(int(str(after))) < MAX_RSS_KB) == (before, True)
+    assert weft.page(site.url("/article")).title == "How a loom is warped"
+
+
+async def test_a_client_that_leaves_ends_the_work(weft: System) -> None:
+    headers = {"Authorization": f"Bearer {weft.key}"}
+    busy: dict[str, int] = {}
+    with anyio.fail_after(CALL_S):
+        async with (
+            silent_site() as silence,
+            httpx2.AsyncClient(headers=headers, trust_env=False, timeout=CALL_S) as http,
+        ):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_ask_for, http, weft, silence.url)
+                await silence.asked.wait()
+                busy = await _in_flight(http, weft)
+                tasks.cancel_scope.cancel()
+            await silence.left.wait()
+            while await _in_flight(http, weft):
+                await anyio.sleep(POLL_S)
+
+    assert busy == {"navigator": 1, FETCHER: 1}
+
+
+async def _ask_for(http: httpx2.AsyncClient, weft: System, url: str) -> None:
+    await http.post(f"{weft.ready.rest}/api/browse", json={"url": url})
+
+
+async def _in_flight(http: httpx2.AsyncClient, weft: System) -> dict[str, int]:
+    """Read from the metrics which actors are at work."""
+    answer = await http.get(f"{weft.ready.rest}/metrics")
+    samples = (sample for family in text_string_to_metric_families(answer.text) for sample in family.samples)
+    rows = ((row.labels["actor"], int(row.value)) for row in samples if row.name == "weft_in_flight")
+    return {actor: count for actor, count in rows if count}
+
+
+def _peak_rss_kb(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))

@@ -1,0 +1,252 @@
+"""What only NATS has: keys, permissions of the server, restarts, and a connection that is closed for good."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from subprocess import run
+
+import anyio
+import pytest
+from nats.errors import Error, SlowConsumerError
+from structlog.testing import capture_logs
+
+from bus import Bus, TransportError
+from bus.nats import keys
+from bus.nats.server import configuration, find_binary
+from bus.nats.transport import SERVER_COMPLAINED, connect
+from bus.permissions import EVERYTHING, grant, onlooker
+from bus.transport import Message
+from protocol.subjects import BROWSE, FETCH, VERIFY_PAGE
+from tests.contract.world import ASK, GRANTS, PLACES, Answer, Ask, serve, until
+from tests.support.nats import OVERSEER, NatsServer, serve_nats
+
+pytestmark = pytest.mark.nats
+
+TEST_S = 25
+BACK_S = 5
+"""A generous bound; the benchmark holds the half second."""
+
+
+def note(messages: list[Message]) -> Callable[[Message], Awaitable[None]]:
+    """Note every message."""
+
+    async def keep(message: Message) -> None:
+        messages.append(message)
+
+    return keep
+
+
+async def echo(ask: Ask) -> Answer:
+    """Answer with what was asked."""
+    return Answer(text=ask.text)
+
+
+async def restart(server: NatsServer) -> None:
+    """Kill the server and start it again."""
+    await server.kill()
+    await server.start()
+
+
+async def test_a_handler_outlives_restarts_of_the_server(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with (
+            serve_nats(tmp_path, GRANTS) as server,
+            server.connect("answerer") as below,
+            server.connect("asker") as above,
+        ):
+            callee, caller = Bus(below, "answerer", "r1"), Bus(above, "asker", "r1")
+            async with callee.running(), caller.running():
+                await serve(callee, ASK, echo, at_once=4)
+                for _ in range(3):
+                    await restart(server)
+                    back_at = time.perf_counter()
+                    with anyio.fail_after(BACK_S):
+                        answer = await caller.call(ASK, Ask(text="again"))
+                    print(f"answered {(time.perf_counter() - back_at) * 1000:.0f} ms after the server was back")  # noqa: T201 - a figure
+
+                    assert answer == Answer(text="again")
+
+
+async def test_large_packets_travel_after_a_restart(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with (
+            serve_nats(tmp_path, GRANTS) as server,
+            server.connect("answerer") as below,
+            server.connect("asker") as above,
+        ):
+            callee, caller = Bus(below, "answerer", "r1"), Bus(above, "asker", "r1")
+            async with callee.running(), caller.running():
+                await serve(callee, ASK, echo, at_once=4)
+                text = "x" * 3_000_000
+                assert await caller.call(ASK, Ask(text=text)) == Answer(text=text)
+                await server.kill()
+                await until(lambda: not above.connected and not below.connected)
+                await server.start()
+                await until(lambda: above.connected and below.connected)
+
+                assert await caller.call(ASK, Ask(text=text)) == Answer(text=text)
+
+
+async def test_a_watch_and_a_value_survive_kill_9(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with serve_nats(tmp_path, GRANTS) as server, server.connect(OVERSEER) as transport:
+            bus = Bus(transport, OVERSEER, "r1")
+            async with bus.running():
+                table = await bus.table(PLACES)
+                await table.put("a", Ask(text="before"))
+                async with table.watch() as changes:
+                    assert (await anext(changes)).value == Ask(text="before")
+                    await restart(server)
+                    back_at = time.perf_counter()
+                    with anyio.fail_after(BACK_S):
+                        await table.put("a", Ask(text="after"))
+                        change = await anext(changes)
+                    print(f"watched {(time.perf_counter() - back_at) * 1000:.0f} ms after the server was back")  # noqa: T201 - a figure
+
+                assert change.value == Ask(text="after")
+
+
+async def test_what_is_forbidden_is_told(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with serve_nats(tmp_path, GRANTS) as server, server.connect("answerer") as transport:
+            heard: list[Message] = []
+            with capture_logs() as logs:
+                await transport.publish("tool.x", b"")
+                await transport.subscribe("tool.>", note(heard))
+                await transport.flush()
+
+            complaints = [str(line["reason"]) for line in logs if line["event"] == SERVER_COMPLAINED]
+            assert any("publish" in reason.lower() and "tool.x" in reason for reason in complaints)
+            assert any("subscription" in reason.lower() and "tool.>" in reason for reason in complaints)
+            assert transport.connected
+
+
+async def test_a_fetcher_has_no_business_with_tools(tmp_path: Path) -> None:
+    """The declared subjects of a fetcher as the launcher grants them."""
+    grants = {"fetcher.intelligence": grant("fetcher.intelligence", [FETCH.at(tier="intelligence")], [])}
+    with anyio.fail_after(TEST_S):
+        async with serve_nats(tmp_path, grants) as server, server.connect(OVERSEER) as overseer:
+            heard: list[Message] = []
+            await overseer.subscribe(">", note(heard))
+            async with server.connect("fetcher.intelligence") as fetcher:
+                for subject in ("tool.x", "web.browse", "web.fetch.browser", "verify.page", "$JS.API.STREAM.LIST", "a"):
+                    await fetcher.publish(subject, b"forbidden")
+                await fetcher.publish("events.actor.ready", b"declared")
+                await fetcher.flush()
+            await until(lambda: any(message.payload == b"declared" for message in heard))
+
+            assert [message.subject for message in heard if message.payload == b"forbidden"] == []
+
+
+async def test_an_onlooker_sees_all_and_answers_nothing(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with (
+            serve_nats(tmp_path, {"onlooker": onlooker(), **GRANTS}) as server,
+            server.connect("onlooker") as transport,
+            server.connect("asker") as asker,
+        ):
+            seen: list[Message] = []
+            heard: list[Message] = []
+
+            async def forge(message: Message) -> None:
+                seen.append(message)
+                if message.reply:
+                    await transport.publish(message.reply, b"forged")
+
+            await transport.subscribe("test.>", forge)
+            await transport.flush()
+            inbox = f"{asker.inbox}.mine"
+            await asker.subscribe(inbox, note(heard))
+            await asker.publish(ASK.pattern, b"", reply=inbox)
+            await until(lambda: bool(seen))
+            await transport.flush()
+            await asker.flush()
+
+            assert heard == []
+
+
+async def test_a_wrong_key_is_refused(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with serve_nats(tmp_path, GRANTS) as server:
+            for key in (keys.new(), None):
+                with pytest.raises(TransportError, match="no connection to NATS"):
+                    async with connect(server.url, "asker", key, connect_timeout_s=0.5):
+                        pass
+
+
+async def test_nobody_at_the_url_is_told_without_the_password() -> None:
+    with anyio.fail_after(TEST_S):
+        with pytest.raises(TransportError) as caught:
+            async with connect("nats://weft:hunter2@127.0.0.1:9", "asker", connect_timeout_s=0.3):
+                pass
+
+        assert str(caught.value).startswith("no connection to NATS at nats://127.0.0.1:9")
+
+
+async def test_complaints_never_make_the_connection_deaf(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with serve_nats(tmp_path, GRANTS) as server, server.connect(OVERSEER) as transport:
+            heard: list[Message] = []
+
+            async def listen(message: Message) -> None:
+                heard.append(message)
+                raise ValueError
+
+            subscription = await transport.subscribe("anything", listen)
+            complain = transport.client._error_cb  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # what it calls
+            for error in (
+                Error(),
+                OSError("broken"),
+                SlowConsumerError(subject="a", reply="", sid=1, sub=subscription.inner),
+            ):
+                await complain(error)
+            for _ in range(2):
+                await transport.publish("anything", b"")
+            await until(lambda: len(heard) == 2)
+
+            assert transport.slow == 1
+            assert transport.connected
+
+
+async def test_a_connection_that_is_closed_for_good_says_so(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with serve_nats(tmp_path, GRANTS) as server, server.connect("asker") as transport:
+            await transport.client._send_command(b"GARBAGE\r\n")  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # no public way to break the protocol
+            await transport.client._flush_pending()  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+            await transport.closed.wait()
+
+            with pytest.raises(TransportError):
+                await transport.publish(ASK.pattern, b"")
+            assert not transport.connected
+
+
+async def test_leaving_a_dead_server_leaves_nothing_behind(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        before = asyncio.all_tasks()
+        async with (
+            serve_nats(tmp_path, GRANTS) as server,
+            server.connect("asker") as transport,
+            server.connect("answerer"),
+        ):
+            await server.kill()
+            await until(lambda: not transport.connected)
+            await anyio.sleep(0.1)
+        await until(lambda: asyncio.all_tasks() <= before)
+
+
+async def test_the_configuration_is_what_the_server_reads(tmp_path: Path) -> None:
+    navigator = grant("navigator", [BROWSE], [FETCH, VERIFY_PAGE])
+    grants = {"navigator": navigator, "onlooker": onlooker(), "all": EVERYTHING}
+    users = {actor: (keys.new().public, allowed) for actor, allowed in grants.items()}
+    text = configuration(port=-1, folder=tmp_path, users=users, max_store_bytes=1_000_000)
+    path = tmp_path / "nats.conf"
+    await anyio.Path(path).write_text(text)
+
+    result = await anyio.to_thread.run_sync(
+        lambda: run([str(find_binary()), "-t", "-c", str(path)], capture_output=True, check=False, timeout=10)
+    )
+
+    assert result.returncode == 0, result.stderr

@@ -1,0 +1,111 @@
+"""A whole Weft as its users run it: `weft up` in processes of its own, on free ports and a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import httpx2
+import msgspec
+from anyio.abc import Process
+
+from actors.rundir import Ready
+
+START_S = 60.0
+STOP_S = 30.0
+
+
+@dataclass(frozen=True)
+class RunningWeft:
+    """A system that serves; `process` is the launcher, `log` what it wrote to stderr, `out` to stdout."""
+
+    ready: Ready
+    data_dir: Path
+    process: Process
+    log: Path
+    out: Path
+
+    @property
+    def key(self) -> str:
+        """The API key that it made."""
+        return Path(self.ready.key_file).read_text().strip()
+
+    def client(self, timeout_s: float = 30.0) -> httpx2.AsyncClient:
+        """Give a client of its REST API."""
+        headers = {"Authorization": f"Bearer {self.key}"}
+        return httpx2.AsyncClient(base_url=self.ready.rest, headers=headers, timeout=timeout_s, trust_env=False)
+
+    def log_text(self) -> str:
+        """Everything that it logged so far."""
+        return self.log.read_text()
+
+    async def replicas(self) -> list[dict[str, object]]:
+        """Tell what `weft status --json` says."""
+        done = await anyio.run_process(
+            weft("status", "--json"), env=environment(self.data_dir), check=False, stderr=None
+        )
+        return msgspec.json.decode(done.stdout, type=list[dict[str, object]])
+
+
+def weft(*arguments: str) -> list[str]:
+    """Give the command line of the program, in this environment."""
+    return [sys.executable, "-c", "from actors.cli.main import main; main()", *arguments]
+
+
+def environment(data_dir: Path, **settings: str) -> dict[str, str]:
+    """Give the environment of a program that knows no other Weft; `settings` are WEFT_* variables or others."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("WEFT_", "OTEL_"))}
+    own = {"WEFT_DATA_DIR": str(data_dir), "WEFT_PORT": "0", "WEFT_ALLOW_PRIVATE": "127.0.0.0/8"}
+    return clean | own | settings
+
+
+@asynccontextmanager
+async def running_weft(
+    folder: Path, arguments: Iterable[str] = (), *, stop: bool = True, **settings: str
+) -> AsyncGenerator[RunningWeft]:
+    """Run `weft up` until the block ends; fails with its log when it does not get ready."""
+    data_dir, ready_file = folder / "data", folder / "ready.json"
+    log, out = folder / "weft.log", folder / "weft.out"
+    folder.mkdir(parents=True, exist_ok=True)
+    ready_file.unlink(missing_ok=True)
+    with log.open("ab") as errors, out.open("ab") as output:
+        process = await anyio.open_process(
+            weft("up", "--ready-file", str(ready_file), *arguments),
+            stdin=None,
+            stdout=output,
+            stderr=errors,
+            env=environment(data_dir, **settings),
+            start_new_session=True,
+        )
+    try:
+        ready = await _wait_ready(process, ready_file, log)
+        yield RunningWeft(ready, data_dir, process, log, out)
+    finally:
+        with anyio.CancelScope(shield=True):
+            if stop and process.returncode is None:
+                await stop_process(process)
+
+
+async def stop_process(process: Process, sent: signal.Signals = signal.SIGTERM) -> int:
+    """Ask a process to stop and wait for it; returns its exit status."""
+    process.send_signal(sent)
+    with anyio.move_on_after(STOP_S):
+        return await process.wait()
+    process.kill()
+    return await process.wait()
+
+
+async def _wait_ready(process: Process, ready_file: Path, log: Path) -> Ready:
+    with anyio.move_on_after(START_S):
+        while process.returncode is None:
+            if ready_file.exists():
+                return msgspec.json.decode(ready_file.read_bytes(), type=Ready)
+            await anyio.sleep(0.01)
+    msg = f"weft up is not ready (exit status {process.returncode}):\n{log.read_text()[-4000:]}"
+    raise AssertionError(msg)

@@ -1,0 +1,71 @@
+"""What is recorded of an exchange holds no credentials."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import UNSET
+
+from actors.fetchers import redact
+
+
+@pytest.mark.parametrize(
+    ("address", "recorded"),
+    [
+        ("https://a.example/x?page=2&token=abc", "https://a.example/x?page=2&token=[redacted]"),
+        ("https://a.example/x?access_token=abc&q=monkey", "https://a.example/x?access_token=[redacted]&q=monkey"),
+        (
+            "https://a.example/x?apiKey=1&X-Amz-Signature=2",
+            "https://a.example/x?apiKey=[redacted]&X-Amz-Signature=[redacted]",
+        ),
+        ("https://a.example/x?monkey=1&encode=2&keyboard=3", "https://a.example/x?monkey=1&encode=2&keyboard=3"),
+        ("https://u:p@a.example/x", "https://a.example/x"),
+        (
+            "https://a.example/cb?code=1&state=2#id_token=3",
+            "https://a.example/cb?code=[redacted]&state=[redacted]#id_token=[redacted]",
+        ),
+        (
+            "https://a.example/x?sig=&session=1;password=2",
+            "https://a.example/x?sig=[redacted]&session=[redacted];password=[redacted]",
+        ),
+        ("http://[::1", "[redacted]"),
+    ],
+)
+def test_urls(address: str, recorded: str) -> None:
+    assert redact.url(address) == recorded
+
+
+def test_headers() -> None:
+    pairs = [
+        ("Authorization", "Bearer x"),
+        ("Set-Cookie", "a=1"),
+        ("Set-Cookie", "b=2"),
+        ("Proxy-Authenticate", "Basic"),
+        ("X-Api-Key", "k"),
+        ("Location", "/next?token=1"),
+        ("Vary", "Accept"),
+        ("vary", "Cookie"),
+    ]
+
+    assert redact.headers(pairs) == {
+        "authorization": "[redacted]",
+        "set-cookie": "[redacted]",
+        "proxy-authenticate": "[redacted]",
+        "x-api-key": "[redacted]",
+        "location": "/next?token=[redacted]",
+        "vary": "Accept, Cookie",
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "recorded"),
+    [
+        (b'{"a": 1}', "application/json; charset=utf-8", {"a": 1}),
+        (b"[1]", "application/ld+json", [1]),
+        (b"{", "application/json", UNSET),
+        (b"{}", "text/html", UNSET),
+        (b"1" * (redact.MAX_RECORDED_BODY_BYTES + 1), "application/json", UNSET),
+        (b"[" * 60_000, "application/json", UNSET),
+    ],
+)
+def test_bodies(body: bytes, content_type: str, recorded: object) -> None:
+    assert redact.json_body(body, content_type) == recorded

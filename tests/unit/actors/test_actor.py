@@ -1,0 +1,120 @@
+"""What an actor declares, and that the actors together keep the promises of the table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+from actors.actor import Actor, Handler, grant_of, handlers, handles, hears
+from actors.registry import ACTORS, kinds
+from bus.permissions import grant
+from protocol.browse import RenderTier
+from protocol.lifecycle import ReplicaGone
+from protocol.pages import Fetched, FetchPage, PageClaim, Verdict
+from protocol.subjects import BROWSE, FETCH, PAGE_BROWSED, REPLICA_GONE, VERIFY_PAGE, Bucket, Call, Subject, fill, table
+
+PLACES = Bucket("places", PageClaim)
+
+
+@dataclass
+class Weaver(Actor):
+    """An actor of every kind."""
+
+    name: ClassVar[str] = "weaver"
+    makes: ClassVar[tuple[Subject[Any], ...]] = (BROWSE, PAGE_BROWSED)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (PLACES,)
+
+    @hears(REPLICA_GONE, at_once=2)
+    async def gone(self, event: ReplicaGone) -> None: ...
+
+    @handles(VERIFY_PAGE, at_once=3)
+    async def verify(self, claim: PageClaim) -> Verdict:
+        raise NotImplementedError
+
+    async def helps(self) -> None: ...
+
+    @handles(FETCH.at(tier="lightweight"), at_once=1)
+    async def fetch(self, request: FetchPage) -> Fetched:
+        raise NotImplementedError
+
+
+def test_an_actor_answers_and_hears_what_its_methods_say() -> None:
+    assert handlers(Weaver) == (
+        Handler(REPLICA_GONE, 2, "gone"),
+        Handler(VERIFY_PAGE, 3, "verify"),
+        Handler(FETCH.at(tier="lightweight"), 1, "fetch"),
+    )
+
+
+def test_a_marked_method_is_still_a_method() -> None:
+    assert Weaver.verify.__name__ == "verify"
+    assert Weaver.verify.__qualname__ == "Weaver.verify"
+
+
+def test_it_may_do_what_it_declares_and_nothing_else() -> None:
+    allowed = grant_of(Weaver)
+
+    assert allowed == grant(
+        "weaver", (REPLICA_GONE, VERIFY_PAGE, FETCH.at(tier="lightweight")), (BROWSE, PAGE_BROWSED), (PLACES,)
+    )
+    assert allowed.may_publish("web.browse")
+    assert allowed.may_subscribe("verify.page")
+    assert not allowed.may_publish("verify.page")
+    assert not allowed.may_subscribe("web.fetch.intelligence")
+
+
+# -- all of them ---------------------------------------------------------------------------------------------------
+
+LATER = {("FETCH", RenderTier.LIGHTWEIGHT.value), ("FETCH", RenderTier.PLAYWRIGHT.value)}
+"""What the table has and nobody answers yet."""
+
+ENTRIES = {name: entry for name, entry in table() if isinstance(entry, Subject)}
+KINDS = kinds()
+
+
+def filled(call: Subject[Any]) -> dict[str, str]:
+    """Give the forms of a call that actors answer: one for each tier where it has that slot, or itself."""
+    if not call.slots:
+        return {"": call.pattern}
+    assert call.slots == ("tier",)
+    return {tier.value: fill(call.pattern, {"tier": tier.value}) for tier in RenderTier}
+
+
+CALLS = [
+    (name, slot, pattern)
+    for name, entry in ENTRIES.items()
+    if issubclass(type(entry), Call)
+    for slot, pattern in filled(entry).items()
+]
+
+
+@pytest.mark.parametrize(("name", "slot", "pattern"), CALLS, ids=[pattern for _, _, pattern in CALLS])
+def test_every_call_is_answered_by_exactly_one_actor(name: str, slot: str, pattern: str) -> None:
+    answered = Counter(handler.subject.pattern for kind in KINDS.values() for handler in handlers(kind))
+
+    assert answered[pattern] == (0 if (name, slot) in LATER else 1)
+
+
+def test_what_comes_later_is_still_to_come() -> None:
+    assert {(name, slot) for name, slot, _ in CALLS} >= LATER
+
+
+@pytest.mark.parametrize("name", ACTORS)
+def test_an_actor_speaks_of_subjects_of_the_table_alone(name: str) -> None:
+    spoken = (*KINDS[name].makes, *(handler.subject for handler in handlers(KINDS[name])))
+
+    assert {subject.form or subject.pattern for subject in spoken} <= {entry.pattern for entry in ENTRIES.values()}
+
+
+@pytest.mark.parametrize("name", ACTORS)
+def test_an_actor_is_known_by_its_own_name_and_tells_what_it_is(name: str) -> None:
+    assert KINDS[name].name == name
+    assert (KINDS[name].__doc__ or "").partition("\n")[0].endswith((".", "?"))
+
+
+@pytest.mark.parametrize("name", ACTORS)
+def test_every_handler_has_a_bound(name: str) -> None:
+    assert all(1 <= handler.at_once <= 1_024 for handler in handlers(KINDS[name]))

@@ -1,0 +1,339 @@
+"""The ladder tries the cheapest tier first, stays within the budget and gives only pages that may be given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.navigator.ladder import (
+    EXPECTED_MS,
+    REACTIONS,
+    Absent,
+    Accepted,
+    Answer,
+    Attempt,
+    Budget,
+    Fail,
+    Failed,
+    Outcome,
+    Reaction,
+    Rejected,
+    Skip,
+    Step,
+    TooSlow,
+    Try,
+    Wait,
+    budget,
+    judged,
+    next_step,
+)
+from protocol.browse import TIERS, BrowseOptions, RenderTier
+from protocol.faults import Code, Fault, FaultError, fault, rate_limited
+from tests.requirements import requirement
+from tests.unit.actors.page_data import accepted, attempt, fetched, rejected, verdict
+
+CHEAP, MIDDLE, BROWSER = TIERS
+SHELL = rejected(Code.CONTENT_REQUIRES_JS, reason="The page has no text until its scripts run")
+
+
+def failed(code: Code, message: str = "It broke.") -> Failed:
+    return Failed(fault(code, message))
+
+
+def end(*outcomes: Outcome, limits: Budget = Budget(), elapsed_ms: int = 0) -> Step:  # noqa: B008 - frozen
+    """Decide after the allowed tiers came to these outcomes."""
+    attempts = [attempt(tier, outcome) for tier, outcome in zip(limits.tiers, outcomes, strict=False)]
+    return next_step(limits, attempts, elapsed_ms)
+
+
+def told(step: Step) -> Fault:
+    assert isinstance(step, Fail)
+    return step.fault
+
+
+# -- the budget
+
+
+def test_options_become_a_budget() -> None:
+    options = BrowseOptions(max_latency_ms=700, max_cost_tier=MIDDLE, force_tier=MIDDLE)
+
+    assert budget(options) == Budget(max_cost_tier=MIDDLE, force_tier=MIDDLE, max_latency_ms=700)
+
+
+def test_a_forced_tier_above_the_highest_is_refused() -> None:
+    options = BrowseOptions(force_tier=BROWSER, max_cost_tier=MIDDLE)
+
+    with pytest.raises(FaultError) as caught:
+        budget(options)
+
+    message = "options.forceTier: playwright costs more than maxCostTier lightweight allows"
+    assert caught.value.fault == fault(Code.VALIDATION_INVALID_REQUEST, message, field="options.forceTier")
+
+
+# -- climbing
+
+
+@requirement("000.7.tier-order")
+@pytest.mark.parametrize(
+    ("outcomes", "tier"), [((), CHEAP), ((SHELL,), MIDDLE), ((SHELL, SHELL), BROWSER), ((Absent(), SHELL), BROWSER)]
+)
+def test_the_cheapest_tier_that_is_left_comes_next(outcomes: tuple[Outcome, ...], tier: RenderTier) -> None:
+    assert end(*outcomes) == Try(tier)
+
+
+@requirement("000.7.max-cost-tier")
+def test_no_tier_above_the_highest_allowed_is_tried() -> None:
+    step = end(SHELL, SHELL, limits=Budget(max_cost_tier=MIDDLE))
+
+    assert told(step).code is Code.CONTENT_REQUIRES_JS
+
+
+def test_an_accepted_page_is_the_answer() -> None:
+    good = accepted(MIDDLE)
+
+    assert end(SHELL, good) == Answer(good.page)
+
+
+@pytest.mark.parametrize("code", [code for code in Code if REACTIONS[code] is Reaction.CLIMB])
+def test_a_better_tier_may_do_better(code: Code) -> None:
+    assert (end(rejected(code)), end(failed(code))) == (Try(MIDDLE), Try(MIDDLE))
+
+
+@pytest.mark.parametrize("code", [code for code in Code if REACTIONS[code] is not Reaction.CLIMB])
+def test_a_final_failure_ends_the_ladder_at_once(code: Code) -> None:
+    assert (told(end(rejected(code))).code, told(end(failed(code))).code) == (code, code)
+
+
+def test_every_code_has_a_reaction() -> None:
+    assert set(REACTIONS) == set(Code)
+
+
+def test_a_verdict_without_a_code_accepts() -> None:
+    page, good, bad = fetched(), verdict(), verdict(Code.CONTENT_EMPTY)
+
+    outcomes = [judged(page, good), judged(page, bad)]
+
+    assert outcomes == [Accepted(page, good), Rejected(page, bad, Code.CONTENT_EMPTY)]
+
+
+# -- time
+
+
+@requirement("000.7.max-latency")
+@pytest.mark.parametrize(
+    ("outcomes", "elapsed_ms", "step"),
+    [
+        ((), 1_000, Try(CHEAP)),
+        ((Absent(),), 1_000, Try(MIDDLE)),
+        ((SHELL,), 800, Try(MIDDLE)),
+        ((SHELL,), 801, Skip(Attempt(MIDDLE, TooSlow(199)))),
+        ((SHELL,), 5_000, Skip(Attempt(MIDDLE, TooSlow(0)))),
+        ((SHELL, Absent()), 0, Skip(Attempt(BROWSER, TooSlow(1_000)))),
+    ],
+)
+def test_a_tier_that_no_longer_fits_is_not_started(outcomes: tuple[Outcome, ...], elapsed_ms: int, step: Step) -> None:
+    assert end(*outcomes, limits=Budget(max_latency_ms=1_000), elapsed_ms=elapsed_ms) == step
+
+
+# -- nobody there
+
+
+def test_when_nothing_answers_the_cheapest_gets_time_to_come_back() -> None:
+    assert end(Absent(), Absent(), Absent()) == Wait(CHEAP)
+
+
+def test_after_waiting_the_others_are_asked_again() -> None:
+    assert end(Absent(waited=True)) == Try(MIDDLE)
+
+
+@pytest.mark.parametrize(
+    ("forced", "failure"),
+    [
+        (None, fault(Code.INTERNAL_UNAVAILABLE, "No fetcher is running (allowed tiers: intelligence, lightweight)")),
+        (CHEAP, fault(Code.CONFIG_TIER_NOT_DEPLOYED, "forceTier intelligence: no live replica of this tier")),
+        (MIDDLE, fault(Code.CONFIG_TIER_NOT_DEPLOYED, "forceTier lightweight: no live replica of this tier")),
+        (BROWSER, fault(Code.BROWSER_UNAVAILABLE, "forceTier playwright: no live replica of this tier")),
+    ],
+)
+def test_when_waiting_was_in_vain(forced: RenderTier | None, failure: Fault) -> None:
+    limits = Budget(max_cost_tier=MIDDLE, force_tier=forced)
+
+    assert end(Absent(waited=True), Absent(), limits=limits) == Fail(failure)
+
+
+# -- the end
+
+
+def test_the_usable_page_with_the_most_text_is_the_answer() -> None:
+    short = rejected(Code.CONTENT_TOO_SHORT, usable=True, length=300)
+    longer = rejected(Code.CONTENT_REQUIRES_JS, MIDDLE, usable=True, length=700)
+
+    assert end(short, longer, failed(Code.NETWORK_TIMEOUT)) == Answer(longer.page)
+
+
+def test_of_equal_pages_the_better_tier_gives_the_answer() -> None:
+    first, second = (rejected(Code.CONTENT_TOO_SHORT, tier, usable=True) for tier in (CHEAP, MIDDLE))
+
+    assert end(first, second, Absent()) == Answer(second.page)
+
+
+def test_a_limit_that_is_met_late_leaves_the_usable_page() -> None:
+    short = rejected(Code.CONTENT_TOO_SHORT, usable=True)
+
+    assert end(short, rejected(Code.RATE_LIMIT_EXCEEDED, MIDDLE, status=429)) == Answer(short.page)
+
+
+def test_what_a_better_tier_finds_out_outweighs_a_usable_page() -> None:
+    short = rejected(Code.CONTENT_TOO_SHORT, usable=True)
+    gone = rejected(Code.HTTP_NOT_FOUND, MIDDLE, reason="The page says that it does not exist")
+
+    failure = fault(Code.HTTP_NOT_FOUND, "The page says that it does not exist", http_status=200)
+    assert end(short, gone) == Fail(failure, MIDDLE)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"),
+    [
+        ((rejected(Code.BLOCKED_BOT_DETECTION), failed(Code.INTERNAL_ERROR), Absent()), Code.BLOCKED_BOT_DETECTION),
+        ((rejected(Code.HTTP_FORBIDDEN), failed(Code.NETWORK_TIMEOUT), Absent()), Code.HTTP_FORBIDDEN),
+        ((SHELL, failed(Code.NETWORK_TIMEOUT), failed(Code.INTERNAL_BUSY)), Code.NETWORK_TIMEOUT),
+        ((failed(Code.NETWORK_TLS_FAILED), rejected(Code.CONTENT_EMPTY), Absent()), Code.CONTENT_EMPTY),
+        ((failed(Code.INTERNAL_ERROR), failed(Code.INTERNAL_BUSY), Absent()), Code.INTERNAL_BUSY),
+    ],
+)
+def test_the_failure_that_says_most_is_told(outcomes: tuple[Outcome, ...], code: Code) -> None:
+    assert told(end(*outcomes)).code is code
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "limits", "message"),
+    [
+        ((SHELL, Absent(), Absent()), Budget(), "No tier that runs scripts is deployed"),
+        ((SHELL,), Budget(max_cost_tier=CHEAP), "maxCostTier intelligence rules out the tiers that run scripts"),
+        ((SHELL,), Budget(force_tier=CHEAP), "forceTier intelligence rules out the tiers that run scripts"),
+        (
+            (SHELL, Absent(), TooSlow(90)),
+            Budget(),
+            "lightweight: No live replica of this tier; playwright: Not started: only 90 ms of maxLatencyMs were left",
+        ),
+    ],
+)
+def test_a_page_that_needs_scripts_says_why_none_ran(
+    outcomes: tuple[Outcome, ...], limits: Budget, message: str
+) -> None:
+    whole = f"The page has no text until its scripts run. {message}"
+
+    failure = fault(Code.CONTENT_REQUIRES_JS, whole, http_status=200)
+    assert end(*outcomes, limits=limits) == Fail(failure, CHEAP)
+
+
+def test_a_failure_keeps_what_the_tier_said() -> None:
+    refused = fault(Code.SECURITY_ADDRESS_BLOCKED, "10.0.0.1 lies in a private network", field="url")
+
+    assert end(Failed(refused)) == Fail(refused, CHEAP)
+
+
+@requirement("000.3.rate-limit-delay")
+def test_the_delay_that_a_site_asked_for_is_passed_on() -> None:
+    limited = rate_limited("Slow down", 7_000)
+
+    steps = [
+        end(rejected(code, status=429, retry_after_ms=7_000, reason="Slow down"))
+        for code in (Code.RATE_LIMIT_EXCEEDED, Code.BLOCKED_RATE_LIMITED, Code.HTTP_SERVICE_UNAVAILABLE)
+    ]
+
+    others = [
+        fault(code, "Slow down", http_status=429, actions=limited.actions)
+        for code in (Code.BLOCKED_RATE_LIMITED, Code.HTTP_SERVICE_UNAVAILABLE)
+    ]
+    assert steps == [Fail(one, CHEAP) for one in (limited, *others)]
+
+
+# -- whatever happens
+
+
+def outcomes_of(tier: RenderTier) -> st.SearchStrategy[Outcome]:
+    codes = st.sampled_from(Code)
+    return st.one_of(
+        st.just(accepted(tier)),
+        st.builds(rejected, codes, st.just(tier), usable=st.booleans()),
+        st.builds(failed, codes),
+        st.just(Absent()),
+    )
+
+
+budgets = st.builds(
+    Budget, max_cost_tier=st.sampled_from(TIERS), force_tier=st.none(), max_latency_ms=st.integers(1, 5_000)
+) | st.builds(Budget, force_tier=st.sampled_from(TIERS), max_latency_ms=st.integers(1, 5_000))
+
+
+def climb(
+    limits: Budget, outcomes: dict[RenderTier, Outcome], after_wait: Outcome, tick_ms: int
+) -> tuple[list[Attempt], list[Step]]:
+    """Play the actor's part, each try taking `tick_ms`, until the ladder ends."""
+    attempts: list[Attempt] = []
+    steps: list[Step] = []
+    elapsed_ms = 0
+    while not steps or not isinstance(steps[-1], Answer | Fail):
+        step = next_step(limits, attempts, elapsed_ms)
+        steps.append(step)
+        assert len(steps) <= 2 * len(TIERS) + 2
+        match step:
+            case Try(tier=tier):
+                attempts.append(attempt(tier, outcomes[tier]))
+                elapsed_ms += tick_ms
+            case Skip(attempt=skipped):
+                attempts.append(skipped)
+            case Wait(tier=tier):
+                attempts = [attempt(tier, after_wait)]
+            case Answer() | Fail():
+                pass
+    return attempts, steps
+
+
+def answerable(attempts: Sequence[Attempt]) -> list[object]:
+    return [
+        one.outcome.page
+        for one in attempts
+        if isinstance(one.outcome, Accepted) or (isinstance(one.outcome, Rejected) and one.outcome.verdict.usable)
+    ]
+
+
+@given(
+    limits=budgets,
+    outcomes=st.fixed_dictionaries({tier: outcomes_of(tier) for tier in TIERS}),
+    back=st.booleans(),
+    tick_ms=st.integers(0, 2_000),
+)
+def test_the_ladder_ends_within_the_budget_and_answers_only_what_is_usable(
+    *, limits: Budget, outcomes: dict[RenderTier, Outcome], back: bool, tick_ms: int
+) -> None:
+    lowest = limits.tiers[0]
+    after_wait = accepted(lowest) if back else Absent(waited=True)
+
+    attempts, steps = climb(limits, outcomes, after_wait, tick_ms)
+
+    seen = [one.tier for one in attempts]
+    waits = [place for place, step in enumerate(steps) if isinstance(step, Wait)]
+    since = steps[waits[-1] + 1 :] if waits else steps
+    tries = [step.tier for step in since if isinstance(step, Try)]
+    assert len(waits) <= 1
+    assert len(set(seen)) == len(seen)
+    assert len(set(tries)) == len(tries)
+    assert seen == sorted(seen, key=lambda tier: tier.cost)
+    assert set(seen) <= set(limits.tiers)
+    assert all(tier.cost <= limits.max_cost_tier.cost for tier in seen)
+    last = steps[-1]
+    assert isinstance(last, Fail) or (
+        isinstance(last, Answer) and any(last.page is one for one in answerable(attempts))
+    )
+
+
+@given(limits=budgets, elapsed_ms=st.integers(0, 10_000), tier=st.sampled_from(TIERS))
+def test_after_the_first_tier_only_what_fits_is_tried(limits: Budget, elapsed_ms: int, tier: RenderTier) -> None:
+    step = next_step(limits, [attempt(tier, SHELL)], elapsed_ms)
+
+    assert not isinstance(step, Try) or elapsed_ms + EXPECTED_MS[step.tier] <= limits.max_latency_ms

@@ -1,0 +1,142 @@
+"""What is told of a browse is what happened, and no more than others may know."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.navigator.ladder import Absent, Attempt, Failed, TooSlow
+from actors.navigator.trace import decision_trace, field_confidence, page_browsed
+from protocol.browse import TIERS, DecisionTrace, RenderTier, TierAttempt, TraceSummary, ValidationDetails
+from protocol.confidence import FieldConfidence, Level, Source, confidence, overall
+from protocol.faults import Code, fault
+from protocol.pages import PageBrowsed
+from tests.requirements import requirement
+from tests.unit.actors.page_data import SELECTORS, TITLES, accepted, attempt, fetched, rejected
+
+CHEAP, MIDDLE, BROWSER = TIERS
+
+
+def details(length: int) -> ValidationDetails:
+    return ValidationDetails(
+        content_length=length, has_semantic_markers=False, has_incomplete_markers=False, meets_min_length=length >= 500
+    )
+
+
+@requirement("000.6.decision-trace")
+@requirement("000.6.tier-attempt")
+def test_a_trace_tells_every_tier_and_counts_those_that_were_tried() -> None:
+    good = accepted(BROWSER)
+    short = rejected(Code.CONTENT_TOO_SHORT, length=45, reason="Content too short (45 chars, min 500)")
+    attempts = [attempt(CHEAP, short, 150), Attempt(MIDDLE, Absent(), 3), attempt(BROWSER, good, 2_500)]
+
+    trace = decision_trace(attempts, good.page, 2_700)
+
+    reason = "Content too short (45 chars, min 500)"
+    assert trace == DecisionTrace(
+        tiers=(
+            TierAttempt(
+                tier=CHEAP, success=False, duration_ms=150, failure_reason=reason, validation_details=details(45)
+            ),
+            TierAttempt(tier=MIDDLE, success=False, duration_ms=0, failure_reason="No live replica of this tier"),
+            TierAttempt(tier=BROWSER, success=True, duration_ms=2_500, validation_details=details(2_000)),
+        ),
+        selectors=SELECTORS,
+        title=TITLES,
+        summary=TraceSummary(
+            total_tiers_attempted=2,
+            successful_tier=BROWSER,
+            total_selectors_attempted=2,
+            selected_selector="article",
+            total_duration_ms=2_700,
+        ),
+    )
+
+
+def test_a_usable_page_of_a_lower_tier_is_the_success() -> None:
+    short = rejected(Code.CONTENT_TOO_SHORT, usable=True)
+    broken = Failed(fault(Code.NETWORK_TIMEOUT, "Page requires full browser: WebGL detected."))
+    attempts = [attempt(CHEAP, short), attempt(MIDDLE, broken), Attempt(BROWSER, TooSlow(900))]
+
+    trace = decision_trace(attempts, short.page, 240)
+
+    assert [(one.tier, one.success, one.failure_reason) for one in trace.tiers] == [
+        (CHEAP, True, msgspec.UNSET),
+        (MIDDLE, False, "Page requires full browser: WebGL detected"),
+        (BROWSER, False, "Not started: only 900 ms of maxLatencyMs were left"),
+    ]
+    assert (trace.summary.successful_tier, trace.summary.total_tiers_attempted) == (CHEAP, 2)
+
+
+def test_a_page_without_selectors_names_none() -> None:
+    page = fetched(selectors=())
+
+    summary = decision_trace([], page, 0).summary
+
+    assert (summary.total_selectors_attempted, summary.selected_selector) == (0, "")
+
+
+@requirement("000.2.field-confidence")
+def test_every_field_has_its_confidence() -> None:
+    table = confidence(Source.STRUCTURED_DATA)
+    page = fetched(tables=(table,))
+
+    fields = field_confidence(page, accepted=True)
+
+    assert fields == FieldConfidence(
+        title=page.title, content=page.content, overall=overall(page.title, page.content), tables=(table,)
+    )
+
+
+def test_content_that_was_not_accepted_is_low_at_best() -> None:
+    page = fetched()
+
+    fields = field_confidence(page, accepted=False)
+
+    content = confidence(Source.SELECTOR_MATCH, 0.59)
+    assert content.level is Level.LOW
+    assert fields == FieldConfidence(title=page.title, content=content, overall=overall(page.title, content))
+
+
+def test_what_is_low_already_stays() -> None:
+    page = fetched(content=confidence(Source.FALLBACK))
+
+    assert field_confidence(page, accepted=False).content == page.content
+
+
+def test_the_event_sums_up() -> None:
+    good = accepted(BROWSER)
+    attempts = [attempt(CHEAP, rejected(Code.CONTENT_EMPTY)), Attempt(MIDDLE, Absent()), attempt(BROWSER, good)]
+
+    event = page_browsed("https://example.com/a", attempts, 700, answer=good.page, code=None)
+
+    assert event == PageBrowsed(
+        url="https://example.com/a", duration_ms=700, tier=BROWSER, tiers_tried=(CHEAP, BROWSER)
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "public"),
+    [
+        ("https://example.com/a?token=secret#part", "https://example.com/a"),
+        ("https://example.com/a#access_token=secret", "https://example.com/a"),
+        ("https://me:secret@example.com/a", "https://example.com/a"),
+        ("https://me:sec@ret@example.com", "https://example.com"),
+        ("https://me:secret@[broken?x=1", "https://[broken"),
+        ("https://example.com/@weaver", "https://example.com/@weaver"),
+        ("not a url", "not a url"),
+    ],
+)
+def test_the_event_holds_no_secret_of_the_url(url: str, public: str) -> None:
+    assert page_browsed(url, [], 0, answer=None, code=None).url == public
+
+
+@given(secret=st.from_regex(r"s3cret[a-z/:@]{0,6}", fullmatch=True), tier=st.sampled_from(RenderTier))
+def test_no_query_gets_out(secret: str, tier: RenderTier) -> None:
+    event = page_browsed(
+        f"https://example.com/?key={secret}", [attempt(tier, accepted(tier))], 1, answer=None, code=None
+    )
+
+    assert secret not in event.url

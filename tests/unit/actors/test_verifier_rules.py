@@ -1,0 +1,301 @@
+"""The verifier tells whole pages from everything that sites serve instead of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.verifier.rules import judge
+from protocol.browse import RenderTier, ValidationDetails
+from protocol.faults import Code
+from protocol.pages import PageClaim, PageEvidence, Verdict
+from tests.requirements import requirement
+from tests.unit.actors.page_data import claim
+
+
+def code_of(content_length: int = 2_000, **fields: Any) -> Code | None:
+    return judge(claim(content_length, **fields)).code
+
+
+def test_an_ordinary_page_is_accepted_without_a_word() -> None:
+    judgement = judge(claim(2_000, semantic=("main",), scripts=12))
+
+    details = ValidationDetails(
+        content_length=2_000, has_semantic_markers=True, has_incomplete_markers=False, meets_min_length=True
+    )
+    assert judgement == Verdict(details=details)
+
+
+@requirement("000.6.min-content")
+def test_a_short_page_with_scripts_is_too_short() -> None:
+    judgement = judge(claim(45, scripts=3))
+
+    details = ValidationDetails(
+        content_length=45, has_semantic_markers=False, has_incomplete_markers=False, meets_min_length=False
+    )
+    reasons = ("Content too short (45 chars, min 500)",)
+    assert judgement == Verdict(details=details, code=Code.CONTENT_TOO_SHORT, usable=False, reasons=reasons)
+
+
+@pytest.mark.parametrize(
+    ("length", "evidence", "code", "usable"),
+    [
+        (0, {}, Code.CONTENT_EMPTY, False),
+        (0, {"scripts": 1}, Code.CONTENT_REQUIRES_JS, False),
+        (0, {"incomplete": ("empty #root",)}, Code.CONTENT_REQUIRES_JS, False),
+        (0, {"markup": False}, Code.CONTENT_EMPTY, False),
+        (1, {"markup": False}, None, True),
+        (499, {}, None, True),
+        (499, {"incomplete": ("loading",)}, Code.CONTENT_REQUIRES_JS, False),
+        (499, {"scripts": 1}, Code.CONTENT_TOO_SHORT, True),
+        (100, {"scripts": 1}, Code.CONTENT_TOO_SHORT, True),
+        (99, {"scripts": 1}, Code.CONTENT_TOO_SHORT, False),
+        (499, {"scripts": 1, "semantic": ("main",)}, Code.CONTENT_TOO_SHORT, True),
+        (500, {"scripts": 1}, None, True),
+        (500, {"incomplete": ("loading",)}, Code.CONTENT_REQUIRES_JS, True),
+        (500, {"incomplete": ("loading",), "semantic": ("main",)}, None, True),
+        (999, {"incomplete": ("loading",)}, Code.CONTENT_REQUIRES_JS, True),
+        (1_000, {"incomplete": ("loading",)}, None, True),
+    ],
+)
+def test_how_much_of_the_page_is_there(
+    *, length: int, evidence: dict[str, Any], code: Code | None, usable: bool
+) -> None:
+    judgement = judge(claim(length, **evidence))
+
+    assert (judgement.code, judgement.usable) == (code, usable)
+
+
+@pytest.mark.parametrize(
+    ("length", "evidence", "code"),
+    [
+        (0, {"scripts": 5, "incomplete": ("loading",)}, Code.CONTENT_EMPTY),
+        (40, {"scripts": 5}, None),
+        (40, {"scripts": 5, "incomplete": ("loading",)}, None),
+        (700, {"incomplete": ("loading",)}, None),
+        (40, {"challenge": ("turnstile",)}, Code.BLOCKED_BOT_DETECTION),
+    ],
+)
+def test_a_browser_has_run_the_scripts(length: int, evidence: dict[str, Any], code: Code | None) -> None:
+    assert code_of(length, tier=RenderTier.PLAYWRIGHT, **evidence) == code
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (200, None),
+        (204, None),
+        (400, Code.HTTP_CLIENT_ERROR),
+        (401, Code.AUTH_MISSING_SESSION),
+        (403, Code.HTTP_FORBIDDEN),
+        (404, Code.HTTP_NOT_FOUND),
+        (407, Code.AUTH_MISSING_SESSION),
+        (410, Code.HTTP_NOT_FOUND),
+        (418, Code.HTTP_CLIENT_ERROR),
+        (429, Code.RATE_LIMIT_EXCEEDED),
+        (451, Code.BLOCKED_GEO_RESTRICTED),
+        (500, Code.HTTP_SERVER_ERROR),
+        (502, Code.HTTP_BAD_GATEWAY),
+        (503, Code.HTTP_SERVICE_UNAVAILABLE),
+        (504, Code.HTTP_BAD_GATEWAY),
+        (520, Code.HTTP_SERVER_ERROR),
+    ],
+)
+def test_what_a_status_means(status: int, code: Code | None) -> None:
+    judgement = judge(claim(2_000, status=status))
+
+    assert (judgement.code, judgement.usable) == (code, code is None)
+
+
+@pytest.mark.parametrize(
+    ("status", "length", "code"),
+    [
+        (200, 120, Code.BLOCKED_BOT_DETECTION),
+        (403, 5_000, Code.BLOCKED_BOT_DETECTION),
+        (429, 5_000, Code.BLOCKED_BOT_DETECTION),
+        (503, 5_000, Code.BLOCKED_BOT_DETECTION),
+        (404, 5_000, Code.HTTP_NOT_FOUND),
+        (200, 5_000, None),
+    ],
+)
+def test_marks_of_a_challenge_count_on_refusals_and_short_pages(status: int, length: int, code: Code | None) -> None:
+    assert code_of(length, status=status, challenge=("cf-chl",)) == code
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "code"),
+    [
+        (429, "Too Many Requests", Code.RATE_LIMIT_EXCEEDED),
+        (429, "Our systems have detected unusual traffic", Code.BLOCKED_RATE_LIMITED),
+        (403, "Too many requests from your network", Code.BLOCKED_RATE_LIMITED),
+        (503, "We noticed **unusual\n traffic**", Code.BLOCKED_RATE_LIMITED),
+        (200, "How we handle unusual traffic and too many requests", None),
+        (403, "This content is not available in your country.", Code.BLOCKED_GEO_RESTRICTED),
+        (403, "This video isn\N{RIGHT SINGLE QUOTATION MARK}t available in your region", Code.BLOCKED_GEO_RESTRICTED),
+        (200, "This film is not available in your country.", None),
+    ],
+)
+def test_words_of_a_refusal(status: int, words: str, code: Code | None) -> None:
+    assert code_of(status=status, markdown=words) == code
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"status": 403, "content_length": 3_000}, Code.AUTH_MISSING_SESSION),
+        ({"content_length": 80}, Code.AUTH_MISSING_SESSION),
+        ({"content_length": 80, "url": "https://example.com/authors/7"}, Code.AUTH_MISSING_SESSION),
+        ({"content_length": 3_000}, None),
+        ({"content_length": 80, "url": "https://example.com/login"}, None),
+        ({"content_length": 80, "url": "https://example.com/sign-in.html?next=%2F"}, None),
+    ],
+)
+def test_a_login_form_in_place_of_the_page(fields: dict[str, Any], code: Code | None) -> None:
+    assert code_of(**fields, login_form=True) == code
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "404",
+        "404 Not Found",
+        "404: Not Found",
+        "Error 404",
+        "HTTP 404 error",
+        "Not Found",
+        "Page not found | Example",
+        "Example \N{EN DASH} 404",
+        "404: This page could not be found",
+        "Oops! That page can\N{RIGHT SINGLE QUOTATION MARK}t be found.",
+        "Seite nicht gefunden - Beispiel",
+        "Page introuvable",
+        "Página no encontrada",
+        "Página não encontrada",
+        "Pagina non trovata",
+        "Pagina niet gevonden",
+        "Sayfa bulunamad\u0131",
+        "Страница не найдена",
+        "ページが見つかりません",
+        "页面不存在",
+    ],
+)
+@pytest.mark.parametrize("place", ["title", "heading"])
+def test_a_page_that_says_it_is_not_there(title: str, place: str) -> None:
+    found = {"title": title} if place == "title" else {"markdown": f"Menu\n\n# {title}\n\nTry the search."}
+
+    assert code_of(300, **found) == Code.HTTP_NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("length", "title"),
+    [
+        (1_000, "404 Not Found"),
+        (400, "Peugeot 404 - Encyclopedia"),
+        (400, "Route 404"),
+        (400, "404 ways to weave"),
+        (400, "The princess who was not found"),
+    ],
+)
+def test_a_page_about_404_is_a_page(length: int, title: str) -> None:
+    assert code_of(length, title=title) is None
+
+
+@pytest.mark.parametrize(
+    ("length", "words"),
+    [
+        (90, {"title": "Internal Server Error"}),
+        (90, {"title": "500 Internal Server Error"}),
+        (90, {"title": "Service Temporarily Unavailable | Example"}),
+        (90, {"title": "Error 500"}),
+        (90, {"title": "Application error: a client-side exception has occurred"}),
+        (90, {"title": "", "markdown": "# Error establishing a database connection"}),
+        (90, {"markdown": "You have an error in your SQL syntax; check the manual"}),
+        (380, {"title": "Welcome to nginx!"}),
+        (2_900, {"title": "Apache2 Debian Default Page: It works"}),
+        (0, {"title": "IIS Windows Server"}),
+    ],
+)
+def test_an_error_that_calls_itself_a_success(length: int, words: dict[str, str]) -> None:
+    assert code_of(length, **words) == Code.HTTP_SERVER_ERROR
+
+
+@pytest.mark.parametrize(
+    ("length", "words"),
+    [
+        (2_000, {"title": "Internal Server Error"}),
+        (2_000, {"markdown": "Error establishing a database connection: how to mend WordPress"}),
+        (90, {"title": "The S&P 500"}),
+        (2_000, {"title": "Welcome to nginx and other servers"}),
+    ],
+)
+def test_a_page_about_errors_is_a_page(length: int, words: dict[str, str]) -> None:
+    assert code_of(length, **words) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "got", "changed"),
+    [
+        ("https://example.com/news/2020/loom", "https://example.com/", True),
+        ("https://example.com/news/2020/loom", "https://www.example.com", True),
+        ("https://blog.example.com/2020/loom", "https://example.com/", True),
+        ("https://example.com/loom.html", "https://example.com/", True),
+        ("https://example.com/de/loom/12", "https://example.com/de/", True),
+        ("https://example.com/de/loom/12", "https://example.com/pt-BR", True),
+        ("https://example.com/a/b", "https://example.com/index.html", True),
+        ("https://example.com/a/b#part", "https://example.com/#part", True),
+        ("https://example.com/loom", "https://example.com/", False),
+        ("https://example.com/index.html", "https://example.com/", False),
+        ("https://example.com/en/index.html", "https://example.com/en/", False),
+        ("https://example.com/en/home", "https://example.com/en", False),
+        ("https://example.com/a/b", "https://example.com/?p=12", False),
+        ("https://example.com/a/b", "https://example.com/#/a/b", False),
+        ("https://example.com/a/b", "https://elsewhere.org/", False),
+        ("https://example.com/a/b", "https://notexample.com/", False),
+        ("https://example.com/a/b", "https://example.com/news", False),
+        ("https://example.com/a/b", "https://example.com/a/b", False),
+        ("http://[broken/a/b", "https://example.com/", False),
+    ],
+)
+def test_a_deep_link_that_led_to_the_home_page(*, asked: str, got: str, changed: bool) -> None:
+    assert code_of(url=asked, final_url=got) == (Code.SITE_STRUCTURE_CHANGED if changed else None)
+
+
+def test_a_login_in_spite_of_a_session_means_that_it_has_expired() -> None:
+    assert code_of(status=401, session=True) == Code.AUTH_SESSION_EXPIRED
+
+
+names = st.lists(st.text(max_size=8), max_size=2).map(tuple)
+seen = st.builds(
+    PageEvidence,
+    content_length=st.integers(0, 3_000),
+    markup=st.booleans(),
+    semantic=names,
+    incomplete=names,
+    challenge=names,
+    login_form=st.booleans(),
+    scripts=st.integers(0, 3),
+)
+claims = st.builds(
+    claim,
+    evidence=seen,
+    status=st.integers(100, 599),
+    tier=st.sampled_from(RenderTier),
+    url=st.text(min_size=1, max_size=40),
+    final_url=st.text(max_size=40),
+    title=st.text(max_size=60),
+    markdown=st.text(max_size=200),
+)
+
+
+@given(asked=claims)
+def test_every_claim_gets_a_verdict(asked: PageClaim) -> None:
+    judgement = judge(asked)
+
+    refused = asked.status >= 400
+    assert judgement.details.content_length == asked.evidence.content_length
+    assert judgement.usable if judgement.code is None else judgement.reasons
+    assert not (refused and judgement.usable)
+    assert judgement.code is not None or asked.evidence.content_length > 0

@@ -1,0 +1,73 @@
+"""The text that nats-server is started with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bus.nats.keys import derived, new
+from bus.nats.server import configuration, find_binary, read_ports, users_block
+from bus.nats.transport import hide_credentials
+from bus.permissions import Grant
+
+KEY = derived("secret", "purpose")
+
+
+def test_no_secret_stands_in_the_configuration(tmp_path: Path) -> None:
+    users = {"a": (KEY.public, Grant(("b",), ("c",)))}
+
+    text = configuration(port=4222, folder=tmp_path, users=users, max_store_bytes=7)
+
+    assert KEY.public in text
+    assert KEY.seed not in text
+    assert 'listen: "127.0.0.1:4222"' in text
+    assert "max_file_store: 7" in text
+    assert str(tmp_path / "jetstream") in text
+
+
+def test_a_user_has_its_grant() -> None:
+    assert users_block({"a.b": ("UKEY", Grant(("x.*",), ("y", "z.>")))}).splitlines() == [
+        "  users: [",
+        "    # a.b",
+        "    { nkey: UKEY, permissions: {",
+        '      publish: { allow: ["x.*"] }',
+        '      subscribe: { allow: ["y", "z.>"] }',
+        '      allow_responses: { max: 1, expires: "10m" }',
+        "    } }",
+        "  ]",
+    ]
+
+
+def test_who_may_not_answer_is_not_let() -> None:
+    assert "allow_responses" not in users_block({"a": ("UKEY", Grant((), (), answers=False))})
+
+
+def test_ports_are_read_when_they_are_there(tmp_path: Path) -> None:
+    (tmp_path / "nats-server_1.ports").write_text('{"nats": ["nats://127.0.0.1:4000"]}')
+    (tmp_path / "nats-server_2.ports").write_text('{"nats": [')
+    (tmp_path / "nats-server_3.ports").write_text('{"nats": []}')
+
+    assert [read_ports(tmp_path, pid) for pid in (1, 2, 3, 4)] == ["nats://127.0.0.1:4000", None, None, None]
+
+
+def test_keys_are_shown_by_their_public_half() -> None:
+    assert repr(KEY) == f"NKey({KEY.public})"
+    assert KEY.seed.startswith("SU")
+    assert KEY.public.startswith("U")
+
+
+def test_keys_are_derived_for_a_purpose() -> None:
+    assert derived("secret", "purpose") == KEY
+    assert derived("secret", "other") != KEY
+    assert derived("other", "purpose") != KEY
+    assert new() != new()
+
+
+def test_the_binary_is_that_of_the_wheel() -> None:
+    binary = find_binary()
+
+    assert binary is not None
+    assert binary.name.startswith("nats-server")
+
+
+def test_passwords_are_hidden() -> None:
+    assert hide_credentials("nats://u:p@a:1,tls://t@b:2,c:3") == "nats://a:1,tls://b:2,c:3"

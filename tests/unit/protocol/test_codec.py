@@ -1,0 +1,181 @@
+"""What is written is read back the same; whatever else the bytes are, there is one error for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from protocol.browse import BrowseOptions
+from protocol.codec import MAX_QUOTED_CHARS, Decoder, MalformedError, decoder, encode
+from protocol.faults import Category, Code, Fault, FaultError
+from protocol.packets import Request
+from tests.requirements import requirement
+from tests.unit.protocol.packet_data import request_packet
+from tests.unit.protocol.wire import values, wire_types
+
+SLOWLY = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+DEEP = 100_000
+
+
+def refusal(read: Decoder[Any], payload: bytes) -> Fault:
+    with pytest.raises(MalformedError) as caught:
+        read.decode(payload)
+    return caught.value.fault
+
+
+@pytest.mark.parametrize("name", sorted(wire_types()))
+def test_what_is_written_is_read_back_the_same(name: str) -> None:
+    kind = wire_types()[name]
+
+    @SLOWLY
+    @given(values(kind))
+    def check(message: object) -> None:
+        payload = encode(message)
+
+        assert decoder(kind).decode(payload) == message
+        assert encode(decoder(kind).decode(payload)) == payload
+
+    check()
+
+
+@pytest.mark.parametrize("name", sorted(wire_types()))
+def test_garbage_is_malformed_and_nothing_else(name: str) -> None:
+    read = decoder(wire_types()[name])
+
+    @settings(max_examples=50, deadline=None)
+    @given(st.binary())
+    def check(payload: bytes) -> None:
+        with pytest.raises(MalformedError):
+            read.decode(payload)
+
+    check()
+
+
+@SLOWLY
+@given(st.data())
+def test_a_packet_with_a_byte_changed_is_read_or_malformed(data: st.DataObject) -> None:
+    payload = bytearray(msgspec.json.encode(request_packet()))
+    place = data.draw(st.integers(0, len(payload) - 1))
+    payload[place] = data.draw(st.integers(0, 255))
+
+    try:
+        message = decoder(Request[Any]).decode(payload)
+    except MalformedError as error:
+        assert error.fault.code is Code.VALIDATION_INVALID_PACKET  # noqa: PT017 - both outcomes are right
+    else:
+        assert isinstance(message, Request)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        pytest.param(b"[" * DEEP, id="deep arrays"),
+        pytest.param(b'{"a":' * DEEP, id="deep objects"),
+        pytest.param(b"9" * 5_000, id="huge integer"),
+        pytest.param(b"-" + b"9" * 5_000, id="huge negative integer"),
+        pytest.param(b"1e999999999", id="huge exponent"),
+        pytest.param(b"9" * 5_000 + b".5", id="huge float"),
+        pytest.param(b"NaN", id="not a number"),
+        pytest.param(b"Infinity", id="infinity"),
+        pytest.param(b'"\x00"', id="raw NUL"),
+        pytest.param(b'"\xff\xfe"', id="invalid UTF-8"),
+        pytest.param(b'"\xed\xa0\x80"', id="surrogate in UTF-8"),
+        pytest.param(b'"\\ud800"', id="half a surrogate pair"),
+        pytest.param(b'"\\x"', id="unknown escape"),
+        pytest.param(b'"', id="open string"),
+        pytest.param(b"{} {}", id="two values"),
+        pytest.param(b"", id="nothing"),
+    ],
+)
+def test_hostile_values_are_malformed_wherever_they_stand(hostile: bytes) -> None:
+    packet = msgspec.json.encode(request_packet()).replace(b'{"style":"concise"}', hostile)
+
+    refusal(decoder(Request[Any]), packet)
+    refusal(decoder(Request[Any]), hostile)
+
+
+@requirement("003.output.caps")
+def test_a_packet_over_the_cap_is_not_read() -> None:
+    read = Decoder[BrowseOptions](BrowseOptions, max_bytes=10)
+
+    found = refusal(read, b'{"includeHtml":true}')
+
+    assert (found.code, found.message) == (Code.VALIDATION_INVALID_PACKET, "20 bytes are more than the 10 allowed")
+
+
+def test_a_packet_at_the_cap_is_read() -> None:
+    read = Decoder[BrowseOptions](BrowseOptions, max_bytes=20)
+
+    assert read.decode(b'{"includeHtml":true}') == BrowseOptions(include_html=True)
+
+
+@pytest.mark.parametrize("payload", [b"{}", bytearray(b"{}"), memoryview(b"{}")], ids=lambda each: type(each).__name__)
+def test_any_buffer_is_read(payload: bytes | bytearray | memoryview) -> None:
+    assert decoder(BrowseOptions).decode(payload) == BrowseOptions()
+
+
+@pytest.mark.parametrize(
+    ("payload", "field"),
+    [
+        (b'{"maxLatencyMs":0}', "maxLatencyMs"),
+        (b'{"maxLatencyMs":"soon"}', "maxLatencyMs"),
+        (b'{"maxCostTier":"firefox"}', "maxCostTier"),
+        (b'{"maxCostTier":" - at `$.includeHtml`"}', "maxCostTier"),
+        (b'{"sessionProfile":"../x"}', "sessionProfile"),
+        (b'{"colour":"red"}', "colour"),
+        (b'{"a`b":1}', "a`b"),
+        (b"[]", None),
+        (b"{", None),
+    ],
+)
+def test_a_request_of_the_edge_is_refused_by_the_name_of_the_field(payload: bytes, field: str | None) -> None:
+    read = Decoder[BrowseOptions](BrowseOptions, Code.VALIDATION_INVALID_REQUEST)
+
+    found = refusal(read, payload)
+
+    assert (found.category, found.code, found.field, found.retryable) == (
+        Category.VALIDATION,
+        Code.VALIDATION_INVALID_REQUEST,
+        field,
+        False,
+    )
+    assert field is None or found.message.startswith(f"{field}: ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        (b'"id":"c-1",', b"", "conversation.id"),
+        (b'"turn":1', b'"turn":-1', "conversation.turn"),
+        (b'"role":"agent"', b'"role":"robot"', "sender.role"),
+        (b'"doc_id":"doc:web:summary"', b'"doc_id":""', "context.documents[0].doc_id"),
+        (b'"doc_type":"web.observation.summary.v1",', b"", "context.documents[0].content.doc_type"),
+    ],
+)
+def test_a_packet_is_refused_by_the_path_of_the_field(old: bytes, new: bytes, field: str) -> None:
+    packet = msgspec.json.encode(request_packet())
+    assert packet.count(old) == 1
+
+    assert refusal(decoder(Request[Any]), packet.replace(old, new)).field == field
+
+
+@settings(max_examples=50)
+@given(st.text(min_size=1))
+@example("x" * 100_000)
+def test_a_fault_stays_small_whatever_the_sender_wrote(text: str) -> None:
+    payload = msgspec.json.encode({text: 1})
+
+    found = refusal(Decoder[BrowseOptions](BrowseOptions), payload)
+
+    assert len(found.message) <= 2 * MAX_QUOTED_CHARS + 4
+
+
+def test_malformed_is_a_fault() -> None:
+    with pytest.raises(FaultError, match="VALIDATION_INVALID_PACKET"):
+        decoder(Request[Any]).decode(b"?")

@@ -1,0 +1,85 @@
+"""The exported schemas are valid, whole and without ballast, and the messages conform to them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from protocol.browse import BrowseOptions
+from protocol.codec import encode
+from protocol.packets import Request, Response
+from protocol.render import Doc
+from protocol.schemas import DIALECT, messages, schema
+from protocol.subjects import Call, Foreign, Subject, table
+from tests.unit.protocol.wire import values, wire_types
+
+ALL = messages()
+
+
+def references(row: object) -> set[str]:
+    found = set(json.dumps(row).split('"$ref": "#/$defs/')[1:])
+    return {part.partition('"')[0] for part in found}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_schema_is_valid_and_has_an_object_at_its_root(name: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(ALL[name])
+
+    assert (ALL[name]["$schema"], ALL[name]["type"]) == (DIALECT, "object")
+    assert "$ref" not in ALL[name]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_schema_defines_exactly_what_can_be_reached(name: str) -> None:
+    definitions: dict[str, Any] = ALL[name].get("$defs", {})
+    reached: set[str] = set()
+    unread = references({key: part for key, part in ALL[name].items() if key != "$defs"})
+    while unread:
+        reached |= unread
+        unread = {name for each in unread for name in references(definitions[each])} - reached
+
+    assert list(definitions) == sorted(reached)
+
+
+def test_what_only_the_root_was_is_not_defined_again() -> None:
+    assert list(schema(BrowseOptions)["$defs"]) == ["Freshness", "RenderTier"]
+    assert "Doc" not in schema(Doc)["$defs"]
+    assert "List" in schema(Doc)["$defs"]
+
+
+def test_every_message_of_the_table_has_a_schema() -> None:
+    subjects = [entry for _, entry in table() if isinstance(entry, Subject) and not isinstance(entry, Foreign)]
+    expected = {f"{entry.task}.request" for entry in subjects} | {
+        f"{entry.task}.response" for entry in subjects if isinstance(entry, Call)
+    }
+
+    assert set(ALL) == expected | {
+        "llmcp.request",
+        "llmcp.response",
+        "llmcp.document",
+        "edge.browse.options",
+        "edge.browse.result",
+        "edge.error",
+    }
+
+
+@pytest.mark.parametrize("name", sorted(wire_types()))
+def test_what_is_written_conforms_to_the_schema(name: str) -> None:
+    kind = wire_types()[name]
+    validator = jsonschema.Draft202012Validator(schema(kind))
+
+    @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+    @given(values(kind))
+    def check(message: object) -> None:
+        validator.validate(json.loads(encode(message)))  # pyright: ignore[reportUnknownMemberType]  # jsonschema is half typed
+
+    check()
+
+
+def test_a_packet_is_named_by_its_type() -> None:
+    assert schema(Request[Any])["properties"]["type"] == {"enum": ["request"]}
+    assert schema(Response[Any])["properties"]["type"] == {"enum": ["response"]}
