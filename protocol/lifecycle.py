@@ -30,10 +30,6 @@ class ReplicaGone(Struct, frozen=True, kw_only=True):
     answers: tuple[str, ...] = ()
 
 
-class Nothing(Struct, frozen=True, kw_only=True):
-    """A message whose subject says it all."""
-
-
 class Cancel(Struct, frozen=True, kw_only=True):
     """Stop the work whose answer would go to this inbox: its caller is gone."""
 

@@ -11,7 +11,7 @@ import msgspec
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.documents import Content, Document
 from protocol.packets import Request, Response
-from protocol.subjects import Foreign, Subject, table
+from protocol.subjects import Subject, table
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -73,7 +73,7 @@ def messages() -> dict[str, dict[str, Any]]:
         "edge.error": schema(StructuredError),
     }
     for _, entry in table():
-        if isinstance(entry, Subject) and not isinstance(entry, Foreign):
+        if isinstance(entry, Subject):
             args: Any = entry.args
             answer: Any = getattr(entry, "answer", None)
             found[f"{entry.task}.request"] = schema(Request[args])

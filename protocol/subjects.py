@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from protocol.browse import MAX_LATENCY_MS
-from protocol.lifecycle import Nothing, ReplicaGone, ReplicaReady
+from protocol.lifecycle import ReplicaGone, ReplicaReady
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
 
 A = TypeVar("A")
@@ -62,11 +62,6 @@ class Call(Subject[A], Generic[A, R]):
 @dataclass(frozen=True)
 class Event(Subject[A]):
     """Told; nobody need listen."""
-
-
-@dataclass(frozen=True)
-class Foreign(Subject[A]):
-    """A subject of NATS itself, whose messages are no packets."""
 
 
 @dataclass(frozen=True)
@@ -128,9 +123,6 @@ VERIFY_PAGE = Call("verify.page", PageClaim, Verdict, timeout_ms=5_000)
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
-
-MICRO_STATS = Foreign("$SRV.STATS", Nothing)
-"""Asks every replica for its figures, as NATS micro asks, and is answered in its JSON."""
 
 
 def table() -> Iterator[tuple[str, Subject[Any] | Bucket[Any]]]:

@@ -16,6 +16,10 @@ import msgspec
 from msgspec import NODEFAULT
 from msgspec import inspect as types
 
+from actors.actor import grant_of, handlers
+from actors.registry import kinds
+from bus.nats.server import users_block
+from bus.permissions import EVERYTHING, onlooker
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.documents import Content, Document
 from protocol.faults import KINDS, Action
@@ -32,6 +36,11 @@ WIDTH = 100
 SUBJECTS_TEXT = (
     "Everything that is said on the bus, from `protocol/subjects.py`. A call is asked and answered once, an event is "
     "told, work is taken from a durable queue. The deadline is that of a caller who names none."
+)
+PERMISSIONS_TEXT = (
+    "What each actor may publish and subscribe on NATS, worked out from the subjects that it declares. `weft up` gives "
+    "its own nats-server these users, each with a key made at start. On a NATS that you run, a host that joins needs "
+    "what its actors need together, and `supervisor`, which makes the bucket of claim checks."
 )
 MESSAGES_TEXT = (
     "Every packet is JSON. A request carries its body in `input.task.args`, a response in `assistant`, `result` or "
@@ -63,6 +72,7 @@ def pages() -> dict[str, str]:
     schemas = {f"schemas/{name}.json": json.dumps(row, indent=2) + "\n" for name, row in messages().items()}
     return {
         "subjects.md": subjects_page(),
+        "permissions.md": permissions_page(),
         "messages.md": messages_page(),
         "errors.md": errors_page(),
         "settings.md": settings_page(),
@@ -109,15 +119,16 @@ def _subject_row(
     return (name, f"`{entry.pattern}`", kind, f"`{entry.args.__name__}`", answer, idempotent, deadline, *who)
 
 
+def permissions_page() -> str:
+    """Tell what each actor may say and hear, as nats-server reads it."""
+    users = {"supervisor": ("U...", EVERYTHING), "onlooker": ("U...", onlooker())}
+    users |= {name: ("U...", grant_of(kind)) for name, kind in kinds().items()}
+    return _page("Permissions", [PERMISSIONS_TEXT, f"```text\n{users_block(users)}\n```"])
+
+
 def _actors() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Find the actors that answer or hear a pattern, and those that make it."""
-    try:
-        from actors.actor import handlers  # noqa: PLC0415 - the error below says what is missing
-        from actors.registry import kinds  # noqa: PLC0415 - as above
-
-        found = kinds()
-    except (ImportError, AttributeError) as error:
-        sys.exit(f"generate_docs: the actors cannot be imported, so nobody knows who answers what: {error}")
+    found = kinds()
     answering: dict[str, list[str]] = {}
     making: dict[str, list[str]] = {}
     for name, actor in found.items():

@@ -35,7 +35,7 @@ class Gateway(Actor):
     """
 
     name: ClassVar[str] = "gateway"
-    makes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSE, subjects.MICRO_STATS)
+    makes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSE,)
 
     listener: socket.socket | None = None
 
