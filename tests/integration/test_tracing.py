@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import anyio
-import httpx2
 import msgspec
 import pytest
 
@@ -192,7 +191,7 @@ async def test_the_log_is_json_with_conversation_and_trace_and_without_secrets(t
                 asked = {"url": site.url(f"/article?token={TOKEN}")}
                 answer = await client.post("/api/browse", json=asked, headers={"traceparent": TRACEPARENT})
                 failed = await client.post("/api/browse", json={"url": f"http://10.0.0.1/?token={TOKEN}"})
-                refused = await httpx2.AsyncClient(trust_env=False).get(f"{running.ready.rest}/metrics")
+                refused = await client.get("/metrics", headers={"Authorization": "Bearer wrong"})
             await until(lambda: len([line for line in lines(running) if line["event"] == "failed"]) > 1)
             assert await stop_process(running.process) == 0
 
