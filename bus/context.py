@@ -6,10 +6,10 @@ import math
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from uuid import uuid4
 
 import anyio
 
+from bus.ids import new_id
 from protocol.packets import Conversation
 
 _conversation: ContextVar[Conversation | None] = ContextVar("conversation", default=None)
@@ -23,7 +23,7 @@ def remaining_ms() -> int | None:
 
 def current_conversation() -> Conversation:
     """Give the conversation of the work in hand, or a new one."""
-    return _conversation.get() or Conversation(id=str(uuid4()))
+    return _conversation.get() or Conversation(id=new_id())
 
 
 def conversation_id() -> str | None:
@@ -35,7 +35,7 @@ def conversation_id() -> str | None:
 @contextmanager
 def conversation(of: Conversation | None = None) -> Generator[str]:
     """Do what follows as part of one conversation: a new one, unless it is given. Yields its id."""
-    chosen = of or Conversation(id=str(uuid4()))
+    chosen = of or Conversation(id=new_id())
     token = _conversation.set(chosen)
     try:
         yield chosen.id

@@ -38,7 +38,7 @@ def configure(level: str, form: Literal["auto", "json", "pretty"] = "auto", **bo
         processors=[*collect, *render],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         logger_factory=structlog.WriteLoggerFactory(stderr),
-        cache_logger_on_first_use=False,
+        cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(**bound)
     logging.getLogger("trafilatura").setLevel(logging.ERROR)

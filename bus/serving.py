@@ -184,7 +184,6 @@ class Endpoint:
             "messaging.system": "nats",
             "messaging.operation.type": "process",
             "messaging.destination.name": message.subject,
-            "messaging.message.id": packet.id,
             "messaging.message.conversation_id": packet.conversation.id,
         }
         return span(f"process {self.subject.pattern}", "consumer", attributes, message.headers)

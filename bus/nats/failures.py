@@ -9,11 +9,19 @@ from nats.errors import Error
 
 from bus.errors import TransportError
 
+FAILURES = (Error, TimeoutError, OSError)
+"""Whatever nats-py raises."""
+
+
+def failure(error: Exception) -> TransportError:
+    """Make the TransportError that names what nats-py raised."""
+    return TransportError(str(error) or type(error).__name__)
+
 
 @contextmanager
 def told() -> Generator[None]:
-    """Turn whatever nats-py raises inside into a TransportError that names it."""
+    """Turn what nats-py raises inside into a TransportError."""
     try:
         yield
-    except (Error, TimeoutError, OSError) as error:
-        raise TransportError(str(error) or type(error).__name__) from error
+    except FAILURES as error:
+        raise failure(error) from error

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import structlog
@@ -19,7 +19,7 @@ from nats.js import JetStreamContext
 
 from bus.errors import TransportError
 from bus.nats.blobs import ObjectStore, create
-from bus.nats.failures import told
+from bus.nats.failures import FAILURES, failure, told
 from bus.nats.keys import NKey
 from bus.nats.keyvalue import KeyValue
 from bus.nats.workqueue import WorkQueue
@@ -111,6 +111,7 @@ class NatsTransport:
             allow_reconnect=True,
             connect_timeout=1,
             max_reconnect_attempts=-1,
+            skip_subject_validation=True,  # the table of subjects has no other
             reconnect_time_wait=RECONNECT_WAIT_S,  # type: ignore[arg-type]  # nats-py sleeps for it, so a float is fine
             ping_interval=5,
             max_outstanding_pings=2,
@@ -153,8 +154,10 @@ class NatsTransport:
         if weight(payload, headers) > self.max_payload:
             # nats-py counts the payload alone; the server, which counts the headers too, would close the connection.
             raise TransportError(MaxPayloadError.__name__)
-        with told():
-            await self._client.publish(subject, payload, reply=reply, headers=dict(headers) if headers else None)
+        try:
+            await self._client.publish(subject, payload, reply, cast("dict[str, str] | None", headers or None))
+        except FAILURES as error:
+            raise failure(error) from error
 
     async def subscribe(self, subject: str, on_message: OnMessage, *, queue: str = "") -> Listener:
         """Have `on_message` called with each message; it only starts work, nats-py waits for it."""

@@ -114,7 +114,7 @@ async def test_spans_tell_facts_and_no_secrets(tmp_path: Path) -> None:
             assert facts(spans, "send web.browse") == nats | {"messaging.operation.type": "send"}
             told = facts(spans, "process web.browse")
             assert told.items() >= (nats | {"messaging.operation.type": "process"}).items()
-            assert {"messaging.message.id", "messaging.message.conversation_id"} <= told.keys()
+            assert "messaging.message.conversation_id" in told
             assert facts(spans, "GET") == {
                 "http.request.method": "GET",
                 "url.full": site.url("/article?token=[redacted]"),
