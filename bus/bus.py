@@ -16,7 +16,7 @@ from bus.calling import Calls
 from bus.micro import Discovery, read_stats
 from bus.permissions import micro_name
 from bus.serving import Endpoint, Handler
-from bus.stats import Replica, percentile_ms
+from bus.stats import Meter, Replica, percentile_ms
 from bus.table import Table
 from bus.tracing import inject, sending, span
 from bus.transport import Message, Queue, Transport
@@ -46,6 +46,7 @@ class Bus:
         self._version = version
         self._description = description
         self._endpoints: list[Endpoint | Worker] = []
+        self._meters: list[Meter] = []
         self._queues: dict[str, Queue] = {}
         self._started = int(time.time() * 1000)
         self._tasks: TaskGroup | None = None
@@ -143,8 +144,10 @@ class Bus:
 
     def figures(self) -> Replica:
         """Tell what this replica has done so far."""
-        endpoints = tuple(endpoint.meter.read(endpoint.queued) for endpoint in self._endpoints)
-        recent = [duration for endpoint in self._endpoints for duration in endpoint.meter.recent]
+        own = [(endpoint.meter, endpoint.queued) for endpoint in self._endpoints]
+        meters = [*own, *((meter, 0) for meter in self._meters)]
+        endpoints = tuple(meter.read(queued) for meter, queued in meters)
+        recent = [duration for meter, _ in meters for duration in meter.recent]
         return Replica(
             actor=self.actor,
             replica=self.replica,
@@ -161,6 +164,12 @@ class Bus:
             p99_ms=percentile_ms(recent, 0.99),
             endpoints=endpoints,
         )
+
+    def meter(self, subject: str) -> Meter:
+        """Give a meter for work that does not come over the bus; it counts among the figures of this replica."""
+        meter = Meter(subject)
+        self._meters.append(meter)
+        return meter
 
     async def replicas(
         self, wait_ms: int = 200, *, enough: Callable[[list[Replica]], bool] | None = None

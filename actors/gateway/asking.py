@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from actors.gateway.translate import to_result
-from bus.stats import Replica
+from bus.stats import Meter, Replica
 from protocol.browse import BrowseResult
 from protocol.faults import FaultError
 from protocol.pages import BrowsePage
@@ -21,6 +21,10 @@ class Asking(Protocol):
 
     async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None = None, wait_ms: int = 0) -> R:
         """Ask, and return the answer; raises FaultError."""
+        ...
+
+    def meter(self, subject: str) -> Meter:
+        """Give a meter for what comes in here."""
         ...
 
     async def replicas(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
@@ -13,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from actors.gateway.answers import refusal
 from actors.gateway.contract import CONVERSATION
 from bus import conversation, span
+from bus.stats import Meter
 from bus.tracing import Span
 from protocol.faults import Code, FaultError, fault
 
@@ -24,11 +28,12 @@ CLIENT_LEFT = "client_left"
 
 
 class Exchanges:
-    """ASGI: the requests that are in hand; `paths` are the routes there are, which name the spans."""
+    """ASGI: the requests that are in hand, counted; `paths` are the routes there are, which name the spans."""
 
-    def __init__(self, app: ASGIApp, paths: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, paths: frozenset[str], meter: Meter) -> None:
         self._app = app
         self._paths = paths
+        self._meter = meter
         self._in_hand: set[_Exchange] = set()
         self._stopped = False
 
@@ -42,11 +47,21 @@ class Exchanges:
         title = f"{method} {path}" if route else method
         with span(title, "server", facts, Headers(scope=scope)) as recording, conversation() as name:
             exchange = _Exchange(receive, send, name, recording)
-            self._in_hand.add(exchange)
-            try:
+            with self._counted(exchange):
                 await exchange.run(self._app, scope, abandoned=self._stopped)
-            finally:
-                self._in_hand.discard(exchange)
+
+    @contextmanager
+    def _counted(self, exchange: _Exchange) -> Generator[None]:
+        started = time.perf_counter()
+        self._in_hand.add(exchange)
+        self._meter.in_flight += 1
+        try:
+            yield
+        finally:
+            self._meter.in_flight -= 1
+            self._in_hand.discard(exchange)
+            failed = exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            self._meter.count(time.perf_counter() - started, str(exchange.status) if failed else "")
 
     def abandon(self) -> None:
         """End what is in hand, and whatever comes in yet, with a Fault: the time to finish is over."""
@@ -68,6 +83,7 @@ class _Exchange:
     started: bool = False
     finished: bool = False
     left: bool = False
+    status: int = 0
 
     async def run(self, app: ASGIApp, scope: Scope, *, abandoned: bool) -> None:
         async with anyio.create_task_group() as tasks:
@@ -99,6 +115,7 @@ class _Exchange:
         """Send, with the name of the conversation on the answer."""
         if message["type"] == "http.response.start":
             self.started = True
+            self.status = message["status"]
             MutableHeaders(scope=message)[CONVERSATION] = self.conversation
             self.recording.set_attribute("http.response.status_code", message["status"])
             if message["status"] >= HTTPStatus.INTERNAL_SERVER_ERROR:

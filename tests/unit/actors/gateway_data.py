@@ -13,7 +13,7 @@ import msgspec
 
 from actors.settings import Settings
 from bus import tracing
-from bus.stats import BUCKET_BOUNDS_S, EndpointStats, Replica
+from bus.stats import BUCKET_BOUNDS_S, EndpointStats, Meter, Replica
 from bus.tracing import Attributes, Span, SpanKind, Value
 from protocol.browse import (
     ConsoleMessage,
@@ -164,6 +164,7 @@ class FakeBus:
         self.outcome = outcome
         self.live = live
         self.calls: list[tuple[Any, ...]] = []
+        self.meters: dict[str, Meter] = {}
         self.asked = anyio.Event()
         self.cancelled = anyio.Event()
         self.release = anyio.Event()
@@ -176,6 +177,9 @@ class FakeBus:
         if self.outcome is None:
             await self._wait()
         return self.outcome
+
+    def meter(self, subject: str) -> Meter:
+        return self.meters.setdefault(subject, Meter(subject))
 
     async def replicas(
         self, wait_ms: int = 200, *, enough: Callable[[list[Replica]], bool] | None = None
