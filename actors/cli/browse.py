@@ -12,7 +12,7 @@ from actors.cli import terminal
 from actors.cli.errors import from_structured, not_running
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.running import find, key_of, private
-from actors.rundir import Ready
+from actors.runtime.rundir import Ready
 from actors.settings import Loaded, Settings
 from protocol.browse import (
     DEFAULT_LATENCY_MS,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from actors.rundir import read_ready
+from actors.runtime.rundir import read_ready
 from actors.settings import Settings, key_file
 
 OLDEST_PYTHON = (3, 11)

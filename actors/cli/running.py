@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actors.cli.errors import first, not_running
-from actors.rundir import Ready, read_ready
+from actors.runtime.rundir import Ready, read_ready
 from actors.settings import Loaded, Settings
 from protocol.faults import Category, FaultError
 
@@ -48,7 +48,7 @@ async def connected(loaded: Loaded) -> AsyncGenerator[Bus, None]:
     Raises:
         NotRunningError: there is none, or it cannot be reached.
     """
-    from actors.launch import connect  # noqa: PLC0415 - imports the bus
+    from actors.runtime.launch import connect  # noqa: PLC0415 - imports the bus
 
     settings = quiet(loaded)
     async with AsyncExitStack() as stack:
@@ -64,7 +64,7 @@ async def connected(loaded: Loaded) -> AsyncGenerator[Bus, None]:
 @asynccontextmanager
 async def private(loaded: Loaded) -> AsyncGenerator[Bus, None]:
     """Start a system of one's own in this process, on a temporary data folder, and join its bus."""
-    from actors.launch import private as launch_private  # noqa: PLC0415 - imports the bus
+    from actors.runtime.launch import private as launch_private  # noqa: PLC0415 - imports the bus
 
     async with launch_private(quiet(loaded)) as system:
         yield system.bus

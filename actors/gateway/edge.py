@@ -30,6 +30,6 @@ async def edge(bus: Asking, settings: Settings, version: str) -> AsyncGenerator[
     desk = rest.Desk(bus, settings.restart_grace_ms, version)
     routes = rest.router(desk, Route(mcp.PATH, mcp.PostOnly(manager)))
     allowed = rules(settings, rest.OPEN_PATHS)
-    exchanges = Exchanges(Gate(routes, allowed), rest.PATHS | {mcp.PATH}, bus.meter("http"))
+    exchanges = Exchanges(Gate(routes, allowed), rest.PATHS | {mcp.PATH}, rest.PROBES, bus.meter("http"))
     async with manager.run():
         yield Edge(Marks(exchanges, allowed), exchanges.abandon)

@@ -28,11 +28,15 @@ CLIENT_LEFT = "client_left"
 
 
 class Exchanges:
-    """ASGI: the requests that are in hand, counted; `paths` are the routes there are, which name the spans."""
+    """ASGI: the requests that are in hand.
 
-    def __init__(self, app: ASGIApp, paths: frozenset[str], meter: Meter) -> None:
+    `paths` are the routes there are, which name the spans; all are counted but `probes`, who only look at us.
+    """
+
+    def __init__(self, app: ASGIApp, paths: frozenset[str], probes: frozenset[str], meter: Meter) -> None:
         self._app = app
         self._paths = paths
+        self._probes = probes
         self._meter = meter
         self._in_hand: set[_Exchange] = set()
         self._stopped = False
@@ -47,21 +51,22 @@ class Exchanges:
         title = f"{method} {path}" if route else method
         with span(title, "server", facts, Headers(scope=scope)) as recording, conversation() as name:
             exchange = _Exchange(receive, send, name, recording)
-            with self._counted(exchange):
+            with self._held(exchange, counted=path not in self._probes):
                 await exchange.run(self._app, scope, abandoned=self._stopped)
 
     @contextmanager
-    def _counted(self, exchange: _Exchange) -> Generator[None]:
+    def _held(self, exchange: _Exchange, *, counted: bool) -> Generator[None]:
         started = time.perf_counter()
         self._in_hand.add(exchange)
-        self._meter.in_flight += 1
+        self._meter.in_flight += counted
         try:
             yield
         finally:
-            self._meter.in_flight -= 1
+            self._meter.in_flight -= counted
             self._in_hand.discard(exchange)
             failed = exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-            self._meter.count(time.perf_counter() - started, str(exchange.status) if failed else "")
+            if counted:
+                self._meter.count(time.perf_counter() - started, str(exchange.status) if failed else "")
 
     def abandon(self) -> None:
         """End what is in hand, and whatever comes in yet, with a Fault: the time to finish is over."""

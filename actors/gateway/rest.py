@@ -127,6 +127,7 @@ ENDPOINTS: tuple[Endpoint[Desk], ...] = (
 
 PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS)
 OPEN_PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS if endpoint.open)
+PROBES = OPEN_PATHS | {"/metrics"}
 
 
 def missing(replicas: list[Replica] | tuple[Replica, ...]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ import msgspec
 from anyio.abc import SocketAttribute
 from msgspec import UNSET, UnsetType
 
-from actors.rundir import Ready
+from actors.runtime.rundir import Ready
 from protocol.browse import BrowseResult, StructuredError
 from tests.support.system import START_S, STOP_S, environment, weft
 

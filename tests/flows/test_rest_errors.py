@@ -235,7 +235,7 @@ async def test_a_client_that_leaves_ends_the_work(weft: System) -> None:
             while await _in_flight(http, weft):
                 await anyio.sleep(POLL_S)
 
-    assert busy == {"navigator": 1, FETCHER: 1}
+    assert busy == {"gateway": 1, "navigator": 1, FETCHER: 1}
 
 
 async def _ask_for(http: httpx2.AsyncClient, weft: System, url: str) -> None:

@@ -15,7 +15,7 @@ import httpx2
 import msgspec
 from anyio.abc import Process
 
-from actors.rundir import Ready
+from actors.runtime.rundir import Ready
 
 START_S = 60.0
 STOP_S = 30.0

@@ -31,7 +31,7 @@ from actors.cli.tap import as_line, as_object_line, listen
 from actors.cli.up import parse_actors
 from actors.gateway.translate import to_error
 from actors.registry import ACTORS
-from actors.rundir import Ready, ready_path, write_ready
+from actors.runtime.rundir import Ready, ready_path, write_ready
 from actors.settings import Settings
 from bus.stats import Replica
 from bus.transport import Message
@@ -83,10 +83,10 @@ class FakeBus:
 
 
 class FakeLaunch(ModuleType):
-    """Stands where `actors.launch` would be, and remembers what `up` was asked for."""
+    """Stands where `actors.runtime.launch` would be, and remembers what `up` was asked for."""
 
     def __init__(self, bus: FakeBus | None = None, error: Exception | None = None, status: int = 0) -> None:
-        super().__init__("actors.launch")
+        super().__init__("actors.runtime.launch")
         self.asked: dict[str, Any] = {}
         self._bus = bus
         self._error = error
@@ -118,12 +118,12 @@ def _quiet(level: str, form: str) -> None:
 @pytest.fixture
 def launch(monkeypatch: pytest.MonkeyPatch) -> FakeLaunch:
     fake = FakeLaunch()
-    monkeypatch.setitem(sys.modules, "actors.launch", fake)
+    monkeypatch.setitem(sys.modules, "actors.runtime.launch", fake)
     return fake
 
 
 def connected_to(monkeypatch: pytest.MonkeyPatch, bus: FakeBus | None, error: Exception | None = None) -> None:
-    monkeypatch.setitem(sys.modules, "actors.launch", FakeLaunch(bus, error))
+    monkeypatch.setitem(sys.modules, "actors.runtime.launch", FakeLaunch(bus, error))
 
 
 # -- help, usage, exit codes ------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def test_up_runs_every_actor_once_by_default(launch: FakeLaunch) -> None:
 
 
 def test_up_ends_as_the_system_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "actors.launch", FakeLaunch(status=1))
+    monkeypatch.setitem(sys.modules, "actors.runtime.launch", FakeLaunch(status=1))
 
     assert run(["up"]) == 1
 

@@ -15,9 +15,9 @@ import msgspec
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from actors import zygote
 from actors.actor import Actor
-from actors.replica import ReplicaSpec, live
+from actors.runtime import zygote
+from actors.runtime.replica import ReplicaSpec, live
 from protocol.faults import Code, FaultError, fault
 
 FORK_TIMEOUT_S = 30.0

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.restarts import Policy, delay_s
+from actors.runtime.restarts import Policy, delay_s
 
 POLICY = Policy(limit=5, window_s=60.0, backoff_s=0.05, backoff_max_s=0.5)
 SECONDS = st.floats(min_value=0, max_value=1e6)

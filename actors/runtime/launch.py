@@ -17,14 +17,14 @@ import anyio
 import msgspec
 import structlog
 
-from actors.banner import banner
-from actors.ports import listen
 from actors.registry import ACTORS, GATEWAY, kinds, warmed
-from actors.replica import VERSION, replica_main
-from actors.rundir import claimed, read_ready, ready_path, write_ready
+from actors.runtime.banner import banner
+from actors.runtime.ports import listen
+from actors.runtime.replica import VERSION, replica_main
+from actors.runtime.rundir import claimed, read_ready, ready_path, write_ready
+from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
+from actors.runtime.system import ONLOOKER, Plan, System, running
 from actors.settings import Settings, key_file, resolve_api_key
-from actors.spawners import Spawner, processes, tasks, zygote_process
-from actors.system import ONLOOKER, Plan, System, running
 from bus import Bus, TransportError, logs
 from bus.nats import keys
 from bus.nats.transport import connect as connect_nats

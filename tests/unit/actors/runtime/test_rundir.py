@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.rundir import Ready, claimed, read_ready, ready_path, write_ready
+from actors.runtime.rundir import Ready, claimed, read_ready, ready_path, write_ready
 from protocol.faults import Code, FaultError
 
 READY = Ready(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from actors.spawners import Child, Spawner
+from actors.runtime.spawners import Child, Spawner
 from bus.nats.server import PORTS_FILE_SUFFIX, configuration, find_binary, read_ports
 from bus.permissions import Grant
 from protocol.faults import Code, FaultError, fault

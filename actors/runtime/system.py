@@ -16,15 +16,15 @@ import msgspec
 from anyio.abc import TaskGroup
 
 from actors.actor import Actor, grant_of, handlers
-from actors.natsserver import NatsServer
-from actors.ports import listen
 from actors.registry import ACTORS, GATEWAY
-from actors.replica import VERSION, ReplicaSpec
-from actors.restarts import Policy
-from actors.rundir import Ready
+from actors.runtime.natsserver import NatsServer
+from actors.runtime.ports import listen
+from actors.runtime.replica import VERSION, ReplicaSpec
+from actors.runtime.restarts import Policy
+from actors.runtime.rundir import Ready
+from actors.runtime.spawners import Child, Spawner
+from actors.runtime.supervisor import Slot, Supervisor
 from actors.settings import Settings, key_file
-from actors.spawners import Child, Spawner
-from actors.supervisor import Slot, Supervisor
 from bus import Bus, TransportError
 from bus.nats import keys
 from bus.nats.keys import NKey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from actors.rundir import Ready
+from actors.runtime.rundir import Ready
 
 
 def banner(ready: Ready, replicas: int, version: str, key: str) -> str:

@@ -11,8 +11,8 @@ from typing import Literal
 import anyio
 import structlog
 
-from actors.restarts import Policy, delay_s
-from actors.spawners import Child
+from actors.runtime.restarts import Policy, delay_s
+from actors.runtime.spawners import Child
 from bus import Bus, TransportError
 from protocol.faults import Code, FaultError, fault
 from protocol.lifecycle import ReplicaGone, ReplicaReady

@@ -1,0 +1,1 @@
+"""What starts actors, keeps them alive, and stops them in order."""
