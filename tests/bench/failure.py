@@ -74,9 +74,6 @@ async def _under_load(server: Server, caller: Bus, callee: Bus) -> Load:
     async def quick(item: Item) -> Item:
         return item
 
-    async def keep(item: Item) -> None:
-        load.done.add(item.number)
-
     await callee.serve(SLOW, slow, at_once=64)
     await callee.serve(QUICK, quick, at_once=64)
     table = await caller.table(VALUES)
@@ -101,11 +98,20 @@ async def _under_load(server: Server, caller: Bus, callee: Bus) -> Load:
                 await anyio.sleep(0.005)
         await anyio.sleep(LOAD_S)
         tasks.cancel_scope.cancel()
+    await _do_all(callee, load)
+    return load
+
+
+async def _do_all(callee: Bus, load: Load) -> None:
+    """Do the work that is stored, until none is missing or the time is over."""
+
+    async def keep(item: Item) -> None:
+        load.done.add(item.number)
+
     await callee.serve(WORK, keep, at_once=64)
     with anyio.move_on_after(SETTLE_S):
         while not load.acked <= load.done:
             await anyio.sleep(0.05)
-    return load
 
 
 async def _publish(bus: Bus, load: Load, lane: int) -> None:

@@ -1,0 +1,92 @@
+"""`weft doctor` and `weft schema`."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from actors.cli import checks
+from actors.cli.main import run
+from actors.settings import Settings
+from protocol import schemas
+from tests.unit.actors.cli.cli_data import MARK
+
+# -- doctor, schema ---------------------------------------------------------------------------------------------------
+
+
+def test_the_doctor_shows_every_setting_and_its_origin(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_API_KEY", MARK)
+    monkeypatch.setenv("WEFT_PORT", "0")
+
+    code = run(["doctor", "--json"])
+
+    shown = capsys.readouterr().out
+    told = json.loads(shown)
+    assert code == (0 if told["ok"] else 1)
+    assert [row["name"] for row in told["settings"]] == list(Settings.__struct_fields__)
+    assert next(row for row in told["settings"] if row["name"] == "port")["origin"] == "WEFT_PORT"
+    assert {"config", "python", "nats", "chromium", "port", "data_dir", "disk"} <= {
+        row["name"] for row in told["checks"]
+    }
+    assert MARK not in shown
+
+
+def test_the_doctor_ends_with_1_and_the_cure(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_PROT", "1")
+
+    assert run(["doctor"]) == 1
+    shown = capsys.readouterr().out
+    assert "missing config" in shown
+    assert "cure: Did you mean WEFT_PORT?" in shown
+
+
+def test_an_old_python_is_missing_something() -> None:
+    assert checks.python((3, 10, 9)).state is checks.State.MISSING
+    assert checks.python((3, 11, 0)).state is checks.State.OK
+
+
+def test_a_port_that_is_taken_is_fine_only_for_the_weft_that_runs() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings = Settings(port=taken.getsockname()[1], data_dir=Path())
+
+        assert checks.port(settings, running=False).state is checks.State.MISSING
+        assert checks.port(settings, running=True).state is checks.State.OK
+
+
+def test_a_data_folder_under_a_file_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    assert checks.data_dir(tmp_path / "file" / "data").state is checks.State.MISSING
+    assert checks.data_dir(tmp_path / "new" / "data").state is checks.State.OK
+
+
+def test_a_key_that_others_can_read_is_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "api-key"
+    path.touch(0o644)
+    path.chmod(0o644)
+
+    check = checks.api_key(Settings(data_dir=tmp_path))
+
+    assert (check.state, check.cure) == (checks.State.WARNING, f"chmod 600 {path}")
+
+
+def test_schema_prints_all_or_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["schema"]) == 0
+    everything = json.loads(capsys.readouterr().out)
+    assert run(["schema", "edge.browse.result"]) == 0
+    one = json.loads(capsys.readouterr().out)
+
+    assert everything == json.loads(json.dumps(schemas.messages()))
+    assert one == everything["edge.browse.result"]
+
+
+def test_a_schema_that_is_not_there_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["schema", "edge.browse.resul"]) == 2
+    assert "Did you mean edge.browse.result?" in capsys.readouterr().err

@@ -1,0 +1,240 @@
+"""How `weft` is asked, and what it ends in: help, usage, exit codes, up and status."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from actors.cli import errors
+from actors.cli.main import app, run
+from actors.cli.status import duration_text
+from actors.cli.up import parse_actors
+from actors.registry import ACTORS
+from actors.settings import Settings
+from protocol.faults import Code, FaultError, fault
+from tests.unit.actors.cli.cli_data import REPLICA, FakeBus, FakeLaunch, connected_to
+
+# -- help, usage, exit codes ------------------------------------------------------------------------------------------
+
+VERBS = ("up", "browse", "status", "tap", "mcp", "doctor", "schema")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_verb_explains_itself_and_each_of_its_options(verb: str) -> None:
+    shown = CliRunner().invoke(app, [verb, "--help"])
+
+    assert shown.exit_code == 0
+    assert f"Usage: weft {verb}" in shown.output
+    options = re.findall(r"^  (-\S.*?)(?:\s{2,}(\S.*))?$", shown.output, re.MULTILINE)
+    assert options
+
+
+def test_the_help_names_every_verb() -> None:
+    shown = CliRunner().invoke(app, ["--help"])
+
+    assert [verb for verb in VERBS if not re.search(rf"^  {verb} ", shown.output, re.MULTILINE)] == []
+    assert "..." not in shown.output.replace("[ARGS]...", "")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--wrong"], ["nothing"], ["up", "--port", "x"], ["browse", "u", "--fresh", "x"]]
+)
+def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    assert "Usage: weft" in capsys.readouterr().err
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        return "1.2.3"
+
+    monkeypatch.setattr("importlib.metadata.version", version)
+
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == "weft 1.2.3\n"
+
+
+def test_a_bad_setting_ends_with_1_and_its_cure(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_PROT", "1")
+
+    assert run(["status"]) == 1
+    assert "[CONFIG_INVALID]" in (shown := capsys.readouterr().err)
+    assert "  1. Did you mean WEFT_PORT?" in shown
+
+
+def test_an_error_has_a_message_a_code_and_numbered_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    errors.show(fault(Code.CONTENT_REQUIRES_JS, "No\x1b[2J text"), as_json=False)
+
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    lines = shown.err.splitlines()
+    assert lines[0] == "error: No text [CONTENT_REQUIRES_JS]"
+    assert [line[:5] for line in lines[1:]] == ["  1. ", "  2. "]
+
+
+def test_an_error_is_json_where_json_was_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connected_to(monkeypatch, None, FaultError(fault(Code.INTERNAL_UNAVAILABLE)))
+
+    assert run(["status", "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert (told["code"], told["recommendedActions"][0]["action"]) == ("INTERNAL_UNAVAILABLE", "start")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (FaultError(fault(Code.INTERNAL_UNAVAILABLE)), 3),
+        (FaultError(fault(Code.INTERNAL_DISCONNECTED)), 3),
+        (ConnectionRefusedError(), 3),
+        (ExceptionGroup("tasks", [ConnectionRefusedError()]), 3),
+        (FaultError(fault(Code.CONFIG_INVALID)), 1),
+        (ExceptionGroup("tasks", [FaultError(fault(Code.CONFIG_INVALID))]), 1),
+        (KeyboardInterrupt(), 130),
+        (BrokenPipeError(), 3),
+    ],
+)
+def test_the_exit_code_tells_what_happened(
+    error: Exception, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    connected_to(monkeypatch, None, error)
+
+    assert run(["status"]) == code
+
+
+def test_an_unmeant_error_is_shown_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected_to(monkeypatch, None, ZeroDivisionError())
+
+    with pytest.raises(ZeroDivisionError):
+        run(["status"])
+
+
+# -- up ---------------------------------------------------------------------------------------------------------------
+
+
+def test_up_hands_over_what_was_chosen(launch: FakeLaunch, tmp_path: Path) -> None:
+    ready = tmp_path / "ready.json"
+    options = [
+        "--nats",
+        "nats://a:1",
+        "--port",
+        "0",
+        "--host",
+        "::1",
+        "--data-dir",
+        str(tmp_path),
+        "--log-level",
+        "error",
+    ]
+
+    code = run(["up", "--single-process", "--actors", "gateway,navigator=3", "--ready-file", str(ready), *options])
+
+    assert code == 0
+    assert launch.asked == {
+        "settings": Settings(nats_url="nats://a:1", port=0, host="::1", data_dir=tmp_path, log_level="error"),
+        "single_process": True,
+        "actors": {"gateway": 1, "navigator": 3},
+        "ready_file": ready,
+    }
+
+
+def test_up_runs_every_actor_once_by_default(launch: FakeLaunch) -> None:
+    assert run(["up"]) == 0
+    assert launch.asked["actors"] == dict.fromkeys(ACTORS, 1)
+
+
+def test_up_ends_as_the_system_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "actors.runtime.launch", FakeLaunch(status=1))
+
+    assert run(["up"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("gateway", {"gateway": 1}),
+        (" navigator = 2 , gateway,", {"navigator": 2, "gateway": 1}),
+        ("fetchers.intelligence=256", {"fetchers.intelligence": 256}),
+    ],
+)
+def test_actors_are_chosen_by_name_and_number(text: str, chosen: dict[str, int]) -> None:
+    assert parse_actors(text, ACTORS) == chosen
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "There are: fetchers.intelligence, gateway, navigator"),
+        ("gatewy", "Did you mean gateway?"),
+        ("zzz", "There are:"),
+        ("gateway,gateway=2", "named twice"),
+        *((f"gateway={number}", "from 1 to 256") for number in ("", "0", "-1", "257", "x", "1.5", "²", "9" * 5000)),
+    ],
+)
+def test_a_wrong_choice_of_actors_is_explained(text: str, told: str) -> None:
+    with pytest.raises(typer.BadParameter, match=re.escape(told)):
+        parse_actors(text, ACTORS)
+
+
+def test_a_wrong_choice_of_actors_is_wrong_usage(launch: FakeLaunch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["up", "--actors", "navigtor"]) == 2
+    assert "Did you mean navigator?" in capsys.readouterr().err
+
+
+# -- status -----------------------------------------------------------------------------------------------------------
+
+
+def test_status_lists_the_replicas(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    connected_to(monkeypatch, FakeBus(replicas=(REPLICA,)))
+
+    assert run(["status", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row.pop("uptimeMs") > 0
+    assert row == {
+        "actor": "navigator",
+        "replica": "r1",
+        "host": "h",
+        "pid": 7,
+        "version": "0.1.0",
+        "started": 1_000,
+        "inFlight": 1,
+        "queued": 2,
+        "served": 3,
+        "errors": 0,
+        "p50Ms": 1.5,
+        "p99Ms": 9.25,
+    }
+
+
+def test_status_is_a_table_without_colours_in_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    connected_to(monkeypatch, FakeBus(replicas=(REPLICA,)))
+
+    assert run(["status"]) == 0
+    header, row = capsys.readouterr().out.splitlines()
+    assert header.startswith("ACTOR")
+    assert row.split()[:5] == ["navigator", "r1", "h", "7", "0.1.0"]
+    assert "\x1b" not in header + row
+
+
+def test_status_without_any_actor_is_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected_to(monkeypatch, FakeBus())
+
+    assert run(["status"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"), [(0, "0s"), (59_999, "59s"), (60_000, "1m 0s"), (3_725_000, "1h 2m"), (90_000_000, "1d 1h")]
+)
+def test_a_duration_has_two_units(ms: int, text: str) -> None:
+    assert duration_text(ms) == text
