@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_origin
 
 import msgspec
 
@@ -84,7 +84,17 @@ def _shortened(text: str) -> str:
     return text if len(text) <= MAX_QUOTED_CHARS else f"{text[:MAX_QUOTED_CHARS]}…"
 
 
+class _NoPacket(msgspec.Struct, frozen=True, tag_field="type", tag="none"):
+    """What no packet is: as one of two, the other must say its `type`, which msgspec lets a lone one leave out."""
+
+    def __post_init__(self) -> None:
+        msg = "Invalid value 'none'"
+        raise ValueError(msg)
+
+
 @cache
 def decoder(kind: Any) -> Decoder[Any]:
-    """Give the decoder of a type of packet, made once."""
-    return Decoder(kind)
+    """Give the decoder of a type of message, made once; a packet must say which it is (003 "Required fields")."""
+    struct = get_origin(kind) or kind
+    is_packet = issubclass(struct, msgspec.Struct) and struct.__struct_config__.tag_field == "type"
+    return Decoder(kind | _NoPacket if is_packet else kind)
