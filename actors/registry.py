@@ -46,12 +46,12 @@ def warmed(names: Iterable[str]) -> dict[str, type[Actor]]:
     gc.disable()
     found = kinds(names)
     for _, entry in table():
-        args: Any = entry.args if isinstance(entry, Subject) else None
-        answer: Any = getattr(entry, "answer", None)
-        if args is not None:
+        if isinstance(entry, Subject):
+            args: Any = getattr(entry, "args", None)
+            answer: Any = getattr(entry, "answer", None)
             decoder(Request[args])
-        if answer is not None:
-            decoder(Response[answer])
+            if answer is not None:
+                decoder(Response[answer])
     anyio.run(anyio.sleep, 0)
     gc.freeze()
     gc.enable()

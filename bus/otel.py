@@ -15,7 +15,7 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from bus.tracing import TRACEPARENT, Attributes, Value
@@ -33,7 +33,6 @@ _KINDS: Mapping[Kind, SpanKind] = {
     "consumer": SpanKind.CONSUMER,
     "internal": SpanKind.INTERNAL,
 }
-_FLAGS: Mapping[str, TraceFlags] = {"00": TraceFlags(0), "01": TraceFlags(1)}
 _extract = TraceContextTextMapPropagator().extract
 
 
@@ -60,7 +59,7 @@ class Recorder:
         self, name: str, kind: Kind, attributes: Attributes | None, headers: Mapping[str, str] | None
     ) -> Recording:
         """Record what is done inside."""
-        parent = _parent(headers) if headers and TRACEPARENT in headers else None
+        parent = _extract(headers) if headers and TRACEPARENT in headers else None
         return Recording(self._tracer.start_span(name, parent, _KINDS[kind], attributes))
 
     def inject(self, headers: dict[str, str]) -> None:
@@ -79,19 +78,6 @@ class Recorder:
         last = Thread(target=self._provider.shutdown, daemon=True)
         last.start()
         last.join(CLOSE_S)
-
-
-def _parent(headers: Mapping[str, str]) -> Context:
-    """Read the W3C context of headers; what a bus of ours wrote has one form, and is read five times as fast."""
-    version, _, rest = headers[TRACEPARENT].partition("-")
-    trace_id, span_id, flags = rest[:32], rest[33:49], rest[50:]
-    if "tracestate" in headers or version != "00" or f"{trace_id}-{span_id}-{flags}" != rest or flags not in _FLAGS:
-        return _extract(headers)
-    try:
-        context = SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=True, trace_flags=_FLAGS[flags])
-    except ValueError:
-        return _extract(headers)
-    return trace.set_span_in_context(trace.NonRecordingSpan(context), Context())
 
 
 class Recording:

@@ -213,13 +213,8 @@ def _ignored(_number: int, _frame: object) -> None:
 def _spawned(command: Start, listener: int | None) -> int:
     """Start a new interpreter that reads its spec from its standard input."""
     fds = () if listener is None else (listener,)
-    argv = [
-        sys.executable,
-        "-P",
-        "-m",
-        "actors.runtime.replica",
-        *map(str, fds),
-    ]  # -P: not from the folder we happen to be in
+    # -P: not from the folder we happen to be in
+    argv = [sys.executable, "-P", "-m", "actors.runtime.replica", *map(str, fds)]
     process = start_program(argv, stdin=subprocess.PIPE, pass_fds=fds)
     assert process.stdin is not None  # noqa: S101 - it was opened as a pipe
     with contextlib.suppress(BrokenPipeError), process.stdin as pipe:

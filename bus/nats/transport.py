@@ -111,7 +111,6 @@ class NatsTransport:
             allow_reconnect=True,
             connect_timeout=1,
             max_reconnect_attempts=-1,
-            skip_subject_validation=True,  # the table of subjects has no other
             reconnect_time_wait=RECONNECT_WAIT_S,  # type: ignore[arg-type]  # nats-py sleeps for it, so a float is fine
             ping_interval=5,
             max_outstanding_pings=2,
