@@ -79,8 +79,6 @@ async def _up(plan: Plan, control: socket.socket | None, ready_file: Path | None
                 await system.until_ready()
                 _announce(system, ready_file, show_key=show_key)
                 await anyio.sleep_forever()
-            if plan.listener is not None:
-                plan.listener.close()  # as soon as the gateways accept no more, neither does the port
         group.cancel_scope.cancel()
     log.info(STOPPED)
     return 0

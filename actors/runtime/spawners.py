@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from typing import Protocol
 
 import anyio
@@ -114,9 +114,9 @@ class Processes:
     async def replica(self, spec: ReplicaSpec, listener: socket.socket | None) -> ChildProcess:
         """Start a replica."""
         payload = msgspec.json.encode(spec, enc_hook=str)
-        listens = listener is not None
-        command = zygote.Start(number=self._next(), name=spec.actor, payload=payload, listens=listens)
-        return await self._start(command, listener)
+        command = zygote.Start(number=self._next(), name=spec.actor, payload=payload, listens=listener is not None)
+        with listener.dup() if listener else nullcontext() as own:  # the system may close its own meanwhile
+            return await self._start(command, own)
 
     async def signal(self, number: int, sent: signal.Signals) -> None:
         """Signal a child; one that has ended hears nothing."""

@@ -123,8 +123,17 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
             yield System(plan, bus, url, supervisor, slots)
         finally:
             with anyio.CancelScope(shield=True):
+                _close_port(plan, slots.get(GATEWAY, []))
                 for name in ACTORS:
                     await supervisor.stop(slots.get(name, []), plan.settings.drain_ms / 1000)
+
+
+def _close_port(plan: Plan, gateways: list[Slot]) -> None:
+    """See to it that the port closes as soon as the gateways that live accept no more."""
+    for slot in gateways:
+        slot.stopping.set()  # none is started again: it would want the socket
+    if plan.listener is not None:
+        plan.listener.close()
 
 
 def _policy(settings: Settings) -> Policy:
