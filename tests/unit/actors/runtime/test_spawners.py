@@ -30,10 +30,10 @@ async def test_a_gateway_that_starts_keeps_the_port_which_the_system_closes_mean
             listener.close()
             command, received = await anyio.to_thread.run_sync(read_command, theirs, filled)
             theirs.sendall(msgspec.json.encode(zygote.Started(number=command.number, pid=os.getpid())) + b"\n")
+            assert command.listens
+            with socket.socket(fileno=received) as given:
+                assert given.getsockname()[1] == port
 
-        assert command.listens
-        with socket.socket(fileno=received) as given:
-            assert given.getsockname()[1] == port
 
 
 def fill(ours: socket.socket) -> int:
