@@ -1,0 +1,1 @@
+"""Chooses the main content among the blocks of a page."""

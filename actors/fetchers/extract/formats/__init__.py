@@ -1,0 +1,1 @@
+"""Gives what is no HTML the same shape."""

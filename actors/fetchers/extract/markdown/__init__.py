@@ -1,0 +1,1 @@
+"""Writes the main content as Markdown."""

@@ -1,0 +1,1 @@
+"""The sources of evidence: one file each, all asked in the same way."""

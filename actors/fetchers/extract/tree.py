@@ -1,0 +1,52 @@
+"""Parses a page once, into the tree that everything else reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from urllib.parse import urljoin
+
+from turbohtml import Document, Element, parse
+
+from actors.fetchers.extract.embedded import Embedded
+from actors.fetchers.extract.visibility import Hiding, hidden
+
+
+@dataclass(frozen=True)
+class Page:
+    """A parsed page. `base` is what links are resolved against; `hidden` holds the outermost elements that are not seen.
+
+    `source` is the markup as it was parsed.
+    """
+
+    url: str
+    source: str
+    document: Document
+    root: Element
+    base: str
+    hidden: Mapping[Element, Hiding] = field(default_factory=dict[Element, Hiding])
+
+    @cached_property
+    def embedded(self) -> Embedded:
+        """The data that stand in the page beside its text, read when first asked for."""
+        return Embedded.of(self.document, self.root)
+
+
+def read(source: str, url: str) -> Page:
+    """Parse a page; whatever comes in, a tree comes out."""
+    document = parse(source, positions=False)
+    root = document.root
+    if root is None:
+        document = parse("<html><body></body></html>", positions=False)
+        root = document.root
+    assert root is not None  # noqa: S101 - the fallback has one
+    return Page(url, source, document, root, document.base_url(url) or url, hidden(root))
+
+
+def absolute(base: str, href: str) -> str:
+    """Join a link to the address of its page; "" for what is no address."""
+    try:
+        return urljoin(base, href.strip())
+    except ValueError:
+        return ""
