@@ -15,7 +15,7 @@ from actors.fetchers.extract.visibility import Hiding, hidden
 
 @dataclass(frozen=True)
 class Page:
-    """A parsed page. `base` is what links are resolved against; `hidden` holds the outermost elements that are not seen.
+    """A parsed page. `base` is what links are resolved against; `hidden` holds the outermost elements not seen.
 
     `source` is the markup as it was parsed.
     """
