@@ -1,0 +1,29 @@
+"""A small page, taken as its own main content."""
+
+from __future__ import annotations
+
+from actors.fetchers.extract import tree
+from actors.fetchers.extract.choice.content import Content
+from actors.fetchers.extract.tree import Page
+from protocol.confidence import Source, confidence
+
+URL = "https://site.example/dir/page.html"
+
+
+def parsed(body: str, url: str = URL) -> Page:
+    return tree.read(f"<!doctype html><title>A page</title>{body}", url)
+
+
+def whole(page: Page, within: str = "body") -> Content:
+    """Take all that stands in the first element that `within` selects as the main content."""
+    main = page.root.select_one(within)
+    assert main is not None
+    held = {page.root, main, *main.iter_elements()}
+    return Content(
+        blocks=(),
+        holders=frozenset(held),
+        text=main.text,
+        confidence=confidence(Source.HEURISTIC),
+        page_types={},
+        attempts=(),
+    )
