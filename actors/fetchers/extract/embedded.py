@@ -2,16 +2,159 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
 
 from turbohtml import Document, Element
+from turbohtml.extract import MicrodataItem, RdfaItem
+
+from actors.fetchers.extract.data import flight, linked, prose, schema_org, states
+from actors.fetchers.extract.data.states import State
+from actors.fetchers.extract.data.values import Json, mapping, scalar
+from protocol.page import StructuredItem
+
+MAX_ITEMS = 2_000
+"""How many items of microdata and RDFa are looked at."""
+
+_SPOKEN = ("og:", "twitter:", "article:", "product:", "book:", "profile:", "video:")
+"""What the names of Open Graph begin with."""
+
+
+MAX_GIVEN_ITEMS = 100
+MAX_TEXTS = 8
+MIN_TEXT_CHARS = 40
+"""A shorter text is no content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An object of structured data as linked data, and the notation that it was written in."""
+
+    format: Literal["json-ld", "microdata", "rdfa", "opengraph"]
+    value: dict[str, Json]
+
+    def texts(self, *names: str) -> list[str]:
+        """Give the texts of some properties, of its own or of its main entity."""
+        nodes = (self.value, mapping(self.value.get("mainEntity")))
+        return [text for node in nodes for name in names if (text := scalar(node.get(name)))]
 
 
 @dataclass(frozen=True)
 class Embedded:
-    """The data of one page."""
+    """The data of one page, each kind read when it is first asked for; nothing is run."""
+
+    document: Document = field(repr=False)
+    root: Element = field(repr=False)
+    base: str = ""
 
     @staticmethod
-    def of(document: Document, root: Element) -> Embedded:
-        """Read everything once."""
-        raise NotImplementedError(document, root)
+    def of(document: Document, root: Element, base: str = "") -> Embedded:
+        """Look at a page; `base` is what relative addresses are resolved against."""
+        return Embedded(document, root, base or document.base_url(""))
+
+    @cached_property
+    def json_ld(self) -> tuple[dict[str, Json], ...]:
+        """The objects of the linked data in their order, graphs opened."""
+        return tuple(linked.nodes(self._scripts.linked))
+
+    @cached_property
+    def json_ld_by_id(self) -> Mapping[str, dict[str, Json]]:
+        """The objects that others refer to by their `@id`."""
+        return linked.by_id(self.json_ld)
+
+    @cached_property
+    def microdata(self) -> tuple[MicrodataItem, ...]:
+        """The items of microdata that are in no other."""
+        return tuple(self.document.microdata(self.base or None)[:MAX_ITEMS])
+
+    @cached_property
+    def rdfa(self) -> tuple[RdfaItem, ...]:
+        """The resources of RDFa that are in no other."""
+        return tuple(self.document.rdfa(self.base or None)[:MAX_ITEMS])
+
+    @cached_property
+    def open_graph(self) -> tuple[tuple[str, str], ...]:
+        """The properties of Open Graph with their prefix ("og:title"), in the order of the page."""
+        return tuple(
+            (name, content.strip())
+            for meta in self.root.iter_elements("meta")
+            if (name := (meta.attr("property") or meta.attr("name") or "").strip().lower()).startswith(_SPOKEN)
+            and (content := meta.attr("content") or "").strip()
+        )
+
+    @cached_property
+    def states(self) -> tuple[State, ...]:
+        """The states of frameworks and other data that scripts and attributes hold."""
+        return tuple(self._scripts.states(self.root))
+
+    @cached_property
+    def deferred(self) -> tuple[str, ...]:
+        """The states that are written as functions: only an engine can tell what they hold."""
+        return tuple(expression for code in self._scripts.code for expression in states.functions(code))
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Everything that is said in terms of schema.org, as linked data: JSON-LD, microdata, then RDFa."""
+        found = [Node("json-ld", node) for node in self.json_ld]
+        found.extend(Node("microdata", schema_org.of_microdata(item)) for item in self.microdata)
+        found.extend(Node("rdfa", schema_org.of_rdfa(item)) for item in self.rdfa)
+        return tuple(found)
+
+    def items(self) -> tuple[StructuredItem, ...]:
+        """Give the structured data under the names of schema.org, cut where a page says too much."""
+        normaliser = schema_org.Normaliser(self.base, self.json_ld_by_id)
+        graph = schema_org.of_open_graph(self.open_graph)
+        found: list[StructuredItem] = []
+        for node in (*self.nodes, *([Node("opengraph", graph)] if graph else [])):
+            if normaliser.characters_left <= 0 or len(found) >= MAX_GIVEN_ITEMS:
+                break
+            properties = normaliser.properties(node.value)
+            if properties:
+                kind = next(iter(schema_org.types(node.value)), "Thing")
+                found.append(StructuredItem(type=kind, format=node.format, properties=properties))
+        return tuple(found)
+
+    def texts(self) -> tuple[str, ...]:
+        """Give the longest prose of the data, best first: bodies in linked data, then states, then descriptions."""
+        bodies = [prose.plain(text) for node in self.nodes for text in node.texts("articleBody", "text")]
+        from_states = [prose.of_state(state.value) for state in self.states]
+        described = [prose.plain(text) for node in self.nodes for text in node.texts("description")]
+        described.extend(value for name, value in self.open_graph if name == "og:description")
+        ranked = (sorted(group, key=len, reverse=True) for group in (bodies, from_states, described))
+        texts = dict.fromkeys(text for group in ranked for text in group if len(text) >= MIN_TEXT_CHARS)
+        return tuple(texts)[:MAX_TEXTS]
+
+    @cached_property
+    def _scripts(self) -> _Scripts:
+        return _Scripts.of(self.root)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scripts:
+    """The scripts of a page by what they hold."""
+
+    linked: list[str]
+    data: list[tuple[Element, str]]
+    code: list[str]
+
+    @staticmethod
+    def of(root: Element) -> _Scripts:
+        found = _Scripts([], [], [])
+        for script in root.iter_elements("script"):
+            kind = (script.attr("type") or "").strip().lower()
+            if "ld+json" in kind or kind == "application/json-ld":
+                found.linked.append(script.text)
+            elif states.is_data(kind, script.attr("id") or ""):
+                found.data.append((script, kind))
+            elif not kind or "script" in kind or kind == "module":
+                found.code.append(script.text)
+        return found
+
+    def states(self, root: Element) -> list[State]:
+        found = list(states.of_attributes(root))
+        found.extend(state for script, kind in self.data for state in states.of_data_script(script, kind))
+        found.extend(states.of_flight(flight.pushed(code for code in self.code if "__next_f" in code)))
+        found.extend(state for code in self.code for state in states.of_code(code))
+        return found[: states.MAX_STATES]
