@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from actors.fetchers.extract.parts.tables import MAX_CELL_CHARS, MAX_COLUMNS, MAX_ROWS, tables
-from protocol.confidence import Source
+from actors.fetchers.extract.parts.tables import tables
 from protocol.documents import ExtractedTable
 from tests.support.whole_page import parsed, whole
 
