@@ -21,9 +21,15 @@ _MAX_LIKELY_ROWS = 2
 _MAX_NAME_CHARS = 60
 """What stands longer in a first row that nothing marks is a record, no name of a column."""
 
+_MAX_FIGURE_CHARS = 40
 _MOSTLY = 0.8
+_PAIR = 2
 
-_NUMERIC = re.compile(r"[^\w\s]{0,3}\s?(?:[A-Z]{0,3}\s?)?[$€£¥₹]?\s?\d[\d\s.,:/'\u2019%-]*\s?\S{0,4}")
+_FIGURE = (
+    r"[^\w\s]{0,3}\s?(?:[A-Z]{1,3}\s?)?[$\u20ac\u00a3\u00a5\u20b9%]?\s?\d[\d\s.,:/'\u2019]*\s?(?:[^\s\d]{1,4}\s?)?"
+)
+_NUMERIC = re.compile(rf"{_FIGURE}(?:[-\u2013\u2014~\u00b1x\u00d7/+(]{_FIGURE}){{0,3}}")
+_YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d")
 _HEADER_CLASS = re.compile(r"(?:^|[\s_-])(?:t?head(?:er|ing|line)?s?|th|titles?|column-?names?)(?:$|[\s_-])")
 
 
@@ -66,12 +72,17 @@ class Row:
         pairs = enumerate(zip(self.slots, self.texts, strict=True))
         return [(column, slot, text) for column, (slot, text) in pairs if slot is not None and text]
 
+    @property
+    def is_section(self) -> bool:
+        """Tell whether it says one thing over the whole width, or alone in the first column."""
+        return bool(self.texts[0]) and len(set(self.slots) - {None}) == 1
+
 
 def titles(rows: Sequence[Row]) -> list[str]:
     """Give the texts of the first rows that say one thing over the whole width: titles of the table, no headers."""
     found: list[str] = []
     for row in rows[: min(_MAX_HEADER_ROWS, len(rows) - 1)]:
-        if not row.texts[0] or len(set(row.slots) - {None}) > 1:
+        if not row.is_section:
             break
         found.append(row.texts[0])
     return found
@@ -88,9 +99,10 @@ def count(rows: Sequence[Row]) -> tuple[int, Mark]:
         return leading, Mark.LOOKS
     if most and _has_corner(rows):
         return 1, Mark.CORNER
-    if _has_keys(rows):
-        return 0, Mark.KEYS
-    return (1, Mark.TYPES) if most and _unlike_the_rest(rows) else (0, Mark.NONE)
+    keys = _has_keys(rows)
+    if most and not (keys and len(rows[0].slots) == _PAIR) and _unlike_the_rest(rows):
+        return 1, Mark.TYPES
+    return 0, Mark.KEYS if keys else Mark.NONE
 
 
 def joined(rows: Sequence[Row], width: int) -> tuple[str, ...]:
@@ -107,11 +119,12 @@ def is_bold(cell: Element, text: str) -> bool:
 
 def is_number(text: str) -> bool:
     """Tell whether a text is a figure, with its sign, currency or unit."""
-    return _NUMERIC.fullmatch(text) is not None
+    return len(text) <= _MAX_FIGURE_CHARS and _NUMERIC.fullmatch(text) is not None
 
 
 def _leading(rows: Sequence[Row], test: Callable[[Row], bool]) -> int:
-    return sum(1 for _ in takewhile(test, rows))
+    # A section below the first header is none of its rows.
+    return sum(1 for _ in takewhile(lambda row: not row.is_section and test(row), rows))
 
 
 def _in_head(row: Row) -> bool:
@@ -147,11 +160,17 @@ def _has_keys(rows: Sequence[Row]) -> bool:
 
 def _unlike_the_rest(rows: Sequence[Row]) -> bool:
     names = rows[0].texts
-    if len(set(names)) < len(names) or any(len(name) > _MAX_NAME_CHARS or is_number(name) for name in names):
+    if len(rows[0].said) < _PAIR or any(len(name) > _MAX_NAME_CHARS for name in names):
         return False
-    return any(_all_numbers([row.texts[column] for row in rows[1:]]) for column in range(len(names)) if names[column])
+    if len(rows) > _PAIR and rows[1].is_section and not any(map(is_number, names)):
+        return True
+    if any(is_number(name) and not _YEAR.fullmatch(name) for name in names) or len(set(names)) < len(names):
+        return False
+    columns = ([row.texts[column] for row in rows[1:]] for column in range(len(names)) if names[column])
+    return any(_all_figures(column) for column in columns)
 
 
-def _all_numbers(texts: list[str]) -> bool:
+def _all_figures(texts: list[str]) -> bool:
     said = [text for text in texts if text]
-    return bool(said) and sum(map(is_number, said)) >= _MOSTLY * len(said)
+    figures = sum(1 for text in said if is_number(text) and not _YEAR.fullmatch(text))
+    return bool(said) and figures >= _MOSTLY * len(said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -26,6 +27,8 @@ MAX_SLOTS = 200_000
 """What all tables of a page may fill together; the table that goes beyond it is the last one, and cut."""
 
 _MAX_ALT_CHARS = 200
+_MAX_PICTURES = 5
+_FILE_NAME = re.compile(r"\.(?:svg|png|jpe?g|gif|webp|avif)\s*$", re.IGNORECASE)
 _PICTURES = "img,[role=img]"
 _TABLES = "table,[role=table],[role=grid],[role=treegrid]"
 
@@ -92,6 +95,8 @@ def grid(table: Element, hidden: Mapping[Element, Hiding]) -> Grid | None:
     if len(rows) < 2 or len(rows[0].slots) < 2:  # noqa: PLR2004 - one row or one column is no table
         return None
     header_rows, mark = headers.count(rows)
+    if header_rows == 1:
+        rows = _aligned(rows)
     if layout.lays_out(rows, mark):
         return None
     return Grid(
@@ -137,6 +142,17 @@ def _without_gaps(rows: list[Row]) -> list[Row]:
     return [Row(_picked(row.slots, kept), _picked(row.texts, kept), row.head) for row in rows]
 
 
+def _aligned(rows: list[Row]) -> list[Row]:
+    """Take cells without text out of the header where all rows below are short of as many cells."""
+    width, empty = len(rows[0].slots), [column for column, text in enumerate(rows[0].texts) if not text]
+    short = min(row.slots[::-1].index(next(filter(None, row.slots[::-1]))) for row in rows[1:])
+    if not 0 < short <= len(empty) or rows[0].slots[-1] is None:
+        return rows
+    kept = [column for column in range(width) if column not in empty[:short]]
+    header = Row(_picked(rows[0].slots, kept), _picked(rows[0].texts, kept), rows[0].head)
+    return [header, *(Row(row.slots[:-short], row.texts[:-short], row.head) for row in rows[1:])]
+
+
 def _picked(values: tuple[T, ...], kept: list[int]) -> tuple[T, ...]:
     return tuple([values[column] for column in kept])
 
@@ -144,7 +160,8 @@ def _picked(values: tuple[T, ...], kept: list[int]) -> tuple[T, ...]:
 def _pictured(cell: Element) -> str:
     """Give the names of the pictures in a cell that has no text."""
     names = (picture.attr("alt") or picture.attr("aria-label") or "" for picture in cell.select(_PICTURES))
-    return one_line(" ".join(islice(filter(None, names), 5)), _MAX_ALT_CHARS)
+    told = (name for name in names if name.strip() and _FILE_NAME.search(name) is None)
+    return one_line(" ".join(islice(told, _MAX_PICTURES)), _MAX_ALT_CHARS)
 
 
 def _caption(table: Element, hidden: Mapping[Element, Hiding]) -> str:
