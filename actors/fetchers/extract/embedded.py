@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
+from urllib.parse import urljoin
 
 from turbohtml import Document, Element
 from turbohtml.extract import MicrodataItem, RdfaItem
 
-from actors.fetchers.extract.data import flight, linked, prose, schema_org, states
+from actors.fetchers.extract.data import entities, flight, linked, prose, records, schema_org, states
+from actors.fetchers.extract.data.records import Record
 from actors.fetchers.extract.data.states import State
 from actors.fetchers.extract.data.values import Json, mapping, scalar
 from protocol.page import StructuredItem
@@ -22,6 +24,7 @@ _SPOKEN = ("og:", "twitter:", "article:", "product:", "book:", "profile:", "vide
 """What the names of Open Graph begin with."""
 
 
+MAX_TITLE_CHARS = 1_000
 MAX_GIVEN_ITEMS = 100
 MAX_TEXTS = 8
 MIN_TEXT_CHARS = 40
@@ -64,6 +67,29 @@ class Embedded:
         """The objects that others refer to by their `@id`."""
         return linked.by_id(self.json_ld)
 
+    def resolve(self, value: Json) -> Json:
+        """Give the object of linked data that a reference means; anything else as it is."""
+        if (
+            isinstance(value, dict)
+            and isinstance(name := value.get("@id"), str)
+            and len(value) <= 1 + ("@type" in value)
+        ):
+            return self.json_ld_by_id.get(name, value)
+        return value
+
+    @cached_property
+    def addresses(self) -> frozenset[str]:
+        """The addresses that the page gives itself, as `entities.address` writes them."""
+        written = [value for name, value in self.open_graph if name == "og:url"]
+        written.extend(link.attr("href") or "" for link in self.root.select('link[rel~="canonical"][href]')[:4])
+        return frozenset(entities.address(urljoin(self.base, url)) for url in written[:8])
+
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """What the page is called in its head."""
+        heads = [element.text[:MAX_TITLE_CHARS] for element in self.root.select("title")[:2]]
+        return (*heads, *(value for name, value in self.open_graph if name == "og:title"))
+
     @cached_property
     def microdata(self) -> tuple[MicrodataItem, ...]:
         """The items of microdata that are in no other."""
@@ -88,6 +114,11 @@ class Embedded:
     def states(self) -> tuple[State, ...]:
         """The states of frameworks and other data that scripts and attributes hold."""
         return tuple(self._scripts.states(self.root))
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """The objects of the states that bear the page's title."""
+        return records.titled(self.states, self.titles)
 
     @cached_property
     def deferred(self) -> tuple[str, ...]:

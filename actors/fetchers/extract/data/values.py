@@ -37,6 +37,11 @@ def scalar(value: Json) -> str:
     return ""
 
 
+def one_line(text: str, limit: int) -> str:
+    """Give a text on one line, cut at `limit` characters."""
+    return " ".join(text[: 2 * limit].split())[:limit].rstrip()
+
+
 def walk(value: Json, steps: int = MAX_STEPS) -> Iterator[dict[str, Json]]:
     """Give every object below a value in the order of the data, each once: shared and circular ones, too."""
     seen: set[int] = set()

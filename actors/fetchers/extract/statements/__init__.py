@@ -1,0 +1,1 @@
+"""What objects of data state of the fields of their page: one module for each kind of object."""
