@@ -82,7 +82,7 @@ def declarations(style: str) -> dict[str, str]:
         if colon and ("!" in value or name not in important):
             if "!" in value:
                 important.add(name)
-                value = _IMPORTANT.sub("", value)  # noqa: PLW2901 - the same value, without its rank
+                value = _IMPORTANT.sub("", value)
             declared[name] = value.strip()
     return declared
 

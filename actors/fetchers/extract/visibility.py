@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from turbohtml import Element
 
-from actors.fetchers.extract import stylesheets
+from actors.fetchers.extract import colors, stylesheets
 from actors.fetchers.extract.styles import Sight, sight
+from actors.fetchers.extract.stylesheets import Sheet
 
 
 class Hiding(StrEnum):
@@ -28,16 +29,21 @@ _UNSEEN = (
 )
 """What has no place on the screen: among them the classes by which texts are kept for screen readers alone."""
 
-_FOLDED = "[hidden],dialog:not([open]),[popover],details:not([open])>:not(summary)"
+_FOLDED = "[hidden]:not([id^='S:']),dialog:not([open]),[popover],details:not([open])>:not(summary)"
+"""What HTML itself does not show. A hidden part "S:1" is one that React sends late and puts in its place at once."""
+
 _NEVER = frozenset({"html", "body", "main", "br", "img", "input", "picture", "svg", "script", "style", "link"})
 """Hidden against flicker until a script has run, or without text of their own."""
+
+_HEADS = "h1,main,article"
+_MAX_HEADS = 50
 
 _CONTROLS = "[aria-controls],[data-target],[data-bs-target],a[href^='#'],label[for]"
 _OPENS = ("aria-controls", "data-target", "data-bs-target", "href", "for")
 _SAYS = ("role", "class", "id")
 _BY_CLICK = re.compile(
-    r"accord|collaps|tab-?_?(?:pane|content|panel)|tabs?(?:[-_ ]|$)|faq|expand|toggl|panel|dropdown|drop-down|spoiler"
-    r"|(?:read|show|see|view|load|learn)[-_]?more|more[-_]?(?:text|content)|unfold|reveal|slide|answer|details?(?:[-_ ]|$)"
+    r"accord|collaps|tab-?_?(?:pane|content|panel)|tabs?(?:[-_ ]|$)|faq|expand|toggl|panel|drop-?down|spoiler|unfold"
+    r"|(?:read|show|see|view|load|learn)[-_]?more|more[-_]?(?:text|content)|reveal|slide|answer|details?(?:[-_ ]|$)"
 )
 """Classes, ids and roles of what a click shows."""
 
@@ -45,10 +51,10 @@ _BY_CLICK = re.compile(
 def hidden(root: Element) -> Mapping[Element, Hiding]:
     """Give the outermost elements that are not seen."""
     found = _found(root)
-    for element in [element for element in found if element.tag in _NEVER]:
-        del found[element]
     if not found:
         return {}
+    for element in [*_flickering(root, found), *(element for element in found if element.tag in _NEVER)]:
+        found.pop(element, None)
     targets = _targets(root)
     return {
         element: Hiding.COLLAPSED if sight is Sight.FOLDED and _opens(element, targets) else Hiding.INVISIBLE
@@ -58,11 +64,36 @@ def hidden(root: Element) -> Mapping[Element, Hiding]:
 
 
 def _found(root: Element) -> dict[Element, Sight]:
-    found = stylesheets.unseen(root)
+    sheet = Sheet(root)
+    found = stylesheets.unseen(root, sheet)
     found.update(dict.fromkeys(root.select(_FOLDED), Sight.FOLDED))
-    found.update((element, how) for element in root.select("[style]") if (how := sight(element.attr("style") or "")))
+    legible = list[Element]()
+    for element in root.select("[style]"):
+        style = element.attr("style") or ""
+        if how := sight(style):
+            found[element] = how
+        elif "font" in style:
+            legible.append(element)
+    for element in legible if found else ():
+        for ancestor in element.ancestors:
+            if isinstance(ancestor, Element) and "font" in (ancestor.attr("style") or ""):
+                found.pop(ancestor, None)  # no type of its own, against the gaps between boxes
     found.update(dict.fromkeys(root.select(_UNSEEN), Sight.UNSEEN))
+    found.update(dict.fromkeys(colors.unseen(root, sheet), Sight.UNSEEN))
     return found
+
+
+def _flickering(root: Element, found: Mapping[Element, Sight]) -> Iterator[Element]:
+    # What holds the page's heading and half of its text is hidden until a script has run.
+    suspects = {
+        ancestor
+        for heading in root.select(_HEADS)[:_MAX_HEADS]
+        for ancestor in heading.ancestors
+        if isinstance(ancestor, Element) and found.get(ancestor) is Sight.FOLDED
+    }
+    if suspects:
+        whole = len(root.text)
+        yield from (element for element in suspects if len(element.text) * 2 > whole)
 
 
 def _targets(root: Element) -> frozenset[str]:
