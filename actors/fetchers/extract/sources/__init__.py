@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import cast
 
 from actors.fetchers.extract.sources.claim import EvidenceSource
 
@@ -15,4 +16,4 @@ __all__ = ["EvidenceSource", "sources"]
 def sources() -> tuple[EvidenceSource, ...]:
     """Give every source, by the name of its module: each module of this folder that makes claims is one."""
     modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
-    return tuple(module for module in modules if hasattr(module, "claims"))
+    return tuple(cast("EvidenceSource", module) for module in modules if hasattr(module, "claims"))

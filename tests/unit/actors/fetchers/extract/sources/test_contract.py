@@ -30,7 +30,8 @@ PAGES = {
         <div itemscope itemtype="https://schema.org/Product"><h1 itemprop=name>Blue thing</h1><span class=price>12,50 €
         </span><button>Add to cart</button><span>SKU: B-12</span></div>""",
     "values over lines": "<title>a\n\n b</title><meta property=og:title content='a\n b\n\tc'><h1>a\n<br>\nb</h1>"
-    "<script type='application/ld+json'>{'@type':'Article','headline':'a\\n\\nb','author':['x\\ny',{'name':'z\\n'}]}</script>",
+    "<script type='application/ld+json'>{'@type':'Article','headline':'a\\n\\nb','author':['x\\ny',{'name':'z\\n'}]}"
+    "</script>",
     "wrong types": "<title>A thing of a kind</title><script type='application/ld+json'>"
     '[{"@type":["Article",5,null,{}],"headline":[[],{}],"author":[[["x"]],5,{"name":{"name":1}}],"image":{"url":[{}]},'
     '"offers":5,"@id":7,"url":{},"mainEntityOfPage":[[]]},5,null,[[]],{"@type":{},"@graph":{"@graph":[]}},'
@@ -61,7 +62,7 @@ def claims_of(source: EvidenceSource, page: str) -> list[Claim]:
 def test_gives_claims_of_one_bounded_line(source: EvidenceSource, page: str) -> None:
     claims = claims_of(source, page)
 
-    assert all(isinstance(claim.field, Field) and isinstance(claim.source, Source) for claim in claims)
+    assert {type(part) for claim in claims for part in (claim.field, claim.source)} <= {Field, Source}
     assert [claim for claim in claims if " ".join(claim.value.split()) != claim.value or not claim.value] == []
     assert [claim for claim in claims if len(claim.value) > _limit(claim.field)] == []
     assert [claim for claim in claims if not claim.place or len(claim.place) > 200] == []
