@@ -37,10 +37,58 @@ def test_decoding(body: bytes, content_type: str, text: str, name: str) -> None:
     assert decode(body, content_type) == (text, name)
 
 
-def test_a_guess_where_nothing_is_said() -> None:
-    text = "Привет, мир! Ткацкий станок натянут, и нити лежат ровно. " * 5
+RUSSIAN = "Привет, мир! Ткацкий станок натянут, и нити лежат ровно. " * 5
+JAPANESE = "織機の糸はまっすぐに張られています。横糸を通します。" * 5
+CHINESE = "织机上的经线绷得很紧，纬线从中间穿过去。" * 5
+POLISH = "Zażółć gęślą jaźń; wątek i osnowa łączą się w tkaninę, którą można zszyć. " * 5
+ENCODED = [
+    (RUSSIAN, "cp1251"),
+    (RUSSIAN, "koi8-r"),
+    (JAPANESE, "shift_jis"),
+    (JAPANESE, "euc-jp"),
+    (JAPANESE, "iso-2022-jp"),
+    (CHINESE, "gbk"),
+    (POLISH, "iso-8859-2"),
+    (GERMAN, "cp1252"),
+    (f"<p>{RUSSIAN}", "utf-16-le"),
+    (f"<p>{JAPANESE}", "utf-16-be"),
+]
 
-    assert decode(text.encode("cp1251"))[0] == text
+
+@pytest.mark.parametrize(("text", "encoding"), ENCODED)
+def test_a_guess_where_nothing_is_said(text: str, encoding: str) -> None:
+    assert decode(f"<html><title>{text}</title>".encode(encoding))[0] == f"<html><title>{text}</title>"
+
+
+@pytest.mark.parametrize(("text", "encoding"), ENCODED[:7])
+@pytest.mark.parametrize("label", ["utf-8", "iso-8859-1", "gb2312", "windows-1251"])
+def test_a_label_that_cannot_be_is_not_believed(text: str, encoding: str, label: str) -> None:
+    lang = "pl" if text == POLISH else "x"
+    body = f"<html lang={lang}><meta charset={label}><p>{text}</p>".encode(encoding)
+
+    assert decode(body, f"text/html; charset={label}")[0] == body.decode(encoding)
+
+
+@pytest.mark.parametrize("label", ["iso-8859-1", "iso-8859-15"])
+def test_a_label_is_not_doubted_for_some_quotes(label: str) -> None:
+    body = (
+        "<p>It\N{NO-BREAK SPACE}is\N{NO-BREAK SPACE}\N{LEFT-POINTING DOUBLE ANGLE QUOTATION MARK}old</p>".encode(label)
+        * 9
+    )
+
+    assert decode(body, f"text/html; charset={label}")[0] == body.decode(label)
+
+
+def test_one_broken_character_leaves_the_others_whole() -> None:
+    body = (POLISH.encode() * 3).replace("ę".encode(), b"\xc4 ", 1)
+
+    text, name = decode(body, "text/html; charset=iso-8859-2")
+
+    assert (text.count("\ufffd"), text.count("ą"), name) == (1, 75, "utf-8")
+
+
+def test_a_long_page_cut_in_its_only_character_beyond_ascii() -> None:
+    assert decode(b"warp and weft " * 80 + b"\xe2\x80") == ("warp and weft " * 80, "utf-8")
 
 
 @pytest.mark.parametrize(
