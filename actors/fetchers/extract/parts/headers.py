@@ -30,6 +30,7 @@ _FIGURE = (
 )
 _NUMERIC = re.compile(rf"{_FIGURE}(?:[-\u2013\u2014~\u00b1x\u00d7/+(]{_FIGURE}){{0,3}}")
 _YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d")
+_FIGURES = re.compile(r"[\d\s\W_]+")
 _HEADER_CLASS = re.compile(r"(?:^|[\s_-])(?:t?head(?:er|ing|line)?s?|th|titles?|column-?names?)(?:$|[\s_-])")
 
 
@@ -111,6 +112,16 @@ def joined(rows: Sequence[Row], width: int) -> tuple[str, ...]:
     return tuple(" ".join(dict.fromkeys(column)) for column in columns)
 
 
+def unlabelled(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+    """Take a column's name off its cells where every one begins with it, as tables for narrow screens write them."""
+    labelled = [column for column, name in enumerate(names) if name and _all_begin(rows, column, name)]
+    if len(labelled) < _PAIR:  # in one column it may be what the cells say
+        return list(rows)
+    cuts = [len(name) if column in labelled else 0 for column, name in enumerate(names)]
+    texts = (tuple([text[cut:].lstrip(" :") for text, cut in zip(row.texts, cuts, strict=True)]) for row in rows)
+    return [Row(row.slots, cut, row.head) for row, cut in zip(rows, texts, strict=True)]
+
+
 def is_bold(cell: Element, text: str) -> bool:
     """Tell whether all that a cell says is bold."""
     strong = cell.select_one("b,strong,h1,h2,h3,h4,h5,h6")
@@ -125,6 +136,11 @@ def is_number(text: str) -> bool:
 def _leading(rows: Sequence[Row], test: Callable[[Row], bool]) -> int:
     # A section below the first header is none of its rows.
     return sum(1 for _ in takewhile(lambda row: not row.is_section and test(row), rows))
+
+
+def _all_begin(rows: Sequence[Row], column: int, name: str) -> bool:
+    said = [row.texts[column] for row in rows if row.texts[column]]
+    return bool(said) and all(text.startswith(name) for text in said) and any(text != name for text in said)
 
 
 def _in_head(row: Row) -> bool:
@@ -159,18 +175,20 @@ def _has_keys(rows: Sequence[Row]) -> bool:
 
 
 def _unlike_the_rest(rows: Sequence[Row]) -> bool:
-    names = rows[0].texts
-    if len(rows[0].said) < _PAIR or any(len(name) > _MAX_NAME_CHARS for name in names):
+    names, width = rows[0].texts, len(rows[0].slots)
+    if len(rows[0].said) < _PAIR or any(len(name) > _MAX_NAME_CHARS for name in names) or len(set(names)) < width:
         return False
-    if len(rows) > _PAIR and rows[1].is_section and not any(map(is_number, names)):
+    if width > _PAIR and len(rows) > _PAIR and rows[1].is_section and all(names) and not any(map(is_number, names)):
         return True
-    if any(is_number(name) and not _YEAR.fullmatch(name) for name in names) or len(set(names)) < len(names):
+    if any(is_number(name) and not _YEAR.fullmatch(name) for name in names):
         return False
-    columns = ([row.texts[column] for row in rows[1:]] for column in range(len(names)) if names[column])
-    return any(_all_figures(column) for column in columns)
+    columns = ([row.texts[column] for row in rows[1:]] for column in range(width) if names[column])
+    return any(_all_figures(column, alike=width == _PAIR) for column in columns)
 
 
-def _all_figures(texts: list[str]) -> bool:
+def _all_figures(texts: list[str], *, alike: bool) -> bool:
+    # Two columns of which the second holds figures in different units are names and values.
     said = [text for text in texts if text]
-    figures = sum(1 for text in said if is_number(text) and not _YEAR.fullmatch(text))
-    return bool(said) and figures >= _MOSTLY * len(said)
+    figures = [text for text in said if is_number(text) and not _YEAR.fullmatch(text)]
+    units = {_FIGURES.sub("", text) for text in figures}
+    return bool(said) and len(figures) >= _MOSTLY * len(said) and not (alike and len(units) > 1)

@@ -62,7 +62,7 @@ def lays_out(rows: Sequence[Row], mark: Mark) -> bool:
 
 def _is_prose(rows: Sequence[Row], cells: list[tuple[Element, str]]) -> bool:
     # Prose beside a column of short names, row after row, is told of them.
-    if len(rows) > _FEW_ROWS and any(_is_short(column) for column in zip(*(row.texts for row in rows), strict=True)):
+    if len(rows) >= _FEW_ROWS and any(_is_short(column) for column in zip(*(row.texts for row in rows), strict=True)):
         return False
     return sum(len(text) for _, text in cells) > _PROSE_CHARS * len(cells)
 

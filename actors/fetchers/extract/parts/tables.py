@@ -99,11 +99,14 @@ def grid(table: Element, hidden: Mapping[Element, Hiding]) -> Grid | None:
         rows = _aligned(rows)
     if layout.lays_out(rows, mark):
         return None
+    names = headers.joined(rows[:header_rows], len(rows[0].slots))
+    body = headers.unlabelled(_without_repeats(rows, header_rows), names)
+    rows = rows[:header_rows] + body
     return Grid(
         rows=tuple(row.slots for row in rows),
         texts=tuple(row.texts for row in rows),
         header_rows=header_rows,
-        headers=headers.joined(rows[:header_rows], len(rows[0].slots)),
+        headers=names,
         caption=" ".join(dict.fromkeys(filter(None, (_caption(table, hidden), *titles)))),
         mark=mark,
     )
@@ -151,6 +154,13 @@ def _aligned(rows: list[Row]) -> list[Row]:
     kept = [column for column in range(width) if column not in empty[:short]]
     header = Row(_picked(rows[0].slots, kept), _picked(rows[0].texts, kept), rows[0].head)
     return [header, *(Row(row.slots[:-short], row.texts[:-short], row.head) for row in rows[1:])]
+
+
+def _without_repeats(rows: list[Row], header_rows: int) -> list[Row]:
+    """Give the rows below the headers without those that say the headers once more (in the foot, on every page)."""
+    said = {row.texts for row in rows[:header_rows]}
+    body = [row for row in rows[header_rows:] if row.texts not in said]
+    return body or rows[header_rows:]
 
 
 def _picked(values: tuple[T, ...], kept: list[int]) -> tuple[T, ...]:
