@@ -1,0 +1,98 @@
+"""Fits boosted trees, the same ones each time, and turns them into the tables that extraction evaluates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import lightgbm
+import numpy as np
+
+from actors.fetchers.extract.choice.layout import Floats, Ints
+from actors.fetchers.extract.choice.trees import Scores, Trees, at_most
+
+Settings = Mapping[str, float | int | str]
+
+_SAME_EACH_TIME: Settings = {
+    "deterministic": True,
+    "force_row_wise": True,
+    "num_threads": 1,
+    "seed": 20_251_121,
+    "verbose": -1,
+}
+
+
+class Booster:
+    """Trees as they were fitted, over features with names."""
+
+    def __init__(self, fitted: lightgbm.Booster, names: Sequence[str], outputs: int) -> None:
+        self._fitted = fitted
+        self._names = tuple(names)
+        self._outputs = outputs
+
+    def scores(self, matrix: Floats) -> Scores:
+        """Give the sum of the trees for each row and output."""
+        found = np.asarray(self._fitted.predict(matrix, raw_score=True), np.float64)
+        return found.reshape(len(matrix), self._outputs)
+
+    def gains(self) -> Mapping[str, float]:
+        """Give the share that each feature has in what was gained."""
+        gain = np.asarray(self._fitted.feature_importance("gain"), np.float64)
+        return dict(zip(self._names, (gain / gain.sum()).tolist(), strict=True))
+
+    def table(self) -> Trees:
+        """Write the trees as one table of nodes, over the features that they use."""
+        nodes = _Nodes()
+        roots = [nodes.add(tree["tree_structure"]) for tree in self._fitted.dump_model()["tree_info"]]
+        used = sorted(set(nodes.feature[at] for at in range(len(nodes.feature)) if nodes.child[at] != at))
+        place = {feature: at for at, feature in enumerate(used)}
+        return Trees(
+            names=tuple(self._names[feature] for feature in used),
+            feature=np.array([place.get(feature, 0) for feature in nodes.feature], np.int64),
+            threshold=at_most(nodes.threshold),
+            child=np.array(nodes.child, np.int64),
+            value=np.array(nodes.value, np.float64),
+            roots=np.array(roots, np.int64),
+            outputs=self._outputs,
+        )
+
+
+def fit(
+    matrix: Floats, labels: Floats | Ints, weights: Floats | None, names: Sequence[str], settings: Settings, rounds: int
+) -> Booster:
+    """Fit trees; the same rows in the same order give the same trees."""
+    data = lightgbm.Dataset(matrix, label=labels, weight=weights, free_raw_data=True)
+    fitted = lightgbm.train({**_SAME_EACH_TIME, **settings}, data, rounds)
+    return Booster(fitted, names, int(settings.get("num_class", 1)))
+
+
+class _Nodes:
+    """The nodes of all trees, the two children of a node side by side."""
+
+    def __init__(self) -> None:
+        self.feature = list[int]()
+        self.threshold = list[float]()
+        self.child = list[int]()
+        self.value = list[float]()
+
+    def add(self, root: dict[str, Any]) -> int:
+        at = self._grow(1)
+        waiting = [(at, root)]
+        while waiting:
+            place, node = waiting.pop()
+            if "leaf_value" in node:
+                self.value[place] = float(node["leaf_value"])
+                continue
+            self.feature[place] = int(node["split_feature"])
+            self.threshold[place] = float(node["threshold"])
+            self.child[place] = self._grow(2)
+            waiting += [(self.child[place], node["left_child"]), (self.child[place] + 1, node["right_child"])]
+        return at
+
+    def _grow(self, count: int) -> int:
+        first = len(self.child)
+        self.feature += [0] * count
+        self.threshold += [float("inf")] * count
+        self.child += range(first, first + count)
+        self.value += [0.0] * count
+        return first

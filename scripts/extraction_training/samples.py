@@ -1,0 +1,116 @@
+"""Turns gold pages into what a block classifier learns from: features, labels and weights of blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import LCSseq
+
+from actors.fetchers.extract import charset, tree
+from actors.fetchers.extract.blocks import Block, blocks
+from actors.fetchers.extract.choice import company, features, page_type
+from actors.fetchers.extract.choice.layout import Floats, Ints, Layout
+from scripts.extraction_training.data import GoldPage
+from scripts.extraction_training.scoring import words
+
+_MAX_PAGE = 40_000
+_MAX_GOLD = 30_000
+_MOSTLY = 0.5
+_MOST_WEIGHT = 80
+_PAGE_WEIGHT = 100.0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A page to learn from.
+
+    `bag` holds the words of all blocks as numbers, `ends` where each block's words end in it, and `gold` how often each
+    word stands in the gold text. `summary` describes the page as a whole.
+    """
+
+    name: str
+    dataset: str
+    type: str
+    domain: str
+    fold: int
+    names: tuple[str, ...]
+    matrix: Floats
+    summary: Floats
+    labels: Floats
+    weights: Floats
+    tokens: Floats
+    role: Ints
+    bag: Ints
+    ends: Ints
+    gold: Ints
+
+    def f1(self, kept: NDArray[np.bool_]) -> float:
+        """Score a choice of blocks by the words that it shares with the gold text."""
+        lengths = np.diff(self.ends, prepend=0)
+        words = self.bag[np.repeat(kept, lengths)]
+        shared = np.minimum(np.bincount(words, minlength=len(self.gold)), self.gold).sum()
+        total = len(words) + self.gold.sum()
+        return float(2 * shared / total) if total else 1.0
+
+
+def sample(gold: GoldPage) -> Sample | None:
+    """Read a page and label its blocks by its gold text; None where it has no gold text or no block."""
+    if not gold.gold.get("text"):
+        return None
+    page = tree.read(charset.decode(gold.body())[0], gold.url)
+    found = blocks(page)
+    if not found:
+        return None
+    layout = Layout.of(found)
+    columns = features.columns(page, layout)
+    names = tuple(columns)
+    aligned = _aligned(found, gold)
+    bag, ends, amounts = _bags(found, gold)
+    return Sample(
+        name=gold.name,
+        dataset=gold.dataset,
+        type=str(gold.gold.get("type") or ""),
+        domain=gold.domain(),
+        fold=gold.fold(),
+        names=names,
+        matrix=np.stack(list(columns.values()), 1),
+        summary=page_type.summary(columns, layout.tokens, names),
+        labels=(aligned >= _MOSTLY).astype(np.float32),
+        weights=_weights(layout.tokens),
+        tokens=layout.tokens,
+        role=company.roles(layout)[layout.box],
+        bag=bag,
+        ends=ends,
+        gold=amounts,
+    )
+
+
+def _weights(tokens: Floats) -> Floats:
+    """Weigh blocks by their words, up to a bound, and every page alike."""
+    weights = np.minimum(tokens, _MOST_WEIGHT) + 1
+    return (weights * (_PAGE_WEIGHT / weights.sum())).astype(np.float32)
+
+
+def _aligned(found: list[Block], gold: GoldPage) -> Floats:
+    """Give the share of each block's words that an alignment of page and gold text finds in the gold."""
+    split = [words(block.text, "") for block in found]
+    lengths = np.array([len(one) for one in split], np.int64)
+    ends = np.cumsum(lengths)
+    of_page = [word for one in split for word in one][:_MAX_PAGE]
+    of_gold = words(gold.gold["text"], "")[:_MAX_GOLD]
+    marks = np.zeros(int(ends[-1]) + 1, np.float32)
+    for block in LCSseq.opcodes(of_page, of_gold).as_matching_blocks():
+        marks[block.a : block.a + block.size] = 1
+    running = np.concatenate([[0.0], np.cumsum(marks[:-1])])
+    return ((running[ends] - running[ends - lengths]) / np.maximum(lengths, 1)).astype(np.float32)
+
+
+def _bags(found: list[Block], gold: GoldPage) -> tuple[Ints, Ints, Ints]:
+    numbers = dict[str, int]()
+    split = [words(block.text, gold.dataset) for block in found]
+    bag = np.array([numbers.setdefault(word, len(numbers)) for one in split for word in one], np.int64)
+    ends = np.cumsum([len(one) for one in split]).astype(np.int64)
+    of_gold = [numbers.setdefault(word, len(numbers)) for word in words(gold.gold["text"], gold.dataset)]
+    return bag, ends, np.bincount(np.array(of_gold, np.int64), minlength=len(numbers)).astype(np.int64)
