@@ -15,7 +15,7 @@ SKIPPED = frozenset(
 )
 """Elements whose text is no text of the page; formulas are read by their own source, ruby by its base."""
 
-_INLINE = frozenset(
+INLINE = frozenset(
     {"a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins"}
     | {"kbd", "mark", "nobr", "q", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt"}
     | {"u", "var", "wbr"}
@@ -78,7 +78,7 @@ def _enter(element: Element, pieces: list[str], stack: list[Node | str]) -> None
     tag = element.tag
     if tag in ("sup", "sub"):
         pieces.append(_shifted(element))
-    elif tag in _INLINE:
+    elif tag in INLINE:
         stack.extend(reversed(element.children))
     else:
         pieces.append(" ")

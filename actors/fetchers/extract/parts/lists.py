@@ -1,0 +1,103 @@
+"""Reads the lists of records of a page (cards, results, posts) as rows with the same columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from turbohtml import Element
+
+from actors.fetchers.extract.choice.content import Content
+from actors.fetchers.extract.parts import records
+from actors.fetchers.extract.parts.columns import table
+from actors.fetchers.extract.parts.repeats import Repeat, kinds, repeats, sections, weight
+from actors.fetchers.extract.parts.words import words
+from actors.fetchers.extract.tree import Page
+from protocol.page import PageType, RecordList
+
+MAX_LISTS = 5
+MAX_ROWS = 500
+_MIN_ROWS = 3
+
+_KEPT_SHARE = 0.3
+"""Share of the members of a group that must be main content, or the group is none: a choice by blocks loses some."""
+
+_LISTING = (PageType.LISTING, PageType.COLLECTION, PageType.SEARCH)
+_SURE_LISTING = 0.5
+_MIN_GRID = 4
+_RICH = 3
+_ASIDE = frozenset({"aside", "header", "dialog"})
+
+_MAX_CAPTION_CHARS = 200
+_HEADINGS = "h1,h2,h3,h4,h5,h6,legend"
+_CAPTION_LEVELS = 3
+_CAPTION_SIBLINGS = 4
+
+
+def record_lists(page: Page, content: Content) -> list[RecordList]:
+    """Give the lists of records of the main content, the weightiest first: at most 5 of 500 rows and 14 columns.
+
+    The same role has the same column in every row; a column is called by its role, else by the class of its elements.
+    """
+    found: list[RecordList] = []
+    taken: set[Element] = set()
+    for repeat in _by_weight(page, content):
+        if len(found) == MAX_LISTS:
+            break
+        if any(member in taken for member in repeat.members):
+            continue
+        columns, rows = table([records.read(member, page) for member in repeat.members[:MAX_ROWS]])
+        if len(rows) >= _MIN_ROWS and len(columns) > 1:
+            found.append(RecordList(columns=columns, rows=rows, caption=_caption(page, repeat)))
+            taken.update(_around(repeat))
+    return found
+
+
+def _by_weight(page: Page, content: Content) -> list[Repeat]:
+    whole = sum(content.page_types.get(kind, 0.0) for kind in _LISTING) >= _SURE_LISTING
+    weighed: list[tuple[float, Repeat]] = []
+    for repeat in repeats(page.root, None if whole else content.holders):
+        kept = sum(1 for member in repeat.members if member in content.holders)
+        if kept >= _KEPT_SHARE * len(repeat.members) or (whole and _is_grid(repeat)):
+            weighed.append((weight(repeat.members), repeat))
+    weighed = [(heavy, repeat) for heavy, repeat in weighed if heavy > 0]
+    outer = sections(weighed)
+    records = [pair for place, pair in enumerate(weighed) if place not in outer]
+    return [repeat for _, repeat in sorted(records, key=lambda pair: -pair[0])]
+
+
+def _is_grid(repeat: Repeat) -> bool:
+    """Tell a grid of cards that a listing is made for, though none of its short texts was kept."""
+    if len(repeat.members) < _MIN_GRID or _ASIDE & {
+        outer.tag for outer in repeat.holder.ancestors if isinstance(outer, Element)
+    }:
+        return False
+    said = kinds(repeat.members)
+    return "link" in said and ("price" in said or len(said) >= _RICH)
+
+
+def _around(repeat: Repeat) -> Iterator[Element]:
+    """Give all elements within the members, and those that they stand in."""
+    for member in repeat.members:
+        yield member
+        yield from member.iter_elements()
+    yield from (outer for outer in repeat.members[0].ancestors if isinstance(outer, Element))
+
+
+def _caption(page: Page, repeat: Repeat) -> str:
+    place: Element = repeat.holder
+    for _ in range(_CAPTION_LEVELS):
+        before = [node for node, _ in zip(place.previous_siblings, range(_CAPTION_SIBLINGS), strict=False)]
+        for node in before:
+            if isinstance(node, Element) and (heading := _heading(node)) is not None:
+                return words(heading, page.hidden, _MAX_CAPTION_CHARS)
+        if not isinstance(place.parent, Element):
+            break
+        place = place.parent
+    return ""
+
+
+def _heading(node: Element) -> Element | None:
+    if node.tag in _HEADINGS.split(","):
+        return node
+    inside = node.select(_HEADINGS)
+    return inside[-1] if inside else None
