@@ -1,0 +1,178 @@
+"""Brings blocks of code back to their lines and their language, without numbers and buttons beside them."""
+
+from __future__ import annotations
+
+import re
+
+from turbohtml import Element, Node, Text
+
+_GUTTERS = (
+    ".lineno,.linenos,.lineNumber,.line-number,.line-numbers,.line-numbers-rows,.linenumber,.linenumbers,.ln,.lnt,"
+    ".gutter,.rouge-gutter,.hljs-ln-numbers,.hljs-ln-n,.blob-num,.code-line-number,.react-syntax-highlighter-line-number,"
+    ".LineNumbers,.line_number,.crayon-nums"
+)
+_CODE_CELLS = "td.gutter,td.linenos,td.lineno,td.line-numbers,td.rouge-gutter,td.hljs-ln-numbers,td.blob-num"
+_LINES = ".line,.code-line,.token-line,.view-line,.CodeMirror-line,.cl,[data-line]"
+_BUTTONS = "button,.copy,.copy-button,.btn-copy,.clipboard-copy,.code-header,.toolbar"
+_NUMBERED = re.compile(r"[\d\s.:|]*")
+_BREAKING = "div,p,li,tr"
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-text-|brush:\s*|code-|src-|sourceCode\s+|hljs\s+|prettyprint\s+lang-)"
+    r"([A-Za-z][\w+#.-]{0,24})"
+)
+_NAMED = ("data-lang", "data-language", "data-code-language", "language")
+_NO_LANGUAGE = frozenset(
+    {
+        "block",
+        "text",
+        "plaintext",
+        "plain",
+        "none",
+        "txt",
+        "nohighlight",
+        "highlight",
+        "default",
+        "wrapper",
+        "container",
+    }
+    | {"toolbar", "box", "fence", "snippet", "copy", "line-numbers", "raw", "auto", "no-highlight", "unknown"}
+)
+_LEAVES = ("span", "div", "a", "td", "i", "b", "em", "small")
+_PAIR = 2
+_WRAPPERS = 3
+"""Elements around a block of code that are asked for its language."""
+
+_MAX_BLOCKS = 2_000
+
+
+def mend(body: Element) -> None:
+    """Rewrite each block of code of a pruned tree as its plain lines, with the language as turbohtml reads it."""
+    for outer in body.select("code:has(pre),code:has(table)"):
+        _unwrap(outer)
+    for outer in body.select("code"):
+        if "\n" in outer.text.strip() and _is_displayed(outer):
+            outer.wrap(Element("pre"))
+    for table in body.select(f"table:has({_CODE_CELLS})"):
+        _unfold(table)
+    for block in body.select("pre")[:_MAX_BLOCKS]:
+        _mend(block)
+    for short in body.select("code:has(br)"):
+        if short.closest("pre") is None and len(short.select("br")) > 1:
+            _mend(short.wrap(Element("pre")))
+
+
+def _unwrap(outer: Element) -> None:
+    # Code around blocks: its language belongs to them.
+    if outer.closest("pre") is None:
+        language = _language(outer)
+        for block in outer.select("pre") if language else ():
+            if not _named(block):
+                block.attrs["data-lang"] = language
+        outer.unwrap()
+
+
+def _is_displayed(element: Element) -> bool:
+    if element.closest("pre") is not None:
+        return False
+    names = (element.attr("class") or "").split()
+    lonely = isinstance(element.parent, Element) and element.parent.text.strip() == element.text.strip()
+    return "block" in names or (lonely and element.parent is not None)
+
+
+def _mend(block: Element) -> None:
+    for extra in (*block.select(_GUTTERS), *block.select(_BUTTONS)):
+        if extra.tag == "button" or _NUMBERED.fullmatch(extra.text):
+            extra.extract()
+    _drop_numbers(block)
+    text = _text(block)
+    if not text.strip() or (_NUMBERED.fullmatch(text) and _is_beside_code(block)):
+        block.extract()
+        return
+    language = _language(block)
+    block.clear()
+    names = {"class": f"language-{language}"} if language else {}
+    block.append(Element("code", names, [Text(text)]))
+
+
+def _drop_numbers(block: Element) -> None:
+    """Take out a column of numbers that stands in elements of its own: 1, 2, 3, …, one a line."""
+    if not block.text.lstrip()[:1].isdigit():
+        return
+    numbers = [each for each in block.iter_elements(_LEAVES) if each.text.strip().isdigit() and len(each.children) == 1]
+    counted = list[Element]()
+    expected = int(numbers[0].text.strip()[:9]) if numbers else 0
+    for number in numbers:
+        if number.text.strip() == str(expected):
+            counted.append(number)
+            expected += 1
+    if len(counted) >= max(_PAIR, block.text.count("\n") - 1):
+        for each in counted:
+            each.extract()
+
+
+def _is_beside_code(block: Element) -> bool:
+    parent = block.parent
+    for holder in (parent, parent.parent if parent is not None else None):
+        if holder is not None and len(holder.select("pre")) > 1:
+            return True
+    return False
+
+
+def _text(block: Element) -> str:
+    """Give the text of a block with a line for each `<br>` and for each element that is one."""
+    if "\n" not in block.text and (lines := block.select(_LINES)) and len(lines) > 1:
+        return "\n".join(line.text for line in lines)
+    for end in block.select("br"):
+        end.replace_with(Text("\n"))
+    for line in block.select(_BREAKING):
+        if line.select_one(_BREAKING) is None and not line.text.endswith("\n"):
+            line.append(Text("\n"))
+    return block.text.strip("\n")
+
+
+def _language(block: Element) -> str:
+    inner = block.select_one("code")
+    holders: list[Node | None] = [inner, block]
+    holder: Node | None = block
+    for _ in range(_WRAPPERS):
+        holder = holder.parent if holder is not None else None
+        holders.append(holder)
+    for each in holders:
+        if isinstance(each, Element) and (found := _named(each)):
+            return found
+    return ""
+
+
+def _named(element: Element) -> str:
+    for name in _NAMED:
+        if value := element.attr(name):
+            return _known(value)
+    for value in _LANGUAGE.findall(element.attr("class") or ""):
+        if found := _known(value):
+            return found
+    return ""
+
+
+def _known(name: str) -> str:
+    plain = name.strip().lower()
+    return plain if plain not in _NO_LANGUAGE and re.fullmatch(r"[\w+#.-]{1,25}", plain) else ""
+
+
+def _unfold(table: Element) -> None:
+    """Put the code of a table of numbers and lines in its place."""
+    lines = list[str]()
+    holder = Element("pre")
+    for row in table.select("tr"):
+        cells = [cell for cell in row.select("td") if not cell.matches(_CODE_CELLS)]
+        text = "".join(_text(cell) for cell in cells)
+        lines.append(text)
+    if not any(line.strip() for line in lines):
+        return
+    outer = table.closest("pre")
+    source = table.select_one("pre code,pre,code") or table
+    language = _language(source)
+    holder.append(Element("code", {"class": f"language-{language}"} if language else {}, [Text("\n".join(lines))]))
+    if outer is not None:
+        table.replace_with(Text("\n".join(lines)))
+    else:
+        table.replace_with(holder)
