@@ -12,12 +12,12 @@ from actors.fetchers.extract.markdown.verbatim import Verbatim
 
 _FORMULAS = (
     ".katex-display,.katex,.mwe-math-element,mjx-container,.MathJax_Display,.MathJax_SVG_Display,.MathJax,.MathJax_SVG,"
-    ".MathJax_CHTML,.MathJax_Preview,script[type^='math/tex'],math,[data-math],[data-tex],[data-latex],"
+    ".MathJax_CHTML,.MathJax_Preview,script[type^='math/tex'],math,[data-math],[data-tex],[data-latex],[data-entry],"
     "img.tex,img.latex,img.mathtex,img[class*='math'],img[src*='latex'],img[src*='/math/']"
 )
 _TEX = "annotation[encoding*='tex' i],script[type^='math/tex']"
 _DISPLAYED = ".katex-display,.MathJax_Display,.MathJax_SVG_Display,[display='block'],[display='true'],[mode*='display']"
-_SOURCES = ("data-math", "data-tex", "data-latex", "data-expr", "alttext", "alt")
+_SOURCES = ("data-math", "data-tex", "data-latex", "data-expr", "data-entry", "alttext", "alt")
 _STYLED = re.compile(r"\{\\(?:display|text)style\s*(.*)\}", re.DOTALL)
 _DELIMITED = re.compile(r"(\$\$|\\\[|\$|\\\()(.*?)(?:\$\$|\\\]|\$|\\\))", re.DOTALL)
 _INLINE = frozenset({"span", "em", "strong", "a", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "b", "i", "li"})

@@ -16,6 +16,21 @@ _TEMPLATES = {
     ("munderover", 3): "{0}_{{{1}}}^{{{2}}}",
     ("mroot", 2): r"\sqrt[{1}]{{{0}}}",
 }
+_ACCENTS = {
+    "^": "hat",
+    "\u02c6": "hat",
+    "~": "tilde",
+    "\u02dc": "tilde",
+    "\u02d9": "dot",
+    "\u00a8": "ddot",
+    "\u2192": "vec",
+    "\u20d7": "vec",
+    "\u00af": "overline",
+    "\u203e": "overline",
+    "_": "underline",
+    "\u23de": "overbrace",
+    "\u23df": "underbrace",
+}
 _JOINED = {
     "msqrt": (r"\sqrt{", "", "}"),
     "mtable": (r"\begin{matrix}", r" \\ ", r"\end{matrix}"),
@@ -53,6 +68,8 @@ def tex(element: Element, depth: int = 0) -> str:
     parts = [child for child in element.children if isinstance(child, Element) and child.tag not in _ANNOTATIONS]
     if not parts or depth > _MAX_DEPTH:
         return _token(element)
+    if element.tag in ("mover", "munder") and len(parts) == 2 and (accent := _ACCENTS.get(parts[1].text.strip())):  # noqa: PLR2004 - base, accent
+        return rf"\{accent}{{{tex(parts[0], depth + 1)}}}"
     inner = [tex(child, depth + 1) for child in parts]
     template = _TEMPLATES.get((element.tag, len(inner)))
     if template is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from turbohtml import Element, Text
 
 from actors.fetchers.extract.choice.content import Content
-from actors.fetchers.extract.markdown import breaks, code, folds, formulas, images, links, notes, tables
+from actors.fetchers.extract.markdown import breaks, code, folds, formulas, headings, images, links, notes, tables
 from actors.fetchers.extract.markdown.characters import clean_texts, cleaned
 from actors.fetchers.extract.markdown.pruning import prune
 from actors.fetchers.extract.markdown.rendering import render
@@ -46,7 +46,10 @@ def write(page: Page, content: Content) -> Written:
     formulas.write(body, content.holders, own)
     footnotes = notes.gather(body, page, content, own)
     prune(body, content, own, page.hidden)
-    body.extend(footnotes)
+    headings.drop_title(body, page.root)
+    if footnotes:
+        headings.drop_last(body)
+        body.extend(footnotes)
     removed = clean_texts(body)
     code.mend(body)
     tables.mend(body, page.hidden, own)
