@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from typing import TypeAlias, Union
 
@@ -40,6 +41,14 @@ def scalar(value: Json) -> str:
 def one_line(text: str, limit: int) -> str:
     """Give a text on one line, cut at `limit` characters."""
     return " ".join(text[: 2 * limit].split())[:limit].rstrip()
+
+
+def words(value: Json, limit: int) -> str:
+    """Give a text or number as people read it: on one line, entities that were escaped twice as what they mean."""
+    text = scalar(value)
+    if "&" in text:
+        text = html.unescape(html.unescape(text[: 2 * limit]))
+    return one_line(text, limit)
 
 
 def walk(value: Json, steps: int = MAX_STEPS) -> Iterator[dict[str, Json]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from actors.fetchers.extract.data import schema_org
 from actors.fetchers.extract.data.entities import Entity
-from actors.fetchers.extract.data.values import Json, items, mapping, one_line, scalar
+from actors.fetchers.extract.data.values import Json, items, mapping, one_line, scalar, words
 from actors.fetchers.extract.sources.claim import Field
 
 MAX_AUTHORS = 12
@@ -44,10 +44,10 @@ def of_entity(entity: Entity, resolve: Resolve) -> Iterator[tuple[Field, str, st
     yield from _pictures(node, resolve)
     yield from _addresses(node)
     for holder in ("publisher", "isPartOf", "sourceOrganization"):
-        if name := scalar(mapping(resolve(node.get(holder))).get("name")):
-            yield Field.SITE_NAME, one_line(name, MAX_LINE_CHARS), f"{holder}.name"
+        if name := words(mapping(resolve(node.get(holder))).get("name"), MAX_LINE_CHARS):
+            yield Field.SITE_NAME, name, f"{holder}.name"
     for name in ("articleBody", "text", "reviewBody"):
-        if text := one_line(scalar(node.get(name)), MAX_TEXT_CHARS):
+        if text := words(node.get(name), MAX_TEXT_CHARS):
             yield Field.TEXT, text, name
     if kind := _PAGE_TYPES.get(entity.family):
         yield Field.PAGE_TYPE, kind, "@type"
@@ -56,8 +56,9 @@ def of_entity(entity: Entity, resolve: Resolve) -> Iterator[tuple[Field, str, st
 def _present(field: Field, node: Mapping[str, Json], *names: str) -> Iterator[tuple[Field, str, str]]:
     for name in names:
         value = node.get(name)
-        text = scalar(value) or scalar(mapping(value).get("@value")) or scalar(mapping(value).get("name"))
-        if text := one_line(text, MAX_LINE_CHARS):
+        described = mapping(value)
+        text = scalar(value) or scalar(described.get("@value")) or scalar(described.get("name"))
+        if text := words(text, MAX_LINE_CHARS):
             yield field, text, name
 
 
@@ -69,7 +70,7 @@ def _people(node: Mapping[str, Json], resolve: Resolve) -> Iterator[tuple[Field,
             described = mapping(known)
             name = scalar(described.get("name")) or (scalar(known) if isinstance(known, str) else "")
             place = f"{role}.organization" if _ANONYMOUS.intersection(schema_org.types(described)) else role
-            if name := one_line(name, MAX_LINE_CHARS):
+            if name := words(name, MAX_LINE_CHARS):
                 yield Field.AUTHOR, name, place
 
 

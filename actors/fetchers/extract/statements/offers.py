@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import unquote
 
 from actors.fetchers.extract.data.schema_org import name as schema_name
-from actors.fetchers.extract.data.values import Json, items, mapping, one_line, scalar
+from actors.fetchers.extract.data.values import Json, items, mapping, one_line, scalar, words
 from actors.fetchers.extract.sources.claim import Field
 
 MAX_VARIANTS = 300
@@ -31,7 +31,7 @@ def of_product(node: Mapping[str, Json], resolve: Resolve, url: str) -> Iterator
     yield from _offer(node, resolve, url) if not variant else _offer(variant, resolve, url)
     for holder in ("brand", "manufacturer"):
         value = resolve(node.get(holder) or variant.get(holder))
-        text = one_line(scalar(mapping(value).get("name")) or scalar(value), MAX_CHARS)
+        text = words(mapping(value).get("name"), MAX_CHARS) or words(value, MAX_CHARS)
         if text and "://" not in text:
             yield Field.BRAND, text, holder
     for field, names in _NUMBERS:
@@ -89,5 +89,5 @@ def _nearness(item: Mapping[str, Json], url: str) -> int:
 
 
 def _line(field: Field, node: Mapping[str, Json], name: str, place: str) -> Iterator[tuple[Field, str, str]]:
-    if text := one_line(scalar(node.get(name)), MAX_CHARS):
+    if text := words(node.get(name), MAX_CHARS):
         yield field, text, place

@@ -1,0 +1,188 @@
+"""Tells by where an amount stands how likely it is what the product of the page costs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from types import MappingProxyType
+
+from actors.fetchers.extract.shop.prices import CALLED_PRICE, Candidate
+from actors.fetchers.extract.shop.texts import around, names
+from actors.fetchers.extract.tree import Page
+from actors.fetchers.extract.visibility import Hiding
+
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "above title": -1.26,
+        "around far": -0.83,
+        "around near": -0.35,
+        "condition": 0.51,
+        "current near": 0.37,
+        "first": 1.84,
+        "frame far": -4.03,
+        "frame near": -0.4,
+        "from": 0.43,
+        "from title": -0.7,
+        "item": -0.44,
+        "itemprop": 3.32,
+        "link": -1.18,
+        "look-alikes": -0.94,
+        "old far": -0.5,
+        "old near": -1.29,
+        "price far": 1.64,
+        "price near": 2.3,
+        "product near": 0.78,
+        "rank": -0.78,
+        "related far": -1.45,
+        "related near": -1.17,
+        "short": 1.95,
+        "signed": 0.48,
+        "struck": -3.83,
+        "under title": 2.6,
+        "unseen": -0.77,
+    }
+)
+"""Weights of a conditional logit over the amounts of a page, fitted on shop pages of 55 domains."""
+
+_ANCESTORS = 6
+_UNKNOWN_DISTANCE = 5.0
+"""The logarithm of a distance to what the page does not have."""
+
+_NEAR = 30
+_MANY = 4
+_BEYOND_DOUBT = 0.985
+_SHORT = 14
+
+_STRUCK = frozenset({"del", "s", "strike"})
+_STRUCK_NAMES = re.compile(r"line-?through|strike|crossed|durchgestr|barre\b|barré")
+_NAME_FEATURES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("price", CALLED_PRICE),
+    ("current", re.compile(r"current|sale|special|final|now|our|actual|sell|active|main|promo|buy|discounted|new")),
+    (
+        "old",
+        re.compile(r"old|\bwas|list-?price|rrp|compare|strike|regular|cross|before|original|msrp|prev|uvp|retail"),
+    ),
+    (
+        "related",
+        re.compile(
+            r"related|recommend|carousel|similar|also|upsell|cross-?sell|sponsor|recent|swiper|slider|slick|card|tile"
+            r"|teaser|accessor|bundle|grid|widget|sims|comparison|frequently|listing|collection|search-?result"
+        ),
+    ),
+    (
+        "frame",
+        re.compile(
+            r"mini-?cart|footer|header|\bnav|menu|banner|popup|modal|drawer|cookie|overlay|toolbar"
+            r"|cart-?(?:total|count)"
+        ),
+    ),
+    (
+        "around",
+        re.compile(
+            r"ship|deliver|versand|livr|install|month|unit-?price|per-?|tax|sav(?:e|ing)|discount(?!ed)|point|deposit"
+            r"|fee\b|coupon|reward|klarna|afterpay|financ|loyal|gift|warrant|review|rating|stock|qty|quantit|variant"
+            r"|swatch|option"
+        ),
+    ),
+    ("product", re.compile(r"product|pdp|buy-?box|detail|add-?to|purchase|summary|item|info|artik|main")),
+)
+_FROM = re.compile(r"\b(?:from|ab|as low as|desde|à partir|od|da|alkaen|starting|vanaf|fra|från)\b")
+_CONDITION = re.compile(r"sav|off\b|-\s?\d|discount|rabat|spar|/|per\b|%|over|above|free|orders|\bab\b|\+")
+
+
+def likelihoods(
+    page: Page, found: Sequence[Candidate], title_order: int, buy_orders: Sequence[int]
+) -> list[tuple[float, Candidate]]:
+    """Give the first amount of each value with the probability that the value is the price, likeliest first.
+
+    Orders count texts: `title_order` that of the title (below 0: there is none), `buy_orders` those of buttons that buy.
+    """
+    rows = features(page, found, title_order, buy_orders)
+    scores = [sum(WEIGHTS.get(name, 0.0) * value for name, value in row.items()) for row in rows]
+    highest = max(scores, default=0.0)
+    shares: dict[Decimal, float] = {}
+    firsts: dict[Decimal, tuple[float, Candidate]] = {}
+    for score, candidate in zip(scores, found, strict=True):
+        share = math.exp(score - highest)
+        value = candidate.amount.value
+        shares[value] = shares.get(value, 0.0) + share
+        if value not in firsts or share > firsts[value][0]:
+            firsts[value] = (share, candidate)
+    total = sum(shares.values())
+    ranked = sorted(shares, key=lambda value: -shares[value])
+    return [(shares[value] / total, firsts[value][1]) for value in ranked]
+
+
+def features(
+    page: Page, found: Sequence[Candidate], title_order: int, buy_orders: Sequence[int]
+) -> list[dict[str, float]]:
+    """Describe each amount by where it stands."""
+    shapes = Counter(_shape(candidate) for candidate in found)
+    return [
+        {
+            **_names(page, candidate),
+            **_place(candidate, title_order, buy_orders),
+            **_writing(candidate),
+            "first": float(rank == 0),
+            "rank": math.log1p(rank),
+            "look-alikes": math.log(shapes[_shape(candidate)]),
+        }
+        for rank, candidate in enumerate(found)
+    ]
+
+
+def is_listed(likelihood: float, candidate: Candidate, found: Sequence[Candidate]) -> bool:
+    """Tell whether an amount is one of many that look like it, as on a page that lists goods: then it may be any's."""
+    if any(holder.tag == "a" for holder in around(candidate.element, _ANCESTORS)):
+        return True
+    shape = _shape(candidate)
+    return likelihood < _BEYOND_DOUBT and len({one.amount.value for one in found if _shape(one) == shape}) >= _MANY
+
+
+def _names(page: Page, candidate: Candidate) -> dict[str, float]:
+    """Tell what the elements around an amount are, and are called."""
+    holders = around(candidate.element, _ANCESTORS)
+    tags = {holder.tag for holder in holders}
+    called = [names(holder) for holder in holders]
+    near, far = " ".join(called[:2]), " ".join(called[2:])
+    told = {f"{name} near": float(bool(pattern.search(near))) for name, pattern in _NAME_FEATURES}
+    told |= {f"{name} far": float(bool(pattern.search(far))) for name, pattern in _NAME_FEATURES}
+    told["struck"] = float(bool(tags & _STRUCK) or bool(_STRUCK_NAMES.search(near)))
+    told["link"] = float("a" in tags)
+    told["item"] = float("li" in tags)
+    told["unseen"] = float(any(page.hidden.get(holder) is Hiding.INVISIBLE for holder in holders))
+    return told
+
+
+def _place(candidate: Candidate, title_order: int, buy_orders: Sequence[int]) -> dict[str, float]:
+    """Tell how far an amount stands from the title and from what buys."""
+    if title_order < 0:
+        told = {"above title": 0.0, "from title": _UNKNOWN_DISTANCE, "under title": 0.0}
+    else:
+        after = candidate.order - title_order
+        told = {
+            "above title": float(after < 0),
+            "from title": math.log1p(abs(after)),
+            "under title": float(0 <= after <= _NEAR),
+        }
+    to_buy = min((abs(candidate.order - order) for order in buy_orders), default=None)
+    return {**told, "from button": _UNKNOWN_DISTANCE if to_buy is None else math.log1p(to_buy)}
+
+
+def _writing(candidate: Candidate) -> dict[str, float]:
+    """Tell how an amount is written."""
+    text = candidate.text.lower()
+    return {
+        "signed": float(bool(candidate.amount.sign)),
+        "short": float(len(text) <= _SHORT),
+        "from": float(bool(_FROM.search(text))),
+        "condition": float(bool(_CONDITION.search(text))),
+        "itemprop": float(candidate.element.attr("itemprop") in {"price", "lowPrice"}),
+    }
+
+
+def _shape(candidate: Candidate) -> str:
+    return f"{candidate.element.tag}.{candidate.element.attr('class')}"

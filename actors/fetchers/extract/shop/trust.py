@@ -1,0 +1,120 @@
+"""Says how far each place of a claim is to be trusted of a product, and how sure their agreement makes a value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Protocol
+
+from actors.fetchers.extract.sources.claim import Claim, Field
+from protocol.confidence import Confidence, Source, confidence
+
+_KINDS: Mapping[str, float] = MappingProxyType(
+    {
+        "json-ld": 2.0,
+        "microdata": 1.8,
+        "rdfa": 1.6,
+        "product": 1.5,
+        "og": 1.3,
+        "framework": 1.2,
+        "embedded-json": 1.0,
+    }
+)
+"""What a claim weighs by the notation that it stands in."""
+
+_VISIBLE: Mapping[str, float] = MappingProxyType(
+    {
+        "price.sure": 2.4,
+        "price.likely": 1.3,
+        "price.possible": 0.4,
+        "price.listed": 0.6,
+        "stock": 1.6,
+        "button": 1.7,
+        "label.brand": 1.5,
+        "label.sku": 3.0,
+        "label.mpn": 2.4,
+        "label.gtin": 2.4,
+        "called.brand": 0.9,
+        "called.sku": 1.0,
+        "called.mpn": 1.0,
+        "called.gtin": 1.6,
+        "h1": 1.5,
+    }
+)
+"""What a claim of the visible page weighs by its place."""
+
+_STRUCTURED_MPN = 0.4
+"""Shops put article numbers of their own there: none of 17 was the maker's."""
+
+_WEAKENED = (("first.", 1.2), ("elsewhere.", 0.3), ("several.", 0.7), ("lowPrice", 0.4), ("productI", 1.0))
+"""What lessens the weight of a claim: its object may not be the page's own."""
+
+
+_CALIBRATION: Mapping[str, tuple[float, float, float]] = MappingProxyType({"": (-0.5, 0.9, 0.6)})
+"""Intercept, slope of the weight for a value and of that against it, by field."""
+
+_NOTHING_SOLD = frozenset({"article", "forum", "documentation"})
+_NUMBERS_OF_ONE = 3
+"""More article numbers than these stand on pages that list goods."""
+
+
+class Weighed(Protocol):
+    """A value with the weight of its claims."""
+
+    @property
+    def weight(self) -> float:
+        """What its claims weigh together."""
+        ...
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims that give it."""
+        ...
+
+
+def weight(claim: Claim) -> float:
+    """Give what a claim weighs."""
+    kind, _, place = claim.place.partition(":")
+    if kind == "visible":
+        return _VISIBLE.get(place, 0.5)
+    if claim.field is Field.MPN:
+        return _STRUCTURED_MPN
+    lessened = sum(less for part, less in _WEAKENED if part in place)
+    return max(0.1, _KINDS.get(kind, 0.5) - lessened)
+
+
+def selling(claims: Sequence[Claim]) -> bool:
+    """Tell whether a page sells one thing.
+
+    Structured data alone are believed unless they also call the page something else; what is only seen needs a price
+    and a button or number beside it; one price of many needs both.
+    """
+    places = {claim.place for claim in claims if claim.field is not Field.PAGE_TYPE}
+    priced = bool(places & {"visible:price.sure", "visible:price.likely"})
+    button = "visible:button" in places
+    if any(claim.value in _NOTHING_SOLD for claim in claims if claim.field is Field.PAGE_TYPE):
+        return _structured(claims) and priced and button
+    numbered = 0 < sum(claim.place == "visible:label.sku" for claim in claims) <= _NUMBERS_OF_ONE
+    labelled = numbered or any(place.startswith("visible:label") for place in places - {"visible:label.sku"})
+    listed = "visible:price.listed" in places or "visible:stock" in places
+    return _structured(claims) or (priced and (button or labelled)) or (listed and button and numbered)
+
+
+def _structured(claims: Sequence[Claim]) -> bool:
+    return any(
+        claim.field in {Field.PRICE, Field.AVAILABILITY}
+        and "first." not in claim.place
+        and not claim.place.startswith("visible:")
+        for claim in claims
+    )
+
+
+def confidence_of(name: str, standings: Sequence[Weighed]) -> Confidence:
+    """Give how sure the weightiest value of a field is."""
+    best = standings[0]
+    against = standings[1].weight if len(standings) > 1 else 0.0
+    intercept, for_it, against_it = _CALIBRATION.get(name, _CALIBRATION[""])
+    score = 1.0 / (1.0 + math.exp(-(intercept + for_it * best.weight - against_it * against)))
+    source = max(best.claims, key=weight).source if best.claims else Source.HEURISTIC
+    return confidence(source, score)
