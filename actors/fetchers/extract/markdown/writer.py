@@ -47,9 +47,7 @@ def write(page: Page, content: Content) -> Written:
     footnotes = notes.gather(body, page, content, own)
     prune(body, content, own, page.hidden)
     headings.drop_title(body, page.root)
-    if footnotes:
-        headings.drop_last(body)
-        body.extend(footnotes)
+    body.extend(footnotes)
     removed = clean_texts(body)
     code.mend(body)
     tables.mend(body, page.hidden, own)
