@@ -22,7 +22,11 @@ _KEPT_SHARE = 0.3
 """Share of the members of a group that must be main content, or the group is none: a choice by blocks loses some."""
 
 _LISTING = (PageType.LISTING, PageType.COLLECTION, PageType.SEARCH)
+_WITH_RECORDS = (*_LISTING, PageType.FORUM, PageType.HOME)
 _SURE_LISTING = 0.5
+_MAYBE = 0.2
+"""Below it a page is one of those that are no list: what they repeat are sections, or leads elsewhere."""
+
 _MIN_GRID = 4
 _RICH = 3
 _ASIDE = frozenset({"aside", "header", "dialog"})
@@ -38,6 +42,8 @@ def record_lists(page: Page, content: Content) -> list[RecordList]:
 
     The same role has the same column in every row; a column is called by its role, else by the class of its elements.
     """
+    if content.page_types and _likely(content, _WITH_RECORDS) < _MAYBE:
+        return []
     found: list[RecordList] = []
     taken: set[Element] = set()
     for repeat in _by_weight(page, content):
@@ -53,7 +59,7 @@ def record_lists(page: Page, content: Content) -> list[RecordList]:
 
 
 def _by_weight(page: Page, content: Content) -> list[Repeat]:
-    whole = sum(content.page_types.get(kind, 0.0) for kind in _LISTING) >= _SURE_LISTING
+    whole = _likely(content, _LISTING) >= _SURE_LISTING
     weighed: list[tuple[float, Repeat]] = []
     for repeat in repeats(page.root, None if whole else content.holders):
         kept = sum(1 for member in repeat.members if member in content.holders)
@@ -63,6 +69,10 @@ def _by_weight(page: Page, content: Content) -> list[Repeat]:
     outer = sections(weighed)
     records = [pair for place, pair in enumerate(weighed) if place not in outer]
     return [repeat for _, repeat in sorted(records, key=lambda pair: -pair[0])]
+
+
+def _likely(content: Content, kinds_of_page: tuple[PageType, ...]) -> float:
+    return sum(content.page_types.get(kind, 0.0) for kind in kinds_of_page)
 
 
 def _is_grid(repeat: Repeat) -> bool:

@@ -7,9 +7,10 @@ from typing import NamedTuple
 from turbohtml import Element, Node, Text
 
 from actors.fetchers.extract.parts import roles
+from actors.fetchers.extract.parts.addresses import on_the_web
 from actors.fetchers.extract.parts.repeats import signature
 from actors.fetchers.extract.parts.words import INLINE, SKIPPED, one_line
-from actors.fetchers.extract.tree import Page, absolute
+from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding
 
 MAX_CELL_CHARS = 2_000
@@ -129,7 +130,7 @@ class _Reader:
             self.image = self.image or _image(element, self._page.base)
             return
         if tag == "a":
-            link = _web_address(element.attr("href") or "", self._page.base) or link
+            link = on_the_web(self._page.base, element.attr("href") or "") or link
             self.url = self.url or link
         role = self._role(element, tag, classes, key)
         if role == roles.DATE and (when := element.attr("datetime")) is not None and when[:1].isdigit():
@@ -174,13 +175,6 @@ def _image(element: Element, base: str) -> str:
             return ""
     for name in _SOURCES:
         first = (element.attr(name) or "").strip().partition(" ")[0].rstrip(",")
-        if first and (address := _web_address(first, base)):
+        if first and (address := on_the_web(base, first)):
             return address
     return ""
-
-
-def _web_address(href: str, base: str) -> str:
-    if not href or href.startswith(("#", "javascript:", "data:")):
-        return ""
-    address = absolute(base, href)
-    return address if address.startswith(("http://", "https://")) else ""

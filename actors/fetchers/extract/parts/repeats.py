@@ -116,7 +116,8 @@ def kinds(members: Sequence[Element]) -> set[str]:
 
 
 def _kinds(member: Element) -> set[str]:
-    return {kind for kind, selector in _KINDS.items() if member.matches(selector) or member.select_one(selector)}
+    held = {kind for kind, selector in _KINDS.items() if member.select_one(selector) is not None}
+    return held | {"link"} if member.tag == "a" else held
 
 
 @lru_cache(maxsize=4_096)
