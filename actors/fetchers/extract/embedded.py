@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Literal
 from urllib.parse import urljoin
 
@@ -113,7 +114,7 @@ class Embedded:
     @cached_property
     def states(self) -> tuple[State, ...]:
         """The states of frameworks and other data that scripts and attributes hold."""
-        return tuple(self._scripts.states(self.root))
+        return tuple(islice(self._scripts.states(self.root), states.MAX_STATES))
 
     @cached_property
     def records(self) -> tuple[Record, ...]:
@@ -147,15 +148,18 @@ class Embedded:
                 found.append(StructuredItem(type=kind, format=node.format, properties=properties))
         return tuple(found)
 
-    def texts(self) -> tuple[str, ...]:
-        """Give the longest prose of the data, best first: bodies in linked data, then states, then descriptions."""
+    def texts(self, evaluated: Sequence[Json] = ()) -> tuple[str, ...]:
+        """Give the longest prose of the data, best first: bodies in linked data, then states, then descriptions.
+
+        `evaluated` are the values of what was `deferred`.
+        """
         bodies = [prose.plain(text) for node in self.nodes for text in node.texts("articleBody", "text")]
-        from_states = [prose.of_state(state.value) for state in self.states]
+        values = [*evaluated, *(state.value for state in self.states if prose.may_speak(state.name))]
         described = [prose.plain(text) for node in self.nodes for text in node.texts("description")]
         described.extend(value for name, value in self.open_graph if name == "og:description")
-        ranked = (sorted(group, key=len, reverse=True) for group in (bodies, from_states, described))
-        texts = dict.fromkeys(text for group in ranked for text in group if len(text) >= MIN_TEXT_CHARS)
-        return tuple(texts)[:MAX_TEXTS]
+        groups = (bodies, [prose.of_state(value) for value in values], described)
+        ranked = (text for group in groups for text in sorted(group, key=len, reverse=True))
+        return tuple(dict.fromkeys(text for text in ranked if len(text) >= MIN_TEXT_CHARS))[:MAX_TEXTS]
 
     @cached_property
     def _scripts(self) -> _Scripts:
@@ -183,9 +187,16 @@ class _Scripts:
                 found.code.append(script.text)
         return found
 
-    def states(self, root: Element) -> list[State]:
-        found = list(states.of_attributes(root))
-        found.extend(state for script, kind in self.data for state in states.of_data_script(script, kind))
-        found.extend(states.of_flight(flight.pushed(code for code in self.code if "__next_f" in code)))
-        found.extend(state for code in self.code for state in states.of_code(code))
-        return found[: states.MAX_STATES]
+    def states(self, root: Element) -> Iterator[State]:
+        """Read what holds a state, until the page has said as much as is read of one."""
+        left = states.MAX_TOTAL_CHARS
+        yield from states.of_attributes(root)
+        for script, kind in self.data:
+            left -= len(script.text)
+            if left > 0:
+                yield from states.of_data_script(script, kind)
+        yield from states.of_flight(flight.pushed(code for code in self.code if "__next_f" in code))
+        for code in self.code:
+            left -= len(code)
+            if left > 0:
+                yield from states.of_code(code)

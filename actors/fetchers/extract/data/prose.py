@@ -17,6 +17,9 @@ MAX_CHARS = 400_000
 
 MAX_HTML_CHARS = 200_000
 
+MIN_MASS = 140
+"""How many characters of sentences a state must hold: less is a notice."""
+
 _SHARE = 0.75
 """A part that holds this share of the prose is the one that the rest stands around."""
 
@@ -51,6 +54,11 @@ def of_state(value: Json) -> str:
     reader = _Reader()
     reader.read(value)
     return reader.best()
+
+
+def may_speak(name: str) -> bool:
+    """Tell by the name of a state whether it may hold what is read: not settings, menus or translations."""
+    return not _SKIPPED_KEYS.search(name.lower())
 
 
 def plain(text: str) -> str:
@@ -124,7 +132,7 @@ class _Reader:
             if heavy.mass < _SHARE * part.mass or not heavy.mass:
                 break
             part = heavy
-        if not part.mass:
+        if part.mass < MIN_MASS:
             return ""
         return "\n".join(self.lines[part.start : part.end])
 

@@ -98,7 +98,7 @@ def likelihoods(
 ) -> list[tuple[float, Candidate]]:
     """Give the first amount of each value with the probability that the value is the price, likeliest first.
 
-    Orders count texts: `title_order` that of the title (below 0: there is none), `buy_orders` those of buttons that buy.
+    Orders count texts: `title_order` is that of the title (below 0: there is none), `buy_orders` of what buys.
     """
     rows = features(page, found, title_order, buy_orders)
     scores = [sum(WEIGHTS.get(name, 0.0) * value for name, value in row.items()) for row in rows]

@@ -51,8 +51,22 @@ _WEAKENED = (("first.", 1.2), ("elsewhere.", 0.3), ("several.", 0.7), ("lowPrice
 """What lessens the weight of a claim: its object may not be the page's own."""
 
 
-_CALIBRATION: Mapping[str, tuple[float, float, float]] = MappingProxyType({"": (-0.5, 0.9, 0.6)})
-"""Intercept, slope of the weight for a value and of that against it, by field."""
+_INTERCEPTS: Mapping[str, float] = MappingProxyType(
+    {
+        "price": 0.4,
+        "currency": -0.2,
+        "availability": 1.2,
+        "brand": -0.5,
+        "sku": 0.0,
+        "mpn": -0.4,
+        "gtin": -0.4,
+    }
+)
+"""How sure a value is that nothing speaks for or against, by field: log-odds, fitted on the gold of 36 domains."""
+
+_OTHER_INTERCEPT = 0.0
+_FOR, _AGAINST = 0.76, 0.48
+"""What the weight for a value and that of its rival change of the log-odds, fitted likewise."""
 
 _NOTHING_SOLD = frozenset({"article", "forum", "documentation"})
 _NUMBERS_OF_ONE = 3
@@ -114,7 +128,7 @@ def confidence_of(name: str, standings: Sequence[Weighed]) -> Confidence:
     """Give how sure the weightiest value of a field is."""
     best = standings[0]
     against = standings[1].weight if len(standings) > 1 else 0.0
-    intercept, for_it, against_it = _CALIBRATION.get(name, _CALIBRATION[""])
-    score = 1.0 / (1.0 + math.exp(-(intercept + for_it * best.weight - against_it * against)))
+    odds = _INTERCEPTS.get(name, _OTHER_INTERCEPT) + _FOR * best.weight - _AGAINST * against
+    score = 1.0 / (1.0 + math.exp(-odds))
     source = max(best.claims, key=weight).source if best.claims else Source.HEURISTIC
     return confidence(source, score)
