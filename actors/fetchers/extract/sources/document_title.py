@@ -1,0 +1,23 @@
+"""Reads the title element of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from turbohtml import Element
+
+from actors.fetchers.extract.sources.claim import Claim, Field
+from actors.fetchers.extract.tree import Page
+from protocol.confidence import Source
+
+MAX_CHARS = 500
+
+
+def claims(page: Page) -> Iterable[Claim]:
+    """Give the first title that is not that of a drawing."""
+    for element in page.root.select("title"):
+        value = " ".join(element.text[: 2 * MAX_CHARS].split())[:MAX_CHARS]
+        parent = element.parent
+        if value and not (isinstance(parent, Element) and parent.tag in ("svg", "g", "symbol", "a", "path")):
+            yield Claim(Field.TITLE, value, "title", Source.META_TAGS)
+            return
