@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from protocol.browse import (
     MAX_URL_CHARS,
+    ApiPattern,
     BrowseOptions,
     ConsoleMessage,
     DecisionTrace,
@@ -43,11 +45,19 @@ class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     include_console: bool = False
 
 
+class ErrorPage(StrEnum):
+    """The error that a page says it is, whatever its status."""
+
+    NOT_FOUND = "not_found"
+    SERVER_ERROR = "server_error"
+
+
 class PageEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the fetcher saw of the page's own markup, for the verifier to judge by; lengths in characters.
 
     `incomplete` and `challenge` hold the names of the marks that were found, `scripts` the number of scripts
-    that the page loads or holds; `markup` is false for what never had any (JSON, plain text).
+    that the page loads or holds; `markup` is false for what never had any (JSON, plain text). `error_page` and
+    `consent_wall` tell what stands where the content should be.
     """
 
     content_length: int
@@ -57,13 +67,15 @@ class PageEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     challenge: tuple[str, ...] = ()
     login_form: bool = False
     scripts: int = 0
+    error_page: ErrorPage | None = None
+    consent_wall: bool = False
 
 
 class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A page as one tier got it: the extracted document, how sure each field is, and what was seen on the way.
 
-    Times in ms; `fetched_at` since the epoch. `retry_after_ms` is
-    what the site asked for.
+    `fields` holds how sure each of the document's fields is, by its wire name; `apis` are those seen in the page's own
+    source. Times in ms; `fetched_at` since the epoch. `retry_after_ms` is what the site asked for.
     """
 
     tier: RenderTier
@@ -75,6 +87,8 @@ class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: Confidence
     content: Confidence
     tables: tuple[Confidence, ...] = ()
+    fields: dict[str, Confidence] = {}
+    apis: tuple[ApiPattern, ...] = ()
     selectors: tuple[SelectorAttempt, ...] = ()
     titles: tuple[TitleAttempt, ...] = ()
     fetched_at: int = 0

@@ -10,10 +10,10 @@ from urllib.parse import SplitResult, urlsplit
 
 from protocol.browse import MIN_CONTENT_CHARS, RenderTier, ValidationDetails
 from protocol.faults import Code
-from protocol.pages import PageClaim, PageEvidence, Verdict
+from protocol.pages import ErrorPage, PageClaim, PageEvidence, Verdict
 
 THIN_CONTENT_CHARS = 1_000
-"""Below this a page without semantic markers may be a shell, and one that speaks of an error is the error."""
+"""Below this a page without semantic markers may be a shell."""
 
 USABLE_CHARS = 100
 """From here on a short page is better than none, where no better tier is left."""
@@ -53,15 +53,12 @@ class _Page:
     """A claim with its words in the form that the rules compare: case folded, one kind of apostrophe and space."""
 
     claim: PageClaim
-    headlines: tuple[str, ...]
     words: str
 
     @classmethod
     def of(cls, claim: PageClaim) -> _Page:
         title, markdown = claim.opening.content.title, claim.opening.content.markdown
-        heading = _HEADING.search(markdown)
-        headlines = (_plain(title), _plain(heading[1]) if heading else "")
-        return cls(claim, headlines, _plain(f"{title} {markdown}"))
+        return cls(claim, _plain(f"{title} {markdown}"))
 
     @property
     def evidence(self) -> PageEvidence:
@@ -88,9 +85,6 @@ class _Page:
     def rendered(self) -> bool:
         """Whether a real browser ran the scripts, so that there is nothing more to come."""
         return self.claim.tier is RenderTier.PLAYWRIGHT
-
-
-_HEADING = re.compile(r"^#{1,2}\s+(.+?)\s*#*$", re.MULTILINE)
 
 
 def _plain(text: str) -> str:
@@ -170,75 +164,24 @@ def _status(page: _Page) -> _Finding | None:
 
 # Error pages that call themselves a success.
 
-_SEPARATOR = re.compile(r"\s+[-\u2013\u2014]\s+|\s*[|\u00b7\u2022\u00bb]\s*|[.!?]+(?:\s+|$)")
-_NOT_FOUND = re.compile(
-    r"(?:(?:http|status|code|error|erreur|fehler|errore|erro):? )*404(?: error)?(?::? (?:(?:page|file) )?not found)?"
-    r"|(?:(?:page|file|content) )?not found|nicht gefunden|introuvable|no encontrad[oa]|non trovat[oa]"
-)
-"""A whole part of a headline: `404` alone, but not the 404 of `Peugeot 404`."""
-
-_NO_SUCH_PAGE = re.compile(
-    r"(?:page|document|file) (?:you (?:requested|were looking for|are looking for) )?"
-    r"(?:(?:was|is|could|can) ?(?:not|n't)(?: be)? found|cannot be found|can't be found|doesn't exist|does not exist"
-    r"|isn't available|no longer exists)"
-    r"|page not found|couldn't find (?:that|this|the) page"
-    r"|seite (?:wurde |konnte )?(?:leider )?nicht gefunden|seite existiert nicht"
-    r"|page (?:introuvable|non trouvée|n'existe (?:pas|plus))"
-    r"|página (?:no (?:encontrada|existe|disponible)|não (?:encontrada|existe))"
-    r"|no se (?:encontró|ha encontrado) la página"
-    r"|pagina (?:non (?:trovata|esiste)|niet gevonden|bestaat niet|nu a fost găsită)"
-    r"|sidan (?:hittades inte|kunde inte hittas|finns inte)|siden (?:blev ikke fundet|ble ikke funnet|findes ikke)"
-    r"|sivua ei löy(?:dy|tynyt)|nie znaleziono strony|strona nie (?:istnieje|została znaleziona)"
-    r"|stránka (?:nenalezena|nebyla nalezena|neexistuje)|sayfa bulunamad\u0131|az oldal nem található"
-    r"|страница не найдена|сторінку не знайдено|η σελίδα δεν βρέθηκε|الصفحة غير موجودة"
-    r"|ページが見つかりません|(?:页面|頁面)(?:不存在|未找到)|找不到(?:页面|頁面|网页|網頁)"
-    r"|페이지를 찾을 수 없습니다"
-)
-_BROKEN = re.compile(
-    r"(?:(?:error |http )*50\d:? )?(?:internal server error|application error|server error|bad gateway"
-    r"|gateway time-?out|service (?:temporarily )?unavailable)|(?:error|http)(?: code)? 50\d"
-)
-_BROKEN_WORDS = (
-    "application error: a client-side exception has occurred",
-    "application error: a server-side exception has occurred",
-    "error establishing a database connection",
-    "could not connect to the database",
-    "you have an error in your sql syntax",
-    "sqlstate[",
-    "fatal error: uncaught",
-    "an error occurred in the application and your page could not be served",
-)
-_DEFAULT_PAGE = re.compile(
-    r"welcome to (?:nginx|openresty|caddy)!?|apache2? .*default page.*|iis windows(?: server)?|it works!?"
-    r"|(?:test page for the )?(?:apache )?http server test page.*|test page for the .*http server.*"
-    r"|(?:default|plesk|cpanel) (?:web ?site|server|obsidian) .*page"
-)
+_ERROR_PAGES: Mapping[ErrorPage, tuple[Code, str]] = {
+    ErrorPage.NOT_FOUND: (Code.HTTP_NOT_FOUND, "The page says that it does not exist"),
+    ErrorPage.SERVER_ERROR: (Code.HTTP_SERVER_ERROR, "The page reports an error of its server"),
+}
 
 
-def _parts(headlines: tuple[str, ...]) -> list[str]:
-    return [part.strip() for headline in headlines for part in _SEPARATOR.split(headline) if part.strip()]
-
-
-def _soft_not_found(page: _Page) -> _Finding | None:
-    if not page.ok or page.length >= THIN_CONTENT_CHARS:
+def _soft_error(page: _Page) -> _Finding | None:
+    if not page.ok or page.evidence.error_page is None:
         return None
-    named = any(_NOT_FOUND.fullmatch(part) for part in _parts(page.headlines))
-    if named or any(_NO_SUCH_PAGE.search(headline) for headline in page.headlines):
-        reason = f"The page says that it does not exist, though the site answered {page.status}"
-        return _Finding(Code.HTTP_NOT_FOUND, reason)
-    return None
+    code, reason = _ERROR_PAGES[page.evidence.error_page]
+    return _Finding(code, f"{reason}, though the site answered {page.status}")
 
 
-def _soft_server_error(page: _Page) -> _Finding | None:
-    if not page.ok:
-        return None
-    if page.short and (
-        any(_BROKEN.fullmatch(part) for part in _parts(page.headlines))
-        or any(words in page.words for words in _BROKEN_WORDS)
-    ):
-        return _Finding(Code.HTTP_SERVER_ERROR, f"The page reports an error, though the site answered {page.status}")
-    if page.headlines[0] and _DEFAULT_PAGE.fullmatch(page.headlines[0]):
-        return _Finding(Code.HTTP_SERVER_ERROR, "A web server's default page stands where the page should be")
+def _consent(page: _Page) -> _Finding | None:
+    """Refuse what asks for consent instead of showing the page: a browser may get past it."""
+    if page.evidence.consent_wall:
+        code = Code.CONTENT_TOO_SHORT if page.rendered else Code.CONTENT_REQUIRES_JS
+        return _Finding(code, "A request for consent stands where the page should be")
     return None
 
 
@@ -321,9 +264,9 @@ RULES: tuple[Callable[[_Page], _Finding | None], ...] = (
     _border,
     _login,
     _status,
-    _soft_not_found,
-    _soft_server_error,
+    _soft_error,
     _landed_at_home,
+    _consent,
     _empty,
     _whole,
     _unfinished,

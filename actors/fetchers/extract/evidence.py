@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from lxml.html import HtmlElement
 
 from actors.fetchers.extract.dom import first, text_of
+from actors.fetchers.extract.error_pages import error_page
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.documents import Signal
-from protocol.pages import PageEvidence
+from protocol.pages import ErrorPage, PageEvidence
 
 _MAX_SOURCE_CHARS = 1_000_000
 """How much of the markup is searched."""
@@ -81,6 +82,7 @@ def observe(root: HtmlElement, source: str, content_length: int) -> PageEvidence
         challenge=tuple(dict.fromkeys(_challenge(source[:_MAX_SOURCE_CHARS].lower(), thin=thin))),
         login_form=any((field.get("type") or "").lower() == "password" for field in root.iter("input")),
         scripts=sum(1 for script in root.iter("script") if _runs(script)),
+        error_page=_error(root, content_length),
     )
 
 
@@ -126,6 +128,12 @@ def _incomplete(root: HtmlElement, *, thin: bool) -> Iterator[str]:
     refusals = " ".join(text for noscript in root.iter("noscript") for text in noscript.itertext())
     if thin and _WANTS_SCRIPT.search(f"{refusals} {words}".lower()[:_MAX_SOURCE_CHARS]):
         yield "enable_javascript"
+
+
+def _error(root: HtmlElement, content_length: int) -> ErrorPage | None:
+    body = first(root, "body")
+    headlines = [text_of(element) for element in root.iter("title", "h1", "h2")]
+    return error_page(headlines, text_of(body) if body is not None else "", content_length)
 
 
 def _challenge(source: str, *, thin: bool) -> Iterator[str]:

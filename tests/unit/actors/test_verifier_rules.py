@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from actors.verifier.rules import judge
 from protocol.browse import RenderTier, ValidationDetails
 from protocol.faults import Code
-from protocol.pages import PageClaim, PageEvidence, Verdict
+from protocol.pages import ErrorPage, PageClaim, PageEvidence, Verdict
 from tests.requirements import requirement
 from tests.unit.actors.page_data import claim
 
@@ -158,81 +158,32 @@ def test_a_login_form_in_place_of_the_page(fields: dict[str, Any], code: Code | 
 
 
 @pytest.mark.parametrize(
-    "title",
+    ("status", "error", "code"),
     [
-        "404",
-        "404 Not Found",
-        "404: Not Found",
-        "Error 404",
-        "HTTP 404 error",
-        "Not Found",
-        "Page not found | Example",
-        "Example \N{EN DASH} 404",
-        "404: This page could not be found",
-        "Oops! That page can\N{RIGHT SINGLE QUOTATION MARK}t be found.",
-        "Seite nicht gefunden - Beispiel",
-        "Page introuvable",
-        "Página no encontrada",
-        "Página não encontrada",
-        "Pagina non trovata",
-        "Pagina niet gevonden",
-        "Sayfa bulunamad\u0131",
-        "Страница не найдена",
-        "ページが見つかりません",
-        "页面不存在",
+        (200, ErrorPage.NOT_FOUND, Code.HTTP_NOT_FOUND),
+        (203, ErrorPage.SERVER_ERROR, Code.HTTP_SERVER_ERROR),
+        (410, ErrorPage.SERVER_ERROR, Code.HTTP_NOT_FOUND),
+        (200, None, None),
     ],
 )
-@pytest.mark.parametrize("place", ["title", "heading"])
-def test_a_page_that_says_it_is_not_there(title: str, place: str) -> None:
-    found = {"title": title} if place == "title" else {"markdown": f"Menu\n\n# {title}\n\nTry the search."}
+def test_an_error_that_calls_itself_a_success(status: int, error: ErrorPage | None, code: Code | None) -> None:
+    judgement = judge(claim(2_000, status=status, error_page=error))
 
-    assert code_of(300, **found) == Code.HTTP_NOT_FOUND
+    assert (judgement.code, judgement.usable) == (code, code is None)
 
 
 @pytest.mark.parametrize(
-    ("length", "title"),
+    ("tier", "code"),
     [
-        (1_000, "404 Not Found"),
-        (400, "Peugeot 404 - Encyclopedia"),
-        (400, "Route 404"),
-        (400, "404 ways to weave"),
-        (400, "The princess who was not found"),
+        (RenderTier.INTELLIGENCE, Code.CONTENT_REQUIRES_JS),
+        (RenderTier.LIGHTWEIGHT, Code.CONTENT_REQUIRES_JS),
+        (RenderTier.PLAYWRIGHT, Code.CONTENT_TOO_SHORT),
     ],
 )
-def test_a_page_about_404_is_a_page(length: int, title: str) -> None:
-    assert code_of(length, title=title) is None
+def test_a_request_for_consent_is_not_the_page(tier: RenderTier, code: Code) -> None:
+    judgement = judge(claim(2_000, tier=tier, consent_wall=True))
 
-
-@pytest.mark.parametrize(
-    ("length", "words"),
-    [
-        (90, {"title": "Internal Server Error"}),
-        (90, {"title": "500 Internal Server Error"}),
-        (90, {"title": "Service Temporarily Unavailable | Example"}),
-        (90, {"title": "Error 500"}),
-        (90, {"title": "Application error: a client-side exception has occurred"}),
-        (90, {"title": "", "markdown": "# Error establishing a database connection"}),
-        (90, {"markdown": "You have an error in your SQL syntax; check the manual"}),
-        (380, {"title": "Welcome to nginx!"}),
-        (2_900, {"title": "Apache2 Debian Default Page: It works"}),
-        (0, {"title": "IIS Windows Server"}),
-    ],
-)
-def test_an_error_that_calls_itself_a_success(length: int, words: dict[str, str]) -> None:
-    assert code_of(length, **words) == Code.HTTP_SERVER_ERROR
-
-
-@pytest.mark.parametrize(
-    ("length", "words"),
-    [
-        (2_000, {"title": "Internal Server Error"}),
-        (2_000, {"markdown": "Error establishing a database connection: how to mend WordPress"}),
-        (90, {"title": "The S&P 500"}),
-        (2_000, {"title": "Welcome to nginx and other servers"}),
-    ],
-)
-def test_a_page_about_errors_is_a_page(length: int, words: dict[str, str]) -> None:
-    assert code_of(length, **words) is None
+    assert (judgement.code, judgement.usable) == (code, False)
 
 
 @pytest.mark.parametrize(
