@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from turbohtml import Element
+
 from actors.fetchers.extract import tree
 from actors.fetchers.extract.choice.content import Content
 from actors.fetchers.extract.tree import Page
+from actors.fetchers.extract.visibility import Hiding
 from protocol.confidence import Source, confidence
 
 URL = "https://site.example/dir/page.html"
@@ -15,10 +18,14 @@ def parsed(body: str, url: str = URL) -> Page:
 
 
 def whole(page: Page, within: str = "body") -> Content:
-    """Take all that stands in the first element that `within` selects as the main content."""
+    """Take all that is seen in the first element that `within` selects as the main content."""
     main = page.root.select_one(within)
     assert main is not None
-    held = {page.root, main, *main.iter_elements()}
+    outer = {element for element in main.ancestors if isinstance(element, Element)}
+    held = {*outer, main, *main.iter_elements()}
+    for element, why in page.hidden.items():
+        if why is Hiding.INVISIBLE:
+            held -= {element, *element.iter_elements()}
     return Content(
         blocks=(),
         holders=frozenset(held),

@@ -20,7 +20,8 @@ def joined(base: str, href: str) -> str:
         return href
     if _ROOTED.fullmatch(href) and (origin := _origin(base)):
         return origin + href
-    return absolute(base, _BREAKS.sub("", href))
+    scheme, colon, rest = absolute(base, _BREAKS.sub("", href)).replace(" ", "%20").partition(":")
+    return f"{scheme.lower()}{colon}{rest}"
 
 
 def on_the_web(base: str, href: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import unescape
 from itertools import islice
 
 from turbohtml import Element
@@ -29,7 +30,10 @@ _MARKS = " \t>\u203a\u00bb/\\|\u00b7\u2022\u2192\u25b8\u25b6\u276f\u27e9<\u00ab\
 def breadcrumb(page: Page) -> tuple[Crumb, ...]:
     """Give the steps of the way, the home page first; nothing where the page tells of none."""
     told = max((_told(found, page) for found in _lists(page)), key=len, default=())
-    return told or _shown(page)
+    if not told or all(crumb.url for crumb in told[:-1]):
+        return told or _shown(page)
+    links = {crumb.name: crumb.url for crumb in _shown(page)}
+    return tuple(Crumb(name=crumb.name, url=crumb.url or links.get(crumb.name, "")) for crumb in told)
 
 
 def _lists(page: Page) -> Iterator[dict[str, Json]]:
@@ -46,7 +50,7 @@ def _told(found: dict[str, Json], page: Page) -> tuple[Crumb, ...]:
     for step in steps[:MAX_CRUMBS]:
         item = step.get("item")
         thing = mapping(page.embedded.resolve(item))
-        name = one_line(scalar(step.get("name")) or scalar(thing.get("name")), MAX_CHARS)
+        name = one_line(unescape(scalar(step.get("name")) or scalar(thing.get("name"))), MAX_CHARS)
         address = scalar(item) or scalar(thing.get("@id")) or scalar(thing.get("url")) or scalar(step.get("url"))
         if name:
             crumbs.append(Crumb(name=name, url=on_the_web(page.base, address)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -27,6 +28,7 @@ _MAX_DEPTH = 300
 _BUTTONS = frozenset({"submit", "button", "image", "reset"})
 _SECRET = frozenset({"hidden", "password", "file"})
 _CHOICES = frozenset({"radio", "checkbox"})
+_UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 _METHODS = frozenset({"GET", "POST", "DIALOG"})
 
 
@@ -39,13 +41,23 @@ def forms(page: Page) -> tuple[Form, ...]:
     for control in page.root.select("input[form],select[form],textarea[form]")[:_MAX_CONTROLS]:
         joined.setdefault(control.attr("form") or "", []).append(control)
     controls = [_controls(form, joined.get(form.attr("id") or "", [])) for form in elements]
-    reader = _Reader(page, labels(page, [control for own in controls for control in own]), legends(page))
+    reader = _Reader(page, labels(page, [control for own in controls for control in own]), legends(page), _unseen(page))
     return tuple(reader.form(form, own) for form, own in zip(elements, controls, strict=True))
 
 
 def _is_seen(element: Element, page: Page) -> bool:
     around = (element, *islice(element.ancestors, _MAX_DEPTH))
     return not any(page.hidden.get(one) is Hiding.INVISIBLE for one in around if isinstance(one, Element))
+
+
+def _unseen(page: Page) -> set[Element]:
+    outer = [element for element, why in page.hidden.items() if why is Hiding.INVISIBLE]
+    return {control for element in outer for control in element.iter_elements(CONTROLS)}
+
+
+def _is_trap(control: Element) -> bool:
+    # Robots fill what people do not see; choices hide behind labels that are drawn in their place.
+    return _UNSEEN.search((control.attr("style") or "").lower()) is not None
 
 
 def _controls(form: Element, joined: Sequence[Element]) -> list[Element]:
@@ -58,6 +70,7 @@ class _Reader:
     page: Page
     labels: dict[Element, str]
     legends: dict[Element, str]
+    unseen: set[Element]
 
     def form(self, form: Element, controls: Sequence[Element]) -> Form:
         method = (form.attr("method") or "").strip().upper()
@@ -76,7 +89,7 @@ class _Reader:
         fields: dict[str, FormField] = {}
         for number, control in enumerate(controls):
             kind = _kind(control)
-            if kind in _BUTTONS or (kind != "hidden" and self.page.hidden.get(control) is Hiding.INVISIBLE):
+            if kind in _BUTTONS or control in self.unseen or (kind not in _CHOICES and _is_trap(control)):
                 continue
             field = self._field(control, kind)
             place = f"{kind} {field.name}" if kind in _CHOICES and field.name else str(number)

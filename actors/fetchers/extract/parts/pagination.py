@@ -59,6 +59,8 @@ _PREVIOUS = frozenset(_BACK) | _words(
     " anterioară önceki sebelumnya trước prethodna prejšnja eelmine iepriekšējā предыдущая назад попередня предишна"
     " προηγούμενη הקודם السابق السابقة पिछला ก่อนหน้า 上一页 上一頁 上页 上頁 前へ 前 前のページ 이전"
 )
+_NUMBERED = re.compile(r"(?:page|paged|p|pg|start|offset|seite|pagina)[=/-]?\d+", re.IGNORECASE)
+_SLASHES_OF_HOME = len("//")
 _CURRENT = "[aria-current],.current,.active,.selected,.is-active,.is-current,.page-current,strong,b"
 
 
@@ -71,7 +73,13 @@ def pagination(page: Page) -> Neighbours:
     said = _by_words(page, bars)
     previous, following = named.previous or said.previous, named.next or said.next
     counted = _by_numbers(page, bars) if not following else Neighbours()
-    return Neighbours(previous or counted.previous, following or counted.next)
+    return _apart(previous or counted.previous, following or counted.next)
+
+
+def _apart(previous: str, following: str) -> Neighbours:
+    # A home page comes before no part; and where one page is both, the elder is the next.
+    home = previous.rstrip("/").count("/") == _SLASHES_OF_HOME
+    return Neighbours("" if home or previous == following else previous, following)
 
 
 def _by_rel(page: Page) -> Neighbours:
@@ -88,7 +96,12 @@ def _by_words(page: Page, bars: Bars) -> Neighbours:
     in_bars = {link for _, links in bars for link in links}
     for link in islice(page.root.iter_elements("a"), _MAX_LINKS):
         name = _direction(link, in_bar=link in in_bars)
-        if name and name not in found and (url := _other(link, page)):
+        if (
+            name
+            and name not in found
+            and (url := _other(link, page))
+            and (link in in_bars or _is_beside(url, page.url))
+        ):
             found[name] = url
     return Neighbours(**found)
 
@@ -150,6 +163,11 @@ def _other(link: Element, page: Page) -> str:
         return ""
     same = there.scheme in ("http", "https") and _site(there.hostname) == _site(here.hostname)
     return url if same and url.partition("#")[0] != page.url.partition("#")[0] else ""
+
+
+def _is_beside(url: str, here: str) -> bool:
+    """Tell whether an address differs in its last step alone, or numbers a page: a firm may be called "Next"."""
+    return url.rpartition("/")[0] == here.rpartition("/")[0] or _NUMBERED.search(url) is not None
 
 
 def _site(host: str | None) -> str:
