@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from turbohtml import Element, Node, Text
@@ -56,20 +57,29 @@ def read(member: Element, page: Page) -> Record:
     reader = _Reader(page)
     reader.read(member)
     fields: dict[Key, str] = {}
-    links: dict[Key, str] = {}
     for key, pieces in reader.pieces.items():
-        parts = dict.fromkeys(one_line(part, MAX_CELL_CHARS) for part in "".join(pieces).split(_PART))
-        text = _said(key.role, [part for part in parts if part])
-        place = key if key.role else _told(key, text, fields)
-        if text:
-            fields[place] = text
-            if key in reader.links:
-                links[place] = reader.links[key]
-    if (name := fields.pop(_NAME, "")) and (link := links.pop(_NAME, "") or True):
-        fields[_AUTHOR] = name
-        if isinstance(link, str):
-            links[_AUTHOR] = link
+        lines = dict.fromkeys(one_line(part, MAX_CELL_CHARS) for part in "".join(pieces).split(_PART))
+        parts = [line for line in lines if line]
+        if not key.role:
+            parts = _untold(parts, fields, reader.pieces)
+        if text := _said(key.role, parts):
+            fields[key] = text
+    links = {key: link for key, link in reader.links.items() if key in fields}
+    if _NAME in fields:
+        fields[_AUTHOR] = fields.pop(_NAME)
     return Record(fields, links, reader.url, reader.image)
+
+
+def _untold(parts: list[str], fields: dict[Key, str], said: Mapping[Key, object]) -> list[str]:
+    """Put prices, dates and ratings among the fields, where nothing else is one; give the other parts."""
+    rest: list[str] = []
+    for part in parts:
+        key = Key(roles.by_text(part), "")
+        if key.role and key not in fields and key not in said:
+            fields[key] = part
+        else:
+            rest.append(part)
+    return rest
 
 
 def _said(role: str, parts: list[str]) -> str:
@@ -80,11 +90,6 @@ def _said(role: str, parts: list[str]) -> str:
         return max(parts, key=len)
     text = one_line(" ".join(parts), MAX_CELL_CHARS)
     return roles.price_in(text) if role in (roles.PRICE, roles.OLD_PRICE) else text
-
-
-def _told(key: Key, text: str, fields: dict[Key, str]) -> Key:
-    role = Key(roles.by_text(text), "")
-    return role if role.role and role not in fields else key
 
 
 class _Reader:
@@ -134,7 +139,7 @@ class _Reader:
             self.url = self.url or link
         role = self._role(element, tag, classes, key)
         if role == roles.DATE and (when := element.attr("datetime")) is not None and when[:1].isdigit():
-            self.pieces.setdefault(Key(role, ""), [when.strip()])
+            self._say(Key(role, ""), f"{_PART}{when.strip()}", link)
             return
         if role == roles.AUTHOR and key != _NAME and (roles.is_name(classes) or element.attr("itemprop") == "name"):
             key = _NAME
@@ -149,6 +154,8 @@ class _Reader:
             return
         if tag not in INLINE:
             self._last = None
+            if not key.role and key in self.pieces:
+                self.pieces[key].append(_PART)
         self._stack.extend([(child, key, link) for child in reversed(element.children)])
 
     def _role(self, element: Element, tag: str, classes: str, key: Key) -> str:
