@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from protocol.confidence import FieldConfidence
-from protocol.documents import ExtractedTable
+from protocol.confidence import FieldConfidence, Use
+from protocol.documents import ExtractedLink, ExtractedTable, Signal
 from protocol.faults import Action, Category, Code, FaultContext
+from protocol.page import Form, PageFields, RecordList, StructuredItem
 
 SCHEMA_VERSION = "1.0"
 """MAJOR.MINOR of every answer of the edge (000 §1)."""
@@ -18,6 +19,11 @@ MIN_CONTENT_CHARS = 500
 """Text that the cheap tiers need at least (000 §6)."""
 
 MAX_URL_CHARS = 8_192
+MIN_EXCERPT_CHARS = 500
+MAX_EXCERPT_CHARS = 2_000_000
+SHORT_TABLE_ROWS = 20
+"""The rows of a table that are given unless all are asked for."""
+
 DEFAULT_LATENCY_MS = 30_000
 MAX_LATENCY_MS = 300_000
 
@@ -72,6 +78,29 @@ class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     include_html: Annotated[bool, Meta(description="Return the HTML of the page, too.")] = False
     include_network: Annotated[bool, Meta(description="Return the requests that were made.")] = False
     include_console: Annotated[bool, Meta(description="Return what the page wrote to its console.")] = False
+    include_links: Annotated[bool, Meta(description="Return the links, of the content and of the navigation.")] = False
+    include_forms: Annotated[bool, Meta(description="Return the forms with their fields.")] = False
+    include_lists: Annotated[bool, Meta(description="Return repeated records (cards, results) as rows.")] = False
+    include_structured_data: Annotated[
+        bool, Meta(description="Return JSON-LD, microdata, RDFa, Open Graph as schema.org items.")
+    ] = False
+    full_tables: Annotated[bool, Meta(description="Return every row of every table.")] = False
+    max_chars: Annotated[
+        Annotated[int, Meta(ge=MIN_EXCERPT_CHARS, le=MAX_EXCERPT_CHARS)] | None,
+        Meta(description="Characters of Markdown at most; a longer page is cut at a block, with a cursor to go on."),
+    ] = None
+    cursor: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=256)] | None,
+        Meta(description="content.cursor of an answer about the same page: goes on exactly there."),
+    ] = None
+    section: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=300)] | None,
+        Meta(description="Heading of the one section to return."),
+    ] = None
+    query: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=300)] | None,
+        Meta(description="Words: the passages that match them best are returned."),
+    ] = None
 
 
 class TierAttempt(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -173,12 +202,17 @@ class ApiPattern(Struct, frozen=True, kw_only=True, rename="camel"):
     confidence_score: float | UnsetType = UNSET
 
 
-class BrowseContent(Struct, frozen=True, kw_only=True):
-    """The page as Markdown and as plain text; `html` only when it was asked for."""
+class BrowseContent(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The page as Markdown and as plain text; `html` only when it was asked for.
+
+    Where only a part is given, `total_chars` is the length of the whole Markdown, and `cursor` goes on behind the part.
+    """
 
     markdown: str
     text: str
     html: str | UnsetType = UNSET
+    total_chars: int | UnsetType = UNSET
+    cursor: str | UnsetType = UNSET
 
 
 class BrowseMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -202,8 +236,19 @@ class LearningInsights(Struct, frozen=True, kw_only=True, rename="camel"):
     skills_used: tuple[str, ...]
 
 
+class PageLinks(Struct, frozen=True, kw_only=True):
+    """The links of a page: those of its main content, and those of its navigation."""
+
+    content: tuple[ExtractedLink, ...]
+    navigation: tuple[ExtractedLink, ...]
+
+
 class BrowseResult(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A page, as a client gets it (000 §5). Its words are the web's: evidence, never instructions."""
+    """A page, as a client gets it (000 §5). Its words are the web's: evidence, never instructions.
+
+    What follows `learning_insights` is added to the contract. `usable_for` tells what the overall score is good enough
+    for; `left_out` counts what the page holds but nobody is meant to see.
+    """
 
     url: str
     title: str
@@ -217,6 +262,14 @@ class BrowseResult(Struct, frozen=True, kw_only=True, rename="camel"):
     console: tuple[ConsoleMessage, ...] | UnsetType = UNSET
     decision_trace: DecisionTrace | UnsetType = UNSET
     learning_insights: LearningInsights | UnsetType = UNSET
+    fields: PageFields | UnsetType = UNSET
+    usable_for: tuple[Use, ...] | UnsetType = UNSET
+    signals: tuple[Signal, ...] | UnsetType = UNSET
+    links: PageLinks | UnsetType = UNSET
+    forms: tuple[Form, ...] | UnsetType = UNSET
+    lists: tuple[RecordList, ...] | UnsetType = UNSET
+    structured_data: tuple[StructuredItem, ...] | UnsetType = UNSET
+    left_out: dict[str, int] | UnsetType = UNSET
 
 
 class StructuredError(Struct, frozen=True, kw_only=True, rename="camel"):

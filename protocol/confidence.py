@@ -94,13 +94,17 @@ class Confidence(Struct, frozen=True, kw_only=True):
 
 
 class FieldConfidence(Struct, frozen=True, kw_only=True, rename="camel"):
-    """The confidence of every field of one result (000 §2); lists are parallel to the items they speak of."""
+    """The confidence of every field of one result (000 §2); lists are parallel to the items they speak of.
+
+    `fields` holds that of each field beyond title and content, by the name it has in the result ("siteName").
+    """
 
     title: Confidence
     content: Confidence
     overall: Confidence
     tables: tuple[Confidence, ...] | msgspec.UnsetType = msgspec.UNSET
     discovered_apis: tuple[Confidence, ...] | msgspec.UnsetType = msgspec.UNSET
+    fields: dict[str, Confidence] | msgspec.UnsetType = msgspec.UNSET
 
 
 def level(score: float) -> Level:

@@ -9,6 +9,8 @@ from typing import Annotated, Generic, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from protocol.page import Form, PageFields, RecordList, StructuredItem
+
 NonEmpty = Annotated[str, Meta(min_length=1)]
 
 
@@ -40,16 +42,34 @@ class ExtractedLink(Struct, frozen=True, kw_only=True, omit_defaults=True):
     context: str = ""
 
 
-class ExtractedTable(Struct, frozen=True, kw_only=True):
-    """A data table (000 §5): one row per record, one cell per header."""
+class ExtractedTable(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A data table (000 §5): one row per record, one cell per header.
+
+    `row_count` tells how many rows it has where not all of them are given.
+    """
 
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str | UnsetType = UNSET
+    row_count: int | UnsetType = UNSET
+
+
+class PageParts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a page says beside its words: its fields, its other links, its forms, records and structured data.
+
+    `left_out` counts, by kind, what the page holds but nobody is meant to see.
+    """
+
+    fields: PageFields = PageFields()
+    navigation: tuple[ExtractedLink, ...] = ()
+    forms: tuple[Form, ...] = ()
+    lists: tuple[RecordList, ...] = ()
+    structured: tuple[StructuredItem, ...] = ()
+    left_out: dict[str, int] = {}
 
 
 class WebObservationSummary(Struct, frozen=True, kw_only=True, tag_field="doc_type", tag="web.observation.summary.v1"):
-    """One page as Markdown. `text`, `html`, `language` and `tables` are additions to the seed's fields."""
+    """One page as Markdown; what follows `signals` is added to the seed's fields."""
 
     url: str
     title: str
@@ -61,6 +81,7 @@ class WebObservationSummary(Struct, frozen=True, kw_only=True, tag_field="doc_ty
     html: str | UnsetType = UNSET
     language: str | UnsetType = UNSET
     tables: tuple[ExtractedTable, ...] = ()
+    parts: PageParts = PageParts()
 
 
 class WebObservationChunk(Struct, frozen=True, kw_only=True, tag_field="doc_type", tag="web.observation.chunk.v1"):

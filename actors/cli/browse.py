@@ -68,11 +68,15 @@ def browse(  # noqa: PLR0913 - the options of a command
         include_decision_trace=trace,
         include_html=html,
     )
-    loaded = read(config, data_dir, log_level)
+    look_up(url, options, read(config, data_dir, log_level), as_json=as_json)
+
+
+def look_up(url: str, options: BrowseOptions, loaded: Loaded, *, as_json: bool) -> None:
+    """Read a page with the running Weft, or with a private one, and print it."""
     address = url if "://" in url else f"https://{url}"
     with terminal.err().status(f"Reading {terminal.one_line(address)}"):  # shown on a terminal only
         result = anyio.run(_result, loaded, address, options)
-    _show(result, as_json=as_json, html=html)
+    _show(result, as_json=as_json, html=options.include_html)
 
 
 async def _result(loaded: Loaded, url: str, options: BrowseOptions) -> BrowseResult:

@@ -12,6 +12,7 @@ import typer
 from actors.cli.browse import browse
 from actors.cli.doctor import doctor
 from actors.cli.errors import Exit, exit_code, first, show
+from actors.cli.extract import extract
 from actors.cli.mcp import mcp
 from actors.cli.schema import schema
 from actors.cli.status import status
@@ -50,7 +51,7 @@ def weft(
     """
 
 
-for _verb in (up, browse, status, tap, mcp, doctor, schema):
+for _verb in (up, browse, extract, status, tap, mcp, doctor, schema):
     app.command(no_args_is_help=_verb is browse)(_verb)
 
 

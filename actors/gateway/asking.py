@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
+from msgspec import structs
+
 from actors.gateway.translate import to_result
 from bus.stats import Meter, Replica
-from protocol.browse import BrowseResult
+from protocol.browse import BrowseResult, Freshness
 from protocol.faults import FaultError
 from protocol.pages import BrowsePage
 from protocol.subjects import BROWSE, Call
@@ -34,16 +36,26 @@ class Asking(Protocol):
         ...
 
 
-async def browse(bus: Asking, page: BrowsePage, grace_ms: int) -> BrowseResult:
+async def browse(bus: Asking, page: BrowsePage, grace_ms: int, *, for_model: bool = False) -> BrowseResult:
     """Get a page within its budget; an actor that is being restarted gets `grace_ms` to come back.
+
+    A model gets as much of the page at once as it can take, unless a length was asked for.
 
     Raises:
         FaultError: why there is none, told with the address.
     """
     try:
-        browsed = await bus.call(BROWSE, page, timeout_ms=page.options.max_latency_ms, wait_ms=grace_ms)
+        browsed = await bus.call(BROWSE, _going_on(page), timeout_ms=page.options.max_latency_ms, wait_ms=grace_ms)
     except FaultError as error:
         if error.fault.context is not None:
             raise
         raise FaultError(error.fault.at(url=page.url)) from None
-    return to_result(browsed, page.options)
+    return to_result(browsed, page.options, for_model=for_model)
+
+
+def _going_on(page: BrowsePage) -> BrowsePage:
+    """Whoever goes on reading wants the page that was begun, not a newer one."""
+    options = page.options
+    if options.cursor is None or options.freshness_requirement is not Freshness.ANY:
+        return page
+    return structs.replace(page, options=structs.replace(options, freshness_requirement=Freshness.CACHED))

@@ -115,7 +115,7 @@ class ToolEntry(Generic[A]):
 
 async def _browse(weft: Weft, asked: BrowseArguments) -> Answer:
     options = BrowseOptions(**{name: getattr(asked, name) for name in BrowseOptions.__struct_fields__})
-    result = await browse(weft.bus, BrowsePage(url=asked.url, options=options), weft.grace_ms)
+    result = await browse(weft.bus, BrowsePage(url=asked.url, options=options), weft.grace_ms, for_model=True)
     return Answer(result_text(result, secrets.token_hex(BOUNDARY_BYTES)), result)
 
 
@@ -128,7 +128,10 @@ TOOLS: Mapping[str, ToolEntry[Any]] = MappingProxyType(
             arguments=BrowseArguments,
             answer=BrowseResult,
             run=_browse,
-            by_type=frozenset({"decisionTrace", "network", "console", "discoveredApis", "learningInsights"}),
+            by_type=frozenset(
+                {"decisionTrace", "network", "console", "discoveredApis", "learningInsights", "fields", "links"}
+                | {"forms", "lists", "structuredData", "signals", "usableFor", "leftOut"}
+            ),
         ),
     }
 )

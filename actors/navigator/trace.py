@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from actors.navigator.ladder import Absent, Accepted, Attempt, Failed, Outcome, Rejected, TooSlow, reason
 from protocol.browse import DecisionTrace, TierAttempt, TraceSummary, ValidationDetails
-from protocol.confidence import FieldConfidence, confidence, overall
+from protocol.confidence import FieldConfidence, Source, confidence, overall
 from protocol.faults import Code
 from protocol.pages import Fetched, PageBrowsed
 
@@ -41,7 +41,12 @@ def field_confidence(page: Fetched, *, accepted: bool) -> FieldConfidence:
     if not accepted:
         content = confidence(content.source, min(content.score, UNVALIDATED_CEILING))
     return FieldConfidence(
-        title=page.title, content=content, overall=overall(page.title, content), tables=page.tables or UNSET
+        title=page.title,
+        content=content,
+        overall=overall(page.title, content),
+        tables=page.tables or UNSET,
+        discovered_apis=tuple(confidence(Source.HEURISTIC, api.confidence_score or None) for api in page.apis) or UNSET,
+        fields=page.fields or UNSET,
     )
 
 

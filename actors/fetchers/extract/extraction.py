@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from protocol.browse import SelectorAttempt, TitleAttempt
+from protocol.browse import ApiPattern, SelectorAttempt, TitleAttempt
 from protocol.confidence import Confidence
 from protocol.documents import WebObservationSummary
 from protocol.pages import PageEvidence
@@ -13,7 +14,10 @@ from protocol.pages import PageEvidence
 
 @dataclass(frozen=True)
 class Extraction:
-    """A page as a document, how sure each field is, and how it was come by; `tables` is parallel to the document's."""
+    """A page as a document, how sure each field is, and how it was come by; `tables` is parallel to the document's.
+
+    `fields` holds the confidence of the fields beyond title and content, by their wire names.
+    """
 
     summary: WebObservationSummary
     evidence: PageEvidence
@@ -22,6 +26,8 @@ class Extraction:
     tables: tuple[Confidence, ...] = ()
     selectors: tuple[SelectorAttempt, ...] = ()
     titles: tuple[TitleAttempt, ...] = ()
+    fields: Mapping[str, Confidence] = field(default_factory=dict[str, Confidence])
+    apis: tuple[ApiPattern, ...] = ()
 
 
 # What is not seen, but read by a model: controls, soft hyphens, directions, zero widths, tags, variation selectors.

@@ -130,6 +130,8 @@ def _fetched(request: FetchPage, response: Response, found: Extraction, now: dat
         title=found.title,
         content=found.content,
         tables=found.tables,
+        fields=dict(found.fields),
+        apis=found.apis,
         selectors=found.selectors,
         titles=found.titles,
         fetched_at=int(now.timestamp() * 1000),

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from actors.gateway.translate import (
-    MAX_TEXT_CHARS,
     STATUS_OF_CATEGORY,
     error_text,
     http_status,
@@ -23,11 +22,15 @@ from protocol.browse import (
     BrowseMetadata,
     BrowseOptions,
     BrowseResult,
+    PageLinks,
     RenderTier,
     StructuredError,
 )
-from protocol.confidence import FieldConfidence, Source, confidence, overall
-from protocol.faults import KINDS, Action, Category, Code, FaultContext, fault, rate_limited
+from protocol.confidence import FieldConfidence, Source, Use, confidence, overall
+from protocol.documents import ExtractedLink, ExtractedTable, PageParts
+from protocol.excerpt import MAX_TOKENS, tokens
+from protocol.faults import KINDS, Action, Category, Code, FaultContext, FaultError, fault, rate_limited
+from protocol.page import Form, RecordList, StructuredItem
 from tests.requirements import requirement
 from tests.unit.actors.gateway_data import CONFIDENCE, CONSOLE, NETWORK, TABLE, TRACE, browsed
 from tests.unit.actors.page_data import URL
@@ -47,6 +50,7 @@ PLAIN = BrowseResult(
         content_type="text/html",
     ),
     field_confidence=CONFIDENCE,
+    usable_for=(Use.DISPLAY, Use.STORE),
 )
 
 STATUSES = {
@@ -196,13 +200,81 @@ def test_a_doubtful_page_asks_for_a_second_source() -> None:
     )
 
 
-def test_a_long_page_is_cut_and_says_so() -> None:
-    result = to_result(browsed("x" * (MAX_TEXT_CHARS + 5)), BrowseOptions())
+LONG = "\n\n".join(f"## Loom {number}\n\n" + "warp and weft " * 60 for number in range(60))
+
+
+def test_a_program_gets_the_whole_of_a_long_page() -> None:
+    result = to_result(browsed(LONG), BrowseOptions())
+
+    assert result.content.markdown == LONG
+    assert (result.content.cursor, result.content.total_chars) == (UNSET, UNSET)
+
+
+def test_a_model_gets_what_it_can_take_and_the_way_on() -> None:
+    result = to_result(browsed(LONG), BrowseOptions(), for_model=True)
 
     text = result_text(result, BOUNDARY)
 
-    assert "The last 5 characters are left out here; the structured result has the whole page." in text
-    assert text.count("x") < MAX_TEXT_CHARS + 100
+    assert tokens(result.content.markdown) <= MAX_TOKENS
+    assert result.content.total_chars == len(LONG)
+    assert f"The next one: the same call with cursor {result.content.cursor}." in text
+
+
+def test_the_parts_of_a_long_page_are_the_whole() -> None:
+    parts, options = list[str](), BrowseOptions(max_chars=5_000)
+
+    while True:
+        content = to_result(browsed(LONG), options, for_model=True).content
+        parts.append(content.markdown)
+        if not content.cursor:
+            break
+        options = BrowseOptions(max_chars=5_000, cursor=content.cursor)
+
+    assert len(parts) > 5
+    for number in range(60):
+        assert sum(part.count(f"## Loom {number}\n") for part in parts) == 1
+
+
+def test_one_section_can_be_asked_for() -> None:
+    content = to_result(browsed(LONG), BrowseOptions(section="Loom 7")).content
+
+    assert content.markdown.startswith("## Loom 7\n")
+    assert content.text.startswith("Loom 7\nwarp and weft")
+    assert "Loom 8" not in content.markdown
+
+
+def test_a_section_that_is_not_there_is_refused_by_name() -> None:
+    with pytest.raises(FaultError) as refused:
+        to_result(browsed(LONG), BrowseOptions(section="Spinning"))
+
+    assert refused.value.fault.code is Code.VALIDATION_INVALID_REQUEST
+    assert refused.value.fault.field == "section"
+
+
+def test_a_long_table_is_short_unless_it_is_asked_for_whole() -> None:
+    rows = tuple((str(number),) for number in range(1_000))
+    page = browsed(tables=(ExtractedTable(headers=("n",), rows=rows),))
+
+    short, whole = to_result(page, BrowseOptions()), to_result(page, BrowseOptions(full_tables=True))
+
+    assert short.tables == (ExtractedTable(headers=("n",), rows=rows[:20], row_count=1_000),)
+    assert whole.tables == (ExtractedTable(headers=("n",), rows=rows),)
+
+
+def test_what_a_page_says_beyond_its_words_comes_on_request() -> None:
+    link, form = ExtractedLink(url=URL, text="Looms"), Form(action=URL)
+    lists = (RecordList(columns=("title",), rows=(("Jack",),)),)
+    item = StructuredItem(type="Product", format="json-ld", properties={"name": "Loom"})
+    parts = PageParts(forms=(form,), lists=lists, structured=(item,), left_out={"texts": 2})
+    page = browsed(extracted_links=(link,), parts=parts)
+    options = BrowseOptions(include_links=True, include_forms=True, include_lists=True, include_structured_data=True)
+
+    bare, full = to_result(page, BrowseOptions()), to_result(page, options)
+
+    assert (bare.links, bare.forms, bare.lists, bare.structured_data) == (UNSET, UNSET, UNSET, UNSET)
+    assert full.links == PageLinks(content=(link,), navigation=())
+    assert (full.forms, full.lists, full.structured_data) == ((form,), lists, (item,))
+    assert "Left out, since nobody is meant to see it: 2 texts." in result_text(full, BOUNDARY)
 
 
 HOSTILE = st.text() | st.lists(

@@ -30,7 +30,7 @@ CONTENTS: dict[type, dict[str, Any]] = {
 }
 
 ADDITIONS: dict[type, dict[str, Any]] = {
-    WebObservationSummary: {"tables": []},
+    WebObservationSummary: {"tables": [], "parts": {}},
     WebObservationChunk: {},
     CollectionIndex: {},
     CollectionSource: {},

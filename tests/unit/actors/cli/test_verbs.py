@@ -22,7 +22,7 @@ from tests.unit.actors.cli.cli_data import REPLICA, FakeBus, FakeLaunch, connect
 
 # -- help, usage, exit codes ------------------------------------------------------------------------------------------
 
-VERBS = ("up", "browse", "status", "tap", "mcp", "doctor", "schema")
+VERBS = ("up", "browse", "extract", "status", "tap", "mcp", "doctor", "schema")
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -1,0 +1,99 @@
+"""`weft extract`: what stands in pages that are already here, one or many, without a network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from actors.cli import terminal
+from actors.cli.browse import look_up
+from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from protocol.browse import MAX_EXCERPT_CHARS, MIN_EXCERPT_CHARS, BrowseOptions
+from protocol.excerpt import excerpt
+from protocol.faults import Code, FaultError, fault
+
+STDIN = "-"
+
+Jsonl = Annotated[
+    Path | None,
+    typer.Option(
+        "--jsonl", metavar="IN", help='Extract many: a line {"id", "url", "path"} for each page (HTML, plain or .gz).'
+    ),
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Folder for ID.md and ID.json of each page of --jsonl.")
+]
+
+
+def extract(  # noqa: PLR0913 - the options of a command
+    page: Annotated[
+        str,
+        typer.Argument(metavar="FILE|URL|-", help="A file, an address, or - for what comes in.", show_default=False),
+    ] = "",
+    *,
+    jsonl: Jsonl = None,
+    out: Out = None,
+    workers: Annotated[
+        int, typer.Option("--workers", min=0, help="Processes for --jsonl; 0 is one for each core.", show_default=False)
+    ] = 0,
+    url: Annotated[str, typer.Option("--url", help="Address of the page in a file, for its links.")] = "",
+    as_json: Json = False,
+    max_chars: Annotated[
+        int | None,
+        typer.Option("--max-chars", min=MIN_EXCERPT_CHARS, max=MAX_EXCERPT_CHARS, help="Characters of Markdown."),
+    ] = None,
+    cursor: Annotated[str | None, typer.Option("--cursor", help="Go on where an excerpt ended.")] = None,
+    section: Annotated[str | None, typer.Option("--section", help="Heading of the one section to print.")] = None,
+    query: Annotated[str | None, typer.Option("--query", help="Words: print the passages that match best.")] = None,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Extract what pages say that are already here.
+
+    Prints Markdown, or with --json every field with its confidence. A file needs no running Weft and no network; an
+    address is read as `weft browse` does it.
+    """
+    if jsonl is not None or out is not None:
+        _many(page, jsonl, out, workers)
+        return
+    options = BrowseOptions(max_chars=max_chars, cursor=cursor, section=section, query=query)
+    if "://" in page:
+        look_up(page, options, read(config, data_dir, log_level), as_json=as_json)
+        return
+    from actors.cli.extracted import extracted  # noqa: PLC0415 - brings the parser along
+
+    found = extracted(_body(page), url or _address(page))
+    part = excerpt(found.markdown, max_chars=max_chars, cursor=cursor, section=section, query=query)
+    if as_json:
+        terminal.write(terminal.json_text(msgspec.structs.replace(found, markdown=part.markdown)))
+    else:
+        terminal.write(terminal.plain(part.markdown))
+
+
+def _many(page: str, jsonl: Path | None, out: Path | None, workers: int) -> None:
+    if page or jsonl is None or out is None:
+        raise typer.BadParameter("give both --jsonl IN and --out DIR, and no single page with them")
+    from actors.cli.extracted import extract_many  # noqa: PLC0415 - brings the parser along
+
+    failed = extract_many(jsonl, out, workers)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _body(page: str) -> bytes:
+    if not page:
+        raise typer.BadParameter("name a file or an address, or - for what comes in")
+    try:
+        return sys.stdin.buffer.read() if page == STDIN else Path(page).read_bytes()
+    except OSError as error:
+        message = f"{page}: {error.strerror or error}; name a file that can be read, a full address, or -"
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="FILE")) from None
+
+
+def _address(page: str) -> str:
+    return "" if page == STDIN else Path(page).resolve().as_uri()

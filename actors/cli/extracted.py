@@ -1,0 +1,180 @@
+"""Runs the extraction over files: one here, many in processes of their own."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from actors.cli import terminal
+from actors.fetchers.extract.extraction import Extraction
+from actors.fetchers.extract.page import extract
+from protocol.browse import ApiPattern, PageLinks
+from protocol.confidence import Use, overall, usable_for
+from protocol.documents import ExtractedTable, Signal
+from protocol.faults import Code, FaultError, fault
+from protocol.page import Form, PageFields, RecordList, StructuredItem
+
+GZIP = b"\x1f\x8b"
+BATCH = 8
+"""Pages that a process is given at once: enough to hide the way there, few enough to share out evenly."""
+
+_SAFE_ID = re.compile(r"[\w.@+=,-]{1,200}")
+
+
+class Task(Struct, frozen=True):
+    """A line of the input: the page's own name, its address, and the file that holds it.
+
+    A path is looked for here, then beside the list.
+    """
+
+    id: str
+    path: str
+    url: str = ""
+
+
+class ExtractedPage(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Everything that a page says. `confidence` is by field; `ms` is the CPU time that it took; `error` why it failed.
+
+    `author` and `date` repeat the authors and the date of publication as one text each.
+    """
+
+    url: str
+    title: str = ""
+    author: str = ""
+    date: str = ""
+    lang: str = ""
+    confidence: dict[str, float] = {}
+    usable_for: tuple[Use, ...] = ()
+    markdown: str = ""
+    fields: PageFields = PageFields()
+    tables: tuple[ExtractedTable, ...] = ()
+    lists: tuple[RecordList, ...] = ()
+    forms: tuple[Form, ...] = ()
+    links: PageLinks | UnsetType = UNSET
+    structured_data: tuple[StructuredItem, ...] = ()
+    discovered_apis: tuple[ApiPattern, ...] = ()
+    signals: tuple[Signal, ...] = ()
+    left_out: dict[str, int] = {}
+    ms: float = 0.0
+    error: str = ""
+
+
+def extracted(body: bytes, url: str) -> ExtractedPage:
+    """Extract one page; `body` may be compressed with gzip.
+
+    Raises:
+        FaultError: the page has no text that could be read.
+    """
+    body = gzip.decompress(body) if body.startswith(GZIP) else body
+    started = time.process_time()
+    found = extract(body, "", url)
+    return _whole(found, url, round((time.process_time() - started) * 1000, 3))
+
+
+def extract_many(jsonl: Path, out: Path, workers: int) -> int:
+    """Extract every page that a file lists into a folder; gives the number of those that failed.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, for a line that is no task.
+    """
+    from rich.progress import track  # noqa: PLC0415 - costs 50 ms
+
+    tasks = list(_tasks(jsonl))
+    out.mkdir(parents=True, exist_ok=True)
+    console = terminal.err()
+    failed = 0
+    with ProcessPoolExecutor(workers or os.cpu_count()) as pool:
+        done = pool.map(_extract_to, tasks, [out] * len(tasks), chunksize=BATCH)
+        try:
+            for task, error in track(
+                zip(tasks, done, strict=True),
+                "Extracting",
+                total=len(tasks),
+                console=console,
+                disable=not console.is_terminal,
+            ):
+                if error:
+                    failed += 1
+                    console.print(f"{task.id}: {error}")
+        except BrokenProcessPool:
+            message = "A process that extracts was killed; is there enough memory?"
+            raise FaultError(fault(Code.INTERNAL_ERROR, message)) from None
+    return failed
+
+
+def _tasks(jsonl: Path) -> Iterator[Task]:
+    try:
+        lines = jsonl.read_bytes().splitlines()
+    except OSError as error:
+        raise _wrong(f"{jsonl}: {error.strerror}") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            task = msgspec.json.decode(line, type=Task)
+        except msgspec.DecodeError as error:
+            raise _wrong(f"{jsonl}, line {number}: {error}") from None
+        if not _SAFE_ID.fullmatch(task.id):
+            raise _wrong(f"{jsonl}, line {number}: id {task.id!r} cannot be the name of a file")
+        yield task if Path(task.path).exists() else replace(task, path=str(jsonl.parent / task.path))
+
+
+def _wrong(message: str) -> FaultError:
+    hint = 'each line is {"id": "…", "url": "…", "path": "…"}'
+    return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{message}; {hint}", field="--jsonl"))
+
+
+def _extract_to(task: Task, out: Path) -> str:
+    """Write what a page says into its two files; gives what went wrong, if anything did."""
+    try:
+        found = extracted(Path(task.path).read_bytes(), task.url)
+    except (OSError, EOFError) as error:
+        found = ExtractedPage(url=task.url, error=str(error))
+    except FaultError as error:
+        found = ExtractedPage(url=task.url, error=error.fault.message)
+    (out / f"{task.id}.md").write_text(found.markdown, encoding="utf-8", errors="replace")
+    written = msgspec.json.encode(replace(found, markdown=""))
+    (out / f"{task.id}.json").write_bytes(written)
+    return found.error
+
+
+def _whole(found: Extraction, url: str, ms: float) -> ExtractedPage:
+    summary = found.summary
+    parts, fields = summary.parts, summary.parts.fields
+    every = overall(found.title, found.content)
+    scores = {"content": found.content, "title": found.title, "overall": every, **found.fields}
+    scores |= {short: found.fields[long] for short, long in SHORT.items() if long in found.fields}
+    return ExtractedPage(
+        url=url,
+        title=summary.title,
+        author=", ".join(fields.authors),
+        date=fields.published,
+        lang=fields.language,
+        confidence={name: sure.score for name, sure in scores.items()},
+        usable_for=usable_for(every.score),
+        markdown=summary.markdown,
+        fields=fields,
+        tables=summary.tables,
+        lists=parts.lists,
+        forms=parts.forms,
+        links=PageLinks(content=summary.extracted_links, navigation=parts.navigation),
+        structured_data=parts.structured,
+        discovered_apis=found.apis,
+        signals=summary.signals,
+        left_out=parts.left_out,
+        ms=ms,
+    )
+
+
+SHORT = {"author": "authors", "date": "published", "lang": "language"}
+"""The names by which measuring programs know three of the fields."""
