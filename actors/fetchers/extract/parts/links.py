@@ -31,9 +31,9 @@ def links(page: Page, content: Content) -> tuple[list[ExtractedLink], list[Extra
     other: dict[str, tuple[Element, str]] = {}
     for link in page.root.iter_elements("a"):
         found = own if link in content.holders else other
-        if len(found) >= MAX_LINKS or link in invisible or not (url := _address(link, page)):
+        if len(found) >= MAX_LINKS or link in invisible or not (url := _address(link, page)) or url in found:
             continue
-        if url not in found and (text := _text(link, page)):
+        if url not in own and (text := _text(link, page)):
             found[url] = (link, text)
     around = _Surroundings(page)
     inner = [ExtractedLink(url=url, text=text, context=around.of(link, text)) for url, (link, text) in own.items()]

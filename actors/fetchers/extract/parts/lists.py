@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from turbohtml import Element
 
@@ -62,27 +63,26 @@ def _by_weight(page: Page, content: Content) -> list[Repeat]:
     whole = _likely(content, _LISTING) >= _SURE_LISTING
     weighed: list[tuple[float, Repeat]] = []
     for repeat in repeats(page.root, None if whole else content.holders):
-        kept = sum(1 for member in repeat.members if member in content.holders)
-        if kept >= _KEPT_SHARE * len(repeat.members) or (whole and _is_grid(repeat)):
-            weighed.append((weight(repeat.members), repeat))
-    weighed = [(heavy, repeat) for heavy, repeat in weighed if heavy > 0]
+        kept = sum(1 for member in repeat.members if member in content.holders) >= _KEPT_SHARE * len(repeat.members)
+        if not kept and not (whole and len(repeat.members) >= _MIN_GRID):
+            continue
+        said = kinds(repeat.members)
+        if (kept or _is_grid(repeat, said)) and (heavy := weight(repeat.members, said)) > 0:
+            weighed.append((heavy, repeat))
     outer = sections(weighed)
-    records = [pair for place, pair in enumerate(weighed) if place not in outer]
-    return [repeat for _, repeat in sorted(records, key=lambda pair: -pair[0])]
+    records_of = [pair for place, pair in enumerate(weighed) if place not in outer]
+    return [repeat for _, repeat in sorted(records_of, key=lambda pair: -pair[0])]
 
 
 def _likely(content: Content, kinds_of_page: tuple[PageType, ...]) -> float:
     return sum(content.page_types.get(kind, 0.0) for kind in kinds_of_page)
 
 
-def _is_grid(repeat: Repeat) -> bool:
+def _is_grid(repeat: Repeat, said: AbstractSet[str]) -> bool:
     """Tell a grid of cards that a listing is made for, though none of its short texts was kept."""
-    if len(repeat.members) < _MIN_GRID or _ASIDE & {
-        outer.tag for outer in repeat.holder.ancestors if isinstance(outer, Element)
-    }:
+    if "link" not in said or not ("price" in said or len(said) >= _RICH):
         return False
-    said = kinds(repeat.members)
-    return "link" in said and ("price" in said or len(said) >= _RICH)
+    return not any(outer.tag in _ASIDE for outer in repeat.holder.ancestors if isinstance(outer, Element))
 
 
 def _around(repeat: Repeat) -> Iterator[Element]:
