@@ -8,10 +8,14 @@ _BLOCKS = frozenset(
     {"address", "article", "blockquote", "div", "dl", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6"}
     | {"header", "hr", "li", "ol", "p", "pre", "section", "table", "ul"}
 )
+_ON_ONE_LINE = "a,code,h1,h2,h3,h4,h5,h6,td,th,caption"
+_INLINE = frozenset({"b", "cite", "del", "em", "font", "i", "ins", "q", "s", "small", "span", "strike", "strong", "u"})
 
 
 def mend(body: Element) -> None:
     """Turn two or more line breaks in a row into the end of a paragraph; drop those that end a block anyway."""
+    for inner in reversed(body.select("br")):
+        _lift(inner)
     done = set[Element]()
     for first in body.select("br"):
         if first in done:
@@ -24,6 +28,20 @@ def mend(body: Element) -> None:
                 other.extract()
         elif follower is None or (isinstance(follower, Element) and follower.tag in _BLOCKS):
             first.extract()
+
+
+def _lift(inner: Element) -> None:
+    """Take a break out of emphasis, which ends before it and begins again after it; elsewhere in a line, a space."""
+    if inner.closest(_ON_ONE_LINE) is not None:
+        inner.replace_with(Text(" "))
+        return
+    parent = inner.parent
+    while isinstance(parent, Element) and parent.tag in _INLINE:
+        rest = list(inner.next_siblings)
+        if rest:
+            parent.insert_after(Element(parent.tag, None, rest))
+        parent.insert_after(inner)
+        parent = inner.parent
 
 
 def _run(first: Element) -> tuple[Node | None, list[Element]]:

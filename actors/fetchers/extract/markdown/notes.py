@@ -139,6 +139,8 @@ def _text(note: _Note, targets: set[Element], hidden: Mapping[Element, Hiding]) 
                 outer.extract()
     if not text.text.strip():
         return None
+    for block in text.select("pre"):
+        block.tag = "code"  # a note is one paragraph to those who do not know notes
     _drop_number(text, note.label)
     return [text]
 

@@ -14,6 +14,15 @@ _TICKS = re.compile(r"`+")
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _EMPHASES = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "~~", "strike": "~~"}
 
+_BLOCKS = "p,div,pre,ul,ol,dl,table,blockquote,hr,h1,h2,h3,h4,h5,h6"
+_CONTAINERS = "pre,ul,ol,dl,table,blockquote,h1,h2,h3,h4,h5,h6"
+_INLINE = frozenset(
+    {"a", "b", "cite", "em", "font", "i", "mark", "q", "small", "span", "strong", "sub", "sup", "u", "var"}
+)
+_SPELT = ("code", "kbd", "samp", "tt")
+
+_AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in _EMPHASES)
+
 Converter = Callable[[Element, str], str]
 
 
@@ -22,11 +31,13 @@ def render(root: Element, own: Verbatim) -> str:
     converters: dict[str, Converter] = {
         TAG: own.write,
         NOTE: own.write_note,
-        "code": _code,
+        **dict.fromkeys(_SPELT, _code),
         "dl": _terms,
         "dd": _meaning,
         **dict.fromkeys(_EMPHASES, _emphasis),
     }
+    for outer in root.select(_AROUND_BLOCKS):
+        outer.unwrap()
     options = Markdown(
         links=Markdown.Links(autolink=False),
         tables=Markdown.Tables(header="detect", cell_blocks="text"),
@@ -39,7 +50,7 @@ def _emphasis(element: Element, inner: str) -> str:
     """Set marks around text where they will be read as such; turbohtml writes HTML where they would not."""
     text = inner.strip()
     mark = _EMPHASES[element.tag]
-    if not text or "\n\n" in inner or _is_marked(element, mark) or not _stands_apart(element, text):
+    if not text or _is_marked(element, mark) or not _stands_apart(element, text):
         return inner
     before = inner[: len(inner) - len(inner.lstrip())]
     return f"{before}{mark}{text}{mark}{inner[len(inner.rstrip()) :]}"
@@ -70,18 +81,32 @@ def _end(node: Node | None, place: int) -> str:
 
 
 def _code(element: Element, _: str) -> str:
-    """Fence code in more backticks than it holds."""
+    """Fence code in more backticks than it holds, apart from code just before it."""
     text = " ".join(element.text.split())
     if not text:
         return ""
     fence = "`" * (max(map(len, _TICKS.findall(text)), default=0) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
+    return f"{' ' * _follows_code(element)}{fence}{pad}{text}{pad}{fence}"
+
+
+def _follows_code(element: Element) -> bool:
+    node: Node = element
+    while node.previous_sibling is None and isinstance(node.parent, Element) and node.parent.tag in _INLINE:
+        node = node.parent
+    before = node.previous_sibling
+    while isinstance(before, Element):
+        if before.tag in _SPELT:
+            return True
+        before = before.children[-1] if before.children else before.previous_sibling
+    return False
 
 
 def _terms(_: Element, inner: str) -> str:
     return inner.replace("\n\n: ", "\n: ")
 
 
-def _meaning(_: Element, inner: str) -> str:
+def _meaning(element: Element, inner: str) -> str:
+    if element.select_one(_CONTAINERS) is not None:
+        return inner  # what does not know lists of terms would take the code in one for text
     return ": " + inner.strip().replace("\n", "\n  ")

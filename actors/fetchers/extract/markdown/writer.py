@@ -11,7 +11,7 @@ from actors.fetchers.extract.markdown import breaks, code, folds, formulas, head
 from actors.fetchers.extract.markdown.characters import clean_texts, cleaned
 from actors.fetchers.extract.markdown.pruning import prune
 from actors.fetchers.extract.markdown.rendering import render
-from actors.fetchers.extract.markdown.verbatim import Verbatim
+from actors.fetchers.extract.markdown.verbatim import NOTE, TAG, Verbatim
 from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding
 
@@ -43,6 +43,8 @@ def write(page: Page, content: Content) -> Written:
         (child for child in page.root.children if isinstance(child, Element) and child.tag == "body"), page.root
     )
     own = Verbatim()
+    for forged in body.select(f"{TAG},{NOTE}"):
+        forged.unwrap()
     formulas.write(body, content.holders, own)
     footnotes = notes.gather(body, page, content, own)
     prune(body, content, own, page.hidden)
@@ -52,7 +54,7 @@ def write(page: Page, content: Content) -> Written:
     code.mend(body)
     tables.mend(body, page.hidden, own)
     folds.mend(body, page.hidden, own)
-    images.mend(body)
+    images.mend(body, page.base)
     links.mend(body, page.base)
     breaks.mend(body)
     return Written(render(body, own), cleaned(content.text)[0], LeftOut(left_out, removed))
