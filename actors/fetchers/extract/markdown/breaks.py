@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from turbohtml import Element, Node, Text
 
 _BLOCKS = frozenset(
     {"address", "article", "blockquote", "div", "dl", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6"}
     | {"header", "hr", "li", "ol", "p", "pre", "section", "table", "ul"}
 )
+_RULER = re.compile(r"\s*[|:][\s|:-]*(?:\n|$)")
+"""A line that would make a table of what stands above and below it."""
+
 _ON_ONE_LINE = "a,code,h1,h2,h3,h4,h5,h6,td,th,caption"
 _INLINE = frozenset({"b", "cite", "del", "em", "font", "i", "ins", "q", "s", "small", "span", "strike", "strong", "u"})
 
@@ -22,7 +27,7 @@ def mend(body: Element) -> None:
             continue
         follower, run = _run(first)
         done.update(run)
-        if len(run) > 1:
+        if len(run) > 1 or (isinstance(follower, Text) and _RULER.match(follower.data)):
             first.replace_with(Element("div"))
             for other in run[1:]:
                 other.extract()
