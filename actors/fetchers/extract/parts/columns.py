@@ -82,7 +82,8 @@ def _named(records: Sequence[Record]) -> dict[Key, Key]:
             said.setdefault(key, []).append(text)
     free = {key: texts for key, texts in said.items() if not key.role and len(set(texts)) > _DISTINCT * len(texts)}
     named: dict[Key, Key] = {}
-    if len(said.get(_TITLE, ())) < _TITLED * len(records):
+    posts = min(len(said.get(_AUTHOR, ())), len(said.get(_TEXT, ()))) >= _TITLED * len(records)
+    if len(said.get(_TITLE, ())) < _TITLED * len(records) and not posts:
         likely = {key: texts for key, texts in free.items() if len(texts) >= _TITLED * len(records)}
         links = {key: texts for key, texts in likely.items() if linked[key] >= _TITLED * len(texts)} or likely
         titles = {

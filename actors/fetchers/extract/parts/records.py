@@ -24,6 +24,7 @@ _CONTROLS = frozenset({"button", "input", "label", "nav"})
 _SOURCES = ("data-src", "data-original", "data-lazy-src", "data-srcset", "src", "srcset")
 _ICON_PX = 32
 _MAX_WAY_CHARS = 200
+_MAX_NAME_CHARS = 40
 _PART = "\x00"
 """Ends a part of a field: parts that say the same (for wide and for narrow screens) count once."""
 
@@ -84,6 +85,8 @@ def _untold(parts: list[str], fields: dict[Key, str], said: Mapping[Key, object]
 
 def _said(role: str, parts: list[str]) -> str:
     """Join the parts of a field; of those that a record has once, the first counts, of titles the longest."""
+    if role == roles.AUTHOR:
+        parts = [part for part in parts if len(part) > 1] or parts  # a letter stands for a picture
     if not parts or role in (roles.AUTHOR, roles.DATE):
         return parts[0] if parts else ""
     if role == roles.TITLE:
@@ -141,7 +144,7 @@ class _Reader:
         if role == roles.DATE and (when := element.attr("datetime")) is not None and when[:1].isdigit():
             self._say(Key(role, ""), f"{_PART}{when.strip()}", link)
             return
-        if role == roles.AUTHOR and key != _NAME and (roles.is_name(classes) or element.attr("itemprop") == "name"):
+        if key != _NAME and self._names(element, tag, classes, role, link):
             key = _NAME
             self.pieces.setdefault(key, []).append(_PART)
         elif role and role != key.role:
@@ -158,6 +161,16 @@ class _Reader:
                 self.pieces[key].append(_PART)
         self._stack.extend([(child, key, link) for child in reversed(element.children)])
 
+    def _names(self, element: Element, tag: str, classes: str, role: str, link: str) -> bool:
+        """Tell whether an element is the name of who wrote: it is called so, or leads to somebody's page."""
+        if role == roles.AUTHOR:
+            return (
+                roles.is_name(classes)
+                or element.attr("itemprop") == "name"
+                or (tag == "a" and roles.is_of_person(link))
+            )
+        return tag == "a" and not role and _NAME not in self.pieces and roles.is_of_person(link) and _is_short(element)
+
     def _role(self, element: Element, tag: str, classes: str, key: Key) -> str:
         if key.role == roles.TEXT:
             return key.role
@@ -167,12 +180,20 @@ class _Reader:
             return roles.DATE
         if tag in _STRUCK:
             return roles.OLD_PRICE if key.role == roles.PRICE else key.role
-        found = roles.by_class(classes) if classes else ""
-        if not found and not key.role and (itemprop := element.attr("itemprop")):
-            found = roles.by_microdata(itemprop)
-        if found == roles.TEXT and element.select_one(_WHOLE_CARD) is not None:
-            return key.role
-        return found or key.role
+        return _by_attributes(element, classes, key) or key.role
+
+
+def _by_attributes(element: Element, classes: str, key: Key) -> str:
+    found = roles.by_class(classes) if classes else ""
+    if not found and not key.role and (itemprop := element.attr("itemprop")):
+        found = roles.by_microdata(itemprop)
+    if found == roles.TITLE and key.role == roles.AUTHOR:  # the name of a person
+        return ""
+    return "" if found == roles.TEXT and element.select_one(_WHOLE_CARD) is not None else found
+
+
+def _is_short(element: Element) -> bool:
+    return 1 < len(element.text.strip()) <= _MAX_NAME_CHARS
 
 
 def _image(element: Element, base: str) -> str:

@@ -21,7 +21,10 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     (PRICE, r"prices?(?!-*(?:filter|range))|preis|prix|precio|prezzo|cena"),
     ("reviews", r"(?:reviews?|ratings?|votes?)-*(?:count|number|total)|num-(?:reviews|ratings)"),
     (RATING, r"ratings?(?![a-z])|stars?(?![a-z])"),
-    (DATE, r"(?:pub)?date(?![a-z])|datetime|timestamp|posted-(?:on|at)|published|time(?!-*line|[a-z])"),
+    (
+        DATE,
+        r"(?<!join-)(?<!joined-)(?:pub)?date(?![a-z])|datetime|timestamp|posted-(?:on|at)|published|time(?!-*line|[a-z])",
+    ),
     (AUTHOR, r"author|byline|user-*name|poster-*name|creator|nickname|member-*name|seller|posted-by|contributor"),
     (TITLE, r"title|headline|subject|(?:product|item|card|entry|post|job|event)-*(?:link-*)?name"),
     ("brand", r"brand|vendor|manufacturer"),
@@ -41,6 +44,9 @@ _ROLE = re.compile(
     "(?<![a-z])(?:" + "|".join(f"(?P<r{number}>{pattern})" for number, (_, pattern) in enumerate(_PATTERNS)) + ")"
 )
 _PERSON = re.compile(r"(?:user|author|member|poster|creator|display|nick|profile)-*(?:name|link)|username|nickname")
+_PERSONAL = re.compile(
+    r"/(?:members?|users?|u|profiles?|authors?|people)/[^/?#]|[?&/](?:member|user|u)(?:id)?=\w|mode=viewprofile"
+)
 _NO_ROLE = re.compile(
     r"(?:sub|no|hide|without|user|member|custom|author|avatar)-*(?:title|price|banner)|wrap|grid|list(?:ing)?s?$|group"
 )
@@ -108,6 +114,11 @@ def by_class(classes: str) -> str:
 def is_name(classes: str) -> bool:
     """Tell whether classes call an element the name of a person, and not all that is said of one."""
     return _PERSON.search(_CAMEL.sub("-", classes).lower().replace("_", "-")) is not None
+
+
+def is_of_person(url: str) -> bool:
+    """Tell whether an address is that of somebody's page on a site."""
+    return _PERSONAL.search(url) is not None
 
 
 def price_in(text: str) -> str:
