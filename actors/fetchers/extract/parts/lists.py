@@ -64,7 +64,7 @@ def _by_weight(page: Page, content: Content) -> list[Repeat]:
     weighed: list[tuple[float, Repeat]] = []
     for repeat in repeats(page.root, None if whole else content.holders):
         kept = sum(1 for member in repeat.members if member in content.holders) >= _KEPT_SHARE * len(repeat.members)
-        if not kept and not (whole and len(repeat.members) >= _MIN_GRID):
+        if _in_data_table(repeat) or not (kept or (whole and len(repeat.members) >= _MIN_GRID)):
             continue
         said = kinds(repeat.members)
         if (kept or _is_grid(repeat, said)) and (heavy := weight(repeat.members, said)) > 0:
@@ -76,6 +76,13 @@ def _by_weight(page: Page, content: Content) -> list[Repeat]:
 
 def _likely(content: Content, kinds_of_page: tuple[PageType, ...]) -> float:
     return sum(content.page_types.get(kind, 0.0) for kind in kinds_of_page)
+
+
+def _in_data_table(repeat: Repeat) -> bool:
+    if repeat.members[0].tag not in ("tr", "tbody"):
+        return False
+    table = repeat.holder.closest("table")
+    return table is not None and table.select_one("th") is not None
 
 
 def _is_grid(repeat: Repeat, said: AbstractSet[str]) -> bool:

@@ -67,6 +67,21 @@ def test_posts_of_a_thread_have_authors_dates_and_texts() -> None:
     ]
 
 
+def test_an_author_is_known_by_the_page_that_the_name_leads_to() -> None:
+    posts = "".join(
+        f"<div class=post><div itemprop=author><a href=/members/{number}>{name[0]}</a><b class=card-name><a"
+        f" href=/members/{number}>{name}</a></b><i>12 posts</i></div><div class=post-body>{'Words. ' * 20}{number}</div>"
+        f"<a href=/likes/{number}>Someone and {number} others liked it</a></div>"
+        for number, name in enumerate(("Ada", "Bo", "Cid"))
+    )
+
+    (found,) = read(f"<main>{posts}</main>")
+
+    place = found.columns.index("author")
+    assert "title" not in found.columns
+    assert [row[place] for row in found.rows] == ["Ada", "Bo", "Cid"]
+
+
 def test_without_telling_classes_texts_tell_what_they_are() -> None:
     rows = "".join(
         f"<div><div><a href=/job/{name}>Weaver in {name}</a></div><div>$3{number},000</div>"
@@ -111,6 +126,10 @@ def test_cards_in_sections_are_lists_of_their_own() -> None:
         pytest.param("<nav><ul>" + "<li><a href=/x>Somewhere far away in it</a></li>" * 9 + "</ul></nav>", id="menu"),
         pytest.param("<ul>" + "".join(f"<li><a href=/{n}>{n}</a></li>" for n in range(30)) + "</ul>", id="short links"),
         pytest.param("<footer>" + "<div><h4>Help</h4><a href=/x>Contact us</a></div>" * 4 + "</footer>", id="foot"),
+        pytest.param(
+            "<table><tr><th>Loom<th>Since" + "<tr><td><a href=/x>A loom</a><td><time>2019</time>" * 5 + "</table>",
+            id="a table",
+        ),
         pytest.param(card("a", "$5") + card("b", "$5"), id="too few"),
     ],
 )
