@@ -70,7 +70,7 @@ def test_posts_of_a_thread_have_authors_dates_and_texts() -> None:
 def test_an_author_is_known_by_the_page_that_the_name_leads_to() -> None:
     posts = "".join(
         f"<div class=post><div itemprop=author><a href=/members/{number}>{name[0]}</a><b class=card-name><a"
-        f" href=/members/{number}>{name}</a></b><i>12 posts</i></div><div class=post-body>{'Words. ' * 20}{number}</div>"
+        f" href=/members/{number}>{name}</a></b><i>12 posts</i></div><p class=post-body>{'Words. ' * 20}{number}</p>"
         f"<a href=/likes/{number}>Someone and {number} others liked it</a></div>"
         for number, name in enumerate(("Ada", "Bo", "Cid"))
     )
