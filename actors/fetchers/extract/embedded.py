@@ -12,10 +12,20 @@ from urllib.parse import urljoin
 from turbohtml import Document, Element
 from turbohtml.extract import MicrodataItem, RdfaItem
 
-from actors.fetchers.extract.data import entities, flight, linked, prose, records, schema_org, states
+from actors.fetchers.extract.data import (
+    entities,
+    flight,
+    linked,
+    literals,
+    prose,
+    records,
+    schema_org,
+    states,
+    writings,
+)
 from actors.fetchers.extract.data.records import Record
 from actors.fetchers.extract.data.states import State
-from actors.fetchers.extract.data.values import Json, mapping, scalar
+from actors.fetchers.extract.data.values import Json
 from protocol.page import StructuredItem
 
 MAX_ITEMS = 2_000
@@ -38,11 +48,6 @@ class Node:
 
     format: Literal["json-ld", "microdata", "rdfa", "opengraph"]
     value: dict[str, Json]
-
-    def texts(self, *names: str) -> list[str]:
-        """Give the texts of some properties, of its own or of its main entity."""
-        nodes = (self.value, mapping(self.value.get("mainEntity")))
-        return [text for node in nodes for name in names if (text := scalar(node.get(name)))]
 
 
 @dataclass(frozen=True)
@@ -149,15 +154,20 @@ class Embedded:
         return tuple(found)
 
     def texts(self, evaluated: Sequence[Json] = ()) -> tuple[str, ...]:
-        """Give the longest prose of the data, best first: bodies in linked data, then states, then descriptions.
+        """Give the prose of the data, likeliest content first; `evaluated` are the values of what was `deferred`.
 
-        `evaluated` are the values of what was `deferred`.
+        That is bodies of articles, what products are described as, threads of several posts, states, descriptions.
         """
-        bodies = [prose.plain(text) for node in self.nodes for text in node.texts("articleBody", "text")]
+        nodes = [node.value for node in self.nodes]
         values = [*evaluated, *(state.value for state in self.states if prose.may_speak(state.name))]
-        described = [prose.plain(text) for node in self.nodes for text in node.texts("description")]
-        described.extend(value for name, value in self.open_graph if name == "og:description")
-        groups = (bodies, [prose.of_state(value) for value in values], described)
+        thread = writings.thread(nodes)
+        groups = (
+            writings.bodies(nodes),
+            writings.descriptions(nodes, "Product"),
+            [thread] if "\n" in thread else [],
+            [thread, *(prose.of_state(value) for value in values)],
+            [*writings.descriptions(nodes), *(value for name, value in self.open_graph if name == "og:description")],
+        )
         ranked = (text for group in groups for text in sorted(group, key=len, reverse=True))
         return tuple(dict.fromkeys(text for text in ranked if len(text) >= MIN_TEXT_CHARS))[:MAX_TEXTS]
 
@@ -196,7 +206,8 @@ class _Scripts:
             if left > 0:
                 yield from states.of_data_script(script, kind)
         yield from states.of_flight(flight.pushed(code for code in self.code if "__next_f" in code))
+        patience = literals.Patience()
         for code in self.code:
             left -= len(code)
             if left > 0:
-                yield from states.of_code(code)
+                yield from states.of_code(code, patience)

@@ -10,6 +10,9 @@ import orjson
 from actors.fetchers.extract.data.broken_json import read_at
 from actors.fetchers.extract.data.values import Json
 
+MAX_FAILURES = 10
+"""How many unreadable pushes of one script are borne: each costs as much as the script is long."""
+
 _PUSH = re.compile(r"__next_f\s{0,4}(?:=[^;(]{0,60}\))?\.push\(")
 _ROW = re.compile(rb"([0-9a-fA-F]{1,8}):(?:T([0-9a-fA-F]{1,8}),)?")
 
@@ -43,11 +46,15 @@ def rows(texts: Iterable[str]) -> list[Json]:
 
 
 def _texts(script: str) -> Iterator[str]:
+    failures = 0
     for found in _PUSH.finditer(script):
-        pushed = read_at(script, found.end())
-        match pushed:
+        if failures > MAX_FAILURES:
+            return
+        match read_at(script, found.end()):
             case ([1, str() as text, *_], _):
                 yield text
+            case None:
+                failures += 1
             case _:
                 continue
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 import orjson
@@ -15,7 +16,10 @@ MAX_LITERAL_CHARS = 1_000_000
 """How much of a script is read as one value."""
 
 MAX_ASSIGNMENTS = 40
-"""How many names of one page are read: the pages of the data sets have 1.6 on average."""
+"""How many names of one script are read: the pages of the data sets have 1.6 on average."""
+
+MAX_ATTEMPTS = 60
+"""How many unreadable values of one page are tried."""
 
 _ASSIGNED = re.compile(r"""window(?:\.|\[["'])([\w$]{2,60})(?:["']\])?\s{0,9}=(?!=)\s{0,9}""")
 _DECLARED = re.compile(r"""\b(__[A-Za-z][\w$]{2,60}|initialState)\s{0,9}=(?!=)\s{0,9}""")
@@ -27,12 +31,36 @@ _HEX_ESCAPE = re.compile(r"\\x([0-9a-fA-F]{2})")
 _WORTH = re.compile(r"""[{\[]\s{0,99}["'\w$\[{]""")
 
 
-def assignments(script: str) -> Iterator[tuple[str, Json]]:
+@dataclass
+class Patience:
+    """How much unreadable code of one page is still looked at: each attempt may read a script to its end."""
+
+    characters: int = 2 * MAX_LITERAL_CHARS
+    attempts: int = MAX_ATTEMPTS
+
+    def spend(self, script: str, start: int) -> None:
+        """Count an attempt that failed."""
+        self.attempts -= 1
+        self.characters -= min(len(script) - start, MAX_LITERAL_CHARS)
+
+    @property
+    def lost(self) -> bool:
+        """Whether no more is tried."""
+        return self.attempts <= 0 or self.characters <= 0
+
+
+def assignments(script: str, patience: Patience) -> Iterator[tuple[str, Json]]:
     """Give each name that a script assigns an object or list to, with its value."""
     for name, start in _starts(script):
+        if patience.lost:
+            return
+        if not _WORTH.match(script, start) and not _PARSED.match(script, start):
+            continue
         value = _value(script, start)
         if isinstance(value, (dict, list)) and value:
             yield name, value
+        else:
+            patience.spend(script, start)
 
 
 def functions(script: str, names: tuple[str, ...]) -> Iterator[str]:
@@ -68,7 +96,7 @@ def _starts(script: str) -> Iterator[tuple[str, int]]:
 def _value(script: str, start: int) -> Json:
     if parsed := _PARSED.match(script, start):
         return _parsed(script, parsed.end(), encoded=bool(parsed.group(1)))
-    return literal(script, start) if _WORTH.match(script, start) else None
+    return literal(script, start)
 
 
 def _parsed(script: str, start: int, *, encoded: bool) -> Json:

@@ -12,6 +12,7 @@ from actors.fetchers.extract.data.values import Json
 MAX_STEPS = 60_000
 """How many values of one state are looked at."""
 
+MAX_CHILDREN = 5_000
 MAX_CHARS = 400_000
 """How much prose one state may give."""
 
@@ -35,6 +36,10 @@ _INLINE_TAGS = frozenset(
      "sup", "time", "u", "var"}
 )  # fmt: skip
 _SILENT_TAGS = frozenset({"script", "style", "svg", "path", "link", "meta", "title", "head", "noscript", "template"})
+
+_CHILDREN = "children"
+_TAG_LENGTH = 4
+"""An element that React streams is a list: "$", its name, its key, its properties."""
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|&(?:#\d{1,6}|[a-z]{2,8});")
 _CODE = re.compile(
@@ -118,7 +123,7 @@ class _Reader:
                 self._text(key, node)
             elif isinstance(node, (dict, list)) and id(node) not in self._seen:
                 self._seen.add(id(node))
-                stack.extend(self._opened(node, parent))
+                stack.extend(self._opened(key, node, parent))
         while stack:
             entry = stack.pop()
             if isinstance(entry, _Part):
@@ -136,49 +141,45 @@ class _Reader:
             return ""
         return "\n".join(self.lines[part.start : part.end])
 
-    def _opened(self, node: Json, parent: _Part) -> list[tuple[str, Json, _Part] | _Part]:
+    def _opened(self, key: str, node: Json, parent: _Part) -> list[tuple[str, Json, _Part] | _Part]:
         """Give what a container puts on the stack."""
-        if isinstance(node, list) and len(node) > 3 and node[0] == "$" and isinstance(node[1], str):  # noqa: PLR2004 - a tag of React: "$", name, key, properties
-            return self._tag(node, parent)
-        if isinstance(node, dict) and _is_span(node):
+        if isinstance(node, list):
+            if len(node) >= _TAG_LENGTH and node[0] == "$" and isinstance(node[1], str):
+                return self._tag(node, parent)
+            if key == _CHILDREN:
+                return [(_CHILDREN, child, parent) for child in reversed(node[:MAX_CHILDREN])]
+            return self._part(parent, [("", child) for child in node[:MAX_CHILDREN]])
+        if not isinstance(node, dict):
+            return []
+        if _is_span(node):
             self._pending.extend(text for name in ("text", "value") if isinstance(text := node.get(name), str))
             return []
+        return self._part(
+            parent, [(name, child) for name, child in node.items() if not _SKIPPED_KEYS.search(name.lower())]
+        )
+
+    def _part(self, parent: _Part, children: list[tuple[str, Json]]) -> list[tuple[str, Json, _Part] | _Part]:
+        """Open a part of its own."""
         self._flush()
         part = _Part(len(self.lines))
         parent.parts.append(part)
-        children: list[tuple[str, Json]] = (
-            [("", child) for child in node]
-            if isinstance(node, list)
-            else [(key, child) for key, child in node.items() if not _SKIPPED_KEYS.search(key.lower())]
-            if isinstance(node, dict)
-            else []
-        )
         wanted = [(key, child, part) for key, child in children if isinstance(child, (str, dict, list))]
         return [part, *reversed(wanted)]
 
     def _tag(self, node: list[Json], parent: _Part) -> list[tuple[str, Json, _Part] | _Part]:
-        """Open an element as React streams it: its children are text and elements."""
+        """Open an element as React streams it: its children are texts and elements."""
         tag, properties = node[1], node[3]
         if tag in _SILENT_TAGS or not isinstance(properties, dict):
             return []
         if tag in _INLINE_TAGS:
-            children = properties.get("children")
-            return [
-                ("children", child, parent)
-                for child in reversed(children if isinstance(children, list) else [children])
-            ]
-        self._flush()
-        part = _Part(len(self.lines))
-        parent.parts.append(part)
-        wanted = [
-            (key, child, part)
-            for key, child in properties.items()
-            if isinstance(child, (dict, list)) or (key == "children" and isinstance(child, str))
-        ]
-        return [part, *reversed(wanted)]
+            return [(_CHILDREN, properties.get(_CHILDREN), parent)]
+        return self._part(
+            parent,
+            [(key, child) for key, child in properties.items() if key == _CHILDREN or isinstance(child, (dict, list))],
+        )
 
     def _text(self, key: str, text: str) -> None:
-        if key == "children":
+        if key == _CHILDREN:
             if text[:1] != "$":
                 self._pending.append(text)
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.fetchers.extract.data.values import Json
+from actors.fetchers.extract.data.values import Json, scalar
 
 MAX_PARTS = 200_000
 """How many parts are put together: the longest list of the data sets has 21,000."""
@@ -90,7 +90,5 @@ class _Parts:
         return key
 
     def _name(self, part: Json) -> str:
-        if isinstance(part, str):
-            return part
-        value = self._part(part)
-        return value if isinstance(value, str) else str(value or "")
+        value = self._part(part) if isinstance(part, int) else part
+        return scalar(value) if isinstance(value, (str, int, float)) else ""

@@ -97,9 +97,9 @@ def of_data_script(script: Element, kind: str) -> Iterator[State]:
         yield from _state(framework, name, value, script)
 
 
-def of_code(code: str) -> Iterator[State]:
+def of_code(code: str, patience: literals.Patience) -> Iterator[State]:
     """Give the states that a script of JavaScript assigns, as far as they are written as data."""
-    for name, value in literals.assignments(code):
+    for name, value in literals.assignments(code, patience):
         if name == "page" and "path" not in mapping(value):
             continue
         yield State(BY_NAME.get(name, Framework.OTHER), name, value)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from turbohtml import Element, Text
 
 from actors.fetchers.extract.shop import money
 from actors.fetchers.extract.shop.texts import Run, Texts, around, names
+
+MAX_TRIED = 4_000
+"""How many texts with a number are looked at: shops of the data sets have at most 1,900."""
 
 MAX_CANDIDATES = 400
 MAX_WRITTEN = 44
@@ -42,24 +46,27 @@ def candidates(texts: Texts) -> list[Candidate]:
     """Give the amounts of a page in reading order, each in the smallest element that holds it with its sign."""
     found: list[Candidate] = []
     taken: set[Element] = set()
-    for run in texts.runs:
+    read: dict[Element, str] = {}
+    numbered = (run for run in texts.runs if _DIGIT.search(run.text))
+    for run in islice(numbered, MAX_TRIED):
         if len(found) >= MAX_CANDIDATES:
             break
-        if not _DIGIT.search(run.text):
-            continue
-        candidate = _candidate(run)
+        candidate = _candidate(run, read)
         if candidate and candidate.element not in taken:
             taken.add(candidate.element)
             found.append(candidate)
     return _whole(found)
 
 
-def _candidate(run: Run) -> Candidate | None:
-    """Give the amount that a text holds: with its sign, or in an element that is called a price."""
+def _candidate(run: Run, read: dict[Element, str]) -> Candidate | None:
+    """Give the amount that a text holds: with its sign, or in an element that is called a price.
+
+    `read` remembers what elements say: neighbours share those that hold them.
+    """
     for element in around(run.holder, _SPLIT_OVER):
-        if len(element.text) > 4 * MAX_WRITTEN:
-            break
-        written = _written(element) if element is not run.holder or len(element.children) > 1 else run.text
+        written = read.get(element)
+        if written is None:
+            written = read[element] = _written(element)
         if len(written) > MAX_WRITTEN:
             if element is not run.holder or len(run.text) > MAX_WRITTEN:
                 break
@@ -67,7 +74,7 @@ def _candidate(run: Run) -> Candidate | None:
         for amount in money.amounts(written):
             if amount.value and money.currency(amount.sign):
                 return Candidate(element, amount, written, run.order)
-    return _unsigned(run)
+    return _unsigned(run, read)
 
 
 def _whole(found: list[Candidate]) -> list[Candidate]:
@@ -85,12 +92,12 @@ def _whole(found: list[Candidate]) -> list[Candidate]:
     return mended
 
 
-def _unsigned(run: Run) -> Candidate | None:
+def _unsigned(run: Run, read: dict[Element, str]) -> Candidate | None:
     holders = around(run.holder, 3)
     if len(run.text) > MAX_UNSIGNED or not any(CALLED_PRICE.search(names(holder)) for holder in holders):
         return None
     for element in reversed(holders[:2]):
-        written = _written(element) if len(element.text) < 4 * MAX_WRITTEN else run.text
+        written = read.get(element) or run.text
         if len(written) <= MAX_UNSIGNED and _UNSIGNED.fullmatch(written):
             amount = next((amount for amount in money.amounts(written) if amount.value), None)
             return Candidate(element, amount, written, run.order) if amount else None
