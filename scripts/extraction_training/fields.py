@@ -48,7 +48,7 @@ COMMON = 8
 NEAR = 0.3
 """What a candidate's likeness to the gold answer counts as a label; the rest is whether it is the same."""
 
-WITHOUT = 0.2
+WITHOUT = 0.1
 """What a page that has no gold answer counts when confidence is fitted, against one that has."""
 
 _STEPS = 40
@@ -64,9 +64,9 @@ class Asked:
 
     page: GoldPage
     question: Question
-    answered: bool
     same: tuple[float, ...]
     like: tuple[float, ...]
+    answered: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def train(data_dir: Path) -> str:
     _save(arrays, MODEL)
     table = "\n".join(rows)
     print(table)
-    return "\n\n".join([_OPENING, table, _REMARKS])
+    return f"{_OPENING}\n\n{table}\n\n{_REMARKS}"
 
 
 def read(data_dir: Path) -> dict[str, list[Asked]]:
@@ -121,18 +121,18 @@ def _asked(page: GoldPage, name: str, question: Question) -> Asked | None:
     none = (0.0,) * len(values)
     if not gold:
         silent = name != "title" and (page.gold.get("has_meta") or page.dataset == "wcxb_dev")
-        return Asked(page, question, False, none, none) if silent else None
+        return Asked(page, question, none, none, answered=False) if silent else None
     if name == "author":
         like = tuple(scoring.author_f1(value.replace("\n", " "), gold) for value in values)
         if any(one is None for one in like):
             return None
         sure = tuple(one or 0.0 for one in like)
-        return Asked(page, question, True, tuple(float(one == 1) for one in sure), sure)
+        return Asked(page, question, tuple(float(one == 1) for one in sure), sure)
     if name == "title":
         same = tuple(scoring.title_exact(value, gold) for value in values)
-        return Asked(page, question, True, same, tuple(scoring.title_loose(value, gold) for value in values))
+        return Asked(page, question, same, tuple(scoring.title_loose(value, gold) for value in values))
     same = tuple(float(value == scoring.day(gold)) for value in values)
-    return Asked(page, question, True, same, same)
+    return Asked(page, question, same, same)
 
 
 def _fit(asked: Sequence[Asked]) -> Trees:
@@ -146,7 +146,8 @@ def _fit(asked: Sequence[Asked]) -> Trees:
                 matrix[at, place[name]] = value
     same = np.array([value for one in asked for value in one.same], np.float32)
     like = np.array([value for one in asked for value in one.like], np.float32)
-    return boosting.fit(matrix, (1 - NEAR) * same + NEAR * like, None, names, TREES, ROUNDS).table()
+    labels: Floats = ((1 - NEAR) * same + NEAR * like).astype(np.float32)
+    return boosting.fit(boosting.Rows(matrix, labels, names), TREES, ROUNDS).table()
 
 
 def _names(asked: Sequence[Asked]) -> list[str]:
@@ -166,11 +167,11 @@ def _crosswise(name: str, asked: Sequence[Asked]) -> list[Outcome]:
 
 def _outcome(name: str, trees: Trees, one: Asked) -> Outcome:
     if not one.question.candidates:
-        return Outcome(one, 0, (), False)
+        return Outcome(one, 0, (), elected=False)
     shares: Scores = judged(trees, one.question.rows)
     best = int(shares.argmax())
     found = evidence(name, one.question.candidates, shares, best)
-    return Outcome(one, best, tuple(found), bool(shares[best] >= LEAST[name]))
+    return Outcome(one, best, tuple(found), elected=bool(shares[best] >= LEAST[name]))
 
 
 def _fit_sure(outcomes: Iterable[Outcome]) -> NDArray[np.float64]:

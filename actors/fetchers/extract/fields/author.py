@@ -5,71 +5,40 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
 
 from actors.fetchers.extract.fields.dates import written
+from actors.fetchers.extract.fields.vocabulary import one_of, vocabulary
 
 MAX_NAMES = 12
 MAX_CHARS = 600
 _MAX_NAME_CHARS = 60
 _MAX_NAME_WORDS = 7
+_PERSON_WORDS = range(2, 6)
+_SHORT = 6
+"""So many capitals are initials or an agency: they stay."""
 
-BY = (
-    r"(?:by|von|vom|par|por|di|door|av|af|od|от|przez|durch|words by|text by|story by|article by|written by|posted by"
-    r"|published by|created by|reported by|reviewed by|updated by|started by|submitted by|asked by|contributed by|geschrieben von"
-    r"|verfasst von|erstellt von|veröffentlicht von|ein beitrag von|text von|écrit par|publié par|rédigé par|proposé par"
-    r"|escrito por|publicado por|redactado por|scritto da|a cura di|geschreven door|written|authors?|autorin|autor(?:en|es)?"
-    r"|auteurs?|autore|author name|redakteur(?:in)?|writers?|words|texto?|tekst|reporter|contributors?|contributor name|posted"
-    r"|作者|文|記者|记者|编辑|撰文)"
-)
-_PREFIX = re.compile(rf"^(?:\W*\b{BY}(?=[\s:：/|]|$)\s*[:：|/-]?\s*)+", re.IGNORECASE)
 _CUT = re.compile(
-    r"\s[|•·—–»/]\s|\s-\s|\s{0,2}[|•·»]\s{0,2}|\s//\s|\n|\t|\s(?:on|in|at|am|um|updated|published|posted|last updated|"
-    r"aktualisiert|veröffentlicht|publié|publicado)\b(?=\s*[:\d\s])",
+    r"\s[|\u2022\u00b7\u2014\u2013\u00bb/]\s|\s-\s|\s{0,2}[|\u2022\u00b7\u00bb]\s{0,2}|\s//\s|\n|\t|\s(?:on|in|at|am|um|updated"
+    r"|published|posted|last updated|aktualisiert|veröffentlicht|publié|publicado)\b(?=\s*(?:[:\d\n]|$))",
     re.IGNORECASE,
 )
 _LIST = re.compile(
-    r"\s*(?:;|,\s*(?:and|und|et|y|e|&)\s|,|\s(?:and|und|et|y|e|og|och|en|with|mit|avec)\s|\s*&\s*|\s/\s|、|＆)\s*",
+    r"\s*(?:;|,\s*(?:and|und|et|y|e|&)\s|,|\s(?:and|und|et|y|e|og|och|en|with|mit|avec)\s|\s*&\s*|\s/\s|\u3001|\uff06)\s*",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"https?:|www\.|\.(?:com|org|net|de)/|^/")
 _MAIL = re.compile(r"<?\(?[\w.+-]+(?:@|\sat\s)[\w.-]+\.\w+\)?>?")
-_DEGREE = re.compile(
-    r"(?:(?:m\.?d|ph\.?\s?d|d\.?o|r\.?n|r\.?d|m\.?s|m\.?a|b\.?a|b\.?s|m\.?b\.?a|j\.?d|esq|c\.?p\.?a|cfp®?|m\.?p\.?h|jr|sr|ii|iii"
-    r"|d\.?v\.?m|psy\.?d|dds|lcsw|rdn?|cpt|facp|faap|msn|ldn|mph|cssd|rn|np|pa-c|m\.?sc|b\.?sc|dr|prof)\.?)+$",
+_HOST = re.compile(r"\.(?:com|org|net|de|at|ch|io)\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|@\w+$")
+_CLOCK = re.compile(
+    r"\d{1,2}[:.]\d\d(?::\d\d)?\s?(?:[ap]\.?m\.?|uhr|et|est|gmt|utc)?\b"
+    r"|\d+\s+(?:min|hour|day|week|month|hora|stunde)\w*( read| ago)?",
     re.IGNORECASE,
 )
-_ROLE = re.compile(
-    r"\b(?:editor|writer|reporter|correspondent|journalist|contributor|director|manager|founder|ceo|cto|vp|president|officer"
-    r"|head of|professor|specialist|analyst|expert|consultant|columnist|freelance|redakteur|redaktion|reviewed|fact.checked"
-    r"|medically|senior|associate|assistant|lead|scientist|engineer|producer|member|moderator|administrator)\b",
-    re.IGNORECASE,
-)
-_NOBODY = re.compile(
-    r"(?:admin|administrator|authors?|by|guest|unknown|none|null|undefined|user|username|anonymous|n/?a|more|posts?|bio|x"
-    r"|comments?|profile|website|e-?mail|facebook|twitter|instagram|linkedin|youtube|home|menu|reply|the|mehr|artikel|teilen"
-    r"|drucken|foto|photo|image|getty images|shutterstock|advertisement|sponsored|disclosure|editorial policy|on|via|name"
-    r"|access|offline|online|e[sd]t|utc|gmt|webmaster|\W*)",
-    re.IGNORECASE,
-)
-_COMMAND = re.compile(
-    r"(?:view|share|follow|join|read|get|see|print|open|close|start|sign|log|login|click|watch|browse|search|skip|subscribe"
-    r"|download|advanced|back|return|about|contact|all|more|table of|last|learn|social|meet|buy|shop|save|add|send|select"
-    r"|continue|check|find|show|hide|load|loading|submit|report|leave|write|post a|no comments|comments?|published|updated|posted"
-    r"|image|photo|foto|video|audio|listen|minute|min|newsletter|related|latest|recent|popular|top|next|previous|home|how"
-    r"|why|what|when|where|who|this|these|here|for|in|on|at|to|with|from|is|are|mon|tue|wed|thu|fri|sat|sun|\w+days?|\w+tag"
-    r"|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|zum|zur|zurück|alle|weitere|mehr|jetzt|hier|lesen|anmelden)\b"
-    r"(?!\.)(?!$)",
-    re.IGNORECASE,
-)
-_WORK = re.compile(
-    r"\b(?:staff|team|editors?|editorial|desk|news|press|agency|media|magazine|times|post|inc|llc|ltd|gmbh|ag|university"
-    r"|institute|redaktion|redacción|rédaction|redazione|group|company|blog|journal|network|online|services?|department"
-    r"|association|foundation|reuters|afp|dpa|ap|apa|official)\b|\.(?:com|org|net|de|at|ch|io)\b",
-    re.IGNORECASE,
-)
-_CLOCK = re.compile(r"\d{1,2}[:.]\d\d(?::\d\d)?\s?(?:[ap]\.?m\.?|uhr|et|est|gmt|utc)?\b|\d+\s+(?:min|hour|day|week|month|hora|stunde)\w*( read| ago)?", re.IGNORECASE)
-_TITLES = re.compile(r"^(?:mr|mrs|ms|sir)\.?\s", re.IGNORECASE)
+_ADDRESSED = re.compile(r"^(?:mr|mrs|ms|sir)\.?\s", re.IGNORECASE)
+_EDGES = " ,.:;|-*\"'/><#\u2013\u2014\u201c\u201d\u2019\u2026\u2022\u00b7"
 
 
 @lru_cache(4096)
@@ -81,9 +50,8 @@ def people(text: str) -> tuple[str, ...]:
         if name and key(name) not in found:
             found[key(name)] = name
     names = tuple(found.values())[:MAX_NAMES]
-    names = names[:1] + tuple(name for name in names[1:] if not _ROLE.search(name))
-    persons = tuple(name for name in names if not is_work(name))
-    return persons or names
+    names = names[:1] + tuple(name for name in names[1:] if not _role().search(name))
+    return tuple(name for name in names if not is_organisation(name)) or names
 
 
 def key(name: str) -> str:
@@ -92,37 +60,40 @@ def key(name: str) -> str:
     return " ".join(re.findall(r"\w+", "".join(mark for mark in plain if not unicodedata.combining(mark))))
 
 
-def is_work(name: str) -> bool:
+def is_organisation(name: str) -> bool:
     """Tell whether a name is that of an organisation, as far as its words tell."""
-    return bool(_WORK.search(name))
+    return bool(_organisation().search(name) or _HOST.search(name))
 
 
 def looks_personal(name: str) -> bool:
-    """Tell whether a name is written as those of people are: two to four words with capitals."""
+    """Tell whether a name is written as those of people are: two to five words with capitals."""
     words = [word for word in re.split(r"[\s-]+", name) if word]
     capital = sum(word[0].isupper() for word in words)
-    return 2 <= len(words) <= 5 and capital >= len(words) - 1 and not re.search(r"\d", name)  # noqa: PLR2004
+    return len(words) in _PERSON_WORDS and capital >= len(words) - 1 and not re.search(r"\d", name)
+
+
+def is_label(text: str, *, whole: bool = False) -> bool:
+    """Tell whether a text begins with what stands before a name ("By"); or is nothing else."""
+    begin = text[:2].lower().strip()
+    return begin in _beginnings() and (_label_alone() if whole else _label()).match(text) is not None
 
 
 def _pieces(text: str) -> Iterator[str]:
     """Give the parts of a text that may be one name each."""
     text = _MAIL.sub(" ", text.replace("\xa0", " ")).strip()
-    if _ADDRESS.search(text):
-        return
-    line = _line(text)
-    for piece in _LIST.split(line):
-        yield piece
+    if not _ADDRESS.search(text):
+        yield from _LIST.split(_line(text))
 
 
 def _line(text: str) -> str:
     """Give the part of a text that names somebody: what follows "By", or the first part that is a name."""
     parts = [part.strip() for part in _CUT.split(_without_dates(text)) if part and part.strip()]
-    marked = [_PREFIX.sub("", part) for part in parts if _PREFIX.match(part)]
+    marked = (_prefix().sub("", part) for part in parts if _prefix().match(part))
     if named := next((part for part in marked if part), ""):
         return named
-    for index, part in enumerate(parts):
-        if _PREFIX.fullmatch(part + " ") and index + 1 < len(parts):
-            return parts[index + 1]
+    for part, following in pairwise(parts):
+        if _prefix().fullmatch(part + " "):
+            return following
     return next((part for part in parts if _name(_LIST.split(part)[0])), "")
 
 
@@ -135,13 +106,54 @@ def _without_dates(text: str) -> str:
 
 def _name(piece: str) -> str:
     """Give a name cleaned of what is not part of it; "" when it is none."""
-    name = _PREFIX.sub("", piece)
-    name = re.sub(r"\([^)]*\)|\[[^\]]*\]|@\w+$", " ", name)
-    name = _TITLES.sub("", " ".join(name.split())).strip(" ,.:;|-–—*\"'“”/>»<…•·#")
-    if not name or len(name) > _MAX_NAME_CHARS or len(name.split()) > _MAX_NAME_WORDS:
+    name = _ASIDE.sub(" ", _prefix().sub("", piece))
+    name = _ADDRESSED.sub("", " ".join(name.split())).strip(_EDGES)
+    if not 0 < len(name) <= _MAX_NAME_CHARS or len(name.split()) > _MAX_NAME_WORDS or not re.search(r"[^\W\d_]", name):
         return ""
-    if _NOBODY.fullmatch(name) or _COMMAND.match(name) or _DEGREE.fullmatch(name) or not re.search(r"[^\W\d_]", name):
+    if name.lower() in vocabulary().nobody or _command().match(name) or _is_degree(name):
         return ""
-    if _ROLE.search(name) and not (looks_personal(name) or _ROLE.fullmatch(name)):
+    if _role().search(name) and not (looks_personal(name) or _role().fullmatch(name)):
         return ""
-    return name.title() if name.isupper() and len(name) > 6 else name  # noqa: PLR2004 - shorter ones are initials
+    return name.title() if name.isupper() and len(name) > _SHORT else name
+
+
+def _is_degree(name: str) -> bool:
+    return all(word.replace(".", "") in vocabulary().degrees for word in name.lower().split())
+
+
+@cache
+def _beginnings() -> frozenset[str]:
+    """Give the first letters of the labels: what begins otherwise is none."""
+    return frozenset(word[:2].strip() for word in vocabulary().by)
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    return re.compile(rf"{one_of(vocabulary().by)}(?:[\s:\uff1a|]|$)", re.IGNORECASE)
+
+
+@cache
+def _label_alone() -> re.Pattern[str]:
+    return re.compile(rf"{one_of(vocabulary().by)}\W*$", re.IGNORECASE)
+
+
+@cache
+def _prefix() -> re.Pattern[str]:
+    by = one_of(vocabulary().by)
+    return re.compile(rf"^(?:\W*\b{by}(?=[\s:\uff1a/|]|$)\s*[:\uff1a|/-]?\s*)+", re.IGNORECASE)
+
+
+@cache
+def _role() -> re.Pattern[str]:
+    return re.compile(rf"\b{one_of(vocabulary().roles)}\b", re.IGNORECASE)
+
+
+@cache
+def _organisation() -> re.Pattern[str]:
+    return re.compile(rf"\b{one_of(vocabulary().organisations)}\b", re.IGNORECASE)
+
+
+@cache
+def _command() -> re.Pattern[str]:
+    """Match what a name does not begin with, unless it is the whole name."""
+    return re.compile(rf"{one_of(vocabulary().commands)}\b(?!\.)(?!$)", re.IGNORECASE)

@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from turbohtml import Element
 
-from actors.fetchers.extract.fields.author import BY, looks_personal, people
+from actors.fetchers.extract.data.values import one_line
+from actors.fetchers.extract.fields.author import is_label, looks_personal, people
 from actors.fetchers.extract.fields.dates import day
 from actors.fetchers.extract.fields.scan import containing
 from actors.fetchers.extract.fields.sight import Holder, Sight
@@ -19,6 +20,9 @@ from protocol.confidence import Source
 MAX_CLAIMS = 24
 MAX_ELEMENTS = 120
 MAX_CHARS = 240
+_BORDER = " | "
+"""Stands between the runs of text of one element."""
+
 _MAX_STRINGS = 12
 _MAX_LINES = 48
 _MAX_NAME = 60
@@ -42,18 +46,20 @@ _CALLED = (
     "vcard",
     "hnuser",
 )
-_LINKED = ("/author", "/autor", "/by/", "/profil", "/user", "/people/", "/team/", "/staff/", "/contributor", "/member", "/u/")
-_HREF = re.compile(
-    r"/(author|autor|autoren|by|profile?|user|people|team|staff|contributor|member|u)s?/", re.IGNORECASE
+_LINKED = (
+    "/author",
+    "/autor",
+    "/by/",
+    "/profil",
+    "/user",
+    "/people/",
+    "/team/",
+    "/staff/",
+    "/contributor",
+    "/member",
+    "/u/",
 )
-_LABEL = re.compile(rf"^\W*{BY}(?:[\s:：|]|$)", re.IGNORECASE)
-_SHORT_LABEL = re.compile(rf"^\W*{BY}\W*$", re.IGNORECASE)
-_BEGINNINGS = frozenset(
-    "by vo pa po di do av af od от pr du wo te st ar wr pu cr re up su as co ge ve er ei éc ré es a sc au 作者 文 記者 记者 编辑"
-    " 撰文".split()
-)
-"""The first letters of the labels: what begins otherwise is none."""
-
+_HREF = re.compile(r"/(author|autor|autoren|by|profile?|user|people|team|staff|contributor|member|u)s?/", re.IGNORECASE)
 _REGIONS = (
     ("remark", re.compile(r"comment|reply|response|disqus")),
     ("post", re.compile(r"post|message|topic|thread|question|op\b")),
@@ -121,19 +127,19 @@ def _of_called(view: Sight, called: list[Element]) -> Iterator[tuple[int, Claim]
         element = called[at]
         if element.tag in ("meta", "link", "body", "html", "form", "input", "img"):
             continue
-        value = element.attr("content") or _text(element)
+        value = one_line(element.attr("content") or "", MAX_CHARS) or _text(element)
         who = people(value) if value else ()
         if not who:
             continue
         holders = view.around(element)
         words = ["called", view.distance(index), *_of_element(element, holders[0].called), *_context(holders), *first]
-        words += ["by"] if _is_label(value) or _labelled(view, index) else []
+        words += ["by"] if is_label(value) or _labelled(view, index) else []
         first = []
         yield _entry(value, words, who)
 
 
 def _text(element: Element) -> str:
-    """Give the short runs of text in an element, a line each."""
+    """Give the first runs of text in an element."""
     lines: list[str] = []
     length = 0
     for line in element.stripped_strings:
@@ -141,17 +147,13 @@ def _text(element: Element) -> str:
         length += len(line)
         if length > MAX_CHARS or len(lines) > _MAX_STRINGS:
             break
-    if len(lines) > 1 and _SHORT_LABEL.match(lines[0]):
+    if len(lines) > 1 and is_label(lines[0], whole=True):
         lines[:2] = [f"{lines[0]} {lines[1]}"]
-    return "\n".join(lines)[:MAX_CHARS]
-
-
-def _is_label(text: str) -> bool:
-    return (text[:2].lower().strip() in _BEGINNINGS or text[0] == "文") and _LABEL.match(text) is not None
+    return one_line(_BORDER.join(lines), MAX_CHARS)
 
 
 def _labelled(view: Sight, index: int) -> bool:
-    return 0 < index <= len(view.texts) and _SHORT_LABEL.match(view.texts[index - 1][:_MAX_NAME]) is not None
+    return 0 < index <= len(view.texts) and is_label(view.texts[index - 1][:_MAX_NAME], whole=True)
 
 
 def _of_element(element: Element, called: str) -> Iterator[str]:
@@ -171,7 +173,7 @@ def _of_lines(view: Sight) -> Iterator[tuple[int, Claim]]:
     told = 0
     close = view.close()
     for index, data in enumerate(view.texts):
-        labelled = _is_label(data) and len(data) < 2 * MAX_CHARS
+        labelled = is_label(data) and len(data) < 2 * MAX_CHARS
         if not labelled and index not in close:
             continue
         value, words = _line(view, index, " ".join(data.split()), labelled=labelled)
@@ -187,7 +189,7 @@ def _of_lines(view: Sight) -> Iterator[tuple[int, Claim]]:
 
 def _line(view: Sight, index: int, data: str, *, labelled: bool) -> tuple[str, list[str]]:
     if labelled:
-        alone = _SHORT_LABEL.match(data)
+        alone = is_label(data, whole=True)
         following = " ".join(view.texts[index + 1].split()) if alone and index + 1 < len(view.texts) else ""
         value = f"{data} {following}".strip()
         return (value if len(value) < MAX_CHARS else "", ["line", "by", "split" if alone else "whole"])

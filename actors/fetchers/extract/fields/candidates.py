@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from actors.fetchers.extract.fields import author, dates
@@ -13,7 +13,9 @@ from actors.fetchers.extract.sources.claim import Claim, Field
 
 MAX_CANDIDATES = 40
 
-_SEPARATOR = re.compile(r"\s+[|·•»«–—:/-]{1,2}\s+|\s*[|·•»«]+\s*|\s*::\s*|:\s+|\s+[-–—]\s*|—")
+_SEPARATOR = re.compile(
+    r"\s+[|\u00b7\u2022\u00bb\u00ab\u2013\u2014:/-]{1,2}\s+|\s*[|\u00b7\u2022\u00bb\u00ab]+\s*|\s*::\s*|:\s+|\s+[-\u2013\u2014]\s*|\u2014"
+)
 
 
 def of_dates(claims: Sequence[Claim], *, month_first: bool) -> list[Candidate]:
@@ -117,7 +119,7 @@ def _shape_title(candidate: Candidate, candidates: list[Candidate], slug: set[st
 
 def agree_titles(one: Candidate, other: Candidate) -> float:
     """Tell how many words two titles share."""
-    return _overlap(set(one.key.split()), set(other.key.split()), 0.6)
+    return _overlap(one.parts, other.parts, 0.6)
 
 
 def of_authors(claims: Sequence[Claim], sites: Sequence[str], url: str) -> list[Candidate]:
@@ -159,29 +161,29 @@ def _united(group: list[tuple[Claim, tuple[str, ...]]]) -> Iterator[tuple[Claim,
 
 def _shape_author(candidate: Candidate, candidates: list[Candidate], names: set[str]) -> None:
     who = candidate.value.split("\n")
-    padded = set(candidate.key.split())
+    padded = candidate.parts
     candidate.shape = {
         "names": len(who),
         "words": len(padded),
         "characters": min(120, len(candidate.value)),
         "personal": sum(author.looks_personal(name) for name in who) / len(who),
-        "work": sum(author.is_work(name) for name in who) / len(who),
+        "organisation": sum(author.is_organisation(name) for name in who) / len(who),
         "digits": any(mark.isdigit() for mark in candidate.value),
         "lower": candidate.value.islower(),
         "one word": len(padded) == 1,
         "site": any(_is_site(name, names) for name in who),
         "is site": squeezed(candidate.value) in names,
-        "within others": sum(padded < set(other.key.split()) for other in candidates),
-        "holds others": sum(padded > set(other.key.split()) for other in candidates),
+        "within others": sum(padded < other.parts for other in candidates),
+        "holds others": sum(padded > other.parts for other in candidates),
         "mean word": sum(map(len, padded)) / len(padded),
     }
 
 
 def agree_authors(one: Candidate, other: Candidate) -> float:
     """Tell how many words of their names two groups share."""
-    return _overlap(set(one.key.split()), set(other.key.split()), 0.5)
+    return _overlap(one.parts, other.parts, 0.5)
 
 
-def _overlap(one: set[str], other: set[str], least: float) -> float:
+def _overlap(one: frozenset[str], other: frozenset[str], least: float) -> float:
     share = 2 * len(one & other) / max(1, len(one) + len(other))
     return share if share >= least else 0.0

@@ -8,9 +8,11 @@ from functools import lru_cache
 
 from turbohtml import Element
 
-from actors.fetchers.extract.fields.dates import HINT, day, written
+from actors.fetchers.extract.data.values import one_line
+from actors.fetchers.extract.fields.dates import HINT, MAX_CHARS, day, written
 from actors.fetchers.extract.fields.scan import matching
 from actors.fetchers.extract.fields.sight import Holder, Sight
+from actors.fetchers.extract.fields.vocabulary import vocabulary
 from actors.fetchers.extract.sources.claim import Claim, Field
 from protocol.confidence import Source
 
@@ -30,22 +32,8 @@ _CREDITS_LINE = 200
 _NEAREST = 3
 """Elements farther out than this say little of a date by their names."""
 
-_LABELS = (
-    (
-        "label-updated",
-        re.compile(
-            r"updat|modif|revis|review|edited|aktualis|geändert|bearbeitet|stand:|mis à jour|actualiz|aggiorn|bijgewerkt"
-            r"|atualiz|обновлен|更新"
-        ),
-    ),
-    (
-        "label-published",
-        re.compile(
-            r"publi|post|erstellt|veröff|erschienen|datum|vom |written|released|created|date|publié|publicad|pubblicat"
-            r"|geplaatst|skrevet|опубликован|发布|发表|投稿|公開|am |le |on "
-        ),
-    ),
-    ("copyright", re.compile(r"©|\(c\)|copyright|rights reserved")),
+_MARKS = (
+    ("copyright", re.compile(r"\u00a9|\(c\)|copyright|rights reserved")),
     (
         "event",
         re.compile(
@@ -63,9 +51,7 @@ _REGIONS = (
     ("remark", re.compile(r"comment|reply|response|disqus")),
     (
         "other",
-        re.compile(
-            r"related|recommend|sidebar|widget|footer|teaser|card|list|popular|latest|recent|more-|archive|nav"
-        ),
+        re.compile(r"related|recommend|sidebar|widget|footer|teaser|card|list|popular|latest|recent|more-|archive|nav"),
     ),
 )
 _ZONES = frozenset({"footer", "aside", "nav", "article", "header", "main"})
@@ -162,8 +148,16 @@ def _region(called: str) -> tuple[str, ...]:
 
 
 def _entry(value: str, words: list[str], label: str) -> tuple[int, Claim]:
-    label = label.lower()
-    kept = tuple(dict.fromkeys([*words, *(word for word, pattern in _LABELS if pattern.search(label))]))
+    kept = tuple(dict.fromkeys([*words, *_marks(label.lower())]))
     place = f"visible {kept[0]}: {' '.join(kept[1:])}"
-    claim = Claim(Field.PUBLISHED, value.strip(), place, Source.HEURISTIC)
+    claim = Claim(Field.PUBLISHED, one_line(value, MAX_CHARS), place, Source.HEURISTIC)
     return sum(_WEIGHTS.get(word, 0) for word in kept), claim
+
+
+def _marks(label: str) -> Iterator[str]:
+    """Tell what a label says of its date."""
+    if any(word in label for word in vocabulary().updated):
+        yield "label-updated"
+    if any(word in label for word in vocabulary().published):
+        yield "label-published"
+    yield from (word for word, pattern in _MARKS if pattern.search(label))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
-from actors.fetchers.extract.fields.months import MONTHS
+from actors.fetchers.extract.fields.vocabulary import months
 
 FIRST_YEAR, LAST_YEAR = 1990, 2099
 """The years in which something can have been published on the web."""
@@ -18,12 +18,12 @@ _YEAR = r"(?:19|20)\d\d"
 _MONTH = r"[^\W\d_]{3,14}"
 _OF = r"[\s,./-]{0,3}(?:(?:de|del|of|d')\s{0,2})?"
 _TIME = r"(?:\d{1,2}:\d\d(?::\d\d)?\s{1,2}(?:[A-Z]{3,4}\s|[+-]\d{4}\s)?)?"
+_THEN = r"(?:\s?,\s?|\s{1,3}|/|\.\s)"
 _FORMS = (
     rf"(?<!\d)(?P<y1>{_YEAR})(?P<s1>[-/.\u2010\u2011\u2013])\s?(?P<m1>\d\d?)(?P=s1)\s?(?P<d1>\d\d?)(?!\d)",
     rf"(?<!\d)(?P<y2>{_YEAR})\s?[年년]\s?(?P<m2>\d\d?)\s?[月월]\s?(?P<d2>\d\d?)\s?[日일]",
     rf"(?<!\d)(?P<d3>\d\d?)(?:st|nd|rd|th|er|º|ª)?{_OF}\b(?P<m3>{_MONTH})\b\.?,?{_OF}(?P<y3>{_YEAR})(?!\d)",
-    rf"\b(?P<m4>{_MONTH})\b\.?[\s/-]{{0,3}}(?P<d4>\d\d?)(?:st|nd|rd|th)?(?:\s?,\s?|\s{{1,3}}|/|\.\s)"
-    rf"{_TIME}(?P<y4>{_YEAR})(?!\d)",
+    rf"\b(?P<m4>{_MONTH})\b\.?[\s/-]{{0,3}}(?P<d4>\d\d?)(?:st|nd|rd|th)?{_THEN}{_TIME}(?P<y4>{_YEAR})(?!\d)",
     rf"(?<!\d)(?P<y5>{_YEAR})[\s.,/-]{{1,3}}(?P<m5>{_MONTH})\b[\s.,/-]{{1,3}}(?P<d5>\d\d?)(?!\d)",
     rf"(?<![\d.])(?P<a6>\d\d?)(?P<s6>[./-])\s?(?P<b6>\d\d?)(?P=s6)\s?(?P<y6>{_YEAR})(?!\d)",
     r"(?<![\d.,/$€£-])(?P<a7>\d\d?)(?P<s7>[./])(?P<b7>\d\d?)(?P=s7)(?P<y7>\d\d)(?![\d.,/%-])",
@@ -83,7 +83,7 @@ def _read(match: re.Match[str], *, month_first: bool) -> str:
         month, number = _ordered(int(parts["a"]), int(parts["b"]), month_first=month_first and parts["s"] != ".")
     else:
         name = parts["m"].lower()
-        month, number = int(name) if name.isdecimal() else MONTHS.get(name, 0), int(parts["d"])
+        month, number = int(name) if name.isdecimal() else months().get(name, 0), int(parts["d"])
     try:
         return _checked(date(year, month, number))
     except ValueError:

@@ -13,12 +13,13 @@ from actors.fetchers.extract.fields.election import Elected, elect
 from actors.fetchers.extract.fields.kind import page_type
 from actors.fetchers.extract.fields.normalise import one_line
 from actors.fetchers.extract.fields.questions import Question, of, ordered, questions
+from actors.fetchers.extract.fields.standing import Standing
 from actors.fetchers.extract.fields.title_attempts import attempts
 from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.browse import TitleAttempt
 from protocol.confidence import BASELINES, Confidence, Source, confidence
-from protocol.page import PageFields
+from protocol.page import PageFields, PageType
 
 MAX_TITLE_CHARS = 300
 
@@ -40,65 +41,57 @@ def decide(page: Page, claims: Sequence[Claim], content: Content) -> Decided:
     """Decide every field that is told by claims; what is not told stays empty."""
     heard = ordered(claims)
     asked = questions(page, heard)
-    title, sure, tried = _title(page, heard, asked["title"])
-    confidences = {"title": sure}
-    authors = _elected("authors", "author", asked["author"], confidences)
-    written = _elected("", "date", asked["date"], confidences)
-    published, changed = _dates(page, heard, written, confidences)
-    kind = page_type(heard, content.page_types)
-    if kind:
-        confidences["page_type"] = confidence(Source.HEURISTIC, kind[1])
+    elected = {name: elect(name, question.candidates, question.rows) for name, question in asked.items()}
+    title = _standing(elected["title"]) or Standing(page.url, Source.FALLBACK, BASELINES[Source.FALLBACK])
+    published, modified = _dates(page, heard, elected["date"])
     told = {
-        "description": plain.description(heard, title),
-        "site_name": plain.site_name(page, heard, title),
+        "title": title,
+        "authors": _standing(elected["author"]),
+        "published": published,
+        "modified": modified,
+        "description": plain.description(heard, title.value),
+        "site_name": plain.site_name(page, heard, title.value),
         "canonical_url": plain.canonical_url(page, heard),
         "image": plain.image(page, heard, content),
+        "page_type": page_type(heard, content.page_types),
     }
-    confidences |= {name: confidence(found.source, found.score) for name, found in told.items() if found}
-    values = {name: found.value for name, found in told.items() if found}
-    fields = PageFields(
-        authors=tuple(authors.winner.value.split("\n")) if authors else (),
-        published=published,
-        modified=changed,
-        page_type=kind[0] if kind else UNSET,
-        **values,
+    found = {name: standing for name, standing in told.items() if standing is not None}
+    return Decided(
+        title=one_line(title.value, MAX_TITLE_CHARS),
+        fields=_fields({name: standing.value for name, standing in found.items()}),
+        confidences={name: confidence(standing.source, standing.score) for name, standing in found.items()},
+        attempts=_attempts(heard, asked["title"], elected["title"]),
     )
-    return Decided(title, fields, confidences, tried)
 
 
-def _title(page: Page, claims: Sequence[Claim], asked: Question) -> tuple[str, Confidence, tuple[TitleAttempt, ...]]:
-    elected = elect("title", asked.candidates, asked.rows)
+def _standing(elected: Elected | None) -> Standing | None:
+    """Give a winner with the surest of the sources that say it."""
     if elected is None:
-        return page.url[:MAX_TITLE_CHARS], confidence(Source.FALLBACK), attempts((), (), None)
-    tried = attempts(of(claims, Field.TITLE), asked.candidates, elected)
-    return one_line(elected.winner.value, MAX_TITLE_CHARS), _sure(elected), tried
-
-
-def _sure(elected: Elected) -> Confidence:
-    """Give the confidence in a winner, from the surest of the sources that say it."""
+        return None
     source = max((claim.source for claim, _ in elected.winner.said), key=lambda kind: BASELINES[kind])
-    return confidence(source, elected.score)
+    return Standing(elected.winner.value, source, elected.score)
 
 
-def _elected(field: str, name: str, asked: Question, confidences: dict[str, Confidence]) -> Elected | None:
-    elected = elect(name, asked.candidates, asked.rows)
-    if elected and field:
-        confidences[field] = _sure(elected)
-    return elected
-
-
-def _dates(
-    page: Page, claims: Sequence[Claim], written: Elected | None, confidences: dict[str, Confidence]
-) -> tuple[str, str]:
+def _dates(page: Page, claims: Sequence[Claim], elected: Elected | None) -> tuple[Standing | None, Standing | None]:
     """Give the days of publication and of the last change; a day that is only told as the latter is no former."""
-    day = written.winner.key if written else ""
-    only_changed = written is not None and all(claim.field is Field.MODIFIED for claim, _ in written.winner.said)
-    published = "" if only_changed else day
-    changed = plain.modified(page, claims, published)
-    if written:
-        confidences["modified" if only_changed else "published"] = _sure(written)
-    if only_changed:
-        return "", day
-    if changed:
-        confidences["modified"] = confidence(changed.source, changed.score)
-    return published, changed.value if changed else ""
+    day = _standing(elected)
+    if elected and all(claim.field is Field.MODIFIED for claim, _ in elected.winner.said):
+        return None, day
+    return day, plain.modified(page, claims, day.value if day else "")
+
+
+def _fields(values: Mapping[str, str]) -> PageFields:
+    return PageFields(
+        description=values.get("description", ""),
+        authors=tuple(values["authors"].split("\n")) if "authors" in values else (),
+        published=values.get("published", ""),
+        modified=values.get("modified", ""),
+        site_name=values.get("site_name", ""),
+        canonical_url=values.get("canonical_url", ""),
+        image=values.get("image", ""),
+        page_type=PageType(values["page_type"]) if "page_type" in values else UNSET,
+    )
+
+
+def _attempts(claims: Sequence[Claim], asked: Question, elected: Elected | None) -> tuple[TitleAttempt, ...]:
+    return attempts(of(claims, Field.TITLE), asked.candidates, elected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -23,10 +23,10 @@ AGREE: Mapping[str, Callable[[Candidate, Candidate], float]] = MappingProxyType(
 )
 """What is elected, and how far two candidates for it say the same."""
 
-LEAST: Mapping[str, float] = MappingProxyType({"title": 0.0, "author": 0.1, "date": 0.1})
+LEAST: Mapping[str, float] = MappingProxyType({"title": 0.0, "author": 0.05, "date": 0.05})
 """How likely a candidate must be to be taken at all; a page always has a title.
 
-On gold pages without an author or a date, this keeps four of five wrong ones out, and costs .02 of token-F1.
+On gold pages without an author this keeps more than half of the wrong ones out, and costs .01 of token-F1 on the rest.
 """
 
 
@@ -63,13 +63,18 @@ def elect(name: str, candidates: Sequence[Candidate], rows: Sequence[Features]) 
 
 def judged(trees: Trees, rows: Sequence[Features]) -> Scores:
     """Give the probability of each candidate."""
-    place = {feature: at for at, feature in enumerate(trees.names)}
+    place = _places(trees.names)
     matrix = np.zeros((len(rows), len(trees.names)), np.float32)
     for at, row in enumerate(rows):
         for feature, value in row.items():
             if feature in place:
                 matrix[at, place[feature]] = value
     return probability(trees.scores(matrix))[:, 0]
+
+
+@lru_cache(8)
+def _places(names: tuple[str, ...]) -> Mapping[str, int]:
+    return {name: at for at, name in enumerate(names)}
 
 
 def evidence(name: str, candidates: Sequence[Candidate], shares: NDArray[np.float64], best: int) -> list[float]:

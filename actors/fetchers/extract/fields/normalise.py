@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from urllib.parse import urlsplit
 
-_GENERIC = frozenset({"www", "com", "org", "net", "co", "uk", "de", "blog", "news", "en", "m", "gov", "edu", "io", "at", "ch"})
+_WORDS = re.compile(r"[^\W_]+")
+_GENERIC = frozenset(
+    {"www", "com", "org", "net", "co", "uk", "de", "blog", "news", "en", "m", "gov", "edu", "io", "at", "ch"}
+)
 
 
+@lru_cache(4096)
 def loose(text: str) -> str:
     """Give the words of a text, without case, marks and widths."""
-    return " ".join(re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold()))
+    return " ".join(_WORDS.findall((text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()))
 
 
+@lru_cache(4096)
 def squeezed(text: str) -> str:
     """Give the letters and digits of a text alone, without accents."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(mark for mark in plain if mark.isalnum())
+    return "".join(_WORDS.findall((text if text.isascii() else unicodedata.normalize("NFKD", text)).casefold()))
 
 
 def host_words(url: str) -> set[str]:
@@ -31,5 +36,7 @@ def host_words(url: str) -> set[str]:
 
 def one_line(text: str, most: int) -> str:
     """Give a text on one line, without marks of control, cut to `most` characters."""
-    shown = "".join(" " if mark.isspace() else mark for mark in text if mark.isprintable() or mark.isspace())
-    return " ".join(shown.split())[:most]
+    line = " ".join(text.split())
+    if not line.isprintable():
+        line = "".join(mark for mark in line if mark.isprintable())
+    return line[:most]

@@ -50,12 +50,14 @@ def _beginning(text: str) -> str:
 def site_name(page: Page, claims: Sequence[Claim], title: str) -> Standing | None:
     """Give the name of the site; one that the host repeats is worth more than one that only stands there."""
     hosts = host_words(page.url)
-    said = [claim for claim in of(claims, Field.SITE_NAME) if "/" not in claim.value and len(claim.value) < MAX_NAME_CHARS]
+    said = [
+        claim for claim in of(claims, Field.SITE_NAME) if "/" not in claim.value and len(claim.value) < MAX_NAME_CHARS
+    ]
     said += [
         Claim(Field.SITE_NAME, part, "title: cut", Source.HEURISTIC)
         for claim in of(claims, Field.TITLE)
         if claim.place == "title"
-        for part in re.split(r"\s[|·•»«–—:-]\s", claim.value)[1:]
+        for part in re.split(r"\s[|·•»«\u2013\u2014:-]\s", claim.value)[1:]
         if squeezed(part) in hosts
     ]
 

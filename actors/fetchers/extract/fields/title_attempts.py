@@ -32,7 +32,9 @@ def _told(claims: Sequence[Claim], candidates: Sequence[Candidate], elected: Ele
     share = {candidate.key: likely for candidate, likely in zip(candidates, elected.shares, strict=True)}
     agreeing = {claim for claim, _ in winner.said}
     selected = next((claim for claim, form in winner.said if not form), winner.said[0][0])
-    likely = {claim: max(share.get(loose(claim.value), 0.0), share[winner.key] * (claim in agreeing)) for claim in claims}
+    likely = {
+        claim: max(share.get(loose(claim.value), 0.0), share[winner.key] * (claim in agreeing)) for claim in claims
+    }
     for claim in sorted(claims, key=lambda claim: (claim is not selected, -likely[claim]))[:MAX_ATTEMPTS]:
         yield TitleAttempt(
             source=_place(claim),

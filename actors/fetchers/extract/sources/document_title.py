@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from turbohtml import Element
 
+from actors.fetchers.extract.data.values import one_line
 from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
@@ -16,7 +17,7 @@ MAX_CHARS = 500
 def claims(page: Page) -> Iterable[Claim]:
     """Give the first title that is not that of a drawing."""
     for element in page.root.select("title"):
-        value = " ".join(element.text[: 2 * MAX_CHARS].split())[:MAX_CHARS]
+        value = one_line(element.text, MAX_CHARS)
         parent = element.parent
         if value and not (isinstance(parent, Element) and parent.tag in ("svg", "g", "symbol", "a", "path")):
             yield Claim(Field.TITLE, value, "title", Source.META_TAGS)

@@ -8,6 +8,8 @@ from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 
+MAX_CHARS = 2_000
+
 _FIELDS = {"canonical": Field.CANONICAL_URL, "image_src": Field.IMAGE}
 
 
@@ -15,7 +17,7 @@ def claims(page: Page) -> Iterable[Claim]:
     """Give what the links say; addresses are as the page writes them."""
     for element in page.root.select("link[rel][href]"):
         rel = element.attrs.get("rel") or ""
-        href = (element.attr("href") or "").strip()
+        href = "".join((element.attr("href") or "").split())[:MAX_CHARS]
         for word in (rel if isinstance(rel, str) else " ".join(rel)).lower().split():
             if href and (field := _FIELDS.get(word)):
                 yield Claim(field, href, f"link: {word}", Source.META_TAGS)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from turbohtml import Element
 
+from actors.fetchers.extract.data.values import one_line
 from actors.fetchers.extract.fields.sight import names
 from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
@@ -41,7 +42,7 @@ def claims(page: Page) -> Iterable[Claim]:
 
 
 def _text(element: Element) -> str:
-    return " ".join(element.text[: 2 * MAX_CHARS].split())[:MAX_CHARS]
+    return one_line(element.text, MAX_CHARS)
 
 
 def _words(page: Page, element: Element, rank: int, count: int) -> Iterator[str]:
