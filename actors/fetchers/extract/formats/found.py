@@ -1,0 +1,60 @@
+"""What is found in a body that is no HTML: the same parts that a page has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from protocol.confidence import Source
+from protocol.documents import ExtractedLink, ExtractedTable
+from protocol.page import PageFields
+
+MAX_CHARS = 1_000_000
+"""How much of a body is written."""
+
+MAX_TITLE_CHARS = 300
+MAX_WORDS_CHARS = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """The content as Markdown and as its `text`, where it is from (000 §2), and what else the body says.
+
+    `title` is "" where the body has none. `left_out` counts what is not written, in characters.
+    """
+
+    markdown: str
+    text: str
+    source: Source
+    title: str = ""
+    title_source: Source = Source.STRUCTURED_DATA
+    tables: tuple[ExtractedTable, ...] = ()
+    links: tuple[ExtractedLink, ...] = ()
+    fields: PageFields = field(default_factory=PageFields)
+    left_out: int = 0
+
+
+def one_line(text: str, limit: int) -> str:
+    """Join a text to one line of at most `limit` characters."""
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+def bounded(text: str) -> tuple[str, int]:
+    """Cut a text at the end of a line where it is too long, and tell how many characters are left out."""
+    if len(text) <= MAX_CHARS:
+        return text, 0
+    end = text.rfind("\n", MAX_CHARS // 2, MAX_CHARS)
+    kept = text[: end if end > 0 else MAX_CHARS]
+    return kept, len(text) - len(kept)
+
+
+def fenced(text: str, language: str) -> tuple[str, int]:
+    """Write a text as a block of code; where it is cut a line says so."""
+    kept, left_out = bounded(text)
+    longest = run = 0
+    for character in kept if "```" in kept else "":
+        run = run + 1 if character == "`" else 0
+        longest = max(longest, run)
+    fence = "`" * max(3, longest + 1)
+    more = f"\n\n*({left_out:,} more characters)*" if left_out else ""
+    return f"{fence}{language}\n{kept}\n{fence}{more}", left_out

@@ -1,0 +1,33 @@
+"""Reads what is no HTML, each kind by its own module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from actors.fetchers.extract.formats import csv_data, json_data, json_lines, markdown_text, plain_text, xml_data
+from actors.fetchers.extract.formats.found import Found
+from actors.fetchers.extract.formats.kinds import Kind
+from actors.fetchers.extract.parts.words import clean
+from protocol.confidence import Source
+
+_READERS: Mapping[Kind, Callable[[str, str], Found | None]] = MappingProxyType(
+    {
+        Kind.JSON: json_data.read,
+        Kind.NDJSON: json_lines.read,
+        Kind.XML: xml_data.read,
+        Kind.CSV: csv_data.read,
+        Kind.MARKDOWN: markdown_text.read,
+        Kind.TEXT: plain_text.read,
+    }
+)
+_SECOND: Mapping[Kind, Kind] = MappingProxyType({Kind.JSON: Kind.NDJSON, Kind.NDJSON: Kind.JSON})
+
+
+def read(kind: Kind, text: str, url: str) -> Found:
+    """Read a text as what it says it is; where it is not that, as plain text. Characters nobody sees are taken out."""
+    text = clean(text)
+    for reader in (_READERS.get(kind), _READERS.get(_SECOND.get(kind, kind)), plain_text.read):
+        if reader is not None and (found := reader(text, url)) is not None:
+            return found
+    return Found(markdown="", text="", source=Source.UNKNOWN)
