@@ -85,7 +85,8 @@ def test_lines_of_json(kind: Kind) -> None:
 RSS = """<?xml version="1.0"?><rss xmlns:dc="x"><channel><title>Notes</title><description>On looms</description>
 <language>en</language>
 <item><title>One</title><link>/1</link>
-<description>&lt;b&gt;bold&lt;/b&gt;&lt;script&gt;x&lt;/script&gt; words</description><pubDate>Mon, 01 Jan 2024 10:00:00 GMT</pubDate><dc:creator>Ann</dc:creator></item>
+<description>&lt;b&gt;bold&lt;/b&gt;&lt;script&gt;x&lt;/script&gt; words</description>
+<pubDate>Mon, 01 Jan 2024 10:00:00 GMT</pubDate><dc:creator>Ann</dc:creator></item>
 <item><title><![CDATA[Two & three]]></title><link>javascript:alert(1)</link></item></channel></rss>"""
 ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><title>Notes</title><subtitle>On looms</subtitle>
 <entry><title>One</title><link rel="self" href="/self"/><link href="/1"/><summary>bold words</summary>
