@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from itertools import islice
 
 from turbohtml import Element
 
 from actors.fetchers.extract.choice.content import Content
 from actors.fetchers.extract.parts import records
 from actors.fetchers.extract.parts.columns import table
-from actors.fetchers.extract.parts.repeats import Repeat, kinds, repeats, sections, weight
+from actors.fetchers.extract.parts.repeats import MAX_DEPTH, Kinds, Repeat, Weighed, repeats, sections, weighed
 from actors.fetchers.extract.parts.words import words
 from actors.fetchers.extract.tree import Page
 from protocol.page import PageType, RecordList
 
 MAX_LISTS = 5
 MAX_ROWS = 500
+_MAX_GROUPS = 20
+_MAX_CHARS = 3_000_000
+"""Groups that are read, and characters that are counted for their members, one for each group."""
+
 _MIN_ROWS = 3
 
 _KEPT_SHARE = 0.3
@@ -47,7 +52,7 @@ def record_lists(page: Page, content: Content) -> list[RecordList]:
         return []
     found: list[RecordList] = []
     taken: set[Element] = set()
-    for repeat in _by_weight(page, content):
+    for repeat in _by_weight(page, content)[:_MAX_GROUPS]:
         if len(found) == MAX_LISTS:
             break
         if any(member in taken for member in repeat.members):
@@ -61,17 +66,28 @@ def record_lists(page: Page, content: Content) -> list[RecordList]:
 
 def _by_weight(page: Page, content: Content) -> list[Repeat]:
     whole = _likely(content, _LISTING) >= _SURE_LISTING
-    weighed: list[tuple[float, Repeat]] = []
-    for repeat in repeats(page.root, None if whole else content.holders):
+    groups = repeats(page.root, None if whole else content.holders)
+    if not groups:
+        return []
+    kinds = Kinds(page.root)
+    found: list[Weighed] = []
+    left = float(_MAX_CHARS)
+    for repeat in groups:
         kept = sum(1 for member in repeat.members if member in content.holders) >= _KEPT_SHARE * len(repeat.members)
-        if _in_data_table(repeat) or not (kept or (whole and len(repeat.members) >= _MIN_GRID)):
+        if left < 0 or _in_data_table(repeat) or not (kept or (whole and _is_large(repeat))):
             continue
-        said = kinds(repeat.members)
-        if (kept or _is_grid(repeat, said)) and (heavy := weight(repeat.members, said)) > 0:
-            weighed.append((heavy, repeat))
-    outer = sections(weighed)
-    records_of = [pair for place, pair in enumerate(weighed) if place not in outer]
-    return [repeat for _, repeat in sorted(records_of, key=lambda pair: -pair[0])]
+        said = kinds.of(repeat.members)
+        if kept or _is_grid(repeat, said):
+            found.append(weighed(repeat, said))
+            left -= found[-1].chars
+    found = [group for group in found if group.weight > 0]
+    outer = sections(found)
+    inner = [group for place, group in enumerate(found) if place not in outer]
+    return [group.repeat for group in sorted(inner, key=lambda group: -group.weight)]
+
+
+def _is_large(repeat: Repeat) -> bool:
+    return len(repeat.members) >= _MIN_GRID
 
 
 def _likely(content: Content, kinds_of_page: tuple[PageType, ...]) -> float:
@@ -89,7 +105,9 @@ def _is_grid(repeat: Repeat, said: AbstractSet[str]) -> bool:
     """Tell a grid of cards that a listing is made for, though none of its short texts was kept."""
     if "link" not in said or not ("price" in said or len(said) >= _RICH):
         return False
-    return not any(outer.tag in _ASIDE for outer in repeat.holder.ancestors if isinstance(outer, Element))
+    return not any(
+        outer.tag in _ASIDE for outer in islice(repeat.holder.ancestors, MAX_DEPTH) if isinstance(outer, Element)
+    )
 
 
 def _around(repeat: Repeat) -> Iterator[Element]:

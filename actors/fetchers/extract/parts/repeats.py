@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from turbohtml import Element, Node
 
 MIN_MEMBERS = 3
 MAX_MEMBERS = 1_000
+MAX_DEPTH = 100
+"""Deeper elements are no records: pages that people write have at most some sixty levels."""
 
 _APART = frozenset({"head", "nav", "footer", "script", "style", "template", "svg", "math", "iframe", "select"})
 """Elements in which nothing is looked for: what repeats there is no record of the page."""
@@ -25,7 +28,6 @@ _STATE = re.compile(
 )
 """Classes that tell the state of an element, or its place among others, and not its kind."""
 
-_MAX_DEPTH = 300
 _DIGITS = re.compile(r"[-_]*\d+[-_]*")
 
 
@@ -78,7 +80,7 @@ def repeats(root: Element, within: Collection[Element] | None = None) -> list[Re
             key = (*place, signature(element.tag, element.attr("class") or ""))
             found.setdefault(key, []).append(element)
     groups = (Repeat(_holder(members), tuple(members[:MAX_MEMBERS])) for members in found.values() if _enough(members))
-    return [group for group in groups if not _APART.intersection(_tags_around(group.holder))]
+    return [group for group in groups if _is_of_content(group.holder)]
 
 
 def _above(parent: Node, within: Collection[Element] | None) -> tuple[Node, str] | None:
@@ -91,51 +93,71 @@ def _enough(members: list[Element]) -> bool:
     return len(members) >= MIN_MEMBERS
 
 
-def _tags_around(element: Element) -> Iterator[str]:
-    yield element.tag
-    for outer in islice(element.ancestors, _MAX_DEPTH):
-        if isinstance(outer, Element):
-            yield outer.tag
+def _is_of_content(holder: Element) -> bool:
+    around = [holder, *islice(holder.ancestors, MAX_DEPTH)]
+    tags = {element.tag for element in around if isinstance(element, Element)}
+    return len(around) <= MAX_DEPTH and not _APART & tags
 
 
-def sections(groups: Sequence[tuple[float, Repeat]]) -> set[int]:
-    """Give the places of the groups whose members mostly consist of the members of another: parts of a page."""
-    places: dict[Node, int] = {member: place for place, (_, repeat) in enumerate(groups) for member in repeat.members}
-    filled: dict[int, set[Node]] = {}
-    for _, repeat in groups:
-        chars = sum(len(member.text) for member in repeat.members)
-        for outer in repeat.members[0].ancestors:
-            if (place := places.get(outer)) is not None and chars >= _FILLED * len(outer.text):
-                filled.setdefault(place, set()).add(outer)
-    return {place for place, outer in filled.items() if len(outer) >= len(groups[place][1].members) / 2}
+class Kinds:
+    """Tells what the elements of a page hold: links, pictures, headings, prices, times, authors."""
+
+    def __init__(self, root: Element) -> None:
+        """Look through a page once."""
+        self._holders = {kind: _holders(root.select(selector)) for kind, selector in _KINDS.items()}
+
+    def of(self, members: Sequence[Element]) -> set[str]:
+        """Give the kinds of things that most members hold, or are."""
+        least = _MOSTLY * len(members)
+        return {
+            kind
+            for kind, holders in self._holders.items()
+            if sum(1 for member in members if member in holders) >= least
+        }
 
 
-def weight(members: Sequence[Element], said: AbstractSet[str]) -> float:
+def _holders(elements: Sequence[Element]) -> set[Node]:
+    found: set[Node] = set()
+    for element in elements:
+        place: Node | None = element
+        while place is not None and place not in found:
+            found.add(place)
+            place = place.parent
+    return found
+
+
+class Weighed(NamedTuple):
+    """A group, how much of the page's matter it holds, and how many characters one of its members."""
+
+    weight: float
+    chars: float
+    repeat: Repeat
+
+
+def weighed(repeat: Repeat, said: AbstractSet[str]) -> Weighed:
     """Tell how much of the page's matter a group of records holds; 0 for a group that holds no records.
 
     `said` are its kinds: records say more than one (a link and a picture, a price, a date, …), or link a long text.
     """
-    sample = _sample(members)
-    chars = sum(min(len(member.text), _MAX_MEMBER_CHARS) for member in sample) / len(sample)
+    members = repeat.members
+    sample = members[:: max(len(members) // _SAMPLE, 1)][:_SAMPLE]
+    chars = sum(len(member.text) for member in sample) / len(sample)
     if not said & _TELLING or chars < _MIN_CHARS or (said == {"link"} and chars < _MIN_LINK_CHARS):
-        return 0.0
-    return chars * len(members) * math.log2(1 + len(members)) * math.sqrt(1 + len(said))
+        return Weighed(0.0, chars, repeat)
+    matter = min(chars, _MAX_MEMBER_CHARS) * len(members)
+    return Weighed(matter * math.log2(1 + len(members)) * math.sqrt(1 + len(said)), chars, repeat)
 
 
-def kinds(members: Sequence[Element]) -> set[str]:
-    """Give the kinds of things that most members hold: link, picture, heading, price, time, author."""
-    sample = _sample(members)
-    held = [_kinds(member) for member in sample]
-    return {kind for kind in _KINDS if sum(kind in one for one in held) >= _MOSTLY * len(sample)}
-
-
-def _sample(members: Sequence[Element]) -> Sequence[Element]:
-    return members[:: max(len(members) // _SAMPLE, 1)][:_SAMPLE]
-
-
-def _kinds(member: Element) -> set[str]:
-    held = {kind for kind, selector in _KINDS.items() if member.select_one(selector) is not None}
-    return held | {"link"} if member.tag == "a" else held
+def sections(groups: Sequence[Weighed]) -> set[int]:
+    """Give the places of the groups whose members mostly consist of the members of another: parts of a page."""
+    places: dict[Node, int] = {member: place for place, group in enumerate(groups) for member in group.repeat.members}
+    filled: dict[int, set[Node]] = {}
+    for group in groups:
+        chars = group.chars * len(group.repeat.members)
+        for outer in islice(group.repeat.members[0].ancestors, MAX_DEPTH):
+            if (place := places.get(outer)) is not None and chars >= _FILLED * groups[place].chars:
+                filled.setdefault(place, set()).add(outer)
+    return {place for place, outer in filled.items() if len(outer) >= len(groups[place].repeat.members) / 2}
 
 
 @lru_cache(maxsize=4_096)

@@ -22,7 +22,7 @@ INLINE = frozenset(
 )
 """Elements that break no word in two; all others end what stands before them."""
 
-_MAX_NODES = 5_000
+_MAX_NODES = 2_000
 """Nodes that are read for one text: more are a trap, since a text is cut after some thousand characters."""
 
 # What is not seen, but read by a model: controls, soft hyphens, directions, zero widths, tags, variation selectors.

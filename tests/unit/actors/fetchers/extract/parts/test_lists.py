@@ -169,6 +169,10 @@ def test_what_nobody_sees_is_in_no_row() -> None:
         pytest.param(f"<ul>{card('a', '$5', '<p class=x><a href=/y>y</a></p>' * 5_000) * 5}</ul>", id="wide cards"),
         pytest.param("".join(f"<section><ul>{card('a', '$5') * 4}</ul></section>" for _ in range(500)), id="lists"),
         pytest.param("<div class=a><a href=/x>x</a>" * 3_000, id="deep"),
+        pytest.param(
+            "<div class=a><a href=/x>words of a link</a></div>" * 2 + "<div class=a>" * 3_000, id="deep groups"
+        ),
+        pytest.param("<div class=a><a href=/x>long words of a link</a></div><div class=a>" * 3_000, id="nested groups"),
         pytest.param("".join(f"<div class=c{'x' * n}><a href=/x>words</a></div>" for n in range(1_000)), id="classes"),
     ],
 )
