@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-from turbohtml import Element
+from turbohtml import Element, Node
 
 from actors.fetchers.extract import colors, stylesheets
 from actors.fetchers.extract.styles import Sight, sight
@@ -57,10 +57,24 @@ def hidden(root: Element) -> Mapping[Element, Hiding]:
         found.pop(element, None)
     targets = _targets(root)
     return {
-        element: Hiding.COLLAPSED if sight is Sight.FOLDED and _opens(element, targets) else Hiding.INVISIBLE
-        for element, sight in found.items()
-        if not any(ancestor in found for ancestor in element.ancestors)
+        element: Hiding.COLLAPSED if found[element] is Sight.FOLDED and _opens(element, targets) else Hiding.INVISIBLE
+        for element in _outermost(found)
     }
+
+
+def _outermost(found: Mapping[Element, Sight]) -> Iterator[Element]:
+    clear = set[Node]()  # looked at before: nothing above them is hidden
+    for element in found:
+        passed = list[Node]()
+        within = False
+        for ancestor in element.ancestors:
+            within = ancestor in found
+            if within or ancestor in clear:
+                break
+            passed.append(ancestor)
+        if not within:
+            clear.update(passed)
+            yield element
 
 
 def _found(root: Element) -> dict[Element, Sight]:

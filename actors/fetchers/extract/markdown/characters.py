@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from turbohtml import Element, Text
+from collections.abc import Iterable
+
+from turbohtml import Node, Text
 
 from actors.fetchers.extract.parts.words import clean
 
@@ -13,16 +15,15 @@ def cleaned(text: str) -> tuple[str, int]:
     return seen.replace("\u00a0", " "), len(text) - len(seen)
 
 
-def clean_texts(body: Element) -> int:
-    """Clean every text of a tree; tell how many characters were taken out."""
-    whole = body.text
-    if whole.isascii() and len(clean(whole)) == len(whole):
-        return 0
+def clean_nodes(nodes: Iterable[Node]) -> int:
+    """Clean those of some nodes that are texts; tell how many characters were taken out."""
     removed = 0
-    for node in body.descendants:
+    for node in nodes:
         if isinstance(node, Text):
-            seen, count = cleaned(node.data)
-            if seen != node.data:
-                node.data = seen
-            removed += count
+            data = node.data
+            if not (data.isascii() and data.isprintable()):
+                seen, count = cleaned(data)
+                if seen != data:
+                    node.data = seen
+                removed += count
     return removed

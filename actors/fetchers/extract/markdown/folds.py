@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 from turbohtml import Element, Node, Text
 
@@ -10,15 +11,16 @@ from actors.fetchers.extract.markdown.verbatim import Verbatim
 from actors.fetchers.extract.visibility import Hiding
 
 MARK = "*(collapsed)*"
+_MAX_FOLDS = 10_000
 _ROWS = frozenset({"tr", "tbody", "thead", "tfoot", "table", "ul", "ol", "dl"})
 _INLINE = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code", "small", "label"})
 
 
 def mend(body: Element, hidden: Mapping[Element, Hiding], own: Verbatim) -> None:
     """Write summaries in bold, and a mark before everything that is collapsed."""
-    for details in body.select("details"):
+    for details in body.select("details")[:_MAX_FOLDS]:
         _unfold(details, own)
-    for element, why in hidden.items():
+    for element, why in islice(hidden.items(), _MAX_FOLDS):
         if why is Hiding.COLLAPSED and _stands_in(element, body):
             _mark(element, own)
 

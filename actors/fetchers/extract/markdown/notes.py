@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -27,6 +28,9 @@ _BACK = re.compile(
     r"|back(?: to (?:text|top|content|article|post))?|return|jump (?:back|up).{0,20}",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(
+    r"\s*[\[(^]*\s*(\d{1,4}|[a-z]{1,2}|[ivx]{1,5}|[*\u2020\u2021]{1,4})?(?:\s*[.:)\]\u2191^]+\s*|\s*$)", re.IGNORECASE
+)
 _BACKLINKS = (
     ".mw-cite-backlink,.footnote-backref,.footnote-back,.reversefootnote,.footnote-return,[role='doc-backlink']"
 )
@@ -34,6 +38,7 @@ _NOT_READ = "script,style,template,noscript"
 _BLOCKS = frozenset({"li", "p", "div", "dd", "aside", "section", "td", "blockquote", "dt"})
 _MAX_NOTE_CHARS = 6_000
 _MAX_NOTES = 2_000
+_MAX_LINKS = 20_000
 
 
 @dataclass(slots=True)
@@ -52,7 +57,8 @@ def gather(body: Element, page: Page, content: Content, own: Verbatim) -> list[E
         return []
     _number(notes)
     taken = list[Element]()
-    targets = {note.target for note in notes}
+    # How many targets stand at or in each element.
+    targets = Counter[Node](each for note in notes for each in (note.target, *note.target.ancestors))
     for note in notes:
         text = _text(note, targets, page.hidden)
         if text is None:
@@ -64,7 +70,9 @@ def gather(body: Element, page: Page, content: Content, own: Verbatim) -> list[E
 
 
 def _notes(body: Element, page: Page, content: Content) -> list[_Note]:
-    marks = [link for link in body.select(_LINKS) if link in content.holders and (_is_mark(link, page.url))]
+    marks = [
+        link for link in body.select(_LINKS)[:_MAX_LINKS] if link in content.holders and (_is_mark(link, page.url))
+    ]
     if not marks:
         return []
     places = _places(body)
@@ -115,14 +123,15 @@ def _number(notes: list[_Note]) -> None:
             note.label = str(number)
 
 
-def _text(note: _Note, targets: set[Element], hidden: Mapping[Element, Hiding]) -> list[Node] | None:
+def _text(note: _Note, targets: Mapping[Node, int], hidden: Mapping[Element, Hiding]) -> list[Node] | None:
     """Take the nodes of a note's text out of the tree, without the links back and the number before it."""
     holder = _holder(note.target)
     if holder is None or any(_holds(holder, mark) for mark in note.marks) or _is_unseen(holder, hidden):
         return None
-    if len(holder.text) > _MAX_NOTE_CHARS and not _is_shared(holder, note.target, targets):
+    shared = targets.get(holder, 0) > 1
+    if len(holder.text) > _MAX_NOTE_CHARS and not shared:
         return None
-    nodes = list(_split(holder, note.target, targets)) if _is_shared(holder, note.target, targets) else [holder]
+    nodes = list(_split(holder, note.target, targets)) if shared else [holder]
     text = Element("div", None, nodes)
     for extra in (*text.select(_BACKLINKS), *text.select(_NOT_READ)):
         extra.extract()
@@ -164,11 +173,7 @@ def _holder(target: Element) -> Element | None:
     return holder
 
 
-def _is_shared(holder: Element, target: Element, targets: set[Element]) -> bool:
-    return any(other != target and _holds(holder, other) for other in targets)
-
-
-def _split(holder: Element, target: Element, targets: set[Element]) -> Iterator[Node]:
+def _split(holder: Element, target: Element, targets: Mapping[Node, int]) -> Iterator[Node]:
     """Give what follows one of the targets that share a block, up to the next."""
     start: Node = target
     while start.parent is not None and start.parent != holder:
@@ -177,7 +182,7 @@ def _split(holder: Element, target: Element, targets: set[Element]) -> Iterator[
     while node is not None:
         follower = node.next_sibling
         yield node
-        if isinstance(follower, Element) and (follower in targets or any(_holds(follower, other) for other in targets)):
+        if follower in targets:
             return
         node = follower
 
@@ -189,17 +194,16 @@ def _is_unseen(element: Element, hidden: Mapping[Element, Hiding]) -> bool:
 
 
 def _drop_number(text: Element, label: str) -> None:
-    number = re.compile(
-        rf"\s*[\[(^]*\s*(?:{re.escape(label)}|[*\u2020\u2021])?\s*[\])]?\s*[.:)\]\u2191^]*\s*", re.IGNORECASE
-    )
+    """Take the number of a note from the beginning of its text."""
     for node in text.descendants:
-        if isinstance(node, Text) and node.data.strip():
-            match = number.match(node.data)
-            rest = node.data[match.end() :] if match else node.data
-            if label.lower() in node.data[: match.end() if match else 0].lower() or not rest:
-                node.data = rest
-            if rest.strip():
-                return
+        if not isinstance(node, Text) or not node.data.strip():
+            continue
+        match = _NUMBER.match(node.data)
+        if match is None or (match[1] and match[1].lower() != label.lower()):
+            return
+        node.data = node.data[match.end() :]
+        if node.data.strip():
+            return
 
 
 def _refer(mark: Element, label: str, own: Verbatim) -> None:

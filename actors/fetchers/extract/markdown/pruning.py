@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import islice
 
 from turbohtml import Element, Node, Text
 
 from actors.fetchers.extract.choice.content import Content
 from actors.fetchers.extract.markdown.images import is_of_content
+from actors.fetchers.extract.markdown.verbatim import is_own
+
+_MAX_PICTURES = 5_000
+"""A page of more pictures is no text with pictures; looking at each costs 10 µs."""
 
 _STAY = frozenset({"br", "hr", "wbr"})
 _CELLS = frozenset({"td", "th"})
@@ -18,17 +21,17 @@ _INLINE = frozenset({"a", "b", "code", "em", "font", "i", "span", "strong"})
 _PICTURES = frozenset({"a", "amp-img", "center", "div", "figure", "img", "noscript", "p", "picture", "span"})
 
 
-def prune(root: Element, content: Content, own: Container[object], hidden: Container[object]) -> None:
+def prune(root: Element, content: Content, hidden: Container[object]) -> None:
     """Leave of a tree the texts that were kept, with the pictures, rules and headings that stand among them.
 
-    `own` are elements that stay as they are, `hidden` those that nobody sees.
+    `hidden` are elements that nobody sees.
     """
     kept: set[Node] = {node for block in content.blocks for node in block.nodes}
     holders = content.holders
+    pictures = _PICTURES if len(root.select("img")) <= _MAX_PICTURES else frozenset[str]()
     stack = [root]
     while stack:
-        holder = stack.pop()
-        children = holder.children
+        children = stack.pop().children
         for place, child in enumerate(children):
             if isinstance(child, Text):
                 if child not in kept and not child.data.isspace():
@@ -37,24 +40,20 @@ def prune(root: Element, content: Content, own: Container[object], hidden: Conta
                 child.extract()
             elif child in holders:
                 stack.append(child)
-            elif (
-                child not in own
-                and not _stays(child, hidden)
-                and not (child not in hidden and _leads(child, children, place, holders))
+            elif child.tag in _STAY or is_own(child):
+                continue
+            elif child in hidden or not (
+                (child.tag in pictures and is_of_content(child)) or _leads(child, children, place, holders)
             ):
                 _remove(child)
-
-
-def _stays(child: Element, hidden: Container[object]) -> bool:
-    tag = child.tag
-    return tag in _STAY or (tag in _PICTURES and child not in hidden and is_of_content(child))
 
 
 def _leads(child: Element, children: Sequence[Node], place: int, holders: AbstractSet[Element]) -> bool:
     """Tell whether a heading stands directly above what was kept."""
     if child.tag not in _HEADINGS:
         return False
-    for follower in islice(children, place + 1, None):
+    for later in range(place + 1, len(children)):
+        follower = children[later]
         if isinstance(follower, Element) and follower.tag not in _STAY:
             return follower in holders and follower.tag not in _HEADINGS
         if isinstance(follower, Text) and not follower.data.isspace():

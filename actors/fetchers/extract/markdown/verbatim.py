@@ -6,42 +6,56 @@ from turbohtml import Element, Node
 
 TAG = "weft-verbatim"
 NOTE = "weft-note"
+_PLACE = "place"
 
 
 class Verbatim:
-    """The Markdown that stands for elements of our own; an element of the page that bears the tag has none."""
+    """The Markdown that stands for elements of our own.
+
+    Their tags are ours alone once `forged` elements of a page are out of the way.
+    """
 
     def __init__(self) -> None:
-        self._texts = dict[Element, str]()
-        self._paragraphs = set[Element]()
-        self._labels = dict[Element, str]()
+        # Told by their number, since elements that are made one by one have hashes that collide.
+        self._texts = list[str]()
 
     def element(self, markdown: str) -> Element:
         """Make an element that is written as it is told."""
-        element = Element(TAG)
-        self._texts[element] = markdown
-        return element
+        return Element(TAG, {_PLACE: self._place(markdown)})
 
     def paragraph(self, markdown: str) -> Element:
         """Make a paragraph that is written as it is told."""
-        paragraph = Element("p", None, [self.element(markdown)])
-        self._paragraphs.add(paragraph)
-        return paragraph
+        return Element("p", None, [self.element(markdown)])
 
     def note(self, label: str, text: list[Node]) -> Element:
         """Make a footnote of what stands in some nodes."""
-        note = Element(NOTE, None, text)
-        self._labels[note] = label
-        return note
+        return Element(NOTE, {_PLACE: self._place(label)}, text)
+
+    def write(self, element: Element, _: str) -> str:
+        """Give what was told, as a converter of turbohtml."""
+        return self._told(element)
 
     def write_note(self, element: Element, inner: str) -> str:
         """Give a footnote with its label, as a converter of turbohtml."""
-        label = self._labels.get(element)
-        return inner if label is None else f"[^{label}]: " + inner.strip().replace("\n", "\n    ")
+        return f"[^{self._told(element)}]: " + inner.strip().replace("\n", "\n    ")
 
-    def write(self, element: Element, inner: str) -> str:
-        """Give what was told, as a converter of turbohtml."""
-        return self._texts.get(element, inner)
+    def _place(self, text: str) -> str:
+        self._texts.append(text)
+        return str(len(self._texts) - 1)
 
-    def __contains__(self, element: object) -> bool:
-        return element in self._texts or element in self._paragraphs
+    def _told(self, element: Element) -> str:
+        return self._texts[int(element.attr(_PLACE) or 0)]
+
+
+def expel(body: Element) -> None:
+    """Take elements that bear our tags out of a page's tree; what stands in them stays."""
+    for forged in body.select(f"{TAG},{NOTE}"):
+        forged.unwrap()
+
+
+def is_own(element: Element) -> bool:
+    """Tell whether an element is one of ours, or a paragraph around one."""
+    if element.tag != "p":
+        return element.tag == TAG
+    first = element.children[0] if element.children else None
+    return isinstance(first, Element) and first.tag == TAG

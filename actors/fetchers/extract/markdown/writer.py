@@ -8,10 +8,10 @@ from turbohtml import Element, Text
 
 from actors.fetchers.extract.choice.content import Content
 from actors.fetchers.extract.markdown import breaks, code, folds, formulas, headings, images, links, notes, tables
-from actors.fetchers.extract.markdown.characters import clean_texts, cleaned
+from actors.fetchers.extract.markdown.characters import clean_nodes, cleaned
 from actors.fetchers.extract.markdown.pruning import prune
 from actors.fetchers.extract.markdown.rendering import render
-from actors.fetchers.extract.markdown.verbatim import NOTE, TAG, Verbatim
+from actors.fetchers.extract.markdown.verbatim import Verbatim, expel
 from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding
 
@@ -43,14 +43,14 @@ def write(page: Page, content: Content) -> Written:
         (child for child in page.root.children if isinstance(child, Element) and child.tag == "body"), page.root
     )
     own = Verbatim()
-    for forged in body.select(f"{TAG},{NOTE}"):
-        forged.unwrap()
+    expel(body)
     formulas.write(body, content.holders, own)
     footnotes = notes.gather(body, page, content, own)
-    prune(body, content, own, page.hidden)
+    prune(body, content, page.hidden)
     headings.drop_title(body, page.root)
     body.extend(footnotes)
-    removed = clean_texts(body)
+    removed = clean_nodes(node for block in content.blocks for node in block.nodes)
+    removed += clean_nodes(node for note in footnotes for node in note.descendants)
     code.mend(body)
     tables.mend(body, page.hidden, own)
     folds.mend(body, page.hidden, own)
