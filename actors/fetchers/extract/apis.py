@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from msgspec import UNSET
+from turbohtml import Element
 
 from actors.fetchers.extract.tree import Page, absolute
 from protocol.browse import ApiPattern
@@ -55,16 +56,14 @@ _OPAQUE_STEP = re.compile(r"(?=[^/]{0,80}\d)[\w-]{30,}")
 _OPAQUE = re.compile(r"[\w+/=.-]{24,}")
 _MASK = "***"
 
-_LINKED = (
-    "link[rel~=alternate][type*=json], link[rel='https://api.w.org/'], link[rel~=preload][as=fetch],"
-    " link[rel~=service-desc], link[rel~=service-doc], link[rel~=openapi],"
-    " a[href*=openapi i], a[href*=swagger i], a[href*=graphql i]"
-)
 _HOLDERS = (
     "data-api-url", "data-api", "data-endpoint", "data-api-endpoint", "data-ajax-url", "data-rest-url", "data-graphql",
 )  # fmt: skip
-_HELD = ",".join(f"[{name}]" for name in _HOLDERS)
-_FORMS = "form[action]"
+_MARKED = (
+    "link[rel~=alternate][type*=json], link[rel='https://api.w.org/'], link[rel~=preload][as=fetch],"
+    " link[rel~=service-desc], link[rel~=service-doc], link[rel~=openapi], form[action],"
+    " a[href*=openapi], a[href*=swagger], a[href*=graphql]," + ",".join(f"[{name}]" for name in _HOLDERS)
+)
 _TYPED = "input[type=text], input[type=search], input:not([type]), select"
 
 
@@ -93,18 +92,20 @@ def discover(page: Page) -> tuple[ApiPattern, ...]:
 
 
 def _sightings(page: Page) -> Iterator[_Sighting]:
-    yield from _linked(page)
+    marked = page.root.select(_MARKED)[:MAX_HITS]
+    forms = [element for element in marked if element.tag == "form"]
+    yield from _linked([element for element in marked if element.tag in {"link", "a"}])
     codes = list(_codes(page))
     for code in codes:
         yield from _called(code)
-    yield from _held(page)
+    yield from _held(marked)
     for code in codes:
         yield from _named(code)
-    yield from _forms(page)
+    yield from _forms(forms)
 
 
-def _linked(page: Page) -> Iterator[_Sighting]:
-    for element in page.root.select(_LINKED)[:MAX_HITS]:
+def _linked(elements: Sequence[Element]) -> Iterator[_Sighting]:
+    for element in elements:
         relation = element.attrs.get("rel") or ""
         words = relation if isinstance(relation, str) else " ".join(relation)
         reason = (
@@ -150,15 +151,15 @@ def _named(code: str) -> Iterator[_Sighting]:
             position = code.find(mark, end)
 
 
-def _held(page: Page) -> Iterator[_Sighting]:
-    for element in page.root.select(_HELD)[:MAX_HITS]:
+def _held(elements: Sequence[Element]) -> Iterator[_Sighting]:
+    for element in elements:
         for name in _HOLDERS:
             if value := element.attr(name):
                 yield _Sighting(value, f"named by an attribute ({name})")
 
 
-def _forms(page: Page) -> Iterator[_Sighting]:
-    for form in page.root.select(_FORMS)[:MAX_HITS]:
+def _forms(forms: Sequence[Element]) -> Iterator[_Sighting]:
+    for form in forms:
         if (form.attr("method") or "get").strip().lower() == "get" and (action := form.attr("action")):
             named = [name for field in form.select(_TYPED)[:MAX_PARAMETERS] if (name := field.attr("name"))]
             yield _Sighting(action, "where a form of the page is sent", "GET", fields=tuple(named))
@@ -166,11 +167,10 @@ def _forms(page: Page) -> Iterator[_Sighting]:
 
 def _codes(page: Page) -> Iterator[str]:
     left = MAX_TOTAL_CHARS
-    for script in page.root.iter_elements("script"):
-        if script.attr("src") is None and left > 0:
-            code = script.text[: min(MAX_SCRIPT_CHARS, left)]
-            left -= len(code)
-            yield code.replace("\\/", "/") if "\\/" in code else code
+    for script in page.embedded.code:
+        code = script[: min(MAX_SCRIPT_CHARS, max(left, 0))]
+        left -= len(code)
+        yield code.replace("\\/", "/") if "\\/" in code else code
 
 
 def _pattern(page: Page, sighting: _Sighting, site: str) -> ApiPattern | None:

@@ -126,6 +126,11 @@ class Embedded:
         """The objects of the states that bear the page's title."""
         return records.titled(self.states, self.titles)
 
+    @property
+    def code(self) -> Sequence[str]:
+        """What the inline scripts of the page hold that is run."""
+        return self._scripts.code
+
     @cached_property
     def deferred(self) -> tuple[str, ...]:
         """The states that are written as functions: only an engine can tell what they hold."""
@@ -193,7 +198,7 @@ class _Scripts:
                 found.linked.append(script.text)
             elif states.is_data(kind, script.attr("id") or ""):
                 found.data.append((script, kind))
-            elif not kind or "script" in kind or kind == "module":
+            elif (not kind or "script" in kind or kind == "module") and script.attr("src") is None:
                 found.code.append(script.text)
         return found
 

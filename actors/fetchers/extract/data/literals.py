@@ -22,7 +22,9 @@ MAX_ATTEMPTS = 60
 """How many unreadable values of one page are tried."""
 
 _ASSIGNED = re.compile(r"""window(?:\.|\[["'])([\w$]{2,60})(?:["']\])?\s{0,9}=(?!=)\s{0,9}""")
-_DECLARED = re.compile(r"""\b(__[A-Za-z][\w$]{2,60}|initialState)\s{0,9}=(?!=)\s{0,9}""")
+_DECLARED = re.compile(r"__[A-Za-z][\w$]{2,60}\s{0,9}=(?!=)\s{0,9}")
+_INITIAL = re.compile(r"initialState\s{0,9}=(?!=)\s{0,9}")
+_OF_A_NAME = re.compile(r"[\w$.]")
 _PARSED = re.compile(r"""JSON\.parse\(\s{0,9}(decodeURIComponent\(|unescape\()?\s{0,9}(?=["'`])""")
 _STRING = re.compile(r""""[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'|`[^`\\$]*(?:\\.[^`\\$]*)*`""", re.DOTALL)
 _FUNCTION = re.compile(r"\(?\s{0,9}(?:function\s{0,9}\w{0,20}\s{0,9}\(|\([\w$, ]{0,2000}\)\s{0,9}=>)")
@@ -79,16 +81,14 @@ def literal(text: str, start: int) -> Json:
 
 
 def _starts(script: str) -> Iterator[tuple[str, int]]:
-    """Give the names and where their values start."""
+    """Give the names and where their values start; each pattern begins with what is fast to look for."""
     seen: set[int] = set()
-    for pattern, mark in ((_ASSIGNED, "window"), (_DECLARED, "__"), (_DECLARED, "nitialState")):
-        if mark not in script:
-            continue
+    for pattern in (_ASSIGNED, _DECLARED, _INITIAL):
         for found in pattern.finditer(script):
-            if found.end() in seen:
+            if found.end() in seen or (pattern is not _ASSIGNED and _OF_A_NAME.match(script, found.start() - 1)):
                 continue
             seen.add(found.end())
-            yield found.group(1), found.end()
+            yield found.group(1) if pattern is _ASSIGNED else found.group().partition("=")[0].strip(), found.end()
             if len(seen) > MAX_ASSIGNMENTS:
                 return
 

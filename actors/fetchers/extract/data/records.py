@@ -14,7 +14,9 @@ MAX_STEPS = 20_000
 
 MAX_RECORDS = 8
 
-_TITLES = ("headline", "title", "name", "productName", "displayName", "product_name", "heading", "productTitle")
+_TITLES = frozenset(
+    {"headline", "title", "name", "productName", "displayName", "product_name", "heading", "productTitle"}
+)
 
 _MIN_TITLE_CHARS = 4
 _MAX_TITLE_CHARS = 300
@@ -41,7 +43,8 @@ def titled(states: Iterable[State], titles: Sequence[str]) -> tuple[Record, ...]
     for state in states if wanted else ():
         for node in walk(state.value, steps):
             steps -= len(node)
-            if length := max(_title_chars(node.get(name), wanted) for name in _TITLES):
+            named = _TITLES & node.keys()
+            if named and (length := max(_title_chars(node[name], wanted) for name in named)):
                 found.append((length, Record(state.framework, node)))
         if steps <= 0 or len(found) > 8 * MAX_RECORDS:
             break

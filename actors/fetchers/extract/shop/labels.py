@@ -21,11 +21,10 @@ _TRIMMED = " .:#\u2013-\u200e\u200f"
 _ONLY_SEPARATOR = re.compile(r"[\s:\uff1a#.=|\u2013-]{0,5}")
 _CODE = re.compile(r"#?(?=[^\d]{0,20}\d)[A-Za-z0-9][\w./+-]{2,30}(?: [\w./-]{1,12}){0,2}")
 _MAKER = re.compile(r"[^\W\d_&][^:;!?|{}<>=]{0,44}|\d{1,4}[^\W\d_ ][^:;!?|{}<>=]{0,40}")
-_CALLED_WORDS = (
-    "brand", "manufacturer", "sku", "productid", "product-id", "product-code", "item-n", "prd-code", "refn", "ean",
-)  # fmt: skip
-_CALLED_SOMETHING = ",".join(
-    f"[{attribute}*={word} i]" for word in _CALLED_WORDS for attribute in ("class", "id", "itemprop")
+_CALLED_SOMETHING = (
+    "[itemprop], [class*=brand], [class*=Brand], [class*=manufacturer], [class*=sku], [class*=Sku], [id*=sku],"
+    " [class*=productid], [class*=product-id], [class*=product-code], [class*=prd-code], [class*=item-n],"
+    " [class*=refn], [id*=brand], [id*=byline]"
 )
 _CALLED: tuple[tuple[Field, re.Pattern[str]], ...] = (
     (

@@ -14,7 +14,7 @@ from actors.fetchers.extract.shop.texts import Run, Texts, around, names
 MAX_TRIED = 4_000
 """How many texts with a number are looked at: shops of the data sets have at most 1,900."""
 
-MAX_CANDIDATES = 400
+MAX_CANDIDATES = 150
 MAX_WRITTEN = 44
 """A longer text holds more than an amount."""
 

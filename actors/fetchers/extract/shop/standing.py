@@ -121,9 +121,10 @@ def features(
 ) -> list[dict[str, float]]:
     """Describe each amount by where it stands."""
     shapes = Counter(_shape(candidate) for candidate in found)
+    known: dict[tuple[str, str], dict[str, float]] = {}
     return [
         {
-            **_names(page, candidate),
+            **_names(page, candidate, known),
             **_place(candidate, title_order, buy_orders),
             **_writing(candidate),
             "first": float(rank == 0),
@@ -142,18 +143,26 @@ def is_listed(likelihood: float, candidate: Candidate, found: Sequence[Candidate
     return likelihood < _BEYOND_DOUBT and len({one.amount.value for one in found if _shape(one) == shape}) >= _MANY
 
 
-def _names(page: Page, candidate: Candidate) -> dict[str, float]:
-    """Tell what the elements around an amount are, and are called."""
+def _names(page: Page, candidate: Candidate, known: dict[tuple[str, str], dict[str, float]]) -> dict[str, float]:
+    """Tell what the elements around an amount are, and are called; `known` remembers what names tell."""
     holders = around(candidate.element, _ANCESTORS)
     tags = {holder.tag for holder in holders}
     called = [names(holder) for holder in holders]
-    near, far = " ".join(called[:2]), " ".join(called[2:])
-    told = {f"{name} near": float(bool(pattern.search(near))) for name, pattern in _NAME_FEATURES}
-    told |= {f"{name} far": float(bool(pattern.search(far))) for name, pattern in _NAME_FEATURES}
+    near = " ".join(called[:2])
+    told = {**_matched(near, "near", known), **_matched(" ".join(called[2:]), "far", known)}
     told["struck"] = float(bool(tags & _STRUCK) or bool(_STRUCK_NAMES.search(near)))
     told["link"] = float("a" in tags)
     told["item"] = float("li" in tags)
     told["unseen"] = float(any(page.hidden.get(holder) is Hiding.INVISIBLE for holder in holders))
+    return told
+
+
+def _matched(called: str, where: str, known: dict[tuple[str, str], dict[str, float]]) -> dict[str, float]:
+    """Tell which kinds of names are among those of some elements: cards that look alike are called alike."""
+    told = known.get((called, where))
+    if told is None:
+        told = {f"{name} {where}": float(bool(pattern.search(called))) for name, pattern in _NAME_FEATURES}
+        known[called, where] = told
     return told
 
 

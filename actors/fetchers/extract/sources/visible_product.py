@@ -23,7 +23,9 @@ _TITLES = (
     "#title, .product-title, .product-name, .product_title, .product-single__title",
     "h2",
 )
-_PRICED = "[itemprop=price], [class*=price i], [id*=price i], [class*=prix i], [class*=preis i], [class*=precio i]"
+_PRICED = (
+    "[itemprop=price], [class*=price], [class*=Price], [id*=price], [class*=prix], [class*=preis], [class*=precio]"
+)
 
 _SURE, _LIKELY, _POSSIBLE = 0.8, 0.5, 0.2
 """Probabilities of a price: what is below the last is not said."""
