@@ -152,10 +152,15 @@ def sections(groups: Sequence[Weighed]) -> set[int]:
     """Give the places of the groups whose members mostly consist of the members of another: parts of a page."""
     places: dict[Node, int] = {member: place for place, group in enumerate(groups) for member in group.repeat.members}
     filled: dict[int, set[Node]] = {}
+    lengths: dict[Node, int] = {}
     for group in groups:
         chars = group.chars * len(group.repeat.members)
         for outer in islice(group.repeat.members[0].ancestors, MAX_DEPTH):
-            if (place := places.get(outer)) is not None and chars >= _FILLED * groups[place].chars:
+            if (place := places.get(outer)) is None:
+                continue
+            if outer not in lengths:
+                lengths[outer] = len(outer.text)
+            if chars >= _FILLED * lengths[outer]:
                 filled.setdefault(place, set()).add(outer)
     return {place for place, outer in filled.items() if len(outer) >= len(groups[place].repeat.members) / 2}
 

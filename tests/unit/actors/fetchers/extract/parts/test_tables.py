@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
+from actors.fetchers.extract.parts.headers import Mark
 from actors.fetchers.extract.parts.spans import MAX_COLUMNS, MAX_ROWS, MAX_SLOTS
-from actors.fetchers.extract.parts.tables import MAX_CELL_CHARS, tables
+from actors.fetchers.extract.parts.tables import MAX_CELL_CHARS, grid, tables
 from protocol.confidence import Source
 from protocol.documents import ExtractedTable
 from tests.support.whole_page import parsed, whole
@@ -162,3 +163,26 @@ def test_tables_within_tables_within_tables_are_bounded() -> None:
     nested = "<table><tr><th>a<th>b<tr><td>1<td>" * 2_000
 
     assert len(read(nested)) <= 21
+
+
+def test_a_grid_gives_the_cells_themselves() -> None:
+    page = parsed(
+        "<table><caption>Looms</caption><tr><th>Name<th>Parts<tr><td rowspan=2><a href=/a>A</a><td>reed<tr>"
+        "<td>pin</table>"
+    )
+    (element,) = page.root.select("table")
+
+    found = grid(element, page.hidden)
+
+    assert found is not None
+    name, parts, first, reed, pin = page.root.select("th,td")
+    assert found.rows == ((name, parts), (first, reed), (first, pin))
+    assert found.texts == (("Name", "Parts"), ("A", "reed"), ("A", "pin"))
+    assert (found.header_rows, found.headers, found.caption, found.mark) == (1, ("Name", "Parts"), "Looms", Mark.CELLS)
+
+
+def test_a_layout_has_no_grid() -> None:
+    page = parsed("<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>")
+    (element,) = page.root.select("table")
+
+    assert grid(element, page.hidden) is None
