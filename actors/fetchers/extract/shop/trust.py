@@ -101,27 +101,42 @@ def weight(claim: Claim) -> float:
 def selling(claims: Sequence[Claim]) -> bool:
     """Tell whether a page sells one thing.
 
-    Structured data alone are believed unless they also call the page something else; what is only seen needs a price
-    and a button or number beside it; one price of many needs both.
+    Offers in structured data are believed unless they also call the page something else; what is only seen needs a
+    price and a button or number beside it, and one price of many needs both. Open Graph calls most pages an article.
     """
-    places = {claim.place for claim in claims if claim.field is not Field.PAGE_TYPE}
-    priced = bool(places & {"visible:price.sure", "visible:price.likely"})
-    button = "visible:button" in places
-    if any(claim.value in _NOTHING_SOLD for claim in claims if claim.field is Field.PAGE_TYPE):
-        return _structured(claims) and priced and button
+    seen = {claim.place.removeprefix("visible:") for claim in claims if claim.place.startswith("visible:")}
+    priced = bool(seen & {"price.sure", "price.likely"})
+    called = {(claim.value, claim.place[:3]) for claim in claims if claim.field is Field.PAGE_TYPE and _is_own(claim)}
+    if any(value in _NOTHING_SOLD and where != "og:" for value, where in called):
+        return _offered(claims) and priced and "button" in seen
+    stocked = "stock" in seen and "price.listed" not in seen
+    described = any(value == "product" and where != "og:" for value, where in called)
+    if _offered(claims) or (described and (priced or stocked)) or (("product", "og:") in called and priced):
+        return True
+    if ("article", "og:") in called:
+        return "price.sure" in seen and "button" in seen
     numbered = 0 < sum(claim.place == "visible:label.sku" for claim in claims) <= _NUMBERS_OF_ONE
-    labelled = numbered or any(place.startswith("visible:label") for place in places - {"visible:label.sku"})
-    listed = "visible:price.listed" in places or "visible:stock" in places
-    return _structured(claims) or (priced and (button or labelled)) or (listed and button and numbered)
+    labelled = numbered or any(place.startswith("label") for place in seen - {"label.sku"})
+    listed = bool(seen & {"price.listed", "stock"})
+    return (priced and ("button" in seen or labelled)) or (listed and "button" in seen and numbered)
 
 
-def _structured(claims: Sequence[Claim]) -> bool:
-    return any(
-        claim.field in {Field.PRICE, Field.AVAILABILITY}
-        and "first." not in claim.place
-        and not claim.place.startswith("visible:")
-        for claim in claims
-    )
+def _is_own(claim: Claim) -> bool:
+    """Tell whether the object that a claim stands in is the page's own."""
+    return "first." not in claim.place and "elsewhere." not in claim.place
+
+
+def _offered(claims: Sequence[Claim]) -> bool:
+    """Tell whether structured data name an offer of the page's own.
+
+    Paywalls put a price into the meta elements of articles; those of shops have a type, too.
+    """
+    offers = [claim.place for claim in claims if claim.field in {Field.PRICE, Field.AVAILABILITY} and _is_own(claim)]
+    if any(not place.startswith(("visible:", "og:", "product:")) for place in offers):
+        return True
+    typed = any(claim.field is Field.PAGE_TYPE and claim.value == "product" for claim in claims)
+    article = any(claim.field is Field.PAGE_TYPE and claim.value == "article" for claim in claims)
+    return (typed or not article) and any(place.startswith(("og:", "product:")) for place in offers)
 
 
 def confidence_of(name: str, standings: Sequence[Weighed]) -> Confidence:

@@ -184,6 +184,29 @@ def test_sells_nothing(markup: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("head", "sells"),
+    [
+        pytest.param("<meta property=og:type content=article>", True, id="Open Graph calls it an article, too"),
+        pytest.param("<meta property=og:type content=product>", True, id="Open Graph calls it a product"),
+        pytest.param(
+            '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Blue thing"}</script>',
+            False,
+            id="linked data call it an article",
+        ),
+    ],
+)
+def test_weighs_what_the_page_calls_itself(head: str, *, sells: bool) -> None:
+    assert (sold(head + shop()) is not None) is sells
+
+
+def test_takes_the_price_of_a_paywall_for_none() -> None:
+    markup = """<meta property=og:type content=article><meta property=product:price:amount content=1>
+        <meta property=product:price:currency content=EUR><h1>On blue</h1><p>Read on for 1 euro.</p>"""
+
+    assert sold(markup) is None
+
+
+@pytest.mark.parametrize(
     "markup",
     [
         "<h1>x</h1><button>Add to cart</button>" + "<p class=price>$1.99</p>" * 20_000,
