@@ -132,7 +132,7 @@ def _tricked(declared: dict[str, str]) -> bool:
         or bool(_CLIPPED_AWAY.match(get("clip", "")) or _CLIPPED_AWAY.match(get("clip-path", "")))
         or _put_away(declared)
         or _no_size(declared)
-        or _no_ink(get("color", ""), get("-webkit-text-fill-color", ""))
+        or _no_ink(declared)
         or same(color(get("color", "")), color(ground_of(declared)))
         or get("transform", "").startswith("scale(0)")
     )
@@ -173,7 +173,10 @@ def _clips_overflow(declared: dict[str, str]) -> bool:
     return overflow.startswith(("hidden", "clip"))
 
 
-def _no_ink(ink: str, fill: str) -> bool:
+def _no_ink(declared: dict[str, str]) -> bool:
     # Texts that are filled with a picture of their ground are transparent and seen.
+    if "-webkit-text-fill-color" in declared or any(name.endswith("background-clip") for name in declared):
+        return False
+    ink = declared.get("color", "")
     match = _RGB.match(ink)
-    return (ink == "transparent" and not fill) or (match is not None and match[4] in ("0", "0%", "0.0", ".0"))
+    return ink == "transparent" or (match is not None and match[4] in ("0", "0%", "0.0", ".0"))

@@ -17,7 +17,7 @@ _BUTTONS = "button,.copy,.copy-button,.btn-copy,.clipboard-copy,.code-header,.to
 _NUMBERED = re.compile(r"[\d\s.:|]*")
 _BREAKING = "div,p,li,tr"
 _LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-text-|brush:\s*|code-|src-|sourceCode\s+|hljs\s+|prettyprint\s+lang-)"
+    r"(?:^|\s)(?:highlight\s+(?!highlight)|language-|lang-|highlight-source-|highlight-text-|brush:\s*|code-|src-|sourceCode\s+|hljs\s+|prettyprint\s+lang-)"
     r"([A-Za-z][\w+#.-]{0,24})"
 )
 _NAMED = ("data-lang", "data-language", "data-code-language", "language")
@@ -89,9 +89,13 @@ def _mend(block: Element) -> None:
         block.extract()
         return
     language = _language(block)
-    block.clear()
-    names = {"class": f"language-{language}"} if language else {}
-    block.append(Element("code", names, [Text(text)]))
+    block.replace_with(_fenced(text, language))
+
+
+def _fenced(text: str, language: str) -> Element:
+    return Element(
+        "pre", None, [Element("code", {"class": f"language-{language}"} if language else None, [Text(text)])]
+    )
 
 
 def _drop_numbers(block: Element) -> None:
@@ -161,18 +165,13 @@ def _known(name: str) -> str:
 def _unfold(table: Element) -> None:
     """Put the code of a table of numbers and lines in its place."""
     lines = list[str]()
-    holder = Element("pre")
     for row in table.select("tr"):
         cells = [cell for cell in row.select("td") if not cell.matches(_CODE_CELLS)]
-        text = "".join(_text(cell) for cell in cells)
-        lines.append(text)
-    if not any(line.strip() for line in lines):
+        lines.append("".join(_text(cell) for cell in cells))
+    text = "\n".join(lines)
+    if not text.strip():
         return
-    outer = table.closest("pre")
-    source = table.select_one("pre code,pre,code") or table
-    language = _language(source)
-    holder.append(Element("code", {"class": f"language-{language}"} if language else {}, [Text("\n".join(lines))]))
-    if outer is not None:
-        table.replace_with(Text("\n".join(lines)))
+    if table.closest("pre") is not None:
+        table.replace_with(Text(text))
     else:
-        table.replace_with(holder)
+        table.replace_with(_fenced(text, _language(table.select_one("pre code,pre,code") or table)))

@@ -27,7 +27,8 @@ def is_of_content(element: Element) -> bool:
     picture = element if element.tag in ("img", "amp-img") else element.select_one(_PICTURES)
     if picture is None or (element is not picture and element.text.strip() and element.tag != "noscript"):
         return False
-    return bool((picture.attr("alt") or "").strip()) and not _is_chrome(picture, element)
+    said = bool((picture.attr("alt") or "").strip()) or _captioned(picture)
+    return said and not _is_chrome(picture, element)
 
 
 def _is_chrome(picture: Element, holder: Element) -> bool:
@@ -43,7 +44,8 @@ def mend(body: Element, base: str) -> None:
     seen = set[str]()
     for picture in body.select(_PICTURES):
         alt = " ".join((picture.attr("alt") or "").split())[:_MAX_ALT_CHARS]
-        source = absolute(base, _source(picture))
+        found = _source(picture)
+        source = absolute(base, found) if found else ""
         if _EMOJI.fullmatch(alt):
             picture.replace_with(Text(alt))
         elif not source.startswith(("http://", "https://")) or source in seen or not (alt or _captioned(picture)):

@@ -28,6 +28,7 @@ _BACK = re.compile(
     r"|back(?: to (?:text|top|content|article|post))?|return|jump (?:back|up).{0,20}",
     re.IGNORECASE,
 )
+_NUMBERING = "[]().:^ \n\t0123456789"
 _NUMBER = re.compile(
     r"\s*[\[(^]*\s*(\d{1,4}|[a-z]{1,2}|[ivx]{1,5}|[*\u2020\u2021]{1,4})?(?:\s*[.:)\]\u2191^]+\s*|\s*$)", re.IGNORECASE
 )
@@ -65,7 +66,7 @@ def gather(body: Element, page: Page, content: Content, own: Verbatim) -> list[E
             continue
         for mark in note.marks:
             _refer(mark, note.label, own)
-        taken.append(own.note(note.label, text))
+        taken.append(Element("div", None, [own.note(note.label, text)]))
     return taken
 
 
@@ -151,6 +152,8 @@ def _text(note: _Note, targets: Mapping[Node, int], hidden: Mapping[Element, Hid
     for block in text.select("pre"):
         block.tag = "code"  # a note is one paragraph to those who do not know notes
     _drop_number(text, note.label)
+    if not _holds(text, note.target):
+        _drop_lead(note.target)
     return [text]
 
 
@@ -161,11 +164,7 @@ def _holder(target: Element) -> Element | None:
         holder = holder.parent
     if not isinstance(holder, Element) or holder.tag in ("html", "body", "head"):
         return None
-    if (
-        holder.tag == "dt"
-        or (holder.tag in ("h1", "h2", "h3", "h4", "h5", "h6"))
-        or not holder.text.strip("[]().:^ \n\t0123456789")
-    ):
+    if holder.tag == "dt" or (holder.tag in ("h1", "h2", "h3", "h4", "h5", "h6")) or not holder.text.strip(_NUMBERING):
         follower = holder.next_sibling
         while isinstance(follower, Text) and follower.data.isspace():
             follower = follower.next_sibling
@@ -191,6 +190,15 @@ def _is_unseen(element: Element, hidden: Mapping[Element, Hiding]) -> bool:
     return any(
         hidden.get(each) is Hiding.INVISIBLE for each in (element, *element.ancestors) if isinstance(each, Element)
     )
+
+
+def _drop_lead(target: Element) -> None:
+    # What stood above a note, and held its number alone.
+    lead = target
+    while isinstance(lead.parent, Element) and not lead.parent.text.strip(_NUMBERING):
+        lead = lead.parent
+    if not lead.text.strip(_NUMBERING):
+        lead.extract()
 
 
 def _drop_number(text: Element, label: str) -> None:
