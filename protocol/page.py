@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, structs
 
 
 class PageType(StrEnum):
@@ -125,3 +125,10 @@ class PageFields(Struct, frozen=True, kw_only=True, rename="camel", omit_default
     previous: str = ""
     outline: tuple[Heading, ...] = ()
     product: Product | UnsetType = UNSET
+
+
+def wire_names(fields: PageFields) -> tuple[str, ...]:
+    """Give the names, as they travel, of the fields that have a value."""
+    return tuple(
+        known.encode_name for known in structs.fields(fields) if getattr(fields, known.name) not in ("", (), UNSET)
+    )

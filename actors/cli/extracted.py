@@ -142,6 +142,8 @@ def _extract_to(task: Task, out: Path) -> str:
         found = ExtractedPage(url=task.url, error=str(error))
     except FaultError as error:
         found = ExtractedPage(url=task.url, error=error.fault.message)
+    except Exception as error:  # noqa: BLE001 - one page of many must not end the work on the others
+        found = ExtractedPage(url=task.url, error=repr(error))
     (out / f"{task.id}.md").write_text(found.markdown, encoding="utf-8", errors="replace")
     written = msgspec.json.encode(replace(found, markdown=""))
     (out / f"{task.id}.json").write_bytes(written)

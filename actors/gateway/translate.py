@@ -21,10 +21,10 @@ from protocol.browse import (
 from protocol.confidence import TRUSTWORTHY, Confidence, FieldConfidence, usable_for
 from protocol.documents import ExtractedTable, WebObservationSummary
 from protocol.excerpt import excerpt
-from protocol.plaintext import plain_text
 from protocol.faults import Action, Category, Code, Fault
 from protocol.page import PageFields
 from protocol.pages import Browsed
+from protocol.plaintext import plain_text
 
 STATUS_OF_CATEGORY: Mapping[Category, int] = MappingProxyType(
     {

@@ -8,18 +8,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import partial
 from hashlib import blake2b
 from typing import ClassVar
-
-import anyio
-import anyio.to_thread
 
 from actors.actor import Actor, handles
 from actors.fetchers import redact
 from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.other import kind_of
+from actors.fetchers.extract.formats.kinds import kind_of
 from actors.fetchers.extract.page import extract
+from actors.fetchers.extracting import Extractor
 from actors.fetchers.intelligence.client import Response, WebClient
 from bus import remaining_ms, span
 from protocol import subjects
@@ -32,7 +29,6 @@ _RESERVE_SHARE = 10
 _MAX_RESERVE_MS = 1_000
 """A tenth of the time, a second at most, is kept for the answer: the site must be late before the call is."""
 
-_EXTRACTIONS_AT_ONCE = 2
 _FIRST_ERROR = 400
 _MAX_RETRY_AFTER_MS = 24 * 3_600_000
 
@@ -43,14 +39,13 @@ class Intelligence(Actor):
 
     name: ClassVar[str] = "fetchers.intelligence"
 
-    _extractions: anyio.CapacityLimiter = field(init=False, repr=False)
+    _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Hold the HTTP client."""
-        self._extractions = anyio.CapacityLimiter(_EXTRACTIONS_AT_ONCE)
-        async with WebClient(self.settings) as self._web:
+        """Hold the HTTP client, and what reads pages beside the loop."""
+        async with WebClient(self.settings) as self._web, Extractor() as self._extractor:
             yield
 
     @handles(subjects.FETCH.at(tier=RenderTier.INTELLIGENCE.value), at_once=32)
@@ -77,14 +72,10 @@ class Intelligence(Actor):
             return response
 
     async def _extract(self, request: FetchPage, response: Response, now: datetime) -> Extraction:
-        work = partial(
-            extract,
-            *_readable(response),
-            response.url,
-            include_html=request.include_html,
-            captured_at=now,
+        body, content_type = _readable(response)
+        return await self._extractor.run(
+            extract, body, content_type, response.url, include_html=request.include_html, captured_at=now
         )
-        return await anyio.to_thread.run_sync(work, limiter=self._extractions, abandon_on_cancel=True)
 
 
 def _readable(response: Response) -> tuple[bytes, str]:

@@ -35,7 +35,6 @@ async def test_a_gateway_that_starts_keeps_the_port_which_the_system_closes_mean
                 assert given.getsockname()[1] == port
 
 
-
 def fill(ours: socket.socket) -> int:
     """Send until no more goes in; returns how many bytes did."""
     filled = 0
