@@ -16,36 +16,42 @@ from actors.fetchers.extract.visibility import Hiding
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "above title": -1.26,
-        "around far": -0.83,
-        "around near": -0.35,
-        "condition": 0.51,
-        "current near": 0.37,
-        "first": 1.84,
-        "frame far": -4.03,
-        "frame near": -0.4,
-        "from": 0.43,
-        "from title": -0.7,
-        "item": -0.44,
-        "itemprop": 3.32,
-        "link": -1.18,
-        "look-alikes": -0.94,
-        "old far": -0.5,
-        "old near": -1.29,
-        "price far": 1.64,
-        "price near": 2.3,
-        "product near": 0.78,
-        "rank": -0.78,
-        "related far": -1.45,
-        "related near": -1.17,
-        "short": 1.95,
-        "signed": 0.48,
-        "struck": -3.83,
-        "under title": 2.6,
-        "unseen": -0.77,
+        "above title": -0.93,
+        "around far": -0.53,
+        "around near": -0.46,
+        "condition": 0.39,
+        "current far": -0.34,
+        "current near": 0.50,
+        "first": 1.42,
+        "frame far": -4.05,
+        "frame near": 0.03,
+        "from": 0.51,
+        "from button": -0.04,
+        "from title": -0.71,
+        "item": 0.06,
+        "itemprop": 5.76,
+        "link": -1.29,
+        "look-alikes": -0.70,
+        "old far": -0.28,
+        "old near": -1.27,
+        "price far": 1.81,
+        "price near": 2.53,
+        "product far": -0.27,
+        "product near": 0.84,
+        "rank": -0.89,
+        "related far": -1.63,
+        "related near": -0.55,
+        "short": 1.92,
+        "signed": 0.56,
+        "struck": -3.82,
+        "under title": 2.93,
+        "unseen": -0.85,
     }
 )
-"""Weights of a conditional logit over the amounts of a page, fitted on shop pages of 55 domains."""
+"""Weights of a conditional logit over the amounts of a page (scripts/extraction_training/prices.py).
+
+Fitted on 92 pages of 47 domains; by cross-validation over domains the likeliest amount is the price of .870 of them.
+"""
 
 _ANCESTORS = 6
 _UNKNOWN_DISTANCE = 5.0

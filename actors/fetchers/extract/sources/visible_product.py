@@ -49,7 +49,7 @@ def claims(page: Page) -> Iterable[Claim]:
 
 
 def _claims(page: Page, buttons: list[Element]) -> Iterator[Claim]:
-    title = _title(page)
+    title = title_of(page)
     called = list(labels.called(page))
     marked = texts(page, {*buttons, *([title] if title else []), *(element for _, _, element in called)})
     title_order = marked.begins.get(title, -1) if title else -1
@@ -96,7 +96,7 @@ def _numbers(found: Iterable[tuple[Field, str, int, str]], title_order: int) -> 
         yield _claim(field, value, f"{way}.{field.rpartition('.')[2]}")
 
 
-def _title(page: Page) -> Element | None:
+def title_of(page: Page) -> Element | None:
     """Give the element that names the product: of several headings the one that the page is titled after."""
     wanted = {word for title in page.embedded.titles for word in title.lower().split()}
     for selector in _TITLES:
