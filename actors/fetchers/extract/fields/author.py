@@ -21,7 +21,7 @@ _SHORT = 6
 
 _CUT = re.compile(
     r"\s[|\u2022\u00b7\u2014\u2013\u00bb/]\s|\s-\s|\s{0,2}[|\u2022\u00b7\u00bb]\s{0,2}|\s//\s|\n|\t|\s(?:on|in|at|am|um|updated"
-    r"|published|posted|last updated|aktualisiert|veröffentlicht|publié|publicado)\b(?=\s*(?:[:\d\n]|$))",
+    r"|published|posted|last updated|aktualisiert|veröffentlicht|publié|publicado)\b(?=\s*[:\d\n])",
     re.IGNORECASE,
 )
 _LIST = re.compile(
@@ -38,14 +38,19 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _ADDRESSED = re.compile(r"^(?:mr|mrs|ms|sir)\.?\s", re.IGNORECASE)
+_WORDS = re.compile(r"\w+")
 _EDGES = " ,.:;|-*\"'/><#\u2013\u2014\u201c\u201d\u2019\u2026\u2022\u00b7"
 
 
-@lru_cache(4096)
 def people(text: str) -> tuple[str, ...]:
     """Give the names that a text lists, without "By", roles, degrees, dates and addresses."""
+    return _people(text[:MAX_CHARS])
+
+
+@lru_cache(1024)
+def _people(text: str) -> tuple[str, ...]:
     found: dict[str, str] = {}
-    for piece in _pieces(unicodedata.normalize("NFC", text[:MAX_CHARS])):
+    for piece in _pieces(unicodedata.normalize("NFC", text)):
         name = _name(piece)
         if name and key(name) not in found:
             found[key(name)] = name
@@ -56,8 +61,10 @@ def people(text: str) -> tuple[str, ...]:
 
 def key(name: str) -> str:
     """Give a name in a form that its spellings share."""
-    plain = unicodedata.normalize("NFKD", name.casefold())
-    return " ".join(re.findall(r"\w+", "".join(mark for mark in plain if not unicodedata.combining(mark))))
+    plain = name.casefold()
+    if not plain.isascii():
+        plain = "".join(mark for mark in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(mark))
+    return " ".join(_WORDS.findall(plain))
 
 
 def is_organisation(name: str) -> bool:
@@ -88,13 +95,18 @@ def _pieces(text: str) -> Iterator[str]:
 def _line(text: str) -> str:
     """Give the part of a text that names somebody: what follows "By", or the first part that is a name."""
     parts = [part.strip() for part in _CUT.split(_without_dates(text)) if part and part.strip()]
-    marked = (_prefix().sub("", part) for part in parts if _prefix().match(part))
+    marked = (_unlabelled(part) for part in parts if _prefix().match(part))
     if named := next((part for part in marked if part), ""):
         return named
     for part, following in pairwise(parts):
-        if _prefix().fullmatch(part + " "):
+        if (label := _prefix().match(part)) and label.end() == len(part):
             return following
     return next((part for part in parts if _name(_LIST.split(part)[0])), "")
+
+
+def _unlabelled(text: str) -> str:
+    label = _prefix().match(text)
+    return text[label.end() :] if label else text
 
 
 def _without_dates(text: str) -> str:
@@ -106,9 +118,9 @@ def _without_dates(text: str) -> str:
 
 def _name(piece: str) -> str:
     """Give a name cleaned of what is not part of it; "" when it is none."""
-    name = _ASIDE.sub(" ", _prefix().sub("", piece))
+    name = _ASIDE.sub(" ", _unlabelled(piece))
     name = _ADDRESSED.sub("", " ".join(name.split())).strip(_EDGES)
-    if not 0 < len(name) <= _MAX_NAME_CHARS or len(name.split()) > _MAX_NAME_WORDS or not re.search(r"[^\W\d_]", name):
+    if not 1 < len(name) <= _MAX_NAME_CHARS or len(name.split()) > _MAX_NAME_WORDS or not re.search(r"[^\W\d_]", name):
         return ""
     if name.lower() in vocabulary().nobody or _command().match(name) or _is_degree(name):
         return ""
@@ -140,7 +152,7 @@ def _label_alone() -> re.Pattern[str]:
 @cache
 def _prefix() -> re.Pattern[str]:
     by = one_of(vocabulary().by)
-    return re.compile(rf"^(?:\W*\b{by}(?=[\s:\uff1a/|]|$)\s*[:\uff1a|/-]?\s*)+", re.IGNORECASE)
+    return re.compile(rf"(?:\W*\b{by}(?=[\s:\uff1a/|]|$))++\s*[:\uff1a|/-]?\s*", re.IGNORECASE)
 
 
 @cache

@@ -18,7 +18,7 @@ from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 
 MAX_CLAIMS = 24
-MAX_ELEMENTS = 120
+MAX_ELEMENTS = 60
 MAX_CHARS = 240
 _BORDER = " | "
 """Stands between the runs of text of one element."""
@@ -210,13 +210,13 @@ def _context(holders: list[Holder]) -> Iterator[str]:
             yield f"in-{holder.tag}"
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def _box(called: str, *, inner: bool) -> tuple[str, ...]:
     inside = ("in-called",) if not inner and _KINDS.search(called) else ()
     return (*inside, *(("credits",) if _CREDITS.search(called) else ()))
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def _region(called: str) -> tuple[str, ...]:
     return tuple(word for word, pattern in _REGIONS if pattern.search(called))
 

@@ -99,7 +99,6 @@ def _is_site(text: str, names: set[str]) -> bool:
 
 def _shape_title(candidate: Candidate, candidates: list[Candidate], slug: set[str], names: set[str]) -> None:
     parts = candidate.key.split()
-    letters = [mark for mark in candidate.value if mark.isalpha()]
     padded = f" {candidate.key} "
     candidate.shape |= {
         "words": min(30, len(parts)),
@@ -107,7 +106,7 @@ def _shape_title(candidate: Candidate, candidates: list[Candidate], slug: set[st
         "marks": len(_SEPARATOR.findall(candidate.value)),
         "is site": squeezed(candidate.value) in names,
         "like site": _is_site(candidate.value, names),
-        "upper": len(letters) > 0 and all(mark.isupper() for mark in letters),
+        "upper": candidate.value.isupper(),
         "ellipsis": candidate.value.endswith(("…", "...")),
         "in slug": len(slug.intersection(parts)) / max(1, len(parts)),
         "of slug": len(slug.intersection(parts)) / max(1, len(slug)),

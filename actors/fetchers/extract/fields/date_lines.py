@@ -11,7 +11,7 @@ from turbohtml import Element
 from actors.fetchers.extract.data.values import one_line
 from actors.fetchers.extract.fields.dates import HINT, MAX_CHARS, day, written
 from actors.fetchers.extract.fields.scan import matching
-from actors.fetchers.extract.fields.sight import Holder, Sight
+from actors.fetchers.extract.fields.sight import Holder, Sight, short_text
 from actors.fetchers.extract.fields.vocabulary import vocabulary
 from actors.fetchers.extract.sources.claim import Claim, Field
 from protocol.confidence import Source
@@ -21,7 +21,7 @@ MAX_CLAIMS = 24
 """How many dates of one page are told; a forum or a calendar has hundreds."""
 
 _MAX_TIMES = 80
-_MAX_LINES = 40
+_MAX_LINES = 28
 _PIECE = 24
 """A date may stand in pieces (day, month, year) of at most so many characters each."""
 
@@ -82,12 +82,13 @@ def date_claims(view: Sight, times: list[Element]) -> list[Claim]:
 def _of_times(view: Sight, times: list[Element]) -> Iterator[tuple[int, Claim]]:
     first = ["first"]
     for element in times[:_MAX_TIMES]:
-        value = element.attr("datetime") or element.attr("title") or element.text
+        shown = short_text(element, MAX_CHARS)
+        value = element.attr("datetime") or element.attr("title") or shown
         if element not in view.begins or not day(value):
             continue
         index = view.begins[element]
         words = ["time", view.distance(index), *_context(view.around(element)), *first]
-        words += ["shown"] if day(element.text) else []
+        words += ["shown"] if day(shown) else []
         first = []
         yield _entry(value, words, _before(view, index))
 
@@ -137,12 +138,12 @@ def _context(holders: list[Holder]) -> Iterator[str]:
             yield "in-" + holder.tag
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def _named(called: str) -> tuple[str, ...]:
     return tuple(word for word, pattern in _NAMES if pattern.search(called))
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def _region(called: str) -> tuple[str, ...]:
     return tuple(word for word, pattern in _REGIONS if pattern.search(called))
 

@@ -13,13 +13,13 @@ _GENERIC = frozenset(
 )
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def loose(text: str) -> str:
     """Give the words of a text, without case, marks and widths."""
     return " ".join(_WORDS.findall((text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()))
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def squeezed(text: str) -> str:
     """Give the letters and digits of a text alone, without accents."""
     return "".join(_WORDS.findall((text if text.isascii() else unicodedata.normalize("NFKD", text)).casefold()))

@@ -22,6 +22,8 @@ MAX_URL_CHARS = 2_048
 _SHORT_DESCRIPTION = 25
 """A shorter one describes nothing."""
 
+_BEGINNING = 200
+_MAX_PICTURES = 300
 _SMALL_PICTURE = 200
 """A picture narrower than this, in pixels, is an icon."""
 
@@ -44,7 +46,7 @@ def description(claims: Sequence[Claim], title: str) -> Standing | None:
 
 def _beginning(text: str) -> str:
     """Give the first words of a description: some places cut it short."""
-    return " ".join(loose(text).split()[:12])
+    return " ".join(loose(text[:_BEGINNING]).split()[:12])
 
 
 def site_name(page: Page, claims: Sequence[Claim], title: str) -> Standing | None:
@@ -109,7 +111,7 @@ def image(page: Page, claims: Sequence[Claim], content: Content) -> Standing | N
 
 
 def _of_content(page: Page, content: Content) -> Standing | None:
-    for picture in page.root.select("img[src]") if content.holders else ():
+    for picture in page.root.select("img[src]")[:_MAX_PICTURES] if content.holders else ():
         width = picture.attr("width") or ""
         small = width.isdecimal() and int(width[:6]) < _SMALL_PICTURE
         if small or picture.parent not in content.holders:

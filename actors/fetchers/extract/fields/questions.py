@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -13,8 +14,8 @@ from actors.fetchers.extract.fields.vote import Candidate, Features, features, h
 from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 
-MAX_CLAIMS = 80
-"""How many claims of one field are heard."""
+MAX_CLAIMS = 24
+"""How many claims of one kind of place are heard on one field."""
 
 _DAY_FIRST = (".uk", ".au", ".nz", ".ie", ".in", ".za", ".sg", ".de", ".fr", ".it", ".es", ".nl", ".eu")
 """Ends of hosts whose English writes the day before the month."""
@@ -47,7 +48,13 @@ def questions(page: Page, claims: Sequence[Claim]) -> Mapping[str, Question]:
 
 def of(claims: Iterable[Claim], *fields: Field) -> list[Claim]:
     """Give the claims about some fields."""
-    return [claim for claim in claims if claim.field in fields][:MAX_CLAIMS]
+    heard: Counter[str] = Counter()
+    found: list[Claim] = []
+    for claim in claims:
+        if claim.field in fields and heard[place := head(claim)] < MAX_CLAIMS:
+            heard[place] += 1
+            found.append(claim)
+    return found
 
 
 def month_first(page: Page) -> bool:

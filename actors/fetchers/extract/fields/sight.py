@@ -18,6 +18,8 @@ MAX_RUN = 600
 """A longer run of text is prose or a script: no byline, no date line."""
 
 MAX_RUNS = 20_000
+MAX_ELEMENTS = 100_000
+MAX_NAMES_CHARS = 300
 
 _NEAR, _AROUND = 8, 30
 """How many runs of text away something still belongs to a title, or to its head."""
@@ -101,7 +103,7 @@ def sight(page: Page) -> Sight:
         elif type(node) is Element:
             elements.append(node)
             begins.append(len(texts))
-        if len(texts) >= MAX_RUNS:
+        if len(texts) >= MAX_RUNS or len(elements) >= MAX_ELEMENTS:
             break
     starts = dict(zip(elements, begins, strict=True))
     titles = sorted(starts[heading] for heading in headings if heading in starts)
@@ -112,4 +114,18 @@ def names(element: Element) -> str:
     """Give what an element is called: class, id and the like, in lower case."""
     attrs = element.attrs
     values = [value for name in _NAMING if (value := attrs.get(name))]
-    return " ".join([value if isinstance(value, str) else " ".join(value) for value in values]).lower()
+    return " ".join([value if isinstance(value, str) else " ".join(value) for value in values])[
+        :MAX_NAMES_CHARS
+    ].lower()
+
+
+def short_text(element: Element, most: int) -> str:
+    """Give the text of an element on one line, read no further than `most` characters."""
+    found: list[str] = []
+    length = 0
+    for text in element.strings:
+        found.append(text[: 2 * most])
+        length += len(text)
+        if length > 2 * most:
+            break
+    return " ".join("".join(found).split())[:most].rstrip()

@@ -97,7 +97,7 @@ def _own(candidate: Candidate) -> Features:
     return row | candidate.shape
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def _place_words(place: str, form: str) -> frozenset[str]:
     """Give the words by which a place is known to the vote, in the form in which it says a candidate."""
     start = place.partition(":")[0]

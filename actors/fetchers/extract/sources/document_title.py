@@ -12,11 +12,12 @@ from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 
 MAX_CHARS = 500
+MAX_TITLES = 20
 
 
 def claims(page: Page) -> Iterable[Claim]:
     """Give the first title that is not that of a drawing."""
-    for element in page.root.select("title"):
+    for element in page.root.select("title")[:MAX_TITLES]:
         value = one_line(element.text, MAX_CHARS)
         parent = element.parent
         if value and not (isinstance(parent, Element) and parent.tag in ("svg", "g", "symbol", "a", "path")):

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 
 from turbohtml import Element
 
-from actors.fetchers.extract.data.values import one_line
-from actors.fetchers.extract.fields.sight import names
+from actors.fetchers.extract.fields.sight import names, short_text
 from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding
 from protocol.confidence import Source
 
 MAX_HEADINGS = 6
+MAX_LOOKED_AT = 60
 MAX_CHARS = 400
 
 _ANCESTORS = 7
@@ -29,20 +29,16 @@ _CALLED = (
 
 def claims(page: Page) -> Iterable[Claim]:
     """Give the first headings, then what is called a title."""
-    firsts = [found for found in page.root.select("h1") if found.text.strip()]
+    firsts = [found for found in page.root.select("h1")[:MAX_LOOKED_AT] if short_text(found, MAX_CHARS)]
     for place, elements in (
         ("h1", firsts),
         ("h2", page.root.select("h2")[: 2 if firsts else 4]),
         ("called title", page.root.select(_CALLED)),
     ):
         for rank, element in enumerate(elements[:MAX_HEADINGS]):
-            if value := _text(element):
+            if value := short_text(element, MAX_CHARS):
                 words = dict.fromkeys(_words(page, element, rank, len(elements)))
                 yield Claim(Field.TITLE, value, f"{place}: {' '.join(words)}", Source.SELECTOR_MATCH)
-
-
-def _text(element: Element) -> str:
-    return one_line(element.text, MAX_CHARS)
 
 
 def _words(page: Page, element: Element, rank: int, count: int) -> Iterator[str]:

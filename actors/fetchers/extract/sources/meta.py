@@ -66,7 +66,8 @@ def claims(page: Page) -> Iterable[Claim]:
         if name.startswith(("twitter:label", "twitter:data")):
             labels[name] = value
         elif field := _field(name):
-            yield Claim(field, value, f"meta: {name}", Source.META_TAGS)
+            place = f"meta: {name}" if "itemprop" not in element.attrs else f"meta: itemprop {name}"
+            yield Claim(field, value, place, Source.META_TAGS)
     for number in "12":
         who = labels.get(f"twitter:data{number}", "")
         if who and _WRITTEN_BY.fullmatch(labels.get(f"twitter:label{number}", "").lower()):
@@ -80,7 +81,7 @@ def _read(element: Element) -> tuple[str, str]:
     return str(name).strip().lower()[:MAX_NAME_CHARS], one_line(str(value), MAX_CHARS)
 
 
-@lru_cache(4096)
+@lru_cache(1024)
 def _field(name: str) -> Field | None:
     """Tell which field a name speaks of."""
     found = (field for field, yes, no in _PATTERNS if yes.search(name) and not no.search(name))

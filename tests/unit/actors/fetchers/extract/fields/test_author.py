@@ -35,6 +35,8 @@ from actors.fetchers.extract.fields.author import MAX_NAMES, is_organisation, ke
         ("https://example.org/ann", ()),
         ("Share on Facebook", ()),
         ("admin", ()),
+        ("Log in", ()),
+        ("J", ()),
         ("Sat, 20 Dec 2025", ()),
         ("", ()),
     ],
