@@ -47,6 +47,8 @@ _PIXELS = {"px": 1.0, "pt": 1.33, "em": 16.0, "rem": 16.0, "vw": 12.8, "vh": 8.0
 _LEGIBLE = 2.0
 """Pixels of type below which nobody reads."""
 
+_MOVES = ("left", "top", "right", "bottom", "margin-left", "margin-top", "inset-inline-start")
+
 Color = tuple[int, int, int]
 
 
@@ -157,10 +159,14 @@ def _illegible(size: str, font: str) -> bool:
 def _put_away(declared: dict[str, str]) -> bool:
     if (_pixels(declared.get("text-indent", "")) or 0) <= -_FAR:
         return True
-    moved = ("left", "top", "right", "bottom", "margin-left", "margin-top", "inset-inline-start")
-    if declared.get("position") not in ("absolute", "fixed") and "position" in declared:
+    position = declared.get("position")
+    if position not in (None, "absolute", "fixed"):
         return False
-    return any((_pixels(declared.get(name, "")) or 0) <= -_FAR for name in moved if name in declared)
+    # Where a rule unknown here places it, shares of a width move the strip of a carousel.
+    moves = (declared[name] for name in _MOVES if name in declared)
+    return any(
+        (_pixels(value) or 0) <= -_FAR for value in moves if position is not None or not value.endswith(("%", "vw"))
+    )
 
 
 def _no_size(declared: dict[str, str]) -> bool:

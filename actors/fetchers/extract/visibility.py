@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from itertools import islice
 
 from turbohtml import Element, Node
 
@@ -37,6 +38,9 @@ _NEVER = frozenset({"html", "body", "main", "br", "img", "input", "picture", "sv
 
 _HEADS = "h1,main,article"
 _MAX_HEADS = 50
+_MAX_FADED = 500
+_LONG = 2_000
+"""Characters from which a text that is faded out is one that fades in."""
 
 _CONTROLS = "[aria-controls],[data-target],[data-bs-target],a[href^='#'],label[for]"
 _OPENS = ("aria-controls", "data-target", "data-bs-target", "href", "for")
@@ -105,8 +109,10 @@ def _flickering(root: Element, found: Mapping[Element, Sight]) -> Iterator[Eleme
         for ancestor in heading.ancestors
         if isinstance(ancestor, Element) and found.get(ancestor) is Sight.FOLDED
     }
+    faded = (each for each in islice(found, _MAX_FADED) if "opacity" in (each.attr("style") or ""))
+    suspects.update(each for each in faded if len(each.text) > _LONG)
     if suspects:
-        whole = len(root.text)
+        whole = len(root.text) - sum(len(each.text) for each in root.iter_elements(("script", "style")))
         yield from (element for element in suspects if len(element.text) * 2 > whole)
 
 
