@@ -36,6 +36,7 @@ _SPOKEN = ("og:", "twitter:", "article:", "product:", "book:", "profile:", "vide
 
 
 MAX_TITLE_CHARS = 1_000
+MAX_GIVEN_RECORDS = 3
 MAX_GIVEN_ITEMS = 100
 MAX_TEXTS = 8
 MIN_TEXT_CHARS = 40
@@ -46,7 +47,7 @@ MIN_TEXT_CHARS = 40
 class Node:
     """An object of structured data as linked data, and the notation that it was written in."""
 
-    format: Literal["json-ld", "microdata", "rdfa", "opengraph"]
+    format: Literal["json-ld", "microdata", "rdfa", "opengraph", "framework"]
     value: dict[str, Json]
 
 
@@ -145,17 +146,20 @@ class Embedded:
         return tuple(found)
 
     def items(self) -> tuple[StructuredItem, ...]:
-        """Give the structured data under the names of schema.org, cut where a page says too much."""
+        """Give the structured data under the names of schema.org, cut where a page says too much.
+
+        Last come the records of states that bear the page's title, under the names that the state gives them.
+        """
         normaliser = schema_org.Normaliser(self.base, self.json_ld_by_id)
         graph = schema_org.of_open_graph(self.open_graph)
+        nodes = [*self.nodes, *([Node("opengraph", graph)] if graph else [])]
+        nodes.extend(Node("framework", record.node) for record in self.records[:MAX_GIVEN_RECORDS])
         found: list[StructuredItem] = []
-        for node in (*self.nodes, *([Node("opengraph", graph)] if graph else [])):
+        for node in nodes:
             if normaliser.characters_left <= 0 or len(found) >= MAX_GIVEN_ITEMS:
                 break
-            properties = normaliser.properties(node.value)
-            if properties:
-                kind = next(iter(schema_org.types(node.value)), "Thing")
-                found.append(StructuredItem(type=kind, format=node.format, properties=properties))
+            if properties := normaliser.properties(node.value):
+                found.append(StructuredItem(type=_type(node), format=node.format, properties=properties))
         return tuple(found)
 
     def texts(self, evaluated: Sequence[Json] = ()) -> tuple[str, ...]:
@@ -216,3 +220,9 @@ class _Scripts:
             left -= len(code)
             if left > 0:
                 yield from states.of_code(code, patience)
+
+
+def _type(node: Node) -> str:
+    """Give the type that an object says of itself: GraphQL has a name of its own for it."""
+    named = node.value.get("__typename")
+    return next(iter(schema_org.types(node.value)), "") or (named if isinstance(named, str) and named else "Thing")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from actors.fetchers.extract.data.states import Framework, State
@@ -29,7 +29,7 @@ class Record:
     """An object of a state that bears the title of the page."""
 
     framework: Framework
-    node: Mapping[str, Json]
+    node: dict[str, Json]
 
 
 def titled(states: Iterable[State], titles: Sequence[str]) -> tuple[Record, ...]:

@@ -128,6 +128,21 @@ def test_gives_items_of_every_notation() -> None:
     )
 
 
+def test_gives_the_records_that_bear_the_title() -> None:
+    data = embedded(
+        "<title>On blue things</title>"
+        + state(
+            {"post": {"__typename": "Post", "title": "On blue things", "tags": ["a"]}, "other": {"title": "Red is red"}}
+        )
+    )
+
+    assert data.items() == (
+        StructuredItem(
+            type="Post", format="framework", properties={"__typename": "Post", "title": "On blue things", "tags": "a"}
+        ),
+    )
+
+
 def test_resolves_references_and_ends_circles() -> None:
     data = embedded(
         linked(
