@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from turbohtml import Element, Node, Text
 
@@ -31,8 +32,50 @@ def mend(body: Element) -> None:
             first.replace_with(Element("div"))
             for other in run[1:]:
                 other.extract()
-        elif follower is None or (isinstance(follower, Element) and follower.tag in _BLOCKS):
+        elif _ends(follower) or _ends(_before(first)):
             first.extract()
+
+
+def _ends(neighbour: Node | None) -> bool:
+    return neighbour is None or (isinstance(neighbour, Element) and neighbour.tag in _BLOCKS)
+
+
+def _before(node: Element) -> Node | None:
+    before = node.previous_sibling
+    while isinstance(before, Text) and before.data.isspace():
+        before = before.previous_sibling
+    return before
+
+
+def _lift(inner: Element) -> None:
+    """Take a break out of emphasis, which ends before it and begins again after it; elsewhere in a line, a space."""
+    if inner.closest(_ON_ONE_LINE) is not None:
+        inner.replace_with(Text(" "))
+        return
+    parent = inner.parent
+    while isinstance(parent, Element) and parent.tag in _INLINE:
+        rest = list(inner.next_siblings)
+        if not _is_blank(rest):
+            parent.insert_after(Element(parent.tag, None, rest))
+        parent.insert_after(inner)
+        if _is_blank(parent.children):
+            parent.extract()
+        parent = inner.parent
+
+
+def _is_blank(nodes: Sequence[Node]) -> bool:
+    return all(isinstance(node, Text) and node.data.isspace() for node in nodes)
+
+
+def _ends(neighbour: Node | None) -> bool:
+    return neighbour is None or (isinstance(neighbour, Element) and neighbour.tag in _BLOCKS)
+
+
+def _before(node: Element) -> Node | None:
+    before = node.previous_sibling
+    while isinstance(before, Text) and before.data.isspace():
+        before = before.previous_sibling
+    return before
 
 
 def _lift(inner: Element) -> None:
@@ -46,6 +89,8 @@ def _lift(inner: Element) -> None:
         if rest:
             parent.insert_after(Element(parent.tag, None, rest))
         parent.insert_after(inner)
+        if all(isinstance(child, Text) and child.data.isspace() for child in parent.children):
+            parent.extract()
         parent = inner.parent
 
 

@@ -21,6 +21,8 @@ from tests.unit.actors.fetchers.extract.markdown.pages import URL, content, mark
         ("<p>a<br>b</p>", "a  \nb"),
         ("<p>a<br><br>b<br></p>", "a\n\nb"),
         ("<p><em>a<br>b</em> c</p>", "*a*  \n*b* c"),
+        ("<p><em>a<br> <br>b</em></p>", "*a*\n\n*b*"),
+        ("<blockquote>a</blockquote><br>b", "> a\n\nb"),
         ("<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>", "a\n: b\n: c\n\nd\n: e"),
         ("<p>a</p><hr><p>b</p>", "a\n\n---\n\nb"),
         ("<p><del>a</del> <kbd>b</kbd></p>", "~~a~~ `b`"),
