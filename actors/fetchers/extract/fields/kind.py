@@ -8,30 +8,38 @@ from actors.fetchers.extract.fields.questions import of
 from actors.fetchers.extract.fields.standing import Standing
 from actors.fetchers.extract.fields.vote import head
 from actors.fetchers.extract.sources.claim import Claim, Field
-from protocol.confidence import Source
+from protocol.confidence import BASELINES, Source
 from protocol.page import PageType
 
-WEIGHT = {"json-ld": 2.0, "microdata": 1.5, "og": 1.3, "url": 1.5, "meta": 1.2}
-"""How many times likelier a type becomes when such a place names it.
+WEIGHT = {"json-ld": 3.0, "microdata": 2.0}
+"""How many times likelier a type becomes when structured data name it; other places say "article" of anything."""
 
-Small figures: the probabilities come from a classifier that has seen most of these places itself.
+SHARPEN = 1.25
+"""The power to which probabilities are raised: the classifier is less sure than it is right.
+
+Both were measured on the 766 pages of wcxb_dev, with a classifier that had not seen the site: .84 are right, with an
+ECE of .02, where the classifier alone has .83 and .06.
 """
 
+_BY_ADDRESS = 0.7
+"""How likely the type is that the address names, where the classifier does not know it."""  # a judgement
+
 _UNSEEN = 0.05
-"""The probability of a type that the classifier does not know, before anything names it."""
 
 _TYPES = {kind.value: kind for kind in PageType}
 
 
 def page_type(claims: Sequence[Claim], looks: Mapping[PageType, float]) -> Standing | None:
     """Give the likeliest type and its probability; None where nothing speaks for one."""
-    odds = dict(looks)
+    odds = {kind: likely**SHARPEN for kind, likely in looks.items()}
     said = {(claim.value.strip().lower(), head(claim)) for claim in of(claims, Field.PAGE_TYPE)}
-    for value, place in sorted(said):
-        if kind := _TYPES.get(value):
-            odds[kind] = max(odds.get(kind, 0.0), _UNSEEN) * WEIGHT.get(place, 1.0)
+    named = [(_TYPES[value], place) for value, place in sorted(said) if value in _TYPES]
     if not odds:
-        return None
+        return Standing(named[0][0].value, Source.HEURISTIC, BASELINES[Source.HEURISTIC]) if named else None
+    for kind, place in named:
+        if place in WEIGHT:
+            odds[kind] = odds.get(kind, _UNSEEN) * WEIGHT[place]
+        elif place == "url" and kind not in looks:
+            odds[kind] = sum(odds.values()) * _BY_ADDRESS / (1 - _BY_ADDRESS)
     likeliest = max(odds, key=lambda kind: odds[kind])
-    doubt = 0.0 if looks else odds[likeliest]  # where nothing was classified, a name alone is worth a half
-    return Standing(likeliest.value, Source.HEURISTIC, odds[likeliest] / (sum(odds.values()) + doubt))
+    return Standing(likeliest.value, Source.HEURISTIC, odds[likeliest] / sum(odds.values()))

@@ -154,9 +154,17 @@ def test_a_description_that_repeats_the_title_is_worth_little() -> None:
     ],
 )
 def test_an_address_may_tell_the_type(url: str, expected: PageType) -> None:
-    looks = {PageType.ARTICLE: 0.04, PageType.SERVICE: 0.03}
+    looks = {PageType.ARTICLE: 0.6, PageType.SERVICE: 0.4}
 
     assert decided("<h1>Blue</h1>", url, looks).fields.page_type == expected
+
+
+def test_structured_data_correct_what_a_page_looks_like() -> None:
+    markup = '<h1>Blue</h1><script type="application/ld+json">{"@type":"Product","name":"Blue"}</script>'
+    looks = {PageType.ARTICLE: 0.6, PageType.PRODUCT: 0.4}
+
+    assert decided("<h1>Blue</h1>", looks=looks).fields.page_type is PageType.ARTICLE
+    assert decided(markup, looks=looks).fields.page_type is PageType.PRODUCT
 
 
 def test_the_order_of_the_sources_does_not_matter() -> None:
