@@ -11,10 +11,10 @@ import anyio.lowlevel
 import pytest
 
 from actors.fetchers.apart import Apart, FailedError
-from actors.fetchers.extracting import ORDINARY_LENGTH, ORDINARY_TAGS, ORDINARY_UNCLOSED, Extractor, ordinary
+from actors.fetchers.extracting import ORDINARY_BYTES, ORDINARY_LEVELS, ORDINARY_TAGS, Extractor, ordinary
 from protocol.faults import Code, FaultError, fault
 
-HUGE = b"<" * (ORDINARY_TAGS + 1)
+HUGE = b"<p>" * (ORDINARY_TAGS + 1)
 
 
 def where(_: bytes) -> tuple[int, int]:
@@ -51,12 +51,16 @@ def broken(_: bytes) -> None:
     ("source", "expected"),
     [
         (b"", True),
-        (b"a" * ORDINARY_LENGTH, True),
-        (b"a" * (ORDINARY_LENGTH + 1), False),
+        (b"<", True),
+        (b"a" * ORDINARY_BYTES, True),
+        (b"a" * (ORDINARY_BYTES + 1), False),
         (b"<p></p>" * (ORDINARY_TAGS // 2), True),
         (HUGE, False),
-        (b"<p>" * ORDINARY_UNCLOSED, True),
-        ("<p>" * (ORDINARY_UNCLOSED + 1), False),
+        (b"<p>" * ORDINARY_LEVELS, True),
+        ("<p>" * (ORDINARY_LEVELS + 1), False),
+        (b"</p>" * 5_000 + b"<P>" * (ORDINARY_LEVELS + 1), False),
+        (b"<p>" * (ORDINARY_LEVELS + 1) + b"</p>" * (ORDINARY_LEVELS + 1), False),
+        ("<p>\ud800</p>", True),
         ("<p></p>", True),
     ],
 )

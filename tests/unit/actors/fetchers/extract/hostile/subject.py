@@ -1,0 +1,21 @@
+"""What is put to the test: the whole extraction, and the bodies that it may refuse."""
+
+from __future__ import annotations
+
+from actors.fetchers.extract.extraction import Extraction
+from actors.fetchers.extract.page import extract
+from protocol.faults import Category, Code, FaultError
+
+URL = "https://a.example/guide/looms"
+
+__all__ = ["URL", "Extraction", "answered", "extract"]
+
+
+def answered(body: bytes, content_type: str = "text/html") -> Extraction | Code:
+    """Extract; gives the code of a fault that a page may have, and raises everything else."""
+    try:
+        return extract(body, content_type, URL, include_html=True)
+    except FaultError as error:
+        if error.fault.category is not Category.CONTENT:
+            raise
+        return error.fault.code
