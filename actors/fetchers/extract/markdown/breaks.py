@@ -19,7 +19,7 @@ _INLINE = frozenset({"b", "cite", "del", "em", "font", "i", "ins", "q", "s", "sm
 
 
 def mend(body: Element) -> None:
-    """Turn two or more line breaks in a row into the end of a paragraph; drop those that end a block anyway."""
+    """Turn two or more line breaks in a row into the end of a paragraph; drop those at either end of a block."""
     for inner in reversed(body.select("br")):
         _lift(inner)
     done = set[Element]()
@@ -32,19 +32,8 @@ def mend(body: Element) -> None:
             first.replace_with(Element("div"))
             for other in run[1:]:
                 other.extract()
-        elif _ends(follower) or _ends(_before(first)):
+        elif _is_end(follower) or _is_end(_before(first)):
             first.extract()
-
-
-def _ends(neighbour: Node | None) -> bool:
-    return neighbour is None or (isinstance(neighbour, Element) and neighbour.tag in _BLOCKS)
-
-
-def _before(node: Element) -> Node | None:
-    before = node.previous_sibling
-    while isinstance(before, Text) and before.data.isspace():
-        before = before.previous_sibling
-    return before
 
 
 def _lift(inner: Element) -> None:
@@ -54,42 +43,12 @@ def _lift(inner: Element) -> None:
         return
     parent = inner.parent
     while isinstance(parent, Element) and parent.tag in _INLINE:
+        begins = _before(inner) is None
         rest = list(inner.next_siblings)
         if not _is_blank(rest):
             parent.insert_after(Element(parent.tag, None, rest))
         parent.insert_after(inner)
-        if _is_blank(parent.children):
-            parent.extract()
-        parent = inner.parent
-
-
-def _is_blank(nodes: Sequence[Node]) -> bool:
-    return all(isinstance(node, Text) and node.data.isspace() for node in nodes)
-
-
-def _ends(neighbour: Node | None) -> bool:
-    return neighbour is None or (isinstance(neighbour, Element) and neighbour.tag in _BLOCKS)
-
-
-def _before(node: Element) -> Node | None:
-    before = node.previous_sibling
-    while isinstance(before, Text) and before.data.isspace():
-        before = before.previous_sibling
-    return before
-
-
-def _lift(inner: Element) -> None:
-    """Take a break out of emphasis, which ends before it and begins again after it; elsewhere in a line, a space."""
-    if inner.closest(_ON_ONE_LINE) is not None:
-        inner.replace_with(Text(" "))
-        return
-    parent = inner.parent
-    while isinstance(parent, Element) and parent.tag in _INLINE:
-        rest = list(inner.next_siblings)
-        if rest:
-            parent.insert_after(Element(parent.tag, None, rest))
-        parent.insert_after(inner)
-        if all(isinstance(child, Text) and child.data.isspace() for child in parent.children):
+        if begins:
             parent.extract()
         parent = inner.parent
 
@@ -101,7 +60,22 @@ def _run(first: Element) -> tuple[Node | None, list[Element]]:
     while node is not None:
         if isinstance(node, Element) and node.tag == "br":
             run.append(node)
-        elif not isinstance(node, Text) or not node.data.isspace():
+        elif not _is_blank([node]):
             break
         node = node.next_sibling
     return node, run
+
+
+def _before(node: Element) -> Node | None:
+    before = node.previous_sibling
+    while before is not None and _is_blank([before]):
+        before = before.previous_sibling
+    return before
+
+
+def _is_end(neighbour: Node | None) -> bool:
+    return neighbour is None or (isinstance(neighbour, Element) and neighbour.tag in _BLOCKS)
+
+
+def _is_blank(nodes: Sequence[Node]) -> bool:
+    return all(isinstance(node, Text) and node.data.isspace() for node in nodes)
