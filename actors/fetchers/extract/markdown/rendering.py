@@ -16,9 +16,7 @@ _EMPHASES = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "
 
 _BLOCKS = "p,div,pre,ul,ol,dl,table,blockquote,hr,h1,h2,h3,h4,h5,h6"
 _CONTAINERS = "pre,ul,ol,dl,table,blockquote,h1,h2,h3,h4,h5,h6"
-_INLINE = frozenset(
-    {"a", "b", "cite", "em", "font", "i", "mark", "q", "small", "span", "strong", "sub", "sup", "u", "var"}
-)
+_LINES = frozenset({*_BLOCKS.split(","), "li", "td", "th", "dt", "dd", "body", "figcaption", "figure", "section"})
 _SPELT = ("code", "kbd", "samp", "tt")
 
 _AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in _EMPHASES)
@@ -92,7 +90,7 @@ def _code(element: Element, _: str) -> str:
 
 def _follows_code(element: Element) -> bool:
     node: Node = element
-    while node.previous_sibling is None and isinstance(node.parent, Element) and node.parent.tag in _INLINE:
+    while node.previous_sibling is None and isinstance(node.parent, Element) and node.parent.tag not in _LINES:
         node = node.parent
     before = node.previous_sibling
     while isinstance(before, Element):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from turbohtml import Element, Node
 
 TAG = "weft-verbatim"
 NOTE = "weft-note"
 _PLACE = "place"
+_SCHEME = re.compile(r"[^\s/]*:")
 
 
 class Verbatim:
@@ -37,7 +40,10 @@ class Verbatim:
 
     def write_note(self, element: Element, inner: str) -> str:
         """Give a footnote with its label, as a converter of turbohtml."""
-        return f"[^{self._told(element)}]: " + inner.strip().replace("\n", "\n    ")
+        text = inner.strip().replace("\n", "\n    ")
+        # Who does not know footnotes would take a note that begins so for the address of a link.
+        apart = "\u21a9 " if _SCHEME.match(text) and not text.startswith(("http:", "https:")) else ""
+        return f"[^{self._told(element)}]: {apart}{text}"
 
     def _place(self, text: str) -> str:
         self._texts.append(text)

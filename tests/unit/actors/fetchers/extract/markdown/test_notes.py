@@ -62,6 +62,7 @@ def test_a_note_of_two_paragraphs_is_one() -> None:
         ("<p>a<sup><a href='#gone'>1</a></sup></p>", "a[1](https://example.org/a/b#gone)"),
         ("<ul><li><a href='#s1'>1</a></ul><h2 id=s1>b</h2>", "- [1](https://example.org/a/b#s1)\n\n## b"),
         ("<p>a<sup><a href='#n'>1</a></sup></p><div hidden><p id=n>no</p></div>", "a[1](https://example.org/a/b#n)"),
+        ("<p>a<sup><a href='#n'>1</a></sup></p><p id=n>javascript:x</p>", "a[^1]\n\n[^1]: \u21a9 javascript:x"),
         ("<p>a<sup><a href='#n'>1</a></sup>(javascript:x)</p><p id=n>b</p>", "a[^1] (javascript:x)\n\n[^1]: b"),
     ],
 )
