@@ -20,8 +20,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Source = TypeVar("Source", bytes, str)
 
-MAX_SECONDS = 1.5
-"""What an extraordinary page may take, from when a process is there for it, which takes .3 s at first."""
+_PATIENCE_SECONDS = 5.0
+"""How long an extraordinary page may last; what it may use of a processor and of memory is bounded where it is read."""
 
 ORDINARY_BYTES = 1_500_000
 ORDINARY_TAGS = 20_000
@@ -77,7 +77,7 @@ class Extractor:
     async def _killable(self, work: partial[T]) -> T | Fault:
         await self._apart.prepare(work.func.__module__)
         try:
-            with anyio.fail_after(MAX_SECONDS):
+            with anyio.fail_after(_PATIENCE_SECONDS):
                 return await self._apart.call(work)
         except (TimeoutError, DiedError):
             return fault(Code.CONTENT_TOO_LARGE, "The page needs more time or memory to be read than any may have.")

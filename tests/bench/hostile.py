@@ -11,7 +11,8 @@ from anyio.lowlevel import checkpoint
 from msgspec import Struct
 
 from actors.fetchers.apart import Apart, DiedError
-from actors.fetchers.extracting import MAX_SECONDS, Extractor, ordinary
+from actors.fetchers.apart_process import MAX_SECONDS
+from actors.fetchers.extracting import Extractor, ordinary
 from protocol.faults import Fault, FaultError
 from tests.bench.table import Row
 from tests.unit.actors.fetchers.extract.hostile.pages import PAGES
@@ -78,7 +79,7 @@ async def _megabytes(body: bytes) -> float:
     apart = Apart()
     await apart.prepare(extract.__module__)
     try:
-        with anyio.move_on_after(MAX_SECONDS):
+        with anyio.move_on_after(3 * MAX_SECONDS):
             found = await apart.call(_Peak(extract, body))
             return MEGABYTES if isinstance(found, Fault) else found
     except DiedError:

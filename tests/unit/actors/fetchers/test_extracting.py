@@ -27,7 +27,11 @@ def length(source: bytes, more: int, *, twice: bool = False) -> int:
 
 def endless(_: bytes) -> None:
     while True:
-        time.sleep(0.01)
+        pass
+
+
+def asleep(_: bytes) -> None:
+    time.sleep(30)
 
 
 def hungry(_: bytes) -> int:
@@ -93,12 +97,12 @@ async def test_what_a_function_takes_and_gives() -> None:
     assert found == [8, 2 * len(HUGE) + 2]
 
 
-@pytest.mark.parametrize("function", [endless, hungry, dead])
+@pytest.mark.parametrize("function", [endless, asleep, hungry, dead])
 async def test_a_page_that_needs_too_much_is_a_fault_and_the_next_one_is_read(function: object) -> None:
     with anyio.fail_after(60):
         async with Extractor() as extractor:
             with pytest.raises(FaultError) as caught:
-                await extractor.run(function, HUGE)  # type: ignore[arg-type]  # any of the three
+                await extractor.run(function, HUGE)  # type: ignore[arg-type]  # any of the four
             after = await extractor.run(length, HUGE, 0)
 
     assert (caught.value.fault.code, after) == (Code.CONTENT_TOO_LARGE, len(HUGE))
@@ -137,7 +141,7 @@ async def test_cancelling_kills_the_process() -> None:
 
 
 def forever() -> None:
-    endless(b"")
+    asleep(b"")
 
 
 async def test_the_loop_goes_on_meanwhile() -> None:
