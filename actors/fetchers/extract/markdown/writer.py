@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from turbohtml import Element, Text
 
 from actors.fetchers.extract.choice.content import Content
-from actors.fetchers.extract.markdown import breaks, code, folds, formulas, headings, images, links, notes, tables
+from actors.fetchers.extract.markdown import (
+    breaks,
+    code,
+    contents,
+    folds,
+    formulas,
+    headings,
+    images,
+    links,
+    notes,
+    tables,
+)
 from actors.fetchers.extract.markdown.characters import clean_nodes, cleaned
 from actors.fetchers.extract.markdown.pruning import prune
 from actors.fetchers.extract.markdown.rendering import render
@@ -47,6 +58,7 @@ def write(page: Page, content: Content) -> Written:
     formulas.write(body, content.holders, own)
     footnotes = notes.gather(body, page, content, own)
     prune(body, content, page.hidden)
+    contents.drop(body)
     headings.drop_title(body, page.root)
     body.extend(footnotes)
     removed = clean_nodes(node for block in content.blocks for node in block.nodes)

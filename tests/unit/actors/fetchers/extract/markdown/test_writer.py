@@ -126,6 +126,24 @@ def test_the_title_is_not_said_again(heading: str) -> None:
     assert markdown(f"<h1>{heading}</h1><p>a</p><h2>The title</h2><p>b</p>") == "a\n\n## The title\n\nb"
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "<h2>Contents</h2><ul><li><a href='#a'>1 a</a><li><a href='#b'>b</a><li><a href='#c'>c</a></ul><h2>a</h2>d",
+            "## a\n\nd",
+        ),
+        ("<ul><li><a href='#a'>a</a><li><a href='#b'>b</a></ul>", f"- [a]({URL}#a)\n- [b]({URL}#b)"),
+        ("<ul><li><a href='#a'>a</a> and more<li><a href='#b'>b</a><li><a href='#c'>c</a></ul><p>d</p>", None),
+        ("<ul><li><a href='#a'>a</a><li><a href='#b'>b</a><li><a href='/c'>c</a></ul><p>d</p>", None),
+    ],
+)
+def test_tables_of_contents_are_left_to_the_outline(body: str, expected: str | None) -> None:
+    found = markdown(body)
+
+    assert found == expected if expected is not None else found.startswith("- [a]")
+
+
 def test_another_first_heading_stays() -> None:
     assert markdown("<h1>Another</h1><p>a</p>") == "# Another\n\na"
 
