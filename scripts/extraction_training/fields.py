@@ -6,28 +6,22 @@ import io
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.fetchers.extract import charset, tree
 from actors.fetchers.extract.choice.layout import Floats
 from actors.fetchers.extract.choice.trees import Scores, Trees
 from actors.fetchers.extract.fields.election import AGREE, LEAST, evidence, judged
-from actors.fetchers.extract.fields.questions import Question, ordered, questions
-from actors.fetchers.extract.sources import sources
-from scripts.extraction_training import boosting, scoring
+from scripts.extraction_training import boosting, vote_report
 from scripts.extraction_training.boosting import Settings
-from scripts.extraction_training.data import FOLDS, GoldPage, pages
+from scripts.extraction_training.data import FOLDS
+from scripts.extraction_training.votes import Asked, Outcome, read
 
 MODEL = Path("actors/fetchers/extract/fields/model.npz")
-
-SETS = ("wcxb_dev", "aed", "readability", "traf", "defuddle")
-"""The sets whose gold answers have a title, an author or a date."""
 
 TREES: Settings = {
     "objective": "cross_entropy",
@@ -55,84 +49,20 @@ _STEPS = 40
 _RIDGE = 1.0
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A question put to a page: the candidates, and how good each of them is by the gold answer.
-
-    `same` tells whether a candidate is the answer, `like` how much it is like it; all are 0 where there is none.
-    """
-
-    page: GoldPage
-    question: Question
-    same: tuple[float, ...]
-    like: tuple[float, ...]
-    answered: bool = True
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What was elected by trees that had not seen the site: its share and what else tells how sure that is."""
-
-    asked: Asked
-    best: int
-    evidence: tuple[float, ...]
-    elected: bool
-
-    @property
-    def score(self) -> float:
-        """How good it is, 0 for nothing elected."""
-        return self.asked.like[self.best] if self.elected else 0.0
-
-
 def train(data_dir: Path) -> str:
     """Train the three votes, write their model, and give the report."""
     asked = read(data_dir)
     arrays: dict[str, NDArray[np.generic]] = {}
-    rows = ["| field | set | pages | score | same | confidence | ECE | AUROC |", "|---|---|---|---|---|---|---|---|"]
+    outcomes: dict[str, list[Outcome]] = {}
     for name in AGREE:
         print(f"voting on {name} ...", file=sys.stderr, flush=True)
-        outcomes = _crosswise(name, asked[name])
-        rows += _table(name, outcomes, _crosswise_sure(outcomes))
+        elected = _crosswise(name, asked[name])
+        outcomes[name] = _crosswise_sure(elected)
         arrays |= _fit(asked[name]).save(name)
-        arrays[f"{name}.sure"] = np.round(_fit_sure(outcomes), 6)
+        arrays[f"{name}.sure"] = np.round(_fit_sure(elected), 6)
     _save(arrays, MODEL)
-    table = "\n".join(rows)
-    print(table)
-    return f"{_OPENING}\n\n{table}\n\n{_REMARKS}"
-
-
-def read(data_dir: Path) -> dict[str, list[Asked]]:
-    """Put every question to every page that has something to learn from."""
-    found: dict[str, list[Asked]] = {name: [] for name in AGREE}
-    for page in pages(data_dir, *SETS):
-        source, _ = charset.decode(page.body(), "text/html")
-        parsed = tree.read(source, page.url)
-        claims = ordered(claim for source in sources() for claim in source.claims(parsed))
-        for name, question in questions(parsed, claims).items():
-            if one := _asked(page, name, question):
-                found[name].append(one)
-    return found
-
-
-def _asked(page: GoldPage, name: str, question: Question) -> Asked | None:
-    """Label the candidates; None where the data do not say whether there is an answer."""
-    gold = page.gold.get(name) or ""
-    values = [candidate.value for candidate in question.candidates]
-    none = (0.0,) * len(values)
-    if not gold:
-        silent = name != "title" and (page.gold.get("has_meta") or page.dataset == "wcxb_dev")
-        return Asked(page, question, none, none, answered=False) if silent else None
-    if name == "author":
-        like = tuple(scoring.author_f1(value.replace("\n", " "), gold) for value in values)
-        if any(one is None for one in like):
-            return None
-        sure = tuple(one or 0.0 for one in like)
-        return Asked(page, question, tuple(float(one == 1) for one in sure), sure)
-    if name == "title":
-        same = tuple(scoring.title_exact(value, gold) for value in values)
-        return Asked(page, question, same, tuple(scoring.title_loose(value, gold) for value in values))
-    same = tuple(float(value == scoring.day(gold)) for value in values)
-    return Asked(page, question, same, same)
+    print(vote_report.table(outcomes))
+    return vote_report.section(outcomes, WITHOUT)
 
 
 def _fit(asked: Sequence[Asked]) -> Trees:
@@ -190,37 +120,14 @@ def _fit_sure(outcomes: Iterable[Outcome]) -> NDArray[np.float64]:
     return factors
 
 
-def _crosswise_sure(outcomes: Sequence[Outcome]) -> list[float]:
-    """Give the confidence in each outcome, fitted on the other folds."""
+def _crosswise_sure(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Tell how sure each outcome is, by what was fitted on the other folds."""
     factors = [_fit_sure([one for one in outcomes if one.asked.page.fold() != fold]) for fold in range(FOLDS)]
-    return [
-        float(1 / (1 + np.exp(-np.dot(factors[one.asked.page.fold()], [*one.evidence, 1.0])))) if one.elected else 0.0
-        for one in outcomes
-    ]
+    return [replace(one, sure=_sure(factors[one.asked.page.fold()], one)) if one.elected else one for one in outcomes]
 
 
-def _table(name: str, outcomes: Sequence[Outcome], sure: Sequence[float]) -> Iterator[str]:
-    pairs = list(zip(outcomes, sure, strict=True))
-    answered = [(one, said) for one, said in pairs if one.asked.answered]
-    for dataset in SETS:
-        yield _row(name, dataset, [(one, said) for one, said in answered if one.asked.page.dataset == dataset])
-    yield _row(name, "all", answered)
-    silent = [(one, said) for one, said in pairs if not one.asked.answered]
-    if silent:
-        told = [said for one, said in silent if one.elected]
-        yield f"| {name} | no answer | {len(silent)} | told on {len(told)} | | {fmean(told):.3f} | | |"
-
-
-def _row(name: str, dataset: str, pairs: Sequence[tuple[Outcome, float]]) -> str:
-    told = [(said, one.score) for one, said in pairs if one.elected]
-    found = scoring.calibration(told)
-    score = fmean(one.score for one, _ in pairs)
-    same = fmean(one.asked.same[one.best] if one.elected else 0.0 for one, _ in pairs)
-    sure = fmean(said for said, _ in told)
-    return (
-        f"| {name} | {dataset} | {len(pairs)} | {score:.4f} | {same:.4f} | {sure:.3f} | {found.ece:.3f} "
-        f"| {found.auroc:.3f} |"
-    )
+def _sure(factors: NDArray[np.float64], one: Outcome) -> float:
+    return float(1 / (1 + np.exp(-np.dot(factors, [*one.evidence, 1.0]))))
 
 
 def _save(arrays: dict[str, NDArray[np.generic]], path: Path) -> None:
@@ -230,21 +137,3 @@ def _save(arrays: dict[str, NDArray[np.generic]], path: Path) -> None:
             buffer = io.BytesIO()
             np.save(buffer, array, allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED, 9)
-
-
-_OPENING = f"""\
-## The votes on title, author and date
-
-Each source of evidence makes claims; equal values are one candidate, and boosted trees give each candidate the
-probability of being right from who says it and where, how far others agree, and what it looks like. The candidate with
-the highest one is taken, unless it is below {LEAST["author"]} (author, date). Confidence is a logistic regression, on
-elections by trees that had not seen the site, on that probability, on the support of similar candidates, on the best
-rival, and on the sum of all; pages without an answer weigh {WITHOUT} in it.
-
-Scores: title nearly the same, F1 of the words of the authors, day the same; "same" is equality. ECE and AUROC are of
-what was told on pages that have an answer, in {FOLDS} folds by registered domain."""
-
-_REMARKS = """\
-The answers of the data are at odds with the pages in a part of the cases (years that were moved, titles that differ
-from every place), which bounds what can be reached: some candidate is right on 97 % of the pages for the title, on
-92 % for the author (mean F1), on 94 % for the date."""

@@ -1,0 +1,80 @@
+"""Puts the questions of the votes to gold pages, and labels the candidates by the gold answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from actors.fetchers.extract import charset, tree
+from actors.fetchers.extract.fields.election import AGREE
+from actors.fetchers.extract.fields.questions import Question, ordered, questions
+from actors.fetchers.extract.sources import sources
+from scripts.extraction_training import scoring
+from scripts.extraction_training.data import GoldPage, pages
+
+SETS = ("wcxb_dev", "aed", "readability", "traf", "defuddle")
+"""The sets whose gold answers have a title, an author or a date."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question put to a page: the candidates, and how good each of them is by the gold answer.
+
+    `same` tells whether a candidate is the answer, `like` how much it is like it; all are 0 where there is none.
+    """
+
+    page: GoldPage
+    question: Question
+    same: tuple[float, ...]
+    like: tuple[float, ...]
+    answered: bool = True
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was elected by trees that had not seen the site, what tells how sure that is, and how sure it is."""
+
+    asked: Asked
+    best: int
+    evidence: tuple[float, ...]
+    elected: bool
+    sure: float = 0.0
+
+    @property
+    def score(self) -> float:
+        """How good it is, 0 for nothing elected."""
+        return self.asked.like[self.best] if self.elected else 0.0
+
+
+def read(data_dir: Path) -> dict[str, list[Asked]]:
+    """Put every question to every page that has something to learn from."""
+    found: dict[str, list[Asked]] = {name: [] for name in AGREE}
+    for page in pages(data_dir, *SETS):
+        source, _ = charset.decode(page.body(), "text/html")
+        parsed = tree.read(source, page.url)
+        claims = ordered(claim for source in sources() for claim in source.claims(parsed))
+        for name, question in questions(parsed, claims).items():
+            if one := _asked(page, name, question):
+                found[name].append(one)
+    return found
+
+
+def _asked(page: GoldPage, name: str, question: Question) -> Asked | None:
+    """Label the candidates; None where the data do not say whether there is an answer."""
+    gold = page.gold.get(name) or ""
+    values = [candidate.value for candidate in question.candidates]
+    none = (0.0,) * len(values)
+    if not gold:
+        silent = name != "title" and (page.gold.get("has_meta") or page.dataset == "wcxb_dev")
+        return Asked(page, question, none, none, answered=False) if silent else None
+    if name == "author":
+        like = tuple(scoring.author_f1(value.replace("\n", " "), gold) for value in values)
+        if any(one is None for one in like):
+            return None
+        sure = tuple(one or 0.0 for one in like)
+        return Asked(page, question, tuple(float(one == 1) for one in sure), sure)
+    if name == "title":
+        same = tuple(scoring.title_exact(value, gold) for value in values)
+        return Asked(page, question, same, tuple(scoring.title_loose(value, gold) for value in values))
+    same = tuple(float(value == scoring.day(gold)) for value in values)
+    return Asked(page, question, same, same)
