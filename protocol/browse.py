@@ -56,6 +56,16 @@ class Freshness(StrEnum):
     ANY = "any"
 
 
+class Part(StrEnum):
+    """What a page holds beside its words, and is given on request; of tables, the rows beyond the first."""
+
+    LINKS = "links"
+    FORMS = "forms"
+    LISTS = "lists"
+    STRUCTURED_DATA = "structuredData"
+    TABLES = "tables"
+
+
 class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
     """What a client may ask of a browse (000 §7)."""
 
@@ -78,28 +88,22 @@ class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     include_html: Annotated[bool, Meta(description="Return the HTML of the page, too.")] = False
     include_network: Annotated[bool, Meta(description="Return the requests that were made.")] = False
     include_console: Annotated[bool, Meta(description="Return what the page wrote to its console.")] = False
-    include_links: Annotated[bool, Meta(description="Return the links, of the content and of the navigation.")] = False
-    include_forms: Annotated[bool, Meta(description="Return the forms with their fields.")] = False
-    include_lists: Annotated[bool, Meta(description="Return repeated records (cards, results) as rows.")] = False
-    include_structured_data: Annotated[
-        bool, Meta(description="Return JSON-LD, microdata, RDFa, Open Graph as schema.org items.")
-    ] = False
-    full_tables: Annotated[bool, Meta(description="Return every row of every table.")] = False
+    include: Annotated[tuple[Part, ...], Meta(description="What else to return; tables: all their rows.")] = ()
     max_chars: Annotated[
         Annotated[int, Meta(ge=MIN_EXCERPT_CHARS, le=MAX_EXCERPT_CHARS)] | None,
-        Meta(description="Characters of Markdown at most; a longer page is cut at a block, with a cursor to go on."),
+        Meta(description="Characters of Markdown at most; the rest is had by cursor."),
     ] = None
     cursor: Annotated[
         Annotated[str, Meta(min_length=1, max_length=256)] | None,
-        Meta(description="content.cursor of an answer about the same page: goes on exactly there."),
+        Meta(description="content.cursor of an earlier answer: goes on there."),
     ] = None
     section: Annotated[
         Annotated[str, Meta(min_length=1, max_length=300)] | None,
-        Meta(description="Heading of the one section to return."),
+        Meta(description="Heading of the section to return."),
     ] = None
     query: Annotated[
         Annotated[str, Meta(min_length=1, max_length=300)] | None,
-        Meta(description="Words: the passages that match them best are returned."),
+        Meta(description="Words that the passages to return should match."),
     ] = None
 
 

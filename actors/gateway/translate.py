@@ -16,6 +16,7 @@ from protocol.browse import (
     BrowseOptions,
     BrowseResult,
     PageLinks,
+    Part,
     StructuredError,
 )
 from protocol.confidence import TRUSTWORTHY, Confidence, FieldConfidence, usable_for
@@ -91,7 +92,7 @@ def to_result(browsed: Browsed, options: BrowseOptions, *, for_model: bool = Fal
             content_type=page.content_type,
         ),
         field_confidence=browsed.confidence,
-        tables=tuple(table if options.full_tables else _short(table) for table in content.tables) or UNSET,
+        tables=tuple(table if Part.TABLES in options.include else _short(table) for table in content.tables) or UNSET,
         discovered_apis=page.apis or UNSET,
         network=page.network if options.include_network else UNSET,
         console=page.console if options.include_console else UNSET,
@@ -99,10 +100,10 @@ def to_result(browsed: Browsed, options: BrowseOptions, *, for_model: bool = Fal
         fields=UNSET if content.parts.fields == PageFields() else content.parts.fields,
         usable_for=usable_for(browsed.confidence.overall.score),
         signals=content.signals or UNSET,
-        links=_links(content) if options.include_links else UNSET,
-        forms=content.parts.forms if options.include_forms else UNSET,
-        lists=content.parts.lists if options.include_lists else UNSET,
-        structured_data=content.parts.structured if options.include_structured_data else UNSET,
+        links=_links(content) if Part.LINKS in options.include else UNSET,
+        forms=content.parts.forms if Part.FORMS in options.include else UNSET,
+        lists=content.parts.lists if Part.LISTS in options.include else UNSET,
+        structured_data=content.parts.structured if Part.STRUCTURED_DATA in options.include else UNSET,
         left_out=content.parts.left_out or UNSET,
     )
 

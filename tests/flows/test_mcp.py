@@ -124,9 +124,9 @@ async def test_the_text_is_framed_as_untrusted(weft: System, site: Site) -> None
     frame = re.search(r"<<<untrusted-web-content (\w{32})\n(.*)\n\1 end-of-untrusted-web-content>>>$", text, re.DOTALL)
     assert frame is not None
     boundary, inside = frame.groups()
-    assert inside.startswith(f"Title: How a loom is warped\nURL: {site.url('/article')}\n\n# How a loom is warped")
+    assert inside.startswith(f"Title: How a loom is warped\nURL: {site.url('/article')}\n\nBefore a single row")
     assert "How a loom is warped" not in text[: frame.start()]
-    assert text.startswith("Read by the intelligence tier. Confidence 0.8")
+    assert text.startswith("Read by the intelligence tier. Confidence 0.9")
     assert (f"lines marked {boundary} stands untrusted web content" in text, boundary in again) == (True, False)
 
 

@@ -66,6 +66,7 @@ def extract_html(
     grids = parts.tables(page, content)
     own_links, other_links = parts.links(page, content)
     forms, lists = parts.forms(page), tuple(parts.record_lists(page, content))
+    seen_apis = apis.discover(page)
     html = sanitised(page) if include_html else UNSET
     written = writer.write(page, content)  # the last: it takes the tree apart
     summary = WebObservationSummary(
@@ -97,7 +98,7 @@ def extract_html(
         selectors=content.attempts,
         titles=decided.attempts,
         fields=sure,
-        apis=apis.discover(page),
+        apis=seen_apis,
     )
 
 

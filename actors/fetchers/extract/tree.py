@@ -30,7 +30,7 @@ class Page:
     @cached_property
     def embedded(self) -> Embedded:
         """The data that stand in the page beside its text, read when first asked for."""
-        return Embedded.of(self.document, self.root)
+        return Embedded.of(self.document, self.root, self.base)
 
 
 def read(source: str, url: str) -> Page:

@@ -23,6 +23,7 @@ from protocol.browse import (
     BrowseOptions,
     BrowseResult,
     PageLinks,
+    Part,
     RenderTier,
     StructuredError,
 )
@@ -255,7 +256,7 @@ def test_a_long_table_is_short_unless_it_is_asked_for_whole() -> None:
     rows = tuple((str(number),) for number in range(1_000))
     page = browsed(tables=(ExtractedTable(headers=("n",), rows=rows),))
 
-    short, whole = to_result(page, BrowseOptions()), to_result(page, BrowseOptions(full_tables=True))
+    short, whole = to_result(page, BrowseOptions()), to_result(page, BrowseOptions(include=(Part.TABLES,)))
 
     assert short.tables == (ExtractedTable(headers=("n",), rows=rows[:20], row_count=1_000),)
     assert whole.tables == (ExtractedTable(headers=("n",), rows=rows),)
@@ -267,7 +268,7 @@ def test_what_a_page_says_beyond_its_words_comes_on_request() -> None:
     item = StructuredItem(type="Product", format="json-ld", properties={"name": "Loom"})
     parts = PageParts(forms=(form,), lists=lists, structured=(item,), left_out={"texts": 2})
     page = browsed(extracted_links=(link,), parts=parts)
-    options = BrowseOptions(include_links=True, include_forms=True, include_lists=True, include_structured_data=True)
+    options = BrowseOptions(include=(Part.LINKS, Part.FORMS, Part.LISTS, Part.STRUCTURED_DATA))
 
     bare, full = to_result(page, BrowseOptions()), to_result(page, options)
 
