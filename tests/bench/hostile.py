@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import resource
 import time
-from collections.abc import Callable
+from functools import partial
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -16,7 +15,7 @@ from actors.fetchers.extracting import Extractor, ordinary
 from protocol.faults import Fault, FaultError
 from tests.bench.table import Row
 from tests.unit.actors.fetchers.extract.hostile.pages import PAGES
-from tests.unit.actors.fetchers.extract.hostile.subject import URL, Extraction, extract
+from tests.unit.actors.fetchers.extract.hostile.subject import URL, extract, peak
 
 SECONDS = 2.0
 MEGABYTES = 400.0
@@ -24,7 +23,6 @@ DELAY_MS = 200.0
 """What the page may cost, and how late other work of the replica may be (issue of the extraction)."""
 
 _MB = 1_000_000
-_KB = 1_024
 
 
 class Cost(Struct):
@@ -77,28 +75,13 @@ async def _watch(delays: list[float]) -> None:
 async def _megabytes(body: bytes) -> float:
     """Measure the most memory that a process has held which reads one page; its bound, where it broke it."""
     apart = Apart()
-    await apart.prepare(extract.__module__)
+    await apart.prepare(peak.__module__)
     try:
         with anyio.move_on_after(3 * MAX_SECONDS):
-            found = await apart.call(_Peak(extract, body))
-            return MEGABYTES if isinstance(found, Fault) else found
+            found = await apart.call(partial(peak, body))
+            return MEGABYTES if isinstance(found, Fault) else found / _MB
     except DiedError:
         pass
     finally:
         await apart.end()
     return MEGABYTES
-
-
-class _Peak(Struct):
-    function: Callable[[bytes, str, str], Extraction]
-    body: bytes
-
-    def __call__(self) -> float:
-        self.function(self.body, "text/html", URL)
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KB / _MB
-
-
-if __name__ == "__main__":
-    from tests.bench.table import show
-
-    show(anyio.run(measure))

@@ -28,6 +28,8 @@ _BARE_CHARS = 3 * MIN_CONTENT_CHARS
 _MAX_NODES = 20_000
 _OPENING_CHARS = 4 * MIN_CONTENT_CHARS
 _MAX_HEADLINES = 8
+_MAX_LOOKED_AT = 100
+"""Elements of a kind that are looked at: around each, the tree is walked."""
 
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "head"})
 
@@ -95,7 +97,7 @@ class _Sight:
             return False
         pattern = re.compile(rf"\b(?:{'|'.join(words)})")
         elements = (element for element in self.page.root.iter_elements() if pattern.search(_name(element)))
-        return any(_seen(self.page, element) for element in elements)
+        return any(_seen(self.page, element) for element in islice(elements, _MAX_LOOKED_AT))
 
 
 def _headlines(page: Page) -> Iterator[str]:
@@ -122,12 +124,12 @@ def _shown(page: Page) -> Iterator[str]:
 def _semantic(sight: _Sight) -> Iterator[str]:
     selectors = {"main": "main", "article": "article", "role=main": "[role=main]:not(main, article)"}
     for mark, selector in selectors.items():
-        if any(_has_text(element) for element in sight.page.root.select(selector)):
+        if any(_has_text(element) for element in sight.page.root.select(selector)[:_MAX_LOOKED_AT]):
             yield mark
 
 
 def _incomplete(sight: _Sight) -> Iterator[str]:
-    if any(not _has_text(element) for element in sight.page.root.select(signs.ROOTS)):
+    if any(not _has_text(element) for element in sight.page.root.select(signs.ROOTS)[:_MAX_LOOKED_AT]):
         yield "empty_root"
     if sight.thin and any(signs.LOADING.match(line.strip()) for line in sight.words.split("\n")):
         yield "loading_text"
@@ -156,12 +158,12 @@ def _challenge(sight: _Sight) -> Iterator[str]:
 
 def _wants_login(sight: _Sight) -> bool:
     page = sight.page
-    passwords = page.root.select("input[type=password i]")
+    passwords = page.root.select("input[type=password i]")[:_MAX_LOOKED_AT]
     if any(_seen(page, field) and field.closest(signs.ASIDE) is None for field in passwords):
         return True
     says_so = sight.thin and any(signs.LOGIN_PART.fullmatch(plain(headline)) for headline in sight.headlines)
     fields = "input[type=email i], input[type=text i], input:not([type])"
-    return says_so and any(_seen(page, field) for field in page.root.select(fields))
+    return says_so and any(_seen(page, field) for field in page.root.select(fields)[:_MAX_LOOKED_AT])
 
 
 def _error(sight: _Sight) -> ErrorPage | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import resource
+
 from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.extract.page import extract
 from protocol.faults import Category, Code, FaultError
 
 URL = "https://a.example/guide/looms"
 
-__all__ = ["URL", "Extraction", "answered", "extract"]
+__all__ = ["URL", "Extraction", "answered", "extract", "peak"]
 
 
 def answered(body: bytes, content_type: str = "text/html") -> Extraction | Code:
@@ -19,3 +21,9 @@ def answered(body: bytes, content_type: str = "text/html") -> Extraction | Code:
         if error.fault.category is not Category.CONTENT:
             raise
         return error.fault.code
+
+
+def peak(body: bytes) -> int:
+    """Extract, and give the most bytes that this process has ever held."""
+    extract(body, "text/html", URL)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1_024
