@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 _GONE = (BrokenResourceError, ClosedResourceError, EndOfStream, IncompleteRead)
 _READY_SECONDS = 20.0
+_DYING_SECONDS = 1.0
 _CHUNK_BYTES = 262_144
 """What is written at once: 20 MB in one piece held the loop up for .28 s."""
 
@@ -84,6 +85,13 @@ class Apart:
             with CancelScope(shield=True):
                 await process.aclose()
 
+    async def _wait(self) -> None:
+        # To signal a process that is ending may take its status from asyncio, which then complains.
+        if self._process is not None:
+            with anyio.move_on_after(_DYING_SECONDS, shield=True):
+                await self._process.wait()
+        await self.end()
+
     async def _import(self, module: str) -> None:
         with anyio.fail_after(_READY_SECONDS):
             await self._exchange(partial(prepare, module))
@@ -91,10 +99,11 @@ class Apart:
     async def _exchange(self, question: object) -> object:
         try:
             answer = await _ask(self._process, pickle.dumps(question, pickle.HIGHEST_PROTOCOL))
-        except BaseException as error:
+        except _GONE as error:
+            await self._wait()
+            raise DiedError from error
+        except BaseException:
             await self.end()
-            if isinstance(error, _GONE):
-                raise DiedError from error
             raise
         found: object = pickle.loads(answer)  # noqa: S301 - both ends of the pipe are this program
         if isinstance(found, Failure):
