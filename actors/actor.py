@@ -44,6 +44,10 @@ class Actor:
     bus: Bus
     settings: Settings
 
+    @classmethod
+    def warm(cls) -> None:
+        """Load what every replica needs, before the process is forked that they live in; no thread, no file stays."""
+
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Hold the actor's resources; it serves while the block lasts, and is drained before it ends."""

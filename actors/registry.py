@@ -52,6 +52,8 @@ def warmed(names: Iterable[str]) -> dict[str, type[Actor]]:
             decoder(Request[args])
             if answer is not None:
                 decoder(Response[answer])
+    for kind in found.values():
+        kind.warm()
     anyio.run(anyio.sleep, 0)
     gc.freeze()
     gc.enable()

@@ -41,7 +41,6 @@ def configure(level: str, form: Literal["auto", "json", "pretty"] = "auto", **bo
         cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(**bound)
-    logging.getLogger("trafilatura").setLevel(logging.ERROR)
     stamina.instrumentation.set_on_retry_hooks([])
     libraries = logging.StreamHandler(stderr)
     libraries.setFormatter(

@@ -48,6 +48,7 @@ def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], r
     Raises:
         FaultError: the system could not be started, or cannot go on; CONFIG_INVALID names the setting to change.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads that nobody uses, before the fork
     with claimed(settings.data_dir), ExitStack() as stack:
         logs.configure(settings.log_level, settings.log_format)
         found = warmed(actors)

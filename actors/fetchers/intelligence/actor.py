@@ -30,6 +30,7 @@ _MAX_RESERVE_MS = 1_000
 """A tenth of the time, a second at most, is kept for the answer: the site must be late before the call is."""
 
 _FIRST_ERROR = 400
+_ANY_PAGE = b"<title>A page</title><main><h1>A page</h1><p>It has a few words, so that everything is loaded.</p></main>"
 _MAX_RETRY_AFTER_MS = 24 * 3_600_000
 
 
@@ -41,6 +42,11 @@ class Intelligence(Actor):
 
     _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Load the models of extraction."""
+        extract(_ANY_PAGE, "text/html", "")
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
