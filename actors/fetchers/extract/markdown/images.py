@@ -6,8 +6,6 @@ import re
 
 from turbohtml import Element, Text
 
-from actors.fetchers.extract.tree import absolute
-
 _MAX_ALT_CHARS = 300
 _SMALL = 48
 """Pixels of width or height up to which a picture is an icon, an avatar or a tracker."""
@@ -39,16 +37,15 @@ def _is_chrome(picture: Element, holder: Element) -> bool:
     return _CHROME.search(names) is not None
 
 
-def mend(body: Element, base: str) -> None:
+def mend(body: Element) -> None:
     """Give each picture of a pruned tree its real address and a plain name; leave out those that have neither."""
     seen = set[str]()
     for picture in body.select(_PICTURES):
         alt = " ".join((picture.attr("alt") or "").split())[:_MAX_ALT_CHARS]
-        found = _source(picture)
-        source = absolute(base, found) if found else ""
+        source = _source(picture)
         if _EMOJI.fullmatch(alt):
             picture.replace_with(Text(alt))
-        elif not source.startswith(("http://", "https://")) or source in seen or not (alt or _captioned(picture)):
+        elif not source or source in seen or not (alt or _captioned(picture)):
             picture.extract()
         else:
             seen.add(source)

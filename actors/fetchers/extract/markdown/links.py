@@ -27,6 +27,9 @@ def mend(body: Element, base: str) -> None:
     for link in body.select(_AROUND_BLOCKS):
         _move_in(link)
     body.resolve_links(base)
+    for picture in body.select("img"):
+        if not (picture.attr("src") or "").startswith(("http://", "https://")):
+            picture.extract()
     for link in body.select("a"):
         href = link.attr("href") or ""
         says = bool(link.text.strip()) or link.select_one("img,weft-verbatim") is not None

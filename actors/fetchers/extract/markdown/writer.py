@@ -66,7 +66,7 @@ def write(page: Page, content: Content) -> Written:
     code.mend(body)
     tables.mend(body, page.hidden, own)
     folds.mend(body, page.hidden, own)
-    images.mend(body, page.base)
+    images.mend(body)
     links.mend(body, page.base)
     breaks.mend(body)
     return Written(render(body, own), cleaned(content.text)[0], LeftOut(left_out, removed))
