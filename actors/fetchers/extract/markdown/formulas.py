@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from turbohtml import Element, Node
@@ -23,6 +24,11 @@ _DELIMITED = re.compile(r"(\$\$|\\\[|\$|\\\()(.*?)(?:\$\$|\\\]|\$|\\\))", re.DOT
 _INLINE = frozenset({"span", "em", "strong", "a", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "b", "i", "li"})
 _MAX_FORMULAS = 5_000
 _MAX_TEX_CHARS = 5_000
+_COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\{[a-z*]+\})?")
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_MAX_WORDS = 8
+"""Words that stand in a formula: more of them are a sentence."""
+
 _SPELT = str.maketrans({"<": r"\lt ", ">": r"\gt ", "`": "'", "$": r"\$"})
 
 
@@ -53,17 +59,24 @@ def _is_within(element: Element, body: Element) -> bool:
 
 
 def _tex(element: Element) -> str:
+    return next((tex for source in _sources(element) if (tex := _plain(source)) and not _is_prose(tex)), "")
+
+
+def _sources(element: Element) -> Iterator[str]:
     source = element if element.tag == "script" else element.select_one(_TEX)
     if source is not None:
-        return _plain(source.text)
+        yield source.text
     for holder in (element, element.select_one("[alttext]"), element.select_one("img[alt]")):
-        if holder is None:
-            continue
-        for name in _SOURCES:
-            if (value := holder.attr(name)) and value.strip():
-                return _plain(value)
+        if holder is not None:
+            yield from (value for name in _SOURCES if (value := holder.attr(name)))
     drawn = element if element.tag == "math" else element.select_one("math")
-    return _plain(mathml.tex(drawn)) if drawn is not None else ""
+    if drawn is not None:
+        yield mathml.tex(drawn)
+
+
+def _is_prose(tex: str) -> bool:
+    # What is no formula does not say what is drawn.
+    return len(_WORD.findall(_COMMAND.sub(" ", tex))) > _MAX_WORDS
 
 
 def _plain(tex: str) -> str:

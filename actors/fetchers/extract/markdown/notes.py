@@ -37,6 +37,7 @@ _BACKLINKS = (
 )
 _NOT_READ = "script,style,template,noscript"
 _BLOCKS = frozenset({"li", "p", "div", "dd", "aside", "section", "td", "blockquote", "dt"})
+_SMALL = frozenset({"b", "small", "span", "sup"})
 _MAX_NOTE_CHARS = 6_000
 _MAX_NOTES = 2_000
 _MAX_LINKS = 20_000
@@ -132,21 +133,11 @@ def _text(note: _Note, targets: Mapping[Node, int], hidden: Mapping[Element, Hid
     shared = targets.get(holder, 0) > 1
     if len(holder.text) > _MAX_NOTE_CHARS and not shared:
         return None
-    nodes = list(_split(holder, note.target, targets)) if shared else [holder]
-    text = Element("div", None, nodes)
-    for extra in (*text.select(_BACKLINKS), *text.select(_NOT_READ)):
-        extra.extract()
-    for link in text.select("a"):
-        href = link.attr("href")
-        if (href is None or "#" in href) and _BACK.fullmatch(link.text.strip()) and link.select_one("img") is None:
-            outer = link.parent
-            link.extract()
-            if (
-                isinstance(outer, Element)
-                and outer.tag in ("sup", "b", "span", "small")
-                and not outer.text.strip(" .[]()")
-            ):
-                outer.extract()
+    for inner in holder.select("*"):
+        if hidden.get(inner) is Hiding.INVISIBLE:
+            inner.extract()
+    text = Element("div", None, list(_split(holder, note.target, targets)) if shared else [holder])
+    _drop_returns(text)
     if not text.text.strip():
         return None
     for block in text.select("pre"):
@@ -155,6 +146,19 @@ def _text(note: _Note, targets: Mapping[Node, int], hidden: Mapping[Element, Hid
     if not _holds(text, note.target):
         _drop_lead(note.target)
     return [text]
+
+
+def _drop_returns(text: Element) -> None:
+    """Take the links back to the marks out of a note, and what holds nothing else."""
+    for extra in (*text.select(_BACKLINKS), *text.select(_NOT_READ)):
+        extra.extract()
+    for link in text.select("a"):
+        href = link.attr("href")
+        if (href is None or "#" in href) and _BACK.fullmatch(link.text.strip()) and link.select_one("img") is None:
+            outer = link.parent
+            link.extract()
+            if isinstance(outer, Element) and outer.tag in _SMALL and not outer.text.strip(" .[]()"):
+                outer.extract()
 
 
 def _holder(target: Element) -> Element | None:
@@ -218,7 +222,7 @@ def _refer(mark: Element, label: str, own: Verbatim) -> None:
     outer = mark
     while (
         isinstance(outer.parent, Element)
-        and outer.parent.tag in ("sup", "span", "small")
+        and outer.parent.tag in _SMALL
         and outer.parent.text.strip(" []()") == mark.text.strip(" []()")
     ):
         outer = outer.parent

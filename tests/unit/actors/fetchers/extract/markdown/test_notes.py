@@ -34,6 +34,12 @@ def test_a_note_comes_with_its_mark_even_where_it_was_not_kept() -> None:
     assert markdown(body, "the note", "c") == EXPECTED
 
 
+def test_what_nobody_sees_of_a_note_is_left_out() -> None:
+    body = "<p>a<sup><a href='#fn1'>1</a></sup> b</p><p id=fn1>the note <span style='display:none'>no</span></p>"
+
+    assert markdown(body) == EXPECTED
+
+
 def test_notes_that_share_a_block_are_parted() -> None:
     body = (
         "<p>a<sup><a href='#n1'>1</a></sup> b<sup><a href='#n2'>2</a></sup></p>"
