@@ -59,7 +59,7 @@ CONSENT_STEMS = re.compile(
     r"cookie|consent|privacy|datenschutz|einwillig|zustimm|akzeptier|partner|personal data|personenbezogen|gdpr|dsgvo"
     r"|accept all|reject all|alle ablehnen|données personnelles|consentement|confidentialité|privacidad|consentimiento"
     r"|aceptar|rechazar|consenso|privacidade|prywatno|toestemming|advertis|werbung|publicité|publicidad"
-    r"|legitimate interest"
+    r"|legitimate interest|we use|wir verwenden|nous utilisons|utilizamos|utilizziamo|używamy|personali[sz]ed"
 )
 CONSENT_BUTTONS = re.compile(
     r"accept (?:all|cookies)|agree|reject all|consent|manage (?:options|preferences)|akzeptieren|zustimmen"
