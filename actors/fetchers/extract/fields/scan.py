@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
 
 _BORDER = "\0"
 """Stands in no text of a tree: a parser of HTML replaces it."""
@@ -14,25 +12,30 @@ _BORDER = "\0"
 def containing(texts: Sequence[str], words: Iterable[str]) -> list[int]:
     """Give the places of the texts that hold one of some words, written in lower case."""
     whole = _BORDER.join(texts).lower()
-    starts: list[int] = []
-    found: set[int] = set()
-    for word in words:
-        at = whole.find(word)
-        while at >= 0:
-            starts = starts or _starts(whole)
-            place = bisect_right(starts, at) - 1
-            found.add(place)
-            at = whole.find(word, starts[place + 1])
-    return sorted(found)
+    return _places(whole, sorted(at for word in words for at in _all(whole, word)))
 
 
 def matching(texts: Sequence[str], pattern: re.Pattern[str]) -> list[int]:
     """Give the places of the texts in which a pattern is found that matches no control character."""
     whole = _BORDER.join(texts)
-    found = [match.start() for match in pattern.finditer(whole)]
-    starts = _starts(whole) if found else []
-    return list(dict.fromkeys(bisect_right(starts, at) - 1 for at in found))
+    return _places(whole, [match.start() for match in pattern.finditer(whole)])
 
 
-def _starts(whole: str) -> list[int]:
-    return [0, *accumulate(len(part) + 1 for part in whole.split(_BORDER))]
+def _all(whole: str, word: str) -> Iterator[int]:
+    """Give where a word stands, once for each text."""
+    at = whole.find(word)
+    while at >= 0:
+        yield at
+        border = whole.find(_BORDER, at)
+        at = whole.find(word, border) if border >= 0 else -1
+
+
+def _places(whole: str, hits: Iterable[int]) -> list[int]:
+    """Tell which texts hold the hits, which are in their order."""
+    found: dict[int, None] = {}
+    place = last = 0
+    for at in hits:
+        place += whole.count(_BORDER, last, at)
+        last = at
+        found[place] = None
+    return list(found)

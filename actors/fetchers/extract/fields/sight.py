@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from turbohtml import Element, Text
 
@@ -17,8 +18,7 @@ UNREAD = frozenset({"script", "style", "noscript", "template", "textarea", "opti
 MAX_RUN = 600
 """A longer run of text is prose or a script: no byline, no date line."""
 
-MAX_RUNS = 20_000
-MAX_ELEMENTS = 100_000
+MAX_NODES = 100_000
 MAX_NAMES_CHARS = 300
 
 _NEAR, _AROUND = 8, 30
@@ -94,7 +94,7 @@ def sight(page: Page) -> Sight:
     texts: list[str] = []
     elements: list[Element] = []
     begins: list[int] = []
-    for node in page.root.descendants:
+    for node in islice(page.root.descendants, MAX_NODES):
         if type(node) is Text:
             data = node.data.strip()
             if data and len(data) <= MAX_RUN:
@@ -103,8 +103,6 @@ def sight(page: Page) -> Sight:
         elif type(node) is Element:
             elements.append(node)
             begins.append(len(texts))
-        if len(texts) >= MAX_RUNS or len(elements) >= MAX_ELEMENTS:
-            break
     starts = dict(zip(elements, begins, strict=True))
     titles = sorted(starts[heading] for heading in headings if heading in starts)
     return Sight(page.hidden, nodes, texts, titles, starts)
