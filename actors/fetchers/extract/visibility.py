@@ -40,13 +40,13 @@ _HEADS = "h1,main,article"
 _MAX_HEADS = 50
 _MAX_FADED = 500
 _LONG = 2_000
-"""Characters from which a text that is faded out is one that fades in."""
+"""Characters from which a text that is hidden may be the page's own: what is smuggled in is shorter."""
 
 _CONTROLS = "[aria-controls],[data-target],[data-bs-target],a[href^='#'],label[for]"
 _OPENS = ("aria-controls", "data-target", "data-bs-target", "href", "for")
 _SAYS = ("role", "class", "id")
 _BY_CLICK = re.compile(
-    r"accord|collaps|tab-?_?(?:pane|content|panel)|tabs?(?:[-_ ]|$)|faq|expand|toggl|panel|drop-?down|spoiler|unfold"
+    r"accord|collaps|tabbed|tab-?_?(?:pane|content|panel)|tabs?(?:[-_ ]|$)|faq|expand|toggl|panel|drop-?down|spoiler|unfold"
     r"|(?:read|show|see|view|load|learn)[-_]?more|more[-_]?(?:text|content)|reveal|slide|answer|details?(?:[-_ ]|$)"
 )
 """Classes, ids and roles of what a click shows."""
@@ -102,18 +102,18 @@ def _found(root: Element) -> dict[Element, Sight]:
 
 
 def _flickering(root: Element, found: Mapping[Element, Sight]) -> Iterator[Element]:
-    # What holds the page's heading and half of its text is hidden until a script has run.
+    # What holds the page's heading, or fades in, and is half of a long text, is hidden until a script has run.
     suspects = {
         ancestor
         for heading in root.select(_HEADS)[:_MAX_HEADS]
         for ancestor in heading.ancestors
         if isinstance(ancestor, Element) and found.get(ancestor) is Sight.FOLDED
     }
-    faded = (each for each in islice(found, _MAX_FADED) if "opacity" in (each.attr("style") or ""))
-    suspects.update(each for each in faded if len(each.text) > _LONG)
-    if suspects:
+    suspects.update(each for each in islice(found, _MAX_FADED) if "opacity" in (each.attr("style") or ""))
+    long = [element for element in suspects if len(element.text) > _LONG]
+    if long:
         whole = len(root.text) - sum(len(each.text) for each in root.iter_elements(("script", "style")))
-        yield from (element for element in suspects if len(element.text) * 2 > whole)
+        yield from (element for element in long if len(element.text) * 2 > whole)
 
 
 def _targets(root: Element) -> frozenset[str]:

@@ -6,7 +6,9 @@ import re
 
 from turbohtml import Element, Text
 
-_MAX_ALT_CHARS = 300
+_MAX_ALT_CHARS = 120
+"""What a picture is called; what is longer was not written for who looks at the page."""
+
 _SMALL = 48
 """Pixels of width or height up to which a picture is an icon, an avatar or a tracker."""
 

@@ -138,7 +138,12 @@ def test_ink_of_its_own_is_seen_on_a_hidden_ground() -> None:
 
 
 def test_what_holds_most_of_the_page_is_hidden_against_flicker() -> None:
-    assert found(f"<div style='opacity:0'><h1>t</h1><p>{'word ' * 50}</p></div><p>x</p>") == {}
+    assert found(f"<div style='display:none'><h1>t</h1><p>{'word ' * 500}</p></div><p>x</p>") == {}
+    assert found(f"<div style='opacity:0'><p>{'word ' * 500}</p></div><p>x</p>") == {}
+
+
+def test_what_is_short_is_not() -> None:
+    assert set(found(f"<div hidden><h1>t</h1><p>{'word ' * 50}</p></div><p>x</p>").values()) == {Hiding.INVISIBLE}
 
 
 @given(st.text(alphabet="a.{}@:;#/*!-( )0p,>medianoscly", max_size=200))
