@@ -47,7 +47,8 @@ _OPENS = ("aria-controls", "data-target", "data-bs-target", "href", "for")
 _SAYS = ("role", "class", "id")
 _BY_CLICK = re.compile(
     r"accord|collaps|tabbed|tab-?_?(?:pane|content|panel)|tabs?(?:[-_ ]|$)|faq|expand|toggl|panel|drop-?down|spoiler"
-    r"|(?:read|show|see|view|load|learn)[-_]?more|more[-_]?(?:text|content)|reveal|slide|answer|unfold|details?(?:[-_ ]|$)"
+    r"|(?:read|show|see|view|load|learn)[-_]?more|more[-_]?(?:text|content)|reveal|slide|answer|unfold"
+    r"|details?(?:[-_ ]|$)"
 )
 """Classes, ids and roles of what a click shows."""
 
