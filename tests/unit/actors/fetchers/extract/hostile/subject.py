@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import resource
+from pathlib import Path
 
 from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.extract.page import extract
@@ -26,4 +26,5 @@ def answered(body: bytes, content_type: str = "text/html") -> Extraction | Code:
 def peak(body: bytes) -> int:
     """Extract, and give the most bytes that this process has ever held."""
     extract(body, "text/html", URL)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1_024
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1_024
