@@ -26,7 +26,7 @@ _IDLE_SECONDS = 60.0
 _FULL_BYTES = 150_000_000
 """Without work the process ends after a minute; at once when the last has left it this large."""
 
-MAX_SECONDS = 1.7
+MAX_SECONDS = 1.4
 """What a piece of work may take of a processor: on a busy machine the same page lasts longer, but costs no more."""
 
 
