@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from actors.fetchers.extract.fields.dates import written
-from actors.fetchers.extract.fields.vocabulary import one_of, vocabulary
+from actors.fetchers.extract.fields.vocabulary import months, one_of, vocabulary
 
 MAX_NAMES = 12
 MAX_CHARS = 600
@@ -122,7 +122,7 @@ def _name(piece: str) -> str:
     name = _ADDRESSED.sub("", " ".join(name.split())).strip(_EDGES)
     if not 1 < len(name) <= _MAX_NAME_CHARS or len(name.split()) > _MAX_NAME_WORDS or not re.search(r"[^\W\d_]", name):
         return ""
-    if name.lower() in vocabulary().nobody or _command().match(name) or _is_degree(name):
+    if name.lower() in vocabulary().nobody or _command().match(name) or _is_degree(name) or _is_day(name):
         return ""
     if _role().search(name) and not (looks_personal(name) or _role().fullmatch(name)):
         return ""
@@ -131,6 +131,12 @@ def _name(piece: str) -> str:
 
 def _is_degree(name: str) -> bool:
     return all(word.replace(".", "") in vocabulary().degrees for word in name.lower().split())
+
+
+def _is_day(name: str) -> bool:
+    """Tell whether a name is a day without its year: "March 9"."""
+    words = name.lower().replace(".", "").split()
+    return words[0] in months() and any(word.isdecimal() for word in words[1:])
 
 
 @cache

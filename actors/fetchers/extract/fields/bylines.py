@@ -56,7 +56,8 @@ _LINKED = (
     "/team/",
     "/staff/",
     "/contributor",
-    "/member",
+    "/member/",
+    "/members/",
     "/u/",
 )
 _HREF = re.compile(r"/(author|autor|autoren|by|profile?|user|people|team|staff|contributor|member|u)s?/", re.IGNORECASE)

@@ -159,6 +159,7 @@ def _marks(label: str) -> Iterator[str]:
     """Tell what a label says of its date."""
     if any(word in label for word in vocabulary().updated):
         yield "label-updated"
-    if any(word in label for word in vocabulary().published):
+    rest = label.replace("updat", "")  # it holds "date", which stands before a date of publication
+    if any(word in rest for word in vocabulary().published):
         yield "label-published"
     yield from (word for word, pattern in _MARKS if pattern.search(label))

@@ -75,7 +75,7 @@ def _standing(elected: Elected | None) -> Standing | None:
 def _dates(page: Page, claims: Sequence[Claim], elected: Elected | None) -> tuple[Standing | None, Standing | None]:
     """Give the days of publication and of the last change; a day that is only told as the latter is no former."""
     day = _standing(elected)
-    if elected and all(claim.field is Field.MODIFIED for claim, _ in elected.winner.said):
+    if elected and all(plain.is_of_change(claim) for claim, _ in elected.winner.said):
         return None, day
     return day, plain.modified(page, claims, day.value if day else "")
 

@@ -28,7 +28,9 @@ _SMALL_PICTURE = 200
 """A picture narrower than this, in pixels, is an icon."""
 
 _ICON = re.compile(r"logo|icon|avatar|sprite|placeholder|pixel|spacer|blank|badge|1x1|default[-_]?(?:image|og|share)")
-_NAMES_UPDATE = re.compile(r"label-updated|called-updated")
+_UPDATED = re.compile(r"label-updated|called-updated")
+_NOT_UPDATED = re.compile(r"label-published|called-published")
+_ELSEWHERE = re.compile(r"\bremark\b|\bother\b")
 _ENDING = re.compile(r"\.(?:com|org|net|de|co\.uk|io|at|ch|fr|it|es|nl|eu|info)$", re.IGNORECASE)
 
 
@@ -122,6 +124,11 @@ def _of_content(page: Page, content: Content) -> Standing | None:
     return None
 
 
+def is_of_change(claim: Claim) -> bool:
+    """Tell whether a claim of a day is one of a change: it says so, or what stands around it does."""
+    return claim.field is Field.MODIFIED or bool(_UPDATED.search(claim.place) and not _NOT_UPDATED.search(claim.place))
+
+
 def modified(page: Page, claims: Sequence[Claim], published: str) -> Standing | None:
     """Give the day of the last change, only where one is told; before the page was published is doubtful."""
     american = month_first(page)
@@ -129,7 +136,7 @@ def modified(page: Page, claims: Sequence[Claim], published: str) -> Standing | 
     said += [
         Claim(Field.MODIFIED, claim.value, claim.place, claim.source)
         for claim in of(claims, Field.PUBLISHED)
-        if _NAMES_UPDATE.search(claim.place) and not re.search(r"remark|other|label-published", claim.place)
+        if is_of_change(claim) and not _ELSEWHERE.search(claim.place)
     ]
 
     def read(text: str) -> str:

@@ -37,6 +37,7 @@ from actors.fetchers.extract.fields.author import MAX_NAMES, is_organisation, ke
         ("admin", ()),
         ("Log in", ()),
         ("J", ()),
+        ("by March 9", ()),
         ("Sat, 20 Dec 2025", ()),
         ("", ()),
     ],
