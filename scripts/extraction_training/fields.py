@@ -45,7 +45,7 @@ NEAR = 0.3
 WITHOUT = 0.05
 """What a page that has no gold answer counts when confidence is fitted, against one that has.
 
-On about half of these pages somebody does sign, or a day stands, and the data leave it out: they count for little.
+Of 45 authors told on such pages that were looked at, about half do sign what the data leave unsigned: it counts little.
 """
 
 _STEPS = 40
