@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import lightgbm
@@ -10,6 +11,9 @@ import numpy as np
 
 from actors.fetchers.extract.choice.layout import Floats, Ints
 from actors.fetchers.extract.choice.trees import Scores, Trees, at_most
+
+_lightgbm: Any = lightgbm
+"""The library as it is: its own types leave out what its arrays hold."""
 
 Settings = Mapping[str, float | int | str]
 
@@ -22,10 +26,20 @@ _SAME_EACH_TIME: Settings = {
 }
 
 
+@dataclass(frozen=True)
+class Rows:
+    """What is learned from: a row of features for each label, their names, and how much each row weighs."""
+
+    matrix: Floats
+    labels: Floats | Ints
+    names: Sequence[str]
+    weights: Floats | None = None
+
+
 class Booster:
     """Trees as they were fitted, over features with names."""
 
-    def __init__(self, fitted: lightgbm.Booster, names: Sequence[str], outputs: int) -> None:
+    def __init__(self, fitted: Any, names: Sequence[str], outputs: int) -> None:
         self._fitted = fitted
         self._names = tuple(names)
         self._outputs = outputs
@@ -44,7 +58,7 @@ class Booster:
         """Write the trees as one table of nodes, over the features that they use."""
         nodes = _Nodes()
         roots = [nodes.add(tree["tree_structure"]) for tree in self._fitted.dump_model()["tree_info"]]
-        used = sorted(set(nodes.feature[at] for at in range(len(nodes.feature)) if nodes.child[at] != at))
+        used = sorted({nodes.feature[at] for at, child in enumerate(nodes.child) if child != at})
         place = {feature: at for at, feature in enumerate(used)}
         return Trees(
             names=tuple(self._names[feature] for feature in used),
@@ -57,13 +71,11 @@ class Booster:
         )
 
 
-def fit(
-    matrix: Floats, labels: Floats | Ints, weights: Floats | None, names: Sequence[str], settings: Settings, rounds: int
-) -> Booster:
+def fit(rows: Rows, settings: Settings, rounds: int) -> Booster:
     """Fit trees; the same rows in the same order give the same trees."""
-    data = lightgbm.Dataset(matrix, label=labels, weight=weights, free_raw_data=True)
-    fitted = lightgbm.train({**_SAME_EACH_TIME, **settings}, data, rounds)
-    return Booster(fitted, names, int(settings.get("num_class", 1)))
+    data = _lightgbm.Dataset(rows.matrix, label=rows.labels, weight=rows.weights, free_raw_data=True)
+    fitted = _lightgbm.train({**_SAME_EACH_TIME, **settings}, data, rounds)
+    return Booster(fitted, rows.names, int(settings.get("num_class", 1)))
 
 
 class _Nodes:

@@ -8,34 +8,39 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from actors.fetchers.extract.choice import calibration, groups, page_type
 from actors.fetchers.extract.choice.content import TEMPERATURE
 from actors.fetchers.extract.choice.cut import Cut, cut
+from actors.fetchers.extract.choice.layout import Columns
+from actors.fetchers.extract.choice.lexicon import Lexicon
 from actors.fetchers.extract.choice.trees import Scores, probability
 from protocol.page import PageType
-from scripts.extraction_training import boosting
+from scripts.extraction_training import boosting, words
 from scripts.extraction_training.boosting import Booster, Settings
 from scripts.extraction_training.data import CONTENT_SETS, FOLDS, pages
 from scripts.extraction_training.samples import Sample, sample
+
+Fitted = TypeVar("Fitted")
 
 MODEL = Path("actors/fetchers/extract/choice/model.npz")
 
 BLOCKS: Settings = {
     "objective": "binary",
-    "learning_rate": 0.08,
+    "learning_rate": 0.06,
     "num_leaves": 47,
-    "min_data_in_leaf": 60,
-    "feature_fraction": 0.5,
-    "bagging_fraction": 0.8,
+    "min_data_in_leaf": 80,
+    "feature_fraction": 0.25,
+    "bagging_fraction": 0.7,
     "bagging_freq": 1,
-    "lambda_l2": 5,
+    "lambda_l2": 10,
+    "path_smooth": 10,
     "max_bin": 63,
 }
-BLOCK_ROUNDS = 180
+BLOCK_ROUNDS = 260
 
 TYPES: Settings = {
     "objective": "multiclass",
@@ -66,6 +71,18 @@ SURE_ROUNDS = 100
 
 
 @dataclass(frozen=True)
+class Blocks:
+    """What tells content from the rest: the words, and the trees."""
+
+    lexicon: Lexicon
+    booster: Booster
+
+    def scores(self, one: Sample) -> Scores:
+        """Score the blocks of a page."""
+        return self.booster.scores(np.concatenate([one.matrix, words.matrix(one, self.lexicon)], 1))[:, 0]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What was chosen of a page by models that had not seen its site, its score, and how sure they were."""
 
@@ -79,7 +96,7 @@ class Outcome:
 class Trained:
     """The models that are shipped, and what models of their kind did on sites they had not seen."""
 
-    blocks: Booster
+    blocks: Blocks
     types: Booster
     sure: Booster
     outcomes: tuple[Outcome, ...]
@@ -93,26 +110,27 @@ def read(data_dir: Path) -> list[Sample]:
 
 def train(samples: Sequence[Sample]) -> Trained:
     """Fit everything, the confidence on choices of models that had not seen the site."""
-    blocks = _crosswise(samples, _fit_blocks, lambda booster, one: booster.scores(one.matrix)[:, 0])
+    blocks = _crosswise(samples, _fit_blocks, lambda fitted, one: fitted.scores(one))
     types = _crosswise(samples, _fit_types, lambda booster, one: _softmax(booster.scores(one.summary[None])[0]))
     cuts = [choose(one, scores, kinds) for one, scores, kinds in zip(samples, blocks, types, strict=True)]
     rows = np.array([list(evidence.values()) for _, evidence in cuts], np.float32)
     f1 = np.array([one.f1(made.kept) for one, (made, _) in zip(samples, cuts, strict=True)], np.float32)
     names = list(cuts[0][1])
-    sure = np.zeros(len(samples))
+    raw = np.zeros(len(samples))
     folds = np.array([one.fold for one in samples])
     for fold in range(FOLDS):
         seen = folds != fold
-        booster = boosting.fit(rows[seen], f1[seen], None, names, SURE, SURE_ROUNDS)
-        sure[~seen] = probability(booster.scores(rows[~seen])[:, 0])
-    outcomes = tuple(map(Outcome, samples, f1.tolist(), sure.tolist(), types))
-    final = boosting.fit(rows, f1, None, names, SURE, SURE_ROUNDS)
+        booster = boosting.fit(boosting.Rows(rows[seen], f1[seen], names), SURE, SURE_ROUNDS)
+        raw[~seen] = probability(booster.scores(rows[~seen])[:, 0])
+    sure = [calibration.faded(one, found) for one, (_, found) in zip(raw.tolist(), cuts, strict=True)]
+    outcomes = tuple(map(Outcome, samples, f1.tolist(), sure, types))
+    final = boosting.fit(boosting.Rows(rows, f1, names), SURE, SURE_ROUNDS)
     return Trained(_fit_blocks(samples), _fit_types(samples), final, outcomes)
 
 
 def choose(one: Sample, scores: Scores, types: Scores) -> tuple[Cut, dict[str, float]]:
     """Cut a page as extraction does."""
-    columns = dict(zip(one.names, one.matrix.T, strict=True))
+    columns: Columns = dict(zip(one.names, one.matrix.T, strict=True))
     chances = probability(groups.adjusted(scores / TEMPERATURE, one.role, columns, one.tokens, types))
     made = cut(chances, one.tokens)
     return made, calibration.evidence(made, chances, columns, one.tokens, types)
@@ -120,8 +138,8 @@ def choose(one: Sample, scores: Scores, types: Scores) -> tuple[Cut, dict[str, f
 
 def save(trained: Trained, path: Path) -> None:
     """Write the models as one file, the same bytes for the same models."""
-    arrays: dict[str, NDArray[np.generic]] = {}
-    for name, booster in (("blocks", trained.blocks), ("types", trained.types), ("sure", trained.sure)):
+    arrays = trained.blocks.lexicon.save()
+    for name, booster in (("blocks", trained.blocks.booster), ("types", trained.types), ("sure", trained.sure)):
         arrays |= booster.table().save(name)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, array in arrays.items():
@@ -130,23 +148,26 @@ def save(trained: Trained, path: Path) -> None:
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED, 9)
 
 
-def _fit_blocks(samples: Sequence[Sample]) -> Booster:
-    matrix = np.concatenate([one.matrix for one in samples])
+def _fit_blocks(samples: Sequence[Sample]) -> Blocks:
+    learned = words.crosswise(samples)
+    matrix = np.concatenate([np.concatenate([one.matrix, learned[one.name]], 1) for one in samples])
     labels = np.concatenate([one.labels for one in samples])
     weights = np.concatenate([one.weights for one in samples])
-    return boosting.fit(matrix, labels, weights, samples[0].names, BLOCKS, BLOCK_ROUNDS)
+    names = (*samples[0].names, *words.column_names(samples))
+    booster = boosting.fit(boosting.Rows(matrix, labels, names, weights), BLOCKS, BLOCK_ROUNDS)
+    return Blocks(words.learn(samples), booster)
 
 
 def _fit_types(samples: Sequence[Sample]) -> Booster:
     matrix = np.stack([one.summary for one in samples])
     labels = np.array([page_type.TRAINED.index(PageType(one.type)) for one in samples], np.int64)
-    return boosting.fit(matrix, labels, None, samples[0].names, TYPES, TYPE_ROUNDS)
+    return boosting.fit(boosting.Rows(matrix, labels, samples[0].names), TYPES, TYPE_ROUNDS)
 
 
 def _crosswise(
     samples: Sequence[Sample],
-    learn: Callable[[Sequence[Sample]], Booster],
-    ask: Callable[[Booster, Sample], Scores],
+    learn: Callable[[Sequence[Sample]], Fitted],
+    ask: Callable[[Fitted, Sample], Scores],
 ) -> list[Scores]:
     """Ask of each page a model that was fitted on the other folds."""
     found: dict[str, Scores] = {}
@@ -159,4 +180,4 @@ def _crosswise(
 
 def _softmax(scores: Scores) -> Scores:
     powers = np.exp(scores - scores.max())
-    return powers / powers.sum()
+    return np.asarray(powers / powers.sum(), np.float64)

@@ -14,7 +14,8 @@ def reliability(bins: Sequence[tuple[float, int, float, float]], title: str) -> 
     size = _SIDE + 2 * _EDGE
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" font-family="sans-serif" font-size="12">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}"',
+            ' font-family="sans-serif" font-size="12">',
             f'<rect width="{size}" height="{size}" fill="white"/>',
             f'<text x="{size / 2}" y="24" text-anchor="middle" font-size="14">{title}</text>',
             *_grid(),

@@ -73,7 +73,7 @@ def _row(name: str, inside: Sequence[Outcome]) -> str:
 
 
 def _features(trained: Trained) -> str:
-    gains = sorted(trained.blocks.gains().items(), key=lambda pair: -pair[1])
+    gains = sorted(trained.blocks.booster.gains().items(), key=lambda pair: -pair[1])
     used = sum(gain > 0 for _, gain in gains)
     best = ", ".join(f"`{name}` {100 * gain:.1f} %" for name, gain in gains[:20])
     right = _types_right(trained.outcomes)

@@ -10,8 +10,9 @@ from rapidfuzz.distance import LCSseq
 
 from actors.fetchers.extract import charset, tree
 from actors.fetchers.extract.blocks import Block, blocks
-from actors.fetchers.extract.choice import company, features, page_type
-from actors.fetchers.extract.choice.layout import Floats, Ints, Layout
+from actors.fetchers.extract.choice import features, lexicon, page_type
+from actors.fetchers.extract.choice.layout import Floats, Ints, Layout, side_by_side
+from actors.fetchers.extract.choice.lexicon import Spelling
 from scripts.extraction_training.data import GoldPage
 from scripts.extraction_training.scoring import words
 
@@ -27,7 +28,7 @@ class Sample:
     """A page to learn from.
 
     `bag` holds the words of all blocks as numbers, `ends` where each block's words end in it, and `gold` how often each
-    word stands in the gold text. `summary` describes the page as a whole.
+    word stands in the gold text. `summary` describes the page as a whole; `first` and `end` are the blocks of each box.
     """
 
     name: str
@@ -42,6 +43,9 @@ class Sample:
     weights: Floats
     tokens: Floats
     role: Ints
+    spelling: Spelling
+    first: Ints
+    end: Ints
     bag: Ints
     ends: Ints
     gold: Ints
@@ -75,12 +79,15 @@ def sample(gold: GoldPage) -> Sample | None:
         domain=gold.domain(),
         fold=gold.fold(),
         names=names,
-        matrix=np.stack(list(columns.values()), 1),
+        matrix=side_by_side(columns.values()),
         summary=page_type.summary(columns, layout.tokens, names),
         labels=(aligned >= _MOSTLY).astype(np.float32),
         weights=_weights(layout.tokens),
         tokens=layout.tokens,
-        role=company.roles(layout)[layout.box],
+        role=layout.role[layout.box],
+        spelling=lexicon.spell(layout),
+        first=layout.first,
+        end=layout.end,
         bag=bag,
         ends=ends,
         gold=amounts,
@@ -90,7 +97,7 @@ def sample(gold: GoldPage) -> Sample | None:
 def _weights(tokens: Floats) -> Floats:
     """Weigh blocks by their words, up to a bound, and every page alike."""
     weights = np.minimum(tokens, _MOST_WEIGHT) + 1
-    return (weights * (_PAGE_WEIGHT / weights.sum())).astype(np.float32)
+    return np.asarray(weights * (_PAGE_WEIGHT / weights.sum()), np.float32)
 
 
 def _aligned(found: list[Block], gold: GoldPage) -> Floats:
@@ -104,7 +111,7 @@ def _aligned(found: list[Block], gold: GoldPage) -> Floats:
     for block in LCSseq.opcodes(of_page, of_gold).as_matching_blocks():
         marks[block.a : block.a + block.size] = 1
     running = np.concatenate([[0.0], np.cumsum(marks[:-1])])
-    return ((running[ends] - running[ends - lengths]) / np.maximum(lengths, 1)).astype(np.float32)
+    return np.asarray((running[ends] - running[ends - lengths]) / np.maximum(lengths, 1), np.float32)
 
 
 def _bags(found: list[Block], gold: GoldPage) -> tuple[Ints, Ints, Ints]:

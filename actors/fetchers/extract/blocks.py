@@ -51,20 +51,27 @@ _STREAMED = "S:"
 """The beginning of an id by which React sends a part of a page after the rest, hidden until it is in its place."""
 
 
-@dataclass(slots=True, eq=False)
 class Box:
-    """An element that may hold text: `key` is what its class, id and other names say.
+    """An element that may hold text; `collapsed` and `in_link` hold for all in it, `depth` counts from 0."""
 
-    `collapsed` and `in_link` hold for all that stands in it; `depth` counts from 0.
-    """
+    __slots__ = ("_key", "collapsed", "depth", "element", "in_link", "parent", "tag")
 
-    element: Element
-    tag: str
-    key: str
-    parent: Box | None
-    depth: int
-    collapsed: bool
-    in_link: bool
+    def __init__(self, element: Element, tag: str, parent: Box | None, *, collapsed: bool) -> None:
+        self.element = element
+        self.tag = tag
+        self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.collapsed: bool = collapsed or (parent is not None and parent.collapsed)
+        self.in_link: bool = tag == "a" or (parent is not None and parent.in_link)
+        self._key: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What its class, id and other names say; most elements hold no text and are never asked."""
+        if self._key is None:
+            names = [value for name in _KEYS if (value := self.element.attr(name))]
+            self._key = " ".join(names)[:_MAX_KEY] if names else ""
+        return self._key
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +147,9 @@ class _Walk:
         hiding = self._hidden.get(element)
         if tag in self._skipped or (hiding is Hiding.INVISIBLE and not self._waits(element)):
             return None
-        if tag in _BOUNDARIES:
+        if self._nodes and tag in _BOUNDARIES:
             self._flush()
-        parent = self._box
-        if parent is None:
-            self._box = Box(element, tag, _key(element), None, 0, hiding is not None, tag == "a")
-        else:
-            collapsed = parent.collapsed or hiding is not None
-            in_link = parent.in_link or tag == "a"
-            self._box = Box(element, tag, _key(element), parent, parent.depth + 1, collapsed, in_link)
+        self._box = Box(element, tag, self._box, collapsed=hiding is not None)
         return self._box
 
     def _waits(self, element: Element) -> bool:
@@ -156,7 +157,7 @@ class _Walk:
         return streamed or (self._opened and element.select_one(_PROSE) is not None)
 
     def _leave(self, box: Box) -> None:
-        if box.tag in _BOUNDARIES:
+        if self._nodes and box.tag in _BOUNDARIES:
             self._flush()
         self._box = box.parent
 
@@ -193,11 +194,6 @@ class _Walk:
             self._around = None
             self._linked = 0
         self._pieces.clear()
-
-
-def _key(element: Element) -> str:
-    names = [value for name in _KEYS if (value := element.attr(name))]
-    return " ".join(names)[:_MAX_KEY] if names else ""
 
 
 def _common(one: Box | None, other: Box | None) -> Box | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
+from functools import lru_cache
 
 import numpy as np
 
-from actors.fetchers.extract.choice.layout import Floats, Ints, Layout
-from actors.fetchers.extract.choice.own import Columns
+from actors.fetchers.extract.choice import shape
+from actors.fetchers.extract.choice.layout import Columns, Floats, Ints, Layout
 
 STEMS = (
     *(
@@ -133,7 +133,6 @@ TAGS = (
 )
 NAMES = (*(f"in_{stem}" for stem in STEMS), *(f"in_<{tag}>" for tag in TAGS))
 
-_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}")
 _STEM = re.compile("|".join(sorted(STEMS, reverse=True)))
 _LEVELS = (0, 1, 2, 3, 4, 6)
 _FULL = 20
@@ -143,11 +142,6 @@ _FULL = 20
 def columns(layout: Layout) -> Columns:
     """Give what the elements around a block say of it, a column a feature."""
     return {**_names(layout), **_containers(layout)}
-
-
-def parts(key: str) -> list[str]:
-    """Give the words that the names of an element are made of, in lower case."""
-    return [part.lower() for part in _PARTS.findall(key)]
 
 
 def ancestor(layout: Layout, level: int) -> Ints:
@@ -160,20 +154,11 @@ def ancestor(layout: Layout, level: int) -> Ints:
 
 def _names(layout: Layout) -> Columns:
     """Say how near an element with such a name is: 1 for the innermost box, 1/2 for its parent, and so on."""
-    near = np.zeros((len(layout.boxes), len(NAMES)), np.float32)
-    known = dict[str, list[int]]()
-    tag_at = {tag: len(STEMS) + at for at, tag in enumerate(TAGS)}
-    rows, marks = list[int](), list[int]()
-    for row, box in enumerate(layout.boxes):
-        stems = known.get(box.key)
-        if stems is None:
-            stems = known[box.key] = _stems(box.key)
-        rows.extend([row] * len(stems))
-        marks.extend(stems)
-        if (at := tag_at.get(box.tag)) is not None:
-            rows.append(row)
-            marks.append(at)
-    near[rows, marks] = 1
+    number, named = layout.names
+    marks = np.zeros((len(named), len(NAMES)), np.float32)
+    for row, words in enumerate(named):
+        marks[row, [at for word in words if (at := _mark(word)) >= 0]] = 1
+    near = marks[number]
     for level in layout.levels:
         above = near[layout.parent[level]]
         near[level] = np.maximum(near[level], above / (1 + above))
@@ -181,19 +166,20 @@ def _names(layout: Layout) -> Columns:
     return {name: found[:, at] for at, name in enumerate(NAMES)}
 
 
-def _stems(key: str) -> list[int]:
-    found = chain.from_iterable(_STEM.findall(part)[:1] for part in parts(key))
-    return [_AT[stem] for stem in set(found)]
+@lru_cache(10_000)
+def _mark(word: str) -> int:
+    stem = _STEM.match(word)
+    return _AT.get(stem[0] if stem else word, -1)
 
 
-_AT = {stem: at for at, stem in enumerate(STEMS)}
+_AT = {stem: at for at, stem in enumerate(STEMS)} | {f"<{tag}>": len(STEMS) + at for at, tag in enumerate(TAGS)}
 
 
 def _containers(layout: Layout) -> Columns:
     tokens = layout.tokens
-    linked = np.array([block.linked for block in layout.blocks], np.float32) * tokens
-    stops = np.array([block.text.count(". ") + block.text.count("。") for block in layout.blocks], np.float32)
-    ends = np.array([block.text[-1] in ".!?。！？" for block in layout.blocks], np.float32)
+    linked = layout.linked * tokens
+    stops = np.array([block.text.count(". ") + block.text.count("\u3002") for block in layout.blocks], np.float32)
+    ends = np.array([block.text[-1] in shape.STOPS for block in layout.blocks], np.float32)
     words = np.maximum(layout.sums(tokens), 1)
     count = np.maximum((layout.end - layout.first).astype(np.float32), 1)
     about = {
@@ -216,4 +202,4 @@ def _containers(layout: Layout) -> Columns:
 def _within(layout: Layout, box: Ints) -> Floats:
     index = np.arange(len(layout.box))
     size = np.maximum(layout.end[box] - layout.first[box], 1)
-    return ((index - layout.first[box]) / size).astype(np.float32)
+    return np.asarray((index - layout.first[box]) / size, np.float32)

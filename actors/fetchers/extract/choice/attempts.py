@@ -8,7 +8,6 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from actors.fetchers.extract.blocks import Box
 from actors.fetchers.extract.choice.layout import Layout
 from protocol.browse import SelectorAttempt
 from protocol.confidence import BASELINES, Source
@@ -47,8 +46,7 @@ def marked(layout: Layout, kept: NDArray[np.bool_]) -> list[Way]:
     ]
     whole = float(chosen[0]) if len(chosen) else 0.0
     for at, way in enumerate(found):
-        boxes = [index for index, box in enumerate(layout.boxes) if _is(box, way.name)]
-        if boxes:
+        if boxes := _such(layout, way.name):
             best = max(boxes, key=lambda index: float(held[index]))
             holds = float(chosen[best]) >= max(_WITHIN * whole, _MOST * float(held[best]), 1.0)
             found[at] = replace(way, length=int(held[best]), holds=holds)
@@ -74,5 +72,7 @@ def _attempt(way: Way, chosen: Way) -> SelectorAttempt:
     )
 
 
-def _is(box: Box, name: str) -> bool:
-    return box.element.attr("role") == "main" if name == "role_main" else box.tag == name
+def _such(layout: Layout, name: str) -> list[int]:
+    if name != "role_main":
+        return [at for at, box in enumerate(layout.boxes) if box.tag == name]
+    return [at for at, box in enumerate(layout.boxes) if "main" in box.key and box.element.attr("role") == "main"]

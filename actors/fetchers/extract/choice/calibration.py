@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from actors.fetchers.extract.choice import page_type
 from actors.fetchers.extract.choice.cut import Cut
-from actors.fetchers.extract.choice.layout import Floats
-from actors.fetchers.extract.choice.own import Columns
+from actors.fetchers.extract.choice.layout import Columns, Floats
 from actors.fetchers.extract.choice.trees import Scores, Trees, probability
 
-_OPINIONS = ("kept_resiliparse", "kept_article", "kept_main", "kept_scored")
+_OPINIONS = ("kept_resiliparse", "kept_article", "kept_scored")
 _UNSURE = (0.2, 0.8)
-_FEW_WORDS = 30.0
+_FEW_WORDS = 25.0
 """Content of so many words or more may be all that a page has to say; with fewer, confidence fades to none."""
 
 
@@ -45,7 +46,12 @@ def evidence(cut: Cut, probabilities: Scores, columns: Columns, tokens: Floats, 
 def expected(trees: Trees, found: dict[str, float]) -> float:
     """Give the F1 that pages with such evidence had."""
     row: Floats = np.array([[found[name] for name in trees.names]], np.float32)
-    return float(probability(trees.scores(row))[0, 0])
+    return faded(float(probability(trees.scores(row))[0, 0]), found)
+
+
+def faded(sure: float, found: dict[str, float]) -> float:
+    """Give less where hardly a word was kept: no text, no confidence."""
+    return sure * min(math.expm1(found["kept"]) / _FEW_WORDS, 1.0) ** 2
 
 
 def _agreement(kept: Scores, theirs: Scores) -> float:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
-from actors.fetchers.extract.choice.layout import Floats, Ints, Layout
-from actors.fetchers.extract.choice.own import Columns
+from actors.fetchers.extract.choice.layout import Columns, Floats, Ints, Layout
 
-_DIGITS = re.compile(r"\d+")
 _LEVELS = 6
 _NEIGHBOURS = (-2, -1, 1, 2)
 _OF_NEIGHBOURS = (
@@ -25,7 +23,8 @@ _OF_NEIGHBOURS = (
 )
 
 HEADS = {
-    "related": r"related|similar|recommend|you may|also (?:like|viewed|bought)|more (?:from|in|on|stories)|read next|popular|trending|recent|latest|相关|推荐|热门",
+    "related": r"related|similar|recommend|you may|also (?:like|viewed|bought)|more (?:from|in|on|stories)|read next"
+    r"|popular|trending|recent|latest|相关|推荐|热门",
     "comments": r"comment|repl(?:y|ies)|discussion|responses|评论|回复",
     "reviews": r"review|rating|testimonial|what (?:our|people)|customers say|q ?& ?a|questions? (?:and|&)",
     "share": r"share|follow|newsletter|subscribe|sign up|stay|join|download (?:our|the) app|social",
@@ -34,7 +33,8 @@ HEADS = {
     "about": r"description|overview|about|introduction|summary|intro\b",
     "faq": r"faq|frequently|questions|how (?:do|to|can)|what (?:is|are)",
     "contact": r"contact|location|address|hours|get in touch|call us|support|help",
-    "browse": r"categor|tags?\b|archive|menu|navigation|browse|filter|sort|search|shop by|topics|links|navig|contents|目录|分类",
+    "browse": r"categor|tags?\b|archive|menu|navigation|browse|filter|sort|search|shop by|topics|links|contents"
+    r"|目录|分类",
     "notes": r"reference|footnote|notes?\b|sources?\b|see also|bibliography|external links",
     "delivery": r"shipping|delivery|returns?|warranty|payment|guarantee",
 }
@@ -46,26 +46,19 @@ def columns(layout: Layout, own: Columns) -> Columns:
     return {**_alike(layout, own), **_headings(layout, own), **_neighbours(own)}
 
 
-def roles(layout: Layout) -> Ints:
-    """Number the ways from the root to each box by tags and names: blocks of one number play one role."""
-    numbers = dict[Hashable, int]()
-    found = list[int]()
-    parents = layout.parent.tolist()
-    for index, box in enumerate(layout.boxes):
-        way = (found[parents[index]] if index else -1, box.tag, _DIGITS.sub("", box.key) if box.key else "")
-        found.append(numbers.setdefault(way, len(numbers)))
-    return np.array(found, np.int64)
-
-
 def siblings(layout: Layout) -> Ints:
     """Count the boxes of each box's role under its parent, itself among them."""
-    keys = roles(layout) * len(layout.boxes) + layout.parent
-    _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(_rows(layout), return_inverse=True, return_counts=True)
     return counts[inverse].astype(np.int64)
 
 
+def _rows(layout: Layout) -> Ints:
+    """Give a number for each row of look-alikes: boxes of one role with one parent."""
+    return layout.role * len(layout.boxes) + layout.parent
+
+
 def _alike(layout: Layout, own: Columns) -> Columns:
-    role = roles(layout)[layout.box]
+    role = layout.role[layout.box]
     _, group, count = np.unique(role, return_inverse=True, return_counts=True)
     tokens, size = layout.tokens, count.astype(np.float32)
     words = np.bincount(group, tokens).astype(np.float32)
@@ -99,8 +92,7 @@ def _repeated(layout: Layout, own: Columns) -> Columns:
         most = np.maximum(most, counts[box])
         box = layout.parent[box]
     size = layout.sums(layout.tokens)
-    keys = roles(layout) * len(layout.boxes) + layout.parent
-    _, group = np.unique(keys, return_inverse=True)
+    _, group = np.unique(_rows(layout), return_inverse=True)
     whole = np.bincount(group, size)[group].astype(np.float32)
     number = np.maximum(alike, 1)
     of_unit = {

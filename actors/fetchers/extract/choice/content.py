@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from turbohtml import Element
 
-from actors.fetchers.extract.blocks import Block, count_words
-from actors.fetchers.extract.choice import attempts, calibration, company, features, groups, page_type
+from actors.fetchers.extract.blocks import WORD, Block, count_words
+from actors.fetchers.extract.choice import attempts, calibration, features, groups, lexicon, page_type
 from actors.fetchers.extract.choice.cut import cut
 from actors.fetchers.extract.choice.layout import Layout
 from actors.fetchers.extract.choice.model import model
@@ -18,16 +19,19 @@ from protocol.browse import SelectorAttempt
 from protocol.confidence import Confidence, Source, confidence
 from protocol.page import PageType
 
-TEMPERATURE = 1.25
+TEMPERATURE = 1.15
 """Block scores are divided by this before the cut, by log-loss on pages that the trees had not seen."""
 
-MAX_BLOCKS = 20_000
-"""Blocks of a page that are looked at."""
+MAX_BLOCKS = 8_000
+"""Blocks of a page that are looked at; those beyond share the lot of the look-alikes among them."""
 
-_SCARCE = 60
+_NEXT_TO_NOTHING = 30
+_TEASER = 150
 _TWICE = 2
 _MORE = 40
-"""Texts from elsewhere are used where fewer than 60 words were kept, and the text has 40 more than twice as many."""
+_WITHIN = 0.8
+"""A text from elsewhere is used where it has 40 words more than twice as many as were kept, and these are fewer than
+30, or fewer than 150 and nearly all in it: then the page shows the beginning alone, and keeps the rest as data."""
 
 _MOST_SURE = 0.6
 """How sure a text from elsewhere can make: nobody can tell whether the page shows it."""
@@ -65,9 +69,10 @@ class _Choice:
 def choose(page: Page, blocks: list[Block], elsewhere: tuple[str, ...] = ()) -> Content:
     """Choose the main content; `elsewhere` are texts that the page holds outside of its blocks, best first."""
     choice = _among(page, blocks[:MAX_BLOCKS]) if blocks else _Choice()
+    if len(blocks) > MAX_BLOCKS:
+        choice = replace(choice, blocks=(*choice.blocks, *_alike(choice.blocks, blocks)))
     text = "\n".join(block.text for block in choice.blocks)
-    words = sum(block.tokens for block in choice.blocks)
-    other = next((one for one in elsewhere if _says_more(one, words)), "")
+    other = next((one for one in elsewhere if _says_more(one, text)), "")
     ways = [
         *choice.marked,
         attempts.Way(attempts.BLOCKS, "heuristic", Source.HEURISTIC, len(text)),
@@ -84,11 +89,11 @@ def choose(page: Page, blocks: list[Block], elsewhere: tuple[str, ...] = ()) -> 
 
 def _among(page: Page, blocks: list[Block]) -> _Choice:
     layout = Layout.of(blocks)
-    columns = features.columns(page, layout)
     learned = model()
+    columns = {**features.columns(page, layout), **learned.lexicon.columns(lexicon.spell(layout))}
     types = page_type.probabilities(learned.types, columns, layout.tokens)
     scores = learned.blocks.scores(learned.blocks.matrix(columns))[:, 0] / TEMPERATURE
-    role = company.roles(layout)[layout.box]
+    role = layout.role[layout.box]
     chances = probability(groups.adjusted(scores, role, columns, layout.tokens, types))
     made = cut(chances, layout.tokens)
     found = calibration.evidence(made, chances, columns, layout.tokens, types)
@@ -100,8 +105,24 @@ def _among(page: Page, blocks: list[Block]) -> _Choice:
     )
 
 
-def _says_more(text: str, words: int) -> bool:
-    return words < _SCARCE and count_words(text) > _TWICE * words + _MORE
+def _alike(kept: Iterable[Block], blocks: list[Block]) -> Iterator[Block]:
+    """Find the blocks beyond the last that was looked at of which most that look like them were kept."""
+    looks = Counter(_look(block) for block in kept)
+    seen = Counter(_look(block) for block in blocks[:MAX_BLOCKS])
+    return (block for block in blocks[MAX_BLOCKS:] if 2 * looks[_look(block)] > seen[_look(block)])
+
+
+def _look(block: Block) -> tuple[str, ...]:
+    above = block.box.parent
+    return (block.box.tag, block.box.key, *((above.tag, above.key) if above is not None else ()))
+
+
+def _says_more(other: str, text: str) -> bool:
+    words = count_words(text)
+    if words >= _TEASER or count_words(other) <= _TWICE * words + _MORE:
+        return False
+    kept = Counter(WORD.findall(text.lower()))
+    return words < _NEXT_TO_NOTHING or (kept & Counter(WORD.findall(other.lower()))).total() >= _WITHIN * words
 
 
 def _holders(blocks: Iterable[Block]) -> frozenset[Element]:

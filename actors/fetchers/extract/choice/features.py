@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from actors.fetchers.extract.choice import around, company, opinions, own, said, whole
-from actors.fetchers.extract.choice.layout import Layout
-from actors.fetchers.extract.choice.own import Columns
+from actors.fetchers.extract.choice.layout import Columns, Layout
 from actors.fetchers.extract.tree import Page
 
 

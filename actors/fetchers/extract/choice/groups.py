@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from actors.fetchers.extract.choice import page_type
-from actors.fetchers.extract.choice.layout import Floats, Ints
-from actors.fetchers.extract.choice.own import Columns
+from actors.fetchers.extract.choice.layout import Columns, Floats, Ints
 from actors.fetchers.extract.choice.trees import Scores
 from protocol.page import PageType
 
@@ -18,7 +17,7 @@ _ENOUGH = 3
 
 _A_PRODUCT = 0.3
 _PENALTY = 1.2
-"""Reviews read like articles, but on pages that sell something they are mostly no content; nor is "Blue (12)", anywhere."""
+"""Reviews read like articles, but on a page that sells something they are mostly no content; nor is "Blue (12)"."""
 
 _SHORT = 8
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,10 @@ from actors.fetchers.extract.blocks import WORD, Block, Box
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Columns = dict[str, NDArray[np.floating[Any]]]
+"""Features by name, a value a block."""
 
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}")
 _SHOWN = 600
 """Characters of a block that are read for its words: what a block is shows in its beginning."""
 
@@ -36,12 +41,12 @@ class Layout:
 
     @staticmethod
     def of(blocks: Sequence[Block]) -> Layout:
-        """Number what stands around some blocks, of which there is at least one."""
+        """Lay out some blocks, of which there is at least one."""
         boxes, number = _boxes(blocks)
         box = np.array([number[block.box] for block in blocks], np.int64)
         parent = np.array([number[one.parent] if one.parent is not None else 0 for one in boxes], np.int64)
         depth = np.array([one.depth for one in boxes], np.int64)
-        first, end = _ranges(box.tolist(), parent.tolist())
+        first, end = _ranges(listed(box), listed(parent))
         return Layout(blocks, boxes, box, parent, first, end, depth)
 
     @cached_property
@@ -52,7 +57,7 @@ class Layout:
     @cached_property
     def up(self) -> Ints:
         """The nearest ancestor of each box that holds more blocks."""
-        parents, first, end = self.parent.tolist(), self.first.tolist(), self.end.tolist()
+        parents, first, end = listed(self.parent), listed(self.first), listed(self.end)
         found = list[int]()
         for index, parent in enumerate(parents):
             same = first[parent] == first[index] and end[parent] == end[index]
@@ -65,15 +70,56 @@ class Layout:
         return [WORD.findall(block.text[:_SHOWN].lower()) for block in self.blocks]
 
     @cached_property
+    def names(self) -> tuple[Ints, list[tuple[str, ...]]]:
+        """The number of the names of each box, and by number the words that they are made of, the tag as the first."""
+        numbers = dict[tuple[str, str], int]()
+        found = [numbers.setdefault((box.tag, box.key), len(numbers)) for box in self.boxes]
+        return np.array(found, np.int64), [(f"<{tag}>", *_parts(key)) for tag, key in numbers]
+
+    @cached_property
     def levels(self) -> list[Ints]:
         """The boxes by depth below the root, the root left out: parents come before their children."""
         order = np.argsort(self.depth, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(self.depth[order])) + 1)[1:]
 
+    @cached_property
+    def role(self) -> Ints:
+        """The number of the way from the root to each box by tags and names: boxes of one number play one role."""
+        number, words = self.names
+        same = dict[tuple[str, ...], int]()
+        alike = [same.setdefault(one, len(same)) for one in words]  # digits are no words
+        numbers = dict[tuple[int, int], int]()
+        found = list[int]()
+        for name, parent in zip(listed(number), listed(self.parent), strict=True):
+            way = (found[parent] if found else -1, alike[name])
+            found.append(numbers.setdefault(way, len(numbers)))
+        return np.array(found, np.int64)
+
+    @cached_property
+    def linked(self) -> Floats:
+        """The share of each block that stands in links."""
+        return np.array([block.linked for block in self.blocks], np.float32)
+
     def sums(self, values: NDArray[np.float32]) -> Floats:
         """Add the values of all blocks in each box."""
         running = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-        return (running[self.end] - running[self.first]).astype(np.float32)
+        return np.asarray(running[self.end] - running[self.first], np.float32)
+
+
+def listed(values: Ints) -> list[int]:
+    """Give an array as a list, which Python goes through faster."""
+    found: list[int] = values.tolist()
+    return found
+
+
+def side_by_side(columns: Iterable[NDArray[np.floating[Any]]]) -> Floats:
+    """Make columns of one length a matrix, a row a block."""
+    return np.stack(list(columns), 1, dtype=np.float32, casting="same_kind")
+
+
+def _parts(key: str) -> tuple[str, ...]:
+    # In the order of the page, each once: whoever goes through them comes to the same result each time.
+    return tuple(dict.fromkeys(part.lower() for part in _PARTS.findall(key)))
 
 
 def _boxes(blocks: Sequence[Block]) -> tuple[list[Box], dict[Box, int]]:

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 import numpy as np
 
+from actors.fetchers.extract.choice.lexicon import Lexicon
 from actors.fetchers.extract.choice.trees import Trees
 
 FILE = "model.npz"
@@ -18,6 +19,7 @@ FILE = "model.npz"
 class Model:
     """What was learned from gold pages."""
 
+    lexicon: Lexicon
     blocks: Trees
     types: Trees
     sure: Trees
@@ -33,4 +35,6 @@ def model() -> Model:
     data = files("actors.fetchers.extract.choice").joinpath(FILE).read_bytes()
     with np.load(io.BytesIO(data), allow_pickle=False) as found:
         arrays = {name: found[name] for name in found.files}
-    return Model(Trees.load(arrays, "blocks"), Trees.load(arrays, "types"), Trees.load(arrays, "sure"))
+    return Model(
+        Lexicon.load(arrays), Trees.load(arrays, "blocks"), Trees.load(arrays, "types"), Trees.load(arrays, "sure")
+    )

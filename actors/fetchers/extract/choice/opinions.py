@@ -8,8 +8,7 @@ from resiliparse.extract.html2text import extract_plain_text
 from turbohtml import Element
 
 from actors.fetchers.extract.blocks import WORD
-from actors.fetchers.extract.choice.layout import Floats, Layout
-from actors.fetchers.extract.choice.own import Columns
+from actors.fetchers.extract.choice.layout import Columns, Floats, Layout
 from actors.fetchers.extract.tree import Page
 
 _MAX_TOKENS = 20_000
@@ -19,6 +18,11 @@ _MAX_KEPT = 12_000
 _MAX_SOURCE = 3_000_000
 """Characters of a page that are parsed a second time."""
 
+_DEEP = "boolean(/" + "/".join(["*"] * 150) + ")"
+_FLOODED = "boolean(//*[count(@*) > 1000])"
+_MANY_ATTRIBUTES = 10_000
+"""What resiliparse takes the square of: 10,000 levels take it 2 s, 100,000 attributes of an element 28 s."""
+
 _READABLE = 10
 """Words from which a block counts for the elements around it."""
 
@@ -27,21 +31,20 @@ def columns(page: Page, layout: Layout) -> Columns:
     """Give what each extractor says of each block, from 0 (left out) to 1 (kept), and their neighbours' share."""
     kept = _aligned(layout, _resiliparse(page))
     scored = _within(layout, page.root.article().element)
-    main = _within(layout, page.root.main_content())
     own, strength = _scored(layout)
-    found = {"kept_resiliparse": kept, "kept_article": scored, "kept_main": main, "kept_scored": own}
-    mean = (kept + scored + main + own) / len(found)
+    found = {"kept_resiliparse": kept, "kept_article": scored, "kept_scored": own}
+    mean = np.asarray((kept + scored + own) / len(found), np.float32)
     padded = np.pad(mean, 2)
     for step in (-2, -1, 1, 2):
         found[f"kept@{step:+d}"] = padded[2 + step : len(mean) + 2 + step]
     found["kept_mean"] = mean
     found["kept_strength"] = strength
     found["kept_around"] = np.convolve(mean, np.ones(9, np.float32) / 9, "same")[: len(mean)].astype(np.float32)
-    for name in ("kept_resiliparse", "kept_article", "kept_main", "kept_scored"):
+    for name in ("kept_resiliparse", "kept_article", "kept_scored"):
         share = float((found[name] * layout.tokens).sum() / layout.tokens.sum())
         found[f"{name}_share"] = np.full(len(mean), share, np.float32)
     box = layout.box
-    held = layout.sums(kept * layout.tokens) / np.maximum(layout.sums(layout.tokens), 1)
+    held = np.asarray(layout.sums(kept * layout.tokens) / np.maximum(layout.sums(layout.tokens), 1), np.float32)
     for level in range(1, 4):
         box = layout.up[box]
         found[f"kept_resiliparse_{level}"] = held[box]
@@ -49,9 +52,12 @@ def columns(page: Page, layout: Layout) -> Columns:
 
 
 def _resiliparse(page: Page) -> str:
-    if len(page.source) > _MAX_SOURCE:
+    if len(page.source) > _MAX_SOURCE or page.root.xpath_one(_DEEP):
         return ""
-    text: str = extract_plain_text(page.source, main_content=True, alt_texts=False)
+    if page.source.count("=") > _MANY_ATTRIBUTES and page.root.xpath_one(_FLOODED):
+        return ""
+    source = page.source if page.source.isascii() else page.source.encode("utf-8", "replace").decode()
+    text: str = extract_plain_text(source, main_content=True, alt_texts=False)
     return text
 
 
@@ -65,7 +71,7 @@ def _aligned(layout: Layout, text: str) -> Floats:
     for block in LCSseq.opcodes(words, kept).as_matching_blocks():
         marks[block.a : block.a + block.size] = 1
     running = np.concatenate([[0.0], np.cumsum(marks[:-1])])
-    return ((running[ends] - running[ends - lengths]) / np.maximum(lengths, 1)).astype(np.float32)
+    return np.asarray((running[ends] - running[ends - lengths]) / np.maximum(lengths, 1), np.float32)
 
 
 def _within(layout: Layout, element: Element | None) -> Floats:
@@ -79,8 +85,8 @@ def _within(layout: Layout, element: Element | None) -> Floats:
 
 def _scored(layout: Layout) -> tuple[Floats, Floats]:
     """Find the element whose paragraphs count most: a block counts for what holds it, half for what holds that, …."""
-    linked = np.array([block.linked for block in layout.blocks], np.float32)
-    commas = np.array([block.text.count(",") + block.text.count("，") for block in layout.blocks], np.float32)
+    linked = layout.linked
+    commas = np.array([block.text.count(",") + block.text.count("\uff0c") for block in layout.blocks], np.float32)
     worth = np.where(layout.tokens >= _READABLE, 1 + commas + np.minimum(layout.tokens / 20, 3), 0)
     score = np.zeros(len(layout.boxes))
     box = layout.box

@@ -9,30 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.fetchers.extract.choice import shape
-from actors.fetchers.extract.choice.layout import Floats, Layout
-
-Columns = dict[str, Floats]
+from actors.fetchers.extract.choice.layout import Columns, Floats, Layout, listed
 
 _SHOWN = 600
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 TAGS = ("p", "li", "td", "th", "dt", "dd", "div", "span", "a", "button", "label", "figcaption", "blockquote", "pre")
 """Innermost elements that are told apart, beside headings."""
 
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _SAID = re.compile(
     r"(?P<price>[$€£¥₹]\s?\d|\d\s?(?:€|£|usd|eur|kr\b|zł))"
-    r"|(?P<date>\b(?:19|20)\d\d[-/.年]\d\d?[-/.月]\d\d?|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s\d\d?\b"
+    rf"|(?P<date>\b(?:19|20)\d\d[-/.年]\d\d?[-/.月]\d\d?|\b(?:{_MONTHS})[a-z]*\.?\s\d\d?\b"
     r"|\b\d\d?:\d\d\b|\b\d+\s(?:min|hour|day|week|month|year)s?\sago\b)"
-    r"|(?P<rights>©|\(c\)\s?(?:19|20)\d\d|copyright|all rights reserved)"
-    r"|(?P<facet>\(\d[\d,.]{0,7}\)$)"
-    r"|(?P<mail>[\w.]@[\w-]+\.[a-z])"
-    r"|(?P<consent>\bcookies?\b|\bconsent\b|privacy policy)"
-    r"|(?P<offer>add to (?:cart|bag|basket)|in stock|free shipping|sold out|buy now|financing)"
-    r"|(?P<call>^(?:read|learn|see|view|show|load|shop|find|get|sign|log|subscribe|share|reply|report|follow|skip|back|next|prev)\w*\b)"
-    r"|(?P<more>\bmore$|»$|›$|→$)",
+    r"|(?P<facet>\(\d[\d,.]{0,7}\)$)",
     re.MULTILINE,
 )
-SAID = ("price", "date", "rights", "facet", "mail", "consent", "offer", "call", "more")
+SAID = ("price", "date", "facet")
 """What phrases of a block tell of it, each at most once."""
+
+_BEGINNING = 160
+"""Characters of a block that are read for phrases."""
 
 
 def columns(layout: Layout) -> Columns:
@@ -55,10 +51,10 @@ def _text(layout: Layout) -> Columns:
         "word_length": (counts[:, 0] + counts[:, 1]) / np.minimum(tokens, 120),
         "commas": counts[:, shape.KINDS.index("comma")],
         "stops": counts[:, shape.KINDS.index("stop")],
-        "linked": np.array([block.linked for block in layout.blocks], np.float32),
+        "linked": layout.linked,
         "collapsed": flags([block.collapsed for block in layout.blocks]),
-        "ends_sentence": flags([char in ".!?。！？…" for char in last]),
-        "ends_colon": flags([char in ":：" for char in last]),
+        "ends_sentence": flags([char in shape.STOPS for char in last]),
+        "ends_colon": flags([char in ":\uff1a" for char in last]),
         "starts_capital": flags([char.isupper() for char in first]),
         "starts_lower": flags([char.islower() for char in first]),
         "starts_digit": flags([char.isdigit() for char in first]),
@@ -67,7 +63,7 @@ def _text(layout: Layout) -> Columns:
 
 
 def _phrases(layout: Layout) -> Columns:
-    texts = [block.text[:_SHOWN].lower() for block in layout.blocks]
+    texts = [block.text[:_BEGINNING].lower() for block in layout.blocks]
     starts = np.concatenate([[0], np.cumsum([len(text) + 1 for text in texts])])
     found = np.zeros((len(SAID), len(texts)), np.float32)
     matches = [(SAID.index(match.lastgroup or ""), match.start()) for match in _SAID.finditer("\n".join(texts))]
@@ -96,7 +92,7 @@ def _place(layout: Layout) -> Columns:
 
 
 def _tags(layout: Layout) -> Columns:
-    tags = [layout.boxes[at].tag for at in layout.box.tolist()]
+    tags = [layout.boxes[at].tag for at in listed(layout.box)]
     level = {tag: float(at + 1) for at, tag in enumerate(_HEADINGS)}
     found: Columns = {f"is_{tag}": flags([one == tag for one in tags]) for tag in TAGS}
     found["own_heading"] = np.array([level.get(tag, 0.0) for tag in tags], np.float32)

@@ -8,8 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 
-from actors.fetchers.extract.choice.layout import Floats
-from actors.fetchers.extract.choice.own import Columns
+from actors.fetchers.extract.choice.layout import Columns, Floats
 from actors.fetchers.extract.choice.trees import Scores, Trees
 from protocol.page import PageType
 
@@ -35,13 +34,13 @@ def probabilities(trees: Trees, columns: Columns, tokens: Floats) -> Scores:
     """Give the probability of each of the trained types."""
     scores = trees.scores(summary(columns, tokens, trees.names)[None, :])[0]
     powers = np.exp(scores - scores.max())
-    return powers / powers.sum()
+    return np.asarray(powers / powers.sum(), np.float64)
 
 
 def summary(columns: Columns, tokens: Floats, names: tuple[str, ...]) -> Floats:
     """Describe a page by the means of what describes its blocks, each weighed by its words."""
-    stacked = np.stack([columns[name] for name in names])
-    return (stacked * (tokens / tokens.sum())).sum(1).astype(np.float32)
+    stacked = np.stack([columns[name] for name in names], dtype=np.float32, casting="same_kind")
+    return np.asarray((stacked * (tokens / tokens.sum())).sum(1), np.float32)
 
 
 def by_name(trained: Scores, url: str) -> Mapping[PageType, float]:

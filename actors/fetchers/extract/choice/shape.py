@@ -13,6 +13,12 @@ from actors.fetchers.extract.choice.layout import Floats
 
 KINDS = ("letter", "capital", "digit", "punctuation", "comma", "stop", "space", "ideograph", "symbol")
 
+STOPS = ".!?\u3002\uff01\uff1f\u2026"
+"""What ends a sentence: of ASCII, of full width, and three dots in one."""
+
+COMMAS = ",;\uff0c\u3001\uff1b"
+"""Commas and semicolons of ASCII and of full width."""
+
 _BEYOND = 0x10000
 """Characters beyond the basic plane, nearly all of them emoji, count as symbols."""
 
@@ -36,9 +42,9 @@ def _table() -> NDArray[np.uint8]:
 
 
 def _kind(char: str) -> int:
-    if char in ".!?。！？…":
+    if char in STOPS:
         return KINDS.index("stop")
-    if char in ",;，、；":
+    if char in COMMAS:
         return KINDS.index("comma")
     if "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff":
         return KINDS.index("ideograph")

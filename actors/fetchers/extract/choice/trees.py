@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.fetchers.extract.choice.layout import Floats, Ints
+from actors.fetchers.extract.choice.layout import Columns, Floats, Ints, side_by_side
 
 Scores = NDArray[np.float64]
 
 _AT_ONCE = 120_000
 """Pairs of row and tree that are followed at once: so many fit into the caches of a core."""
 
-_STEPS = 2
+_STEPS = 3
 """Levels that are followed before those that have arrived are dropped."""
 
 
@@ -70,9 +70,9 @@ class Trees:
             f"{prefix}.outputs": np.array(self.outputs),
         }
 
-    def matrix(self, columns: Mapping[str, Floats]) -> Floats:
+    def matrix(self, columns: Columns) -> Floats:
         """Put the columns that are asked for side by side."""
-        return np.stack([columns[name] for name in self.names], 1)
+        return side_by_side(columns[name] for name in self.names)
 
     def scores(self, matrix: Floats) -> Scores:
         """Give a row of scores for each row, one for each output."""
@@ -84,14 +84,15 @@ class Trees:
         count, width = matrix.shape
         trees = len(self.roots)
         flat = np.ascontiguousarray(matrix).ravel()
-        base = np.repeat(np.arange(count) * width, trees)
-        lane = (np.arange(count)[:, None] * self.outputs + np.arange(trees) % self.outputs).ravel()
-        node = np.tile(self.roots, count)
+        row: Ints = np.repeat(np.arange(count, dtype=np.int64), trees)
+        base = row * width
+        lane = row * self.outputs + np.tile(np.arange(trees, dtype=np.int64) % self.outputs, count)
+        node: Ints = np.tile(self.roots, count)
         total = np.zeros(count * self.outputs)
         while len(node):
             for _ in range(_STEPS):
-                above = flat.take(base + self.feature.take(node)) > self.threshold.take(node)
-                node = self.child.take(node) + above
+                above = np.greater(flat.take(base + self.feature.take(node)), self.threshold.take(node))
+                node = np.asarray(self.child.take(node) + above, np.int64)
             arrived = self.child.take(node) == node
             total += np.bincount(lane[arrived], self.value.take(node[arrived]), len(total))
             going = np.flatnonzero(~arrived)

@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from actors.fetchers.extract.choice.layout import Layout
-from actors.fetchers.extract.choice.own import Columns
+from actors.fetchers.extract.choice.layout import Columns, Layout
 from actors.fetchers.extract.tree import Page
 
 PATH_WORDS = {
@@ -16,7 +15,7 @@ PATH_WORDS = {
     "news": r"news|story|stories|article|articles|press",
     "product": r"products?|p|item|items|dp|shop|store|sku|buy",
     "collection": r"collections?|category|categories|c|cat|catalog|department|browse",
-    "forum": r"forums?|thread|threads|t|topic|topics|viewtopic|showthread|discussion|questions|comments|community|answers",
+    "forum": r"forums?|threads?|t|topics?|viewtopic|showthread|discussion|questions|comments|community|answers",
     "docs": r"docs?|documentation|guide|guides|manual|reference|api|tutorial|tutorials|learn|help|wiki|kb|en",
     "service": r"services?|solutions?|pricing|about|company|platform|features?|industries|practice",
     "listing": r"search|tags?|archive|archives|page|list|jobs|events|directory|results|author|topics|listing",
@@ -33,23 +32,14 @@ KINDS = (
 _KIND = re.compile(r'"@type"\s*:\s*(?:"([^"]{3,40})"|\[([^\]]{3,200})\])')
 
 MEMBERS = (
-    "p",
-    "li",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "td",
-    "th",
-    "pre",
-    "code",
-    "section",
-    "article",
-    "form",
-    "dt",
-    "dd",
+    *("p", "li", "h1", "h2", "h3", "h4", "td", "th", "pre", "code", "section", "article", "form", "dt", "dd"),
     "blockquote",
 )
+_SHORT = 12
+_FULL = 20
+"""Words of a block that is read for what it says of the page, and of one that reads like a paragraph."""
+
+_LINKED = 0.3
 _COUNTED = ("a", "img", "input", "table", "button", "time", "iframe", "video", "svg", "code", "select")
 OG_TYPES = ("article", "product", "website", "blog", "object", "video")
 _MAX_DATA = 300_000
@@ -103,10 +93,10 @@ def _marks(page: Page) -> dict[str, float]:
 
 def _amounts(page: Page, layout: Layout) -> dict[str, float]:
     tags = [box.tag for box in layout.boxes]
-    texts = " ".join(block.text for block in layout.blocks if block.tokens < 12).lower()
+    texts = " ".join(block.text for block in layout.blocks if block.tokens < _SHORT).lower()
     words = float(layout.tokens.sum())
     lengths = layout.tokens
-    linked = np.array([block.linked for block in layout.blocks], np.float32)
+    linked = layout.linked
     found = {f"n_{tag}": float(np.log1p(tags.count(tag))) for tag in MEMBERS}
     found.update({f"all_{tag}": float(np.log1p(sum(1 for _ in page.root.iter_elements(tag)))) for tag in _COUNTED})
     said = {
@@ -128,7 +118,7 @@ def _amounts(page: Page, layout: Layout) -> dict[str, float]:
         "page_blocks": float(np.log1p(len(lengths))),
         "page_linked": float((linked * lengths).sum() / words),
         "page_per_block": words / len(lengths),
-        "page_full": float(lengths[(lengths >= 20) & (linked < 0.3)].sum() / words),
+        "page_full": float(lengths[(lengths >= _FULL) & (linked < _LINKED)].sum() / words),
         "page_longest": float(np.log1p(lengths.max())),
         "page_depth": float(layout.depth.max()),
         "page_ideographs": float(

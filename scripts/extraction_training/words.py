@@ -1,0 +1,113 @@
+"""Learns from gold pages which words in names and short texts stand for content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from actors.fetchers.extract.choice.layout import Floats, listed, side_by_side
+from actors.fetchers.extract.choice.lexicon import SHORT, Lexicon
+from scripts.extraction_training.samples import Sample
+
+_PARTS = 4
+"""A page that is learned from gets the words of the other three quarters of the sites: its own say too much of it."""
+
+_SITES = 4
+"""Sites on which a word must stand to be learned."""
+
+_PRIOR = 3.0
+"""So many sites on which a word says nothing are added."""
+
+_FULL_WORDS = 100.0
+_MOST_WORDS = 80
+_WEAK = 0.02
+
+Sums = dict[str, list[float]]
+
+
+def learn(samples: Sequence[Sample]) -> Lexicon:
+    """Give the mean, over sites, of how far the share of content under a word lies above that of its page."""
+    names: Sums = {}
+    texts: Sums = {}
+    sites: dict[str, list[Sample]] = {}
+    for one in samples:
+        sites.setdefault(one.domain, []).append(one)
+    for _, inside in sorted(sites.items()):
+        _add(names, map(_names, inside))
+        _add(texts, map(_texts, inside))
+    return Lexicon(_weights(names), _weights(texts)).rounded()
+
+
+def crosswise(samples: Sequence[Sample]) -> dict[str, Floats]:
+    """Give the columns of each page by words that were learned without its site."""
+    found: dict[str, Floats] = {}
+    for part in range(_PARTS):
+        lexicon = learn([one for one in samples if _part(one) != part])
+        found |= {one.name: matrix(one, lexicon) for one in samples if _part(one) == part}
+    return found
+
+
+def matrix(one: Sample, lexicon: Lexicon) -> Floats:
+    """Give the columns of a page by a lexicon."""
+    return side_by_side(lexicon.columns(one.spelling).values())
+
+
+def column_names(samples: Sequence[Sample]) -> tuple[str, ...]:
+    """Give the names of those columns."""
+    return tuple(Lexicon({}, {}).columns(samples[0].spelling))
+
+
+def _part(one: Sample) -> int:
+    return hashlib.sha256(f"words {one.domain}".encode()).digest()[0] % _PARTS
+
+
+def _names(one: Sample) -> Sums:
+    """Sum up, for each word, how far the content under its elements lies above the page's, and how much is there."""
+    size = np.minimum(one.tokens, _MOST_WORDS).astype(np.float64)
+    share = float((size * one.labels).sum() / size.sum())
+    running = np.concatenate([[0.0], np.cumsum(size)])
+    good = np.concatenate([[0.0], np.cumsum(size * one.labels)])
+    words = (running[one.end] - running[one.first]).tolist()
+    content = (good[one.end] - good[one.first]).tolist()
+    found: Sums = {}
+    for number, count, right in zip(listed(one.spelling.number), words, content, strict=True):
+        weight = min(count, 2 * _FULL_WORDS) / (2 * _FULL_WORDS)
+        for part in one.spelling.of_names[number]:
+            sums = found.setdefault(part, [0.0, 0.0])
+            sums[0] += (right / count - share) * weight
+            sums[1] += weight
+    return found
+
+
+def _texts(one: Sample) -> Sums:
+    size = np.minimum(one.tokens, _MOST_WORDS).astype(np.float64)
+    share = float((size * one.labels).sum() / size.sum())
+    found: Sums = {}
+    for parts, label in zip(one.spelling.of_blocks, one.labels.tolist(), strict=True):
+        for part in dict.fromkeys(parts[:SHORT]):
+            sums = found.setdefault(part, [0.0, 0.0])
+            sums[0] += label - share
+            sums[1] += 1
+    return found
+
+
+def _add(total: Sums, pages: Iterable[Sums]) -> None:
+    """Add what a site says of each word: its mean, counted once however many pages it has."""
+    site: Sums = {}
+    for page in pages:
+        for word, (value, weight) in page.items():
+            sums = site.setdefault(word, [0.0, 0.0])
+            sums[0] += value
+            sums[1] += weight
+    for word, (value, weight) in site.items():
+        sums = total.setdefault(word, [0.0, 0.0])
+        counts = min(2 * weight, 1.0)
+        sums[0] += value / weight * counts
+        sums[1] += counts
+
+
+def _weights(total: Sums) -> dict[str, float]:
+    found = {word: value / (sites + _PRIOR) for word, (value, sites) in sorted(total.items()) if sites >= _SITES}
+    return {word: weight for word, weight in found.items() if abs(weight) >= _WEAK}
