@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -55,7 +55,7 @@ def _people(text: str) -> tuple[str, ...]:
         if name and key(name) not in found:
             found[key(name)] = name
     names = tuple(found.values())[:MAX_NAMES]
-    names = names[:1] + tuple(name for name in names[1:] if not _role().search(name))
+    names = names[:1] + tuple(name for name in names[1:] if vocabulary().roles.isdisjoint(_words(name)))
     return tuple(name for name in names if not is_organisation(name)) or names
 
 
@@ -69,7 +69,7 @@ def key(name: str) -> str:
 
 def is_organisation(name: str) -> bool:
     """Tell whether a name is that of an organisation, as far as its words tell."""
-    return bool(_organisation().search(name) or _HOST.search(name))
+    return not vocabulary().organisations.isdisjoint(_words(name)) or _HOST.search(name) is not None
 
 
 def looks_personal(name: str) -> bool:
@@ -95,18 +95,23 @@ def _pieces(text: str) -> Iterator[str]:
 def _line(text: str) -> str:
     """Give the part of a text that names somebody: what follows "By", or the first part that is a name."""
     parts = [part.strip() for part in _CUT.split(_without_dates(text)) if part and part.strip()]
-    marked = (_unlabelled(part) for part in parts if _prefix().match(part))
+    labels = [_label_of(part) for part in parts]
+    marked = (part[end:] for part, end in zip(parts, labels, strict=True) if end)
     if named := next((part for part in marked if part), ""):
         return named
-    for part, following in pairwise(parts):
-        if (label := _prefix().match(part)) and label.end() == len(part):
+    for (part, following), end in zip(pairwise(parts), labels, strict=False):
+        if end == len(part):
             return following
     return next((part for part in parts if _name(_LIST.split(part)[0])), "")
 
 
-def _unlabelled(text: str) -> str:
+def _label_of(text: str) -> int:
+    """Give where the labels end that a text begins with, 0 for none."""
+    first = _WORDS.search(text)
+    if first is None or first[0][:2].lower() not in _beginnings():
+        return 0
     label = _prefix().match(text)
-    return text[label.end() :] if label else text
+    return label.end() if label else 0
 
 
 def _without_dates(text: str) -> str:
@@ -118,13 +123,14 @@ def _without_dates(text: str) -> str:
 
 def _name(piece: str) -> str:
     """Give a name cleaned of what is not part of it; "" when it is none."""
-    name = _ASIDE.sub(" ", _unlabelled(piece))
+    name = _ASIDE.sub(" ", piece[_label_of(piece) :])
     name = _ADDRESSED.sub("", " ".join(name.split())).strip(_EDGES)
     if not 1 < len(name) <= _MAX_NAME_CHARS or len(name.split()) > _MAX_NAME_WORDS or not re.search(r"[^\W\d_]", name):
         return ""
-    if name.lower() in vocabulary().nobody or _command().match(name) or _is_degree(name) or _is_day(name):
+    words = _words(name)
+    if name.lower() in vocabulary().nobody or _is_command(words) or _is_degree(name) or _is_day(words):
         return ""
-    if _role().search(name) and not (looks_personal(name) or _role().fullmatch(name)):
+    if len(words) > 1 and not vocabulary().roles.isdisjoint(words) and not looks_personal(name):
         return ""
     return name.title() if name.isupper() and len(name) > _SHORT else name
 
@@ -133,10 +139,18 @@ def _is_degree(name: str) -> bool:
     return all(word.replace(".", "") in vocabulary().degrees for word in name.lower().split())
 
 
-def _is_day(name: str) -> bool:
+def _is_day(words: Sequence[str]) -> bool:
     """Tell whether a name is a day without its year: "March 9"."""
-    words = name.lower().replace(".", "").split()
     return words[0] in months() and any(word.isdecimal() for word in words[1:])
+
+
+def _is_command(words: Sequence[str]) -> bool:
+    """Tell whether a name begins as the text on a button does; such a word alone may be a name."""
+    return len(words) > 1 and words[0] in vocabulary().commands
+
+
+def _words(name: str) -> list[str]:
+    return _WORDS.findall(name.lower())
 
 
 @cache
@@ -159,19 +173,3 @@ def _label_alone() -> re.Pattern[str]:
 def _prefix() -> re.Pattern[str]:
     by = one_of(vocabulary().by)
     return re.compile(rf"(?:\W*\b{by}(?=[\s:\uff1a/|]|$))++\s*[:\uff1a|/-]?\s*", re.IGNORECASE)
-
-
-@cache
-def _role() -> re.Pattern[str]:
-    return re.compile(rf"\b{one_of(vocabulary().roles)}\b", re.IGNORECASE)
-
-
-@cache
-def _organisation() -> re.Pattern[str]:
-    return re.compile(rf"\b{one_of(vocabulary().organisations)}\b", re.IGNORECASE)
-
-
-@cache
-def _command() -> re.Pattern[str]:
-    """Match what a name does not begin with, unless it is the whole name."""
-    return re.compile(rf"{one_of(vocabulary().commands)}\b(?!\.)(?!$)", re.IGNORECASE)

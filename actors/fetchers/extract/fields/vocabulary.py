@@ -15,18 +15,18 @@ from msgspec import Struct
 class Vocabulary(Struct, frozen=True):
     """Words in lower case; `months` are the names of each month of a year.
 
-    `by` stands before a name, `degrees` (without dots) behind one. `roles` and `organisations` are parts of names that
-    are not a person's, `nobody` are whole ones, `commands` begin a text on a button. `updated` and `published` are
+    `by` stands before a name, `degrees` (without dots) behind one. `roles` and `organisations` are words in names that
+    are not a person's, `nobody` are whole names, `commands` begin a text on a button. `updated` and `published` are
     parts of labels before a date.
     """
 
     months: tuple[tuple[str, ...], ...]
     by: tuple[str, ...]
     degrees: frozenset[str]
-    roles: tuple[str, ...]
-    organisations: tuple[str, ...]
+    roles: frozenset[str]
+    organisations: frozenset[str]
     nobody: frozenset[str]
-    commands: tuple[str, ...]
+    commands: frozenset[str]
     updated: tuple[str, ...]
     published: tuple[str, ...]
 
