@@ -42,7 +42,7 @@ class Lexicon:
         """Read what `save` wrote."""
         found = list[dict[str, float]]()
         for kind in ("names", "texts"):
-            words = str(arrays[f"lexicon.{kind}"]).split("\n")
+            words = str(arrays[f"lexicon.{kind}"]).splitlines()
             weights = (arrays[f"lexicon.{kind}.weights"].astype(np.float64) / _SCALE).tolist()
             found.append(dict(zip(words, weights, strict=True)))
         return Lexicon(*found)
