@@ -11,7 +11,8 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 from msgspec import UNSET
 from turbohtml import Element
 
-from actors.fetchers.extract.tree import Page, absolute
+from actors.fetchers.extract.addresses import absolute
+from actors.fetchers.extract.tree import Page
 from protocol.browse import ApiPattern
 
 MAX_APIS = 20

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Literal
-from urllib.parse import urljoin
 
 from turbohtml import Document, Element
 from turbohtml.extract import MicrodataItem, RdfaItem
 
+from actors.fetchers.extract.addresses import absolute
 from actors.fetchers.extract.data import (
     entities,
     flight,
@@ -62,7 +62,7 @@ class Embedded:
     @staticmethod
     def of(document: Document, root: Element, base: str = "") -> Embedded:
         """Look at a page; `base` is what relative addresses are resolved against."""
-        return Embedded(document, root, base or document.base_url(""))
+        return Embedded(document, root, base)
 
     @cached_property
     def json_ld(self) -> tuple[dict[str, Json], ...]:
@@ -89,7 +89,7 @@ class Embedded:
         """The addresses that the page gives itself, as `entities.address` writes them."""
         written = [value for name, value in self.open_graph if name == "og:url"]
         written.extend(link.attr("href") or "" for link in self.root.select('link[rel~="canonical"][href]')[:4])
-        return frozenset(entities.address(urljoin(self.base, url)) for url in written[:8])
+        return frozenset(entities.address(absolute(self.base, url)) for url in written[:8])
 
     @cached_property
     def titles(self) -> tuple[str, ...]:

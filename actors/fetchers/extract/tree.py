@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from urllib.parse import urljoin
 
 from turbohtml import Document, Element, parse
 
+from actors.fetchers.extract.addresses import whole
 from actors.fetchers.extract.embedded import Embedded
 from actors.fetchers.extract.visibility import Hiding, hidden
 
@@ -41,12 +41,4 @@ def read(source: str, url: str) -> Page:
         document = parse("<html><body></body></html>", positions=False)
         root = document.root
     assert root is not None  # noqa: S101 - the fallback has one
-    return Page(url, source, document, root, document.base_url(url) or url, hidden(root))
-
-
-def absolute(base: str, href: str) -> str:
-    """Join a link to the address of its page; "" for what is no address."""
-    try:
-        return urljoin(base, href.strip())
-    except ValueError:
-        return ""
+    return Page(url, source, document, root, whole(document.base_url(url)) or whole(url), hidden(root))

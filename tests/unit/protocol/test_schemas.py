@@ -46,7 +46,7 @@ def test_a_schema_defines_exactly_what_can_be_reached(name: str) -> None:
 
 
 def test_what_only_the_root_was_is_not_defined_again() -> None:
-    assert list(schema(BrowseOptions)["$defs"]) == ["Freshness", "RenderTier"]
+    assert list(schema(BrowseOptions)["$defs"]) == ["Freshness", "Part", "RenderTier"]
     assert "Doc" not in schema(Doc)["$defs"]
     assert "List" in schema(Doc)["$defs"]
 

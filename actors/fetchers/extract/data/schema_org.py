@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urljoin
 
 from turbohtml.extract import MicrodataItem, RdfaItem
 
+from actors.fetchers.extract.addresses import absolute
 from actors.fetchers.extract.data.values import Json
 
 MAX_DEPTH = 6
@@ -207,7 +207,4 @@ def _value(value: object, depth: int) -> Json:
 
 
 def _joined(base: str, address: str) -> str:
-    try:
-        return urljoin(base, address)
-    except ValueError:
-        return address
+    return absolute(base, address) or address

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from urllib.parse import urljoin
 
 from turbohtml import parse_fragment
 
+from actors.fetchers.extract.addresses import absolute
 from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found, one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink
@@ -105,10 +105,7 @@ def _summary(entry: Entry) -> str:
 
 
 def _link(entry: Entry, url: str) -> ExtractedLink | None:
-    try:
-        href = urljoin(url, entry.link.strip()) if entry.link.strip() else ""
-    except ValueError:
-        return None
+    href = absolute(url, entry.link) if entry.link.strip() else ""
     if not href.startswith(("http://", "https://")) or len(href) > _MAX_LINK_CHARS:
         return None
     return ExtractedLink(url=href, text=_name(entry) or href, context=_summary(entry)[:MAX_WORDS_CHARS])

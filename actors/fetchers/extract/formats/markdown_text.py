@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
-from urllib.parse import urljoin
 
+from actors.fetchers.extract.addresses import absolute
 from actors.fetchers.extract.formats.feeds import iso_date
 from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found, bounded, one_line
 from protocol.confidence import Source
@@ -64,10 +64,7 @@ def _outline(body: str) -> Iterator[Heading]:
 
 def _links(body: str, url: str) -> Iterator[ExtractedLink]:
     for found in _LINK.finditer(body):
-        try:
-            href = urljoin(url, found[2])
-        except ValueError:
-            continue
+        href = absolute(url, found[2])
         if href.startswith(("http://", "https://")):
             yield ExtractedLink(url=href, text=one_line(found[1], MAX_WORDS_CHARS))
 

@@ -8,8 +8,8 @@ from itertools import islice
 
 from turbohtml import Element
 
+from actors.fetchers.extract.addresses import on_the_web
 from actors.fetchers.extract.data.values import Json, items, mapping, scalar
-from actors.fetchers.extract.parts.addresses import on_the_web
 from actors.fetchers.extract.parts.words import one_line, words
 from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.fetchers.extract.parts.addresses import on_the_web
+from actors.fetchers.extract.addresses import on_the_web
 from actors.fetchers.extract.parts.words import one_line
 from actors.fetchers.extract.tree import Page
 from protocol.page import FeedLink

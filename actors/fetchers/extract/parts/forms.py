@@ -9,7 +9,7 @@ from itertools import islice
 
 from turbohtml import Element
 
-from actors.fetchers.extract.parts.addresses import on_the_web
+from actors.fetchers.extract.addresses import on_the_web
 from actors.fetchers.extract.parts.labels import CONTROLS, labels, legends
 from actors.fetchers.extract.parts.words import one_line, words
 from actors.fetchers.extract.tree import Page

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from turbohtml import Element
 
+from actors.fetchers.extract.addresses import joined
 from actors.fetchers.extract.choice.content import Content
-from actors.fetchers.extract.parts.addresses import joined
 from actors.fetchers.extract.parts.words import INLINE, one_line, words
 from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from turbohtml import Element
 
-from actors.fetchers.extract.parts.addresses import joined
+from actors.fetchers.extract.addresses import joined
 from actors.fetchers.extract.tree import Page
 
 Bars: TypeAlias = list[tuple[Element, list[Element]]]

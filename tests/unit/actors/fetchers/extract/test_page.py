@@ -138,7 +138,7 @@ def test_what_a_page_says_beside_its_words() -> None:
 def test_every_field_says_how_sure_it_is() -> None:
     found = extract_html(SHOP, "https://shop.example/looms/table")
 
-    named = {"description", "canonicalUrl", "feeds", "breadcrumb", "language", "product.price", "pageType", "outline"}
+    named = {"description", "canonicalUrl", "feeds", "breadcrumb", "language", "product.price", "pageType"}
     assert named <= set(found.fields)
     assert all(0 < sure.score <= 1 and sure.source is not Source.UNKNOWN for sure in found.fields.values())
 

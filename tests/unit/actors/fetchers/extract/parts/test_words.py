@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.fetchers.extract.parts.addresses import joined, on_the_web
+from actors.fetchers.extract.addresses import absolute, joined, on_the_web
 from actors.fetchers.extract.parts.words import clean, one_line, words
-from actors.fetchers.extract.tree import absolute
 from tests.support.whole_page import parsed
 
 

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from urllib.parse import urlsplit
-
-from actors.fetchers.extract.tree import absolute
+from urllib.parse import urljoin, urlsplit
 
 _WHOLE = re.compile(r"https?://[a-zA-Z0-9][a-zA-Z0-9.-]*(?::\d{1,5})?(?:[/?#][^\s\\]*)?")
 _ROOTED = re.compile(r"/(?![/\\])(?!.*/\.)[^\s\\]*")
 _BREAKS = re.compile(r"[\t\n\r]")
 
 
+def whole(address: str) -> str:
+    """Give an address that others can be resolved against; "" for what is none."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    return address if parts.scheme and (parts.netloc or parts.path) else ""
+
+
+def absolute(base: str, href: str) -> str:
+    """Join a link to the address of its page; "" for what is no address."""
+    try:
+        return urljoin(base, href.strip())
+    except ValueError:
+        return ""
+
+
 def joined(base: str, href: str) -> str:
-    """Give the absolute address of a link, as `tree.absolute` does: most links are whole, or begin at the root."""
+    """Give the absolute address of a link, as `absolute` does: most links are whole, or begin at the root."""
     href = href.strip()
     if _WHOLE.fullmatch(href):
         return href
