@@ -15,7 +15,11 @@ KINDS = ("heading", "link", "cell", "code", "item")
 
 _OF_TAG = {
     **{f"h{level}": "heading" for level in range(1, 7)},
-    "a": "link", "td": "cell", "th": "cell", "pre": "code", "li": "item",
+    "a": "link",
+    "td": "cell",
+    "th": "cell",
+    "pre": "code",
+    "li": "item",
 }
 _INSIDE = {"heading_open": "heading", "td_open": "cell", "th_open": "cell", "list_item_open": "item"}
 
