@@ -24,15 +24,20 @@ from actors.fetchers.extract.sanitised import sanitised
 from actors.fetchers.extract.sources import sources
 from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page, read
+from protocol.browse import MIN_CONTENT_CHARS
 from protocol.confidence import Confidence, Source, confidence
 from protocol.documents import PageParts, WebObservationSummary
 from protocol.page import PageFields
+from protocol.pages import PageEvidence
 
 MANY_WORDS = 1_500
 """A page that shows so many has its content among them, not in its data."""
 
 FEW_WORDS = 150
 """Only where a page shows fewer is an engine started for data that are written as a program: it takes 60 ms."""
+
+WALL_SCORE = 0.1
+"""The most that is thought of a challenge, a login, a request for consent, an error page or an empty shell."""
 
 _WIRE_NAMES = {field.name: field.encode_name for field in structs.fields(PageFields)}
 
@@ -93,13 +98,22 @@ def extract_html(
         summary=summary,
         evidence=evidence,
         title=decided.confidences["title"],
-        content=content.confidence,
+        content=_honest(content.confidence, evidence),
         tables=tuple(sure for _, sure in grids),
         selectors=content.attempts,
         titles=decided.attempts,
         fields=sure,
         apis=seen_apis,
     )
+
+
+def _honest(sure: Confidence, evidence: PageEvidence) -> Confidence:
+    """Be next to unsure of words that stand in the place of a page: they may be read well, and are not its content."""
+    thin = evidence.content_length < MIN_CONTENT_CHARS
+    wall = evidence.challenge or evidence.error_page or evidence.consent_wall or (thin and evidence.login_form)
+    if wall or (thin and evidence.incomplete):
+        return confidence(sure.source, min(sure.score, WALL_SCORE))
+    return sure
 
 
 def _elsewhere(page: Page, shown: list[Block]) -> tuple[str, ...]:

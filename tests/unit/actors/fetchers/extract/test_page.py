@@ -77,7 +77,7 @@ def test_pages_that_are_none(
     assert (found.evidence.incomplete, found.evidence.challenge) == (incomplete, challenge)
     assert set(found.summary.signals) == signals
     assert found.evidence.login_form == (name == "login.html")
-    assert found.content.score < 0.5
+    assert found.content.score <= 0.1
 
 
 def test_no_text_is_no_content() -> None:
