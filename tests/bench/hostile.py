@@ -20,7 +20,7 @@ from tests.unit.actors.fetchers.extract.hostile.subject import URL, extract, pea
 SECONDS = 2.0
 MEGABYTES = 400.0
 DELAY_MS = 200.0
-"""What the page may cost, and how late other work of the replica may be (issue of the extraction)."""
+"""What the page may cost, and how late other work of the replica may be."""
 
 _MB = 1_000_000
 
