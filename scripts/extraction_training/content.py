@@ -5,17 +5,16 @@ from __future__ import annotations
 import io
 import sys
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
 from actors.fetchers.extract.choice import calibration, groups, page_type
 from actors.fetchers.extract.choice.content import TEMPERATURE
 from actors.fetchers.extract.choice.cut import Cut, cut
-from actors.fetchers.extract.choice.layout import Columns
+from actors.fetchers.extract.choice.layout import Columns, Floats, side_by_side
 from actors.fetchers.extract.choice.lexicon import Lexicon
 from actors.fetchers.extract.choice.trees import Scores, probability
 from protocol.page import PageType
@@ -23,8 +22,6 @@ from scripts.extraction_training import boosting, words
 from scripts.extraction_training.boosting import Booster, Settings
 from scripts.extraction_training.data import CONTENT_SETS, FOLDS, pages
 from scripts.extraction_training.samples import Sample, sample
-
-Fitted = TypeVar("Fitted")
 
 MODEL = Path("actors/fetchers/extract/choice/model.npz")
 
@@ -72,14 +69,16 @@ SURE_ROUNDS = 100
 
 @dataclass(frozen=True)
 class Blocks:
-    """What tells content from the rest: the words, and the trees."""
+    """What tells content from the rest: the type of the page, the words, and the trees that know both."""
 
+    types: Booster
     lexicon: Lexicon
     booster: Booster
 
-    def scores(self, one: Sample) -> Scores:
-        """Score the blocks of a page."""
-        return self.booster.scores(np.concatenate([one.matrix, words.matrix(one, self.lexicon)], 1))[:, 0]
+    def ask(self, one: Sample) -> tuple[Scores, Scores]:
+        """Score the blocks of a page, and tell its type."""
+        kinds = page_type.softmax(self.types.scores(one.summary[None])[0])
+        return self.booster.scores(_matrix(one, words.matrix(one, self.lexicon), kinds))[:, 0], kinds
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,6 @@ class Trained:
     """The models that are shipped, and what models of their kind did on sites they had not seen."""
 
     blocks: Blocks
-    types: Booster
     sure: Booster
     outcomes: tuple[Outcome, ...]
 
@@ -110,9 +108,8 @@ def read(data_dir: Path) -> list[Sample]:
 
 def train(samples: Sequence[Sample]) -> Trained:
     """Fit everything, the confidence on choices of models that had not seen the site."""
-    blocks = _crosswise(samples, _fit_blocks, lambda fitted, one: fitted.scores(one))
-    types = _crosswise(samples, _fit_types, lambda booster, one: _softmax(booster.scores(one.summary[None])[0]))
-    cuts = [choose(one, scores, kinds) for one, scores, kinds in zip(samples, blocks, types, strict=True)]
+    answers = _crosswise(samples)
+    cuts = [choose(one, *answers[one.name]) for one in samples]
     rows = np.array([list(evidence.values()) for _, evidence in cuts], np.float32)
     f1 = np.array([one.f1(made.kept) for one, (made, _) in zip(samples, cuts, strict=True)], np.float32)
     names = list(cuts[0][1])
@@ -123,9 +120,9 @@ def train(samples: Sequence[Sample]) -> Trained:
         booster = boosting.fit(boosting.Rows(rows[seen], f1[seen], names), SURE, SURE_ROUNDS)
         raw[~seen] = probability(booster.scores(rows[~seen])[:, 0])
     sure = [calibration.faded(one, found) for one, (_, found) in zip(raw.tolist(), cuts, strict=True)]
-    outcomes = tuple(map(Outcome, samples, f1.tolist(), sure, types))
+    outcomes = tuple(map(Outcome, samples, f1.tolist(), sure, (answers[one.name][1] for one in samples)))
     final = boosting.fit(boosting.Rows(rows, f1, names), SURE, SURE_ROUNDS)
-    return Trained(_fit_blocks(samples), _fit_types(samples), final, outcomes)
+    return Trained(_fit_blocks(samples), final, outcomes)
 
 
 def choose(one: Sample, scores: Scores, types: Scores) -> tuple[Cut, dict[str, float]]:
@@ -139,7 +136,7 @@ def choose(one: Sample, scores: Scores, types: Scores) -> tuple[Cut, dict[str, f
 def save(trained: Trained, path: Path) -> None:
     """Write the models as one file, the same bytes for the same models."""
     arrays = trained.blocks.lexicon.save()
-    for name, booster in (("blocks", trained.blocks.booster), ("types", trained.types), ("sure", trained.sure)):
+    for name, booster in (("blocks", trained.blocks.booster), ("types", trained.blocks.types), ("sure", trained.sure)):
         arrays |= booster.table().save(name)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, array in arrays.items():
@@ -150,12 +147,28 @@ def save(trained: Trained, path: Path) -> None:
 
 def _fit_blocks(samples: Sequence[Sample]) -> Blocks:
     learned = words.crosswise(samples)
-    matrix = np.concatenate([np.concatenate([one.matrix, learned[one.name]], 1) for one in samples])
+    kinds = _types_crosswise(samples)
+    matrix = np.concatenate([_matrix(one, learned[one.name], kinds[one.name]) for one in samples])
     labels = np.concatenate([one.labels for one in samples])
     weights = np.concatenate([one.weights for one in samples])
-    names = (*samples[0].names, *words.column_names(samples))
+    names = (*samples[0].names, *words.column_names(samples), *page_type.columns(kinds[samples[0].name], 1))
     booster = boosting.fit(boosting.Rows(matrix, labels, names, weights), BLOCKS, BLOCK_ROUNDS)
-    return Blocks(words.learn(samples), booster)
+    return Blocks(_fit_types(samples), words.learn(samples), booster)
+
+
+def _matrix(one: Sample, of_words: Floats, kinds: Scores) -> Floats:
+    of_types = side_by_side(page_type.columns(kinds, len(one.tokens)).values())
+    return np.concatenate([one.matrix, of_words, of_types], 1)
+
+
+def _types_crosswise(samples: Sequence[Sample]) -> dict[str, Scores]:
+    """Tell the types of pages that are learned from by the pages of other sites: of their own, all would be known."""
+    found: dict[str, Scores] = {}
+    for part in range(words.PARTS):
+        types = _fit_types([one for one in samples if words.part(one) != part])
+        inside = [one for one in samples if words.part(one) == part]
+        found |= {one.name: page_type.softmax(types.scores(one.summary[None])[0]) for one in inside}
+    return found
 
 
 def _fit_types(samples: Sequence[Sample]) -> Booster:
@@ -164,20 +177,11 @@ def _fit_types(samples: Sequence[Sample]) -> Booster:
     return boosting.fit(boosting.Rows(matrix, labels, samples[0].names), TYPES, TYPE_ROUNDS)
 
 
-def _crosswise(
-    samples: Sequence[Sample],
-    learn: Callable[[Sequence[Sample]], Fitted],
-    ask: Callable[[Fitted, Sample], Scores],
-) -> list[Scores]:
+def _crosswise(samples: Sequence[Sample]) -> dict[str, tuple[Scores, Scores]]:
     """Ask of each page a model that was fitted on the other folds."""
-    found: dict[str, Scores] = {}
+    found: dict[str, tuple[Scores, Scores]] = {}
     for fold in range(FOLDS):
         print(f"fold {fold + 1} of {FOLDS} ...", file=sys.stderr, flush=True)
-        booster = learn([one for one in samples if one.fold != fold])
-        found.update({one.name: ask(booster, one) for one in samples if one.fold == fold})
-    return [found[one.name] for one in samples]
-
-
-def _softmax(scores: Scores) -> Scores:
-    powers = np.exp(scores - scores.max())
-    return np.asarray(powers / powers.sum(), np.float64)
+        fitted = _fit_blocks([one for one in samples if one.fold != fold])
+        found |= {one.name: fitted.ask(one) for one in samples if one.fold == fold}
+    return found

@@ -11,7 +11,7 @@ from actors.fetchers.extract.choice.layout import Floats, listed, side_by_side
 from actors.fetchers.extract.choice.lexicon import SHORT, Lexicon
 from scripts.extraction_training.samples import Sample
 
-_PARTS = 4
+PARTS = 4
 """A page that is learned from gets the words of the other three quarters of the sites: its own say too much of it."""
 
 _SITES = 4
@@ -43,9 +43,9 @@ def learn(samples: Sequence[Sample]) -> Lexicon:
 def crosswise(samples: Sequence[Sample]) -> dict[str, Floats]:
     """Give the columns of each page by words that were learned without its site."""
     found: dict[str, Floats] = {}
-    for part in range(_PARTS):
-        lexicon = learn([one for one in samples if _part(one) != part])
-        found |= {one.name: matrix(one, lexicon) for one in samples if _part(one) == part}
+    for number in range(PARTS):
+        lexicon = learn([one for one in samples if part(one) != number])
+        found |= {one.name: matrix(one, lexicon) for one in samples if part(one) == number}
     return found
 
 
@@ -59,8 +59,9 @@ def column_names(samples: Sequence[Sample]) -> tuple[str, ...]:
     return tuple(Lexicon({}, {}).columns(samples[0].spelling))
 
 
-def _part(one: Sample) -> int:
-    return hashlib.sha256(f"words {one.domain}".encode()).digest()[0] % _PARTS
+def part(one: Sample) -> int:
+    """Give the part that a page's site belongs to."""
+    return hashlib.sha256(f"words {one.domain}".encode()).digest()[0] % PARTS
 
 
 def _names(one: Sample) -> Sums:

@@ -19,7 +19,7 @@ from protocol.browse import SelectorAttempt
 from protocol.confidence import Confidence, Source, confidence
 from protocol.page import PageType
 
-TEMPERATURE = 1.15
+TEMPERATURE = 1.25
 """Block scores are divided by this before the cut, by log-loss on pages that the trees had not seen."""
 
 MAX_BLOCKS = 8_000
@@ -90,8 +90,9 @@ def choose(page: Page, blocks: list[Block], elsewhere: tuple[str, ...] = ()) -> 
 def _among(page: Page, blocks: list[Block]) -> _Choice:
     layout = Layout.of(blocks)
     learned = model()
-    columns = {**features.columns(page, layout), **learned.lexicon.columns(lexicon.spell(layout))}
+    columns = features.columns(page, layout)
     types = page_type.probabilities(learned.types, columns, layout.tokens)
+    columns |= learned.lexicon.columns(lexicon.spell(layout)) | page_type.columns(types, len(blocks))
     scores = learned.blocks.scores(learned.blocks.matrix(columns))[:, 0] / TEMPERATURE
     role = layout.role[layout.box]
     chances = probability(groups.adjusted(scores, role, columns, layout.tokens, types))

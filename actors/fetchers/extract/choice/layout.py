@@ -19,7 +19,7 @@ Columns = dict[str, NDArray[np.floating[Any]]]
 """Features by name, a value a block."""
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}")
-_SHOWN = 600
+_SHOWN = 320
 """Characters of a block that are read for its words: what a block is shows in its beginning."""
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from actors.fetchers.extract.choice import shape
 from actors.fetchers.extract.choice.layout import Columns, Floats, Layout, listed
 
-_SHOWN = 600
+_SHOWN = 320
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 TAGS = ("p", "li", "td", "th", "dt", "dd", "div", "span", "a", "button", "label", "figcaption", "blockquote", "pre")
 """Innermost elements that are told apart, beside headings."""
@@ -48,7 +48,7 @@ def _text(layout: Layout) -> Columns:
         **shares,
         "tokens": tokens,
         "log_tokens": np.log1p(tokens),
-        "word_length": (counts[:, 0] + counts[:, 1]) / np.minimum(tokens, 120),
+        "word_length": (counts[:, 0] + counts[:, 1]) / np.minimum(tokens, 60),
         "commas": counts[:, shape.KINDS.index("comma")],
         "stops": counts[:, shape.KINDS.index("stop")],
         "linked": layout.linked,

@@ -30,16 +30,28 @@ _ASKED = frozenset({"q", "query", "search", "s", "keyword", "keywords", "k"})
 _SEARCH = re.compile(r"(?:^|/)(?:search|suche|recherche|buscar|results)(?:[/.]|$)")
 
 
-def probabilities(trees: Trees, columns: Columns, tokens: Floats) -> Scores:
+def probabilities(trees: Trees, known: Columns, tokens: Floats) -> Scores:
     """Give the probability of each of the trained types."""
-    scores = trees.scores(summary(columns, tokens, trees.names)[None, :])[0]
+    return softmax(trees.scores(summary(known, tokens, trees.names)[None, :])[0])
+
+
+def columns(types: Scores, count: int) -> Columns:
+    """Give the probabilities as features of every block: what is content depends on what the page is for."""
+    return {
+        f"page_is_{kind}": np.full(count, value, np.float32)
+        for kind, value in zip(TRAINED, types.tolist(), strict=True)
+    }
+
+
+def softmax(scores: Scores) -> Scores:
+    """Turn the scores of all types into probabilities."""
     powers = np.exp(scores - scores.max())
     return np.asarray(powers / powers.sum(), np.float64)
 
 
-def summary(columns: Columns, tokens: Floats, names: tuple[str, ...]) -> Floats:
+def summary(known: Columns, tokens: Floats, names: tuple[str, ...]) -> Floats:
     """Describe a page by the means of what describes its blocks, each weighed by its words."""
-    stacked = np.stack([columns[name] for name in names], dtype=np.float32, casting="same_kind")
+    stacked = np.stack([known[name] for name in names], dtype=np.float32, casting="same_kind")
     return np.asarray((stacked * (tokens / tokens.sum())).sum(1), np.float32)
 
 
