@@ -36,6 +36,9 @@ _WITHIN = 0.8
 _MOST_SURE = 0.6
 """How sure a text from elsewhere can make: nobody can tell whether the page shows it."""
 
+_FULL_WORDS = 250
+"""Words from which such a text may be the whole content: a shorter one is rather a description of it."""
+
 
 @dataclass(frozen=True)
 class Content:
@@ -79,7 +82,7 @@ def choose(page: Page, blocks: list[Block], elsewhere: tuple[str, ...] = ()) -> 
         attempts.Way(attempts.ELSEWHERE, "data", Source.FRAMEWORK_DATA, max(map(len, elsewhere), default=0)),
     ]
     if other:
-        sure = confidence(Source.FRAMEWORK_DATA, _MOST_SURE)
+        sure = confidence(Source.FRAMEWORK_DATA, _MOST_SURE * min(count_words(other) / _FULL_WORDS, 1.0))
         return Content((), frozenset(), other, sure, choice.types, attempts.trace(ways, ways[-1]), other)
     holder = next((way for way in choice.marked if way.holds), ways[-2])
     source = holder.source if text else Source.FALLBACK

@@ -100,7 +100,7 @@ def test_takes_the_text_of_the_data_where_the_blocks_have_next_to_none() -> None
     assert found.said_elsewhere == " ".join(SENTENCES) == found.text
     assert (found.blocks, found.holders) == ((), frozenset())
     assert found.confidence.source is Source.FRAMEWORK_DATA
-    assert 0.3 < found.confidence.score <= 0.6
+    assert 0.1 < found.confidence.score < 0.4
     assert [attempt.selector for attempt in found.attempts if attempt.selected] == ["data"]
 
 
