@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from scripts.extraction_training import fields, report
+from scripts.extraction_training import fields, language, report
 
-TRAININGS: tuple[Callable[[Path], str], ...] = (report.content, fields.train)
+TRAININGS: tuple[Callable[[Path], str], ...] = (report.content, fields.train, language.train)
 """Each fits its models from the data, writes them into the package, and gives its section of the report."""
 
 REPORT = Path("docs/extraction-model.md")

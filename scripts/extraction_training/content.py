@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import sys
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from actors.fetchers.extract.choice.layout import Columns, Floats, side_by_side
 from actors.fetchers.extract.choice.lexicon import Lexicon
 from actors.fetchers.extract.choice.trees import Scores, probability
 from protocol.page import PageType
-from scripts.extraction_training import boosting, words
+from scripts.extraction_training import archive, boosting, words
 from scripts.extraction_training.boosting import Booster, Settings
 from scripts.extraction_training.data import CONTENT_SETS, FOLDS, pages
 from scripts.extraction_training.samples import Sample, sample
@@ -138,11 +136,7 @@ def save(trained: Trained, path: Path) -> None:
     arrays = trained.blocks.lexicon.save()
     for name, booster in (("blocks", trained.blocks.booster), ("types", trained.blocks.types), ("sure", trained.sure)):
         arrays |= booster.table().save(name)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.save(buffer, array, allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED, 9)
+    archive.write(arrays, path)
 
 
 def _fit_blocks(samples: Sequence[Sample]) -> Blocks:

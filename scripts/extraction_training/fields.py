@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import sys
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 from actors.fetchers.extract.choice.layout import Floats
 from actors.fetchers.extract.choice.trees import Scores, Trees
 from actors.fetchers.extract.fields.election import AGREE, LEAST, evidence, judged
-from scripts.extraction_training import boosting, vote_report
+from scripts.extraction_training import archive, boosting, vote_report
 from scripts.extraction_training.boosting import Settings
 from scripts.extraction_training.data import FOLDS
 from scripts.extraction_training.votes import Asked, Outcome, read
@@ -63,7 +61,7 @@ def train(data_dir: Path) -> str:
         outcomes[name] = _crosswise_sure(elected)
         arrays |= _fit(asked[name]).save(name)
         arrays[f"{name}.sure"] = np.round(_fit_sure(elected), 6)
-    _save(arrays, MODEL)
+    archive.write(arrays, MODEL)
     print(vote_report.table(outcomes))
     return vote_report.section(outcomes, WITHOUT)
 
@@ -137,12 +135,3 @@ def _crosswise_sure(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 def _sure(factors: NDArray[np.float64], one: Outcome) -> float:
     return float(1 / (1 + np.exp(-np.dot(factors, [*one.evidence, 1.0]))))
-
-
-def _save(arrays: dict[str, NDArray[np.generic]], path: Path) -> None:
-    """Write arrays as one file, the same bytes for the same arrays."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.save(buffer, array, allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getvalue(), zipfile.ZIP_DEFLATED, 9)

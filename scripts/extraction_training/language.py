@@ -16,6 +16,8 @@ from actors.fetchers.extract.charset import decode
 from actors.fetchers.extract.language import VOCABULARY
 from scripts.extraction_training.data import GoldPage, pages
 
+PACKAGE = Path("actors/fetchers/extract")
+
 LANGUAGES = {"de": "deu", "en": "eng"}
 """Those that enough sites of the data are written in, with their names in the detector."""
 
@@ -29,11 +31,13 @@ _MIN_CHARS = 200
 _DETECTED_CHARS = 5_000
 
 
-def train(data_dir: Path, package: Path) -> None:
-    """Write the vocabulary as package data."""
+def train(data_dir: Path) -> str:
+    """Derive the vocabulary, write it as package data, and give the section of the report."""
     found = vocabulary(site_words(pages(data_dir)))
     text = msgspec.json.encode({code: " ".join(sorted(words)) for code, words in found.items()})
-    (package / VOCABULARY).write_bytes(text + b"\n")
+    (PACKAGE / VOCABULARY).write_bytes(text + b"\n")
+    counts = ", ".join(f"{len(words):,} of {code}" for code, words in found.items())
+    return f"## The words of languages\n\nWords that many sites of one language use, and few others: {counts}."
 
 
 def site_words(pages: Iterable[GoldPage]) -> Mapping[tuple[str, str], frozenset[str]]:

@@ -41,11 +41,8 @@ _LONG = 100_000
 _SCARCE = 150
 _TWICE = 2
 _MORE = 40
-"""Where a page shows fewer than 150 words, what waits for its script is opened, too: `<noscript>`, and what is hidden
-until the script has run. It is taken where the page then has 40 words more than twice as many."""
-
-_PROSE = "h1,p~p~p"
-"""What an element holds that a page waits to show, rather than to hide."""
+"""Where a page shows fewer than 150 words, `<noscript>` is opened, too, and taken where the page then has 40 words more
+than twice as many."""
 
 _STREAMED = "S:"
 """The beginning of an id by which React sends a part of a page after the rest, hidden until it is in its place."""
@@ -110,12 +107,11 @@ class _Walk:
 
     __slots__ = (
         *("_around", "_box", "_breaks", "_found", "_hidden"),
-        *("_linked", "_nodes", "_opened", "_pieces", "_skipped"),
+        *("_linked", "_nodes", "_pieces", "_skipped"),
     )
 
     def __init__(self, hidden: Mapping[Element, Hiding], *, opened: bool) -> None:
         self._hidden = hidden
-        self._opened = opened
         self._skipped = _SKIPPED if opened else _SKIPPED | {"noscript"}
         self._found = list[Block]()
         self._box: Box | None = None  # where the walk is
@@ -145,16 +141,12 @@ class _Walk:
             self._break()
             return None
         hiding = self._hidden.get(element)
-        if tag in self._skipped or (hiding is Hiding.INVISIBLE and not self._waits(element)):
+        if tag in self._skipped or (hiding is Hiding.INVISIBLE and not _is_streamed(element)):
             return None
         if self._nodes and tag in _BOUNDARIES:
             self._flush()
         self._box = Box(element, tag, self._box, collapsed=hiding is not None)
         return self._box
-
-    def _waits(self, element: Element) -> bool:
-        streamed = (element.attr("id") or "").startswith(_STREAMED) and element.attr("hidden") is not None
-        return streamed or (self._opened and element.select_one(_PROSE) is not None)
 
     def _leave(self, box: Box) -> None:
         if self._nodes and box.tag in _BOUNDARIES:
@@ -194,6 +186,10 @@ class _Walk:
             self._around = None
             self._linked = 0
         self._pieces.clear()
+
+
+def _is_streamed(element: Element) -> bool:
+    return (element.attr("id") or "").startswith(_STREAMED) and element.attr("hidden") is not None
 
 
 def _common(one: Box | None, other: Box | None) -> Box | None:

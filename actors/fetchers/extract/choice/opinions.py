@@ -20,7 +20,6 @@ _MAX_SOURCE = 3_000_000
 
 _DEEP = "boolean(/" + "/".join(["*"] * 150) + ")"
 _FLOODED = "boolean(//*[count(@*) > 1000])"
-_MANY_ATTRIBUTES = 10_000
 """What resiliparse takes the square of: 10,000 levels take it 2 s, 100,000 attributes of an element 28 s."""
 
 _READABLE = 10
@@ -30,7 +29,7 @@ _READABLE = 10
 def columns(page: Page, layout: Layout) -> Columns:
     """Give what each extractor says of each block, from 0 (left out) to 1 (kept), and their neighbours' share."""
     kept = _aligned(layout, _resiliparse(page))
-    scored = _within(layout, page.root.article().element)
+    scored = _within(layout, page.root.article().element if len(page.source) <= _MAX_SOURCE else None)
     own, strength = _scored(layout)
     found = {"kept_resiliparse": kept, "kept_article": scored, "kept_scored": own}
     mean = np.asarray((kept + scored + own) / len(found), np.float32)
@@ -52,9 +51,7 @@ def columns(page: Page, layout: Layout) -> Columns:
 
 
 def _resiliparse(page: Page) -> str:
-    if len(page.source) > _MAX_SOURCE or page.root.xpath_one(_DEEP):
-        return ""
-    if page.source.count("=") > _MANY_ATTRIBUTES and page.root.xpath_one(_FLOODED):
+    if len(page.source) > _MAX_SOURCE or page.root.xpath_one(_DEEP) or page.root.xpath_one(_FLOODED):
         return ""
     source = page.source if page.source.isascii() else page.source.encode("utf-8", "replace").decode()
     text: str = extract_plain_text(source, main_content=True, alt_texts=False)
