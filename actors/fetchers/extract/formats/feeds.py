@@ -10,7 +10,8 @@ from email.utils import parsedate_to_datetime
 from turbohtml import parse_fragment
 
 from actors.fetchers.extract.addresses import absolute
-from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found, one_line
+from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found
+from actors.fetchers.extract.text import one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink
 from protocol.page import PageFields

@@ -33,12 +33,6 @@ class Found:
     left_out: int = 0
 
 
-def one_line(text: str, limit: int) -> str:
-    """Join a text to one line of at most `limit` characters."""
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
-
-
 def bounded(text: str) -> tuple[str, int]:
     """Cut a text at the end of a line where it is too long, and tell how many characters are left out."""
     if len(text) <= MAX_CHARS:

@@ -9,7 +9,7 @@ from typing import cast
 import msgspec
 from msgspec import UNSET
 
-from actors.fetchers.extract.formats.found import one_line
+from actors.fetchers.extract.text import one_line
 from protocol.documents import ExtractedTable
 
 MAX_ROWS = 10_000

@@ -12,7 +12,8 @@ import msgspec
 
 from actors.fetchers.extract.formats import feeds, grids
 from actors.fetchers.extract.formats.feeds import Entry, Feed
-from actors.fetchers.extract.formats.found import MAX_CHARS, MAX_TITLE_CHARS, Found, fenced, one_line
+from actors.fetchers.extract.formats.found import MAX_CHARS, MAX_TITLE_CHARS, Found, fenced
+from actors.fetchers.extract.text import one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedTable
 from protocol.page import PageFields

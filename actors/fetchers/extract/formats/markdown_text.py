@@ -8,7 +8,8 @@ from itertools import islice
 
 from actors.fetchers.extract.addresses import absolute
 from actors.fetchers.extract.formats.feeds import iso_date
-from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found, bounded, one_line
+from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found, bounded
+from actors.fetchers.extract.text import one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink
 from protocol.page import Heading, PageFields

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from actors.fetchers.extract.formats import csv_data, json_data, json_lines, markdown_text, plain_text, xml_data
 from actors.fetchers.extract.formats.found import Found
 from actors.fetchers.extract.formats.kinds import Kind
-from actors.fetchers.extract.parts.words import clean
+from actors.fetchers.extract.text import clean
 from protocol.confidence import Source
 
 _READERS: Mapping[Kind, Callable[[str, str], Found | None]] = MappingProxyType(

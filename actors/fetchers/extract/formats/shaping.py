@@ -8,7 +8,8 @@ from urllib.parse import unquote, urlsplit
 from msgspec import UNSET
 
 from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, Found, one_line
+from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, Found
+from actors.fetchers.extract.text import one_line
 from protocol.browse import SelectorAttempt, TitleAttempt
 from protocol.confidence import Confidence, Source, confidence
 from protocol.documents import PageParts, WebObservationSummary

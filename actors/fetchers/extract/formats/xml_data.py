@@ -10,7 +10,8 @@ from turbohtml import Element, HTMLParseError, Text, parse_xml
 
 from actors.fetchers.extract.formats import feeds
 from actors.fetchers.extract.formats.feeds import Entry, Feed
-from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, Found, fenced, one_line
+from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, Found, fenced
+from actors.fetchers.extract.text import one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from turbohtml import Node, Text
 
-from actors.fetchers.extract.parts.words import clean
+from actors.fetchers.extract.text import clean
 
 _SUSPECT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"

@@ -10,7 +10,8 @@ from turbohtml import Element
 
 from actors.fetchers.extract.addresses import on_the_web
 from actors.fetchers.extract.data.values import Json, items, mapping, scalar
-from actors.fetchers.extract.parts.words import one_line, words
+from actors.fetchers.extract.parts.words import words
+from actors.fetchers.extract.text import one_line
 from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding
 from protocol.page import Crumb

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.fetchers.extract.addresses import on_the_web
-from actors.fetchers.extract.parts.words import one_line
+from actors.fetchers.extract.text import one_line
 from actors.fetchers.extract.tree import Page
 from protocol.page import FeedLink
 

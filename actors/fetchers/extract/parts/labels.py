@@ -7,7 +7,8 @@ from itertools import islice
 
 from turbohtml import Element
 
-from actors.fetchers.extract.parts.words import one_line, words
+from actors.fetchers.extract.parts.words import words
+from actors.fetchers.extract.text import one_line
 from actors.fetchers.extract.tree import Page
 
 MAX_CHARS = 200

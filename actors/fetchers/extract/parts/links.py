@@ -6,7 +6,8 @@ from turbohtml import Element
 
 from actors.fetchers.extract.addresses import joined
 from actors.fetchers.extract.choice.content import Content
-from actors.fetchers.extract.parts.words import INLINE, one_line, words
+from actors.fetchers.extract.parts.words import INLINE, words
+from actors.fetchers.extract.text import one_line
 from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding
 from protocol.documents import ExtractedLink

@@ -10,7 +10,8 @@ from turbohtml import Element, Node, Text
 from actors.fetchers.extract.addresses import on_the_web
 from actors.fetchers.extract.parts import roles
 from actors.fetchers.extract.parts.repeats import signature
-from actors.fetchers.extract.parts.words import INLINE, SKIPPED, one_line
+from actors.fetchers.extract.parts.words import INLINE, SKIPPED
+from actors.fetchers.extract.text import one_line
 from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding
 

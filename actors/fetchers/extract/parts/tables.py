@@ -15,7 +15,8 @@ from turbohtml import Element
 from actors.fetchers.extract.choice.content import Content
 from actors.fetchers.extract.parts import headers, layout, spans
 from actors.fetchers.extract.parts.headers import Mark, Row
-from actors.fetchers.extract.parts.words import one_line, words
+from actors.fetchers.extract.parts.words import words
+from actors.fetchers.extract.text import one_line
 from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding
 from protocol.confidence import Confidence, Source, confidence

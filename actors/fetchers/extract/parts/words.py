@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from turbohtml import Element, Node, Text
 
+from actors.fetchers.extract.text import one_line
 from actors.fetchers.extract.visibility import Hiding
 
 SKIPPED = frozenset(
@@ -26,12 +27,6 @@ _MAX_NODES = 2_000
 """Nodes that are read for one text: more are a trap, since a text is cut after some thousand characters."""
 
 # What is not seen, but read by a model: controls, soft hyphens, directions, zero widths, tags, variation selectors.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
-    # Joiners belong to Persian, Indic scripts and emoji: they stay alone between letters that are not ASCII.
-    "|[\u200c\u200d]{2,}|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
-)
 _RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _LOWERED = str.maketrans("0123456789+-\u2212=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 _NUMBER = re.compile(r"[+\-\u2212]?[0-9n]{1,4}|[+\-\u2212]")
@@ -61,17 +56,6 @@ def words(element: Element, hidden: Mapping[Element, Hiding], limit: int) -> str
         elif isinstance(node, Element) and node.tag not in SKIPPED and hidden.get(node) is not Hiding.INVISIBLE:
             _enter(node, pieces, stack)
     return one_line("".join(pieces), limit)
-
-
-def clean(text: str) -> str:
-    """Take out the characters that nobody sees."""
-    return text if text.isascii() and text.isprintable() else _INVISIBLE.sub("", text)
-
-
-def one_line(text: str, limit: int) -> str:
-    """Clean a text and join it to one line of at most `limit` characters."""
-    line = " ".join(clean(text).split())
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
 
 
 def _enter(element: Element, pieces: list[str], stack: list[Node | str]) -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.fetchers.extract.addresses import absolute, joined, on_the_web
-from actors.fetchers.extract.parts.words import clean, one_line, words
+from actors.fetchers.extract.parts.words import words
+from actors.fetchers.extract.text import clean, one_line
 from tests.support.whole_page import parsed
 
 
