@@ -11,6 +11,7 @@ from actors.fetchers.extract import apis, parts, walls
 from actors.fetchers.extract.blocks import Block, blocks
 from actors.fetchers.extract.charset import decode
 from actors.fetchers.extract.choice.content import Content, choose
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.data.script_engine import evaluate
 from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.extract.fields.decide import Decided, decide
@@ -22,7 +23,6 @@ from actors.fetchers.extract.markdown import writer
 from actors.fetchers.extract.product import product
 from actors.fetchers.extract.sanitised import sanitised
 from actors.fetchers.extract.sources import sources
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page, read
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.confidence import Confidence, Source, confidence

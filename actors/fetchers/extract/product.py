@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.shop import reading
 from actors.fetchers.extract.shop.trust import confidence_of, selling, weight
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Confidence
 from protocol.page import Product

@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from turbohtml import Element
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.data.values import one_line
 from actors.fetchers.extract.fields.author import is_label, looks_personal, people
 from actors.fetchers.extract.fields.dates import day
 from actors.fetchers.extract.fields.scan import containing
 from actors.fetchers.extract.fields.sight import Holder, Sight
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 

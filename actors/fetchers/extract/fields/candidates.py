@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields import author, dates
 from actors.fetchers.extract.fields.normalise import host_words, loose, squeezed
 from actors.fetchers.extract.fields.vote import Candidate, head
-from actors.fetchers.extract.sources.claim import Claim, Field
 
 MAX_CANDIDATES = 40
 

@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from turbohtml import Element
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.data.values import one_line
 from actors.fetchers.extract.fields.dates import HINT, MAX_CHARS, day, written
 from actors.fetchers.extract.fields.scan import matching
 from actors.fetchers.extract.fields.sight import Holder, Sight, short_text
 from actors.fetchers.extract.fields.vocabulary import vocabulary
-from actors.fetchers.extract.sources.claim import Claim, Field
 from protocol.confidence import Source
 
 TIMES = "time, relative-time, [datetime], abbr.published[title], abbr.updated[title]"

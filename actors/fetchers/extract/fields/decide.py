@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from actors.fetchers.extract.choice.content import Content
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields import plain
 from actors.fetchers.extract.fields.election import Elected, elect
 from actors.fetchers.extract.fields.kind import page_type
@@ -15,7 +16,6 @@ from actors.fetchers.extract.fields.normalise import one_line
 from actors.fetchers.extract.fields.questions import Question, of, ordered, questions
 from actors.fetchers.extract.fields.standing import Standing
 from actors.fetchers.extract.fields.title_attempts import attempts
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.browse import TitleAttempt
 from protocol.confidence import BASELINES, Confidence, Source, confidence

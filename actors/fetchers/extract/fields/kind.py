@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields.questions import of
 from actors.fetchers.extract.fields.standing import Standing
 from actors.fetchers.extract.fields.vote import head
-from actors.fetchers.extract.sources.claim import Claim, Field
 from protocol.confidence import BASELINES, Source
 from protocol.page import PageType
 

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 from actors.fetchers.extract.addresses import absolute
 from actors.fetchers.extract.choice.content import Content
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields.dates import day
 from actors.fetchers.extract.fields.normalise import host_words, loose, one_line, squeezed
 from actors.fetchers.extract.fields.questions import month_first, of
 from actors.fetchers.extract.fields.standing import Standing, best
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields import candidates as made
 from actors.fetchers.extract.fields.dates import month_comes_first
 from actors.fetchers.extract.fields.election import AGREE
 from actors.fetchers.extract.fields.vote import Candidate, Features, features, head, page_features
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 
 MAX_CLAIMS = 24

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from actors.fetchers.extract.claim import Claim
 from actors.fetchers.extract.fields.vote import head
-from actors.fetchers.extract.sources.claim import Claim
 from protocol.confidence import BASELINES, Source
 
 AGREEMENT = 0.6

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
+from actors.fetchers.extract.claim import Claim
 from actors.fetchers.extract.fields.election import Elected
 from actors.fetchers.extract.fields.normalise import loose, one_line
 from actors.fetchers.extract.fields.vote import Candidate, head
-from actors.fetchers.extract.sources.claim import Claim
 from protocol.browse import TitleAttempt
 
 MAX_ATTEMPTS = 12

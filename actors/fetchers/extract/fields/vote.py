@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from actors.fetchers.extract.sources.claim import Claim, Field
+from actors.fetchers.extract.claim import Claim, Field
 
 Features = dict[str, float]
 """What is known of a candidate, by name; what is not there is 0."""

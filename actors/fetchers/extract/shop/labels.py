@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from turbohtml import Element
 
+from actors.fetchers.extract.claim import Field
 from actors.fetchers.extract.shop.texts import Run, Texts, names
 from actors.fetchers.extract.shop.words import LABELS
-from actors.fetchers.extract.sources.claim import Field
 from actors.fetchers.extract.tree import Page
 
 MAX_LABEL_CHARS = 34

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.shop import codes, money
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 
 IN_STOCK = "InStock"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from actors.fetchers.extract.sources.claim import Claim, Field
+from actors.fetchers.extract.claim import Claim, Field
 from protocol.confidence import Confidence, Source, confidence
 
 _KINDS: Mapping[str, float] = MappingProxyType(

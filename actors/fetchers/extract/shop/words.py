@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from actors.fetchers.extract.sources.claim import Field
+from actors.fetchers.extract.claim import Field
 
 
 def _listed(words: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import cast
 
-from actors.fetchers.extract.sources.claim import EvidenceSource
+from actors.fetchers.extract.claim import EvidenceSource
 
 __all__ = ["EvidenceSource", "sources"]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields.dates import written
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 

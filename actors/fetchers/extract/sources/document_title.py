@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from turbohtml import Element
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.data.values import one_line
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 

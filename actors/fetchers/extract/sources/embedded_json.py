@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from actors.fetchers.extract.claim import Claim
 from actors.fetchers.extract.data.states import Framework
-from actors.fetchers.extract.sources.claim import Claim
 from actors.fetchers.extract.statements.records import of_record
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source

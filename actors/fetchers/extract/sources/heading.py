@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from turbohtml import Element
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields.sight import names, short_text
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from actors.fetchers.extract.visibility import Hiding
 from protocol.confidence import Source

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from actors.fetchers.extract.claim import Claim
 from actors.fetchers.extract.data import entities
-from actors.fetchers.extract.sources.claim import Claim
 from actors.fetchers.extract.statements.entities import of_entity
 from actors.fetchers.extract.statements.offers import of_product
 from actors.fetchers.extract.tree import Page

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from turbohtml import Element
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.data.values import one_line
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 

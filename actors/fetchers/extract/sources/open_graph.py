@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.data.schema_org import OPEN_GRAPH_TYPES
 from actors.fetchers.extract.data.values import one_line
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 

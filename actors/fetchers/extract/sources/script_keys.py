@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from actors.fetchers.extract.sources.claim import Claim, Field
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 

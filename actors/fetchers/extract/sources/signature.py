@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from actors.fetchers.extract.claim import Claim
 from actors.fetchers.extract.fields.bylines import author_claims, called_authors
 from actors.fetchers.extract.fields.date_lines import TIMES, date_claims
 from actors.fetchers.extract.fields.sight import sight
-from actors.fetchers.extract.sources.claim import Claim
 from actors.fetchers.extract.tree import Page
 
 

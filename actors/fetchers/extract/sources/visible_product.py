@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from turbohtml import Element
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.data.values import one_line
 from actors.fetchers.extract.shop import labels, standing, stock
 from actors.fetchers.extract.shop.prices import candidates
 from actors.fetchers.extract.shop.texts import Texts, texts
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import Page
 from protocol.confidence import Source
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from actors.fetchers.extract.claim import Field
 from actors.fetchers.extract.data import schema_org
 from actors.fetchers.extract.data.entities import Entity
 from actors.fetchers.extract.data.values import Json, items, mapping, one_line, scalar, words
-from actors.fetchers.extract.sources.claim import Field
 
 MAX_AUTHORS = 12
 MAX_TEXT_CHARS = 20_000

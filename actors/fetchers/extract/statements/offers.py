@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import unquote
 
+from actors.fetchers.extract.claim import Field
 from actors.fetchers.extract.data.schema_org import name as schema_name
 from actors.fetchers.extract.data.values import Json, items, mapping, one_line, scalar, words
-from actors.fetchers.extract.sources.claim import Field
 
 MAX_VARIANTS = 300
 MAX_CHARS = 300

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from actors.fetchers.extract.claim import Field
 from actors.fetchers.extract.data.records import MAX_RECORDS, Record
 from actors.fetchers.extract.data.values import Json, items, mapping, one_line, scalar
-from actors.fetchers.extract.sources.claim import Field
 
 MAX_CHARS = 500
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from actors.fetchers.extract.claim import Claim
 from actors.fetchers.extract.product import product
 from actors.fetchers.extract.sources import (
     embedded_json,
@@ -15,7 +16,6 @@ from actors.fetchers.extract.sources import (
     open_graph,
     visible_product,
 )
-from actors.fetchers.extract.sources.claim import Claim
 from actors.fetchers.extract.tree import Page, read
 from protocol.page import Product
 

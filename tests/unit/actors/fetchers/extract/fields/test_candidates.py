@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields.candidates import agree_authors, agree_dates, agree_titles, of_authors, of_dates
 from actors.fetchers.extract.fields.candidates import of_titles as titles_of
-from actors.fetchers.extract.sources.claim import Claim, Field
 from protocol.confidence import Source
 
 URL = "https://www.thedaily.example/on-blue-things"

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.fetchers.extract.choice.content import Content
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields.decide import Decided, decide
 from actors.fetchers.extract.sources import sources
-from actors.fetchers.extract.sources.claim import Claim, Field
 from actors.fetchers.extract.tree import read
 from protocol.confidence import Source, confidence
 from protocol.page import PageFields, PageType

@@ -6,10 +6,10 @@ from importlib.resources import files
 
 import pytest
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields.candidates import agree_dates, of_dates
 from actors.fetchers.extract.fields.election import AGREE, FILE, ballots, elect
 from actors.fetchers.extract.fields.vote import features
-from actors.fetchers.extract.sources.claim import Claim, Field
 from protocol.confidence import Source
 
 MAX_BYTES = 200_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from actors.fetchers.extract.claim import Claim, Field
 from actors.fetchers.extract.fields.standing import AGREEMENT, DISAGREEMENT, SUREST, best
-from actors.fetchers.extract.sources.claim import Claim, Field
 from protocol.confidence import BASELINES, Source
 
 META = BASELINES[Source.META_TAGS]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from actors.fetchers.extract.claim import Claim, EvidenceSource, Field
 from actors.fetchers.extract.sources import sources
-from actors.fetchers.extract.sources.claim import Claim, EvidenceSource, Field
 from actors.fetchers.extract.tree import read
 from protocol.confidence import Source
 

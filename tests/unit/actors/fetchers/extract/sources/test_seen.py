@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from actors.fetchers.extract.claim import Field
 from actors.fetchers.extract.sources import address, document_title, head_links, heading, meta, script_keys, signature
-from actors.fetchers.extract.sources.claim import Field
 from actors.fetchers.extract.tree import read
 
 URL = "https://www.example.org/blog/blue-things.html"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from actors.fetchers.extract.claim import Field
 from actors.fetchers.extract.sources import embedded_json, framework, json_ld, microdata, open_graph
-from actors.fetchers.extract.sources.claim import Field
 from actors.fetchers.extract.tree import read
 
 URL = "https://news.example/blue"
