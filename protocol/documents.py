@@ -15,7 +15,7 @@ NonEmpty = Annotated[str, Meta(min_length=1)]
 
 
 class Signal(StrEnum):
-    """What stands between a reader and the page (003; the fifteen of seed-notes 4.B)."""
+    """What stands between a reader and the page (003)."""
 
     PAYWALL_OR_LOGIN = "paywall_or_login"
     CONSENT_MODAL = "consent_modal"

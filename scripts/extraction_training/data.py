@@ -32,7 +32,7 @@ class GoldPage(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Its id over all data sets, as the scorer wants it."""
+        """Its id over all data sets."""
         return f"{self.dataset}__{self.id}"
 
     def body(self) -> bytes:
