@@ -19,6 +19,7 @@ from nats.js import JetStreamContext
 
 from bus.errors import TransportError
 from bus.nats.blobs import ObjectStore, create
+from bus.nats.client import HearingClient
 from bus.nats.failures import FAILURES, failure, told
 from bus.nats.keys import NKey
 from bus.nats.keyvalue import KeyValue
@@ -88,7 +89,7 @@ class NatsTransport:
 
     def __init__(self, actor: str, pending_limit: int = PENDING_LIMIT) -> None:
         """Take part as `actor`; `open` connects."""
-        self._client = Client()
+        self._client = HearingClient()
         self._actor = actor
         self._pending_limit = pending_limit
         self._tables: dict[str, KeyValue] = {}

@@ -12,7 +12,6 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 
@@ -115,22 +114,24 @@ def _source(page: GoldPage) -> str:
 
 
 def _fields(data_dir: Path) -> Iterable[Row]:
+    theirs: dict[str, Mapping[str, str]] = {}
     for name, outcomes in fields.measure(data_dir).items():
         answered = [one for one in outcomes if one.asked.answered]
         found = scoring.calibration([(one.sure, one.score) for one in answered if one.elected])
-        theirs = fmean(_their_field(name, one.asked.page) for one in answered)
-        yield _share(f"{name}", fmean(one.score for one in answered), GOALS[name], theirs)
+        fresh = [one.asked.page for one in answered if one.asked.page.name not in theirs]
+        theirs |= {page.name: _their_metadata(page) for page in fresh}
+        peer = fmean(_their_score(name, theirs[one.asked.page.name][name], one.asked.page) for one in answered)
+        yield _share(name, fmean(one.score for one in answered), GOALS[name], peer)
         yield Row(f"{name} confidence, ECE", f"{found.ece:.3f}", "none", found.ece, FIELD_ECE_BOUND, "<=", "")
 
 
-@cache
 def _their_metadata(page: GoldPage) -> Mapping[str, str]:
     found = trafilatura.extract_metadata(_source(page), default_url=page.url or None)
     return {name: str(getattr(found, name, None) or "") for name in ("title", "author", "date")}
 
 
-def _their_field(name: str, page: GoldPage) -> float:
-    told, gold = _their_metadata(page)[name], page.gold[name]
+def _their_score(name: str, told: str, page: GoldPage) -> float:
+    gold = page.gold[name]
     if name == "title":
         return scoring.title_loose(told, gold)
     if name == "author":

@@ -9,6 +9,7 @@ from pathlib import Path
 from subprocess import run
 
 import anyio
+import anyio.lowlevel
 import pytest
 from nats.errors import Error, SlowConsumerError
 from structlog.testing import capture_logs
@@ -209,6 +210,22 @@ async def test_complaints_never_make_the_connection_deaf(tmp_path: Path) -> None
 
             assert transport.slow == 1
             assert transport.connected
+
+
+async def test_a_wait_that_is_given_up_does_not_make_the_connection_deaf(tmp_path: Path) -> None:
+    """The answer to its PING comes when nobody waits for it any more."""
+    with anyio.fail_after(TEST_S):
+        async with serve_nats(tmp_path, GRANTS) as server, server.connect(OVERSEER) as transport:
+            heard: list[Message] = []
+            await transport.subscribe("loom.heard", note(heard))
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(transport.flush)
+                await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+
+            await transport.publish("loom.heard", b"still here")
+            with anyio.fail_after(BACK_S):
+                await until(lambda: bool(heard))
 
 
 async def test_a_connection_that_is_closed_for_good_says_so(tmp_path: Path) -> None:
