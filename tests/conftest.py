@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("weft", deadline=None)
+settings.register_profile("weft", settings(), deadline=None)
 settings.load_profile("weft")
