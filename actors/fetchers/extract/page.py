@@ -26,7 +26,7 @@ from actors.fetchers.extract.sources import sources
 from actors.fetchers.extract.tree import Page, read
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.confidence import Confidence, Source, confidence
-from protocol.documents import PageParts, WebObservationSummary
+from protocol.documents import ExtractedLink, PageParts, WebObservationSummary
 from protocol.page import PageFields
 from protocol.pages import PageEvidence
 
@@ -62,16 +62,15 @@ def extract_html(
 ) -> Extraction:
     """Extract from HTML, as a site sent it or as a browser shows it."""
     page = read(source, url)
-    claims = [claim for source in sources() for claim in source.claims(page)]
+    claims = [claim for place in sources() for claim in place.claims(page)]
     shown = blocks(page)
     content = choose(page, shown, _elsewhere(page, shown))
     decided = decide(page, claims, content)
     fields, sure = _fields(page, claims, content, decided)
     evidence, signals = walls.look(page, content)
     grids = parts.tables(page, content)
-    own_links, other_links = parts.links(page, content)
-    forms, lists = parts.forms(page), tuple(parts.record_lists(page, content))
-    seen_apis = apis.discover(page)
+    links, beside = _beside(page, content, fields)
+    endpoints = apis.discover(page)
     html = sanitised(page) if include_html else UNSET
     written = writer.write(page, content)  # the last: it takes the tree apart
     summary = WebObservationSummary(
@@ -79,20 +78,13 @@ def extract_html(
         title=decided.title,
         markdown=written.markdown,
         captured_at=captured_at or UNSET,
-        extracted_links=tuple(own_links),
+        extracted_links=links,
         signals=signals,
         text=written.text,
         html=html,
         language=fields.language or UNSET,
         tables=tuple(table for table, _ in grids),
-        parts=PageParts(
-            fields=fields,
-            navigation=tuple(other_links),
-            forms=forms,
-            lists=lists,
-            structured=page.embedded.items(),
-            left_out=_counted(written.left_out),
-        ),
+        parts=structs.replace(beside, left_out=_counted(written.left_out)),
     )
     return Extraction(
         summary=summary,
@@ -103,7 +95,19 @@ def extract_html(
         selectors=content.attempts,
         titles=decided.attempts,
         fields=sure,
-        apis=seen_apis,
+        apis=endpoints,
+    )
+
+
+def _beside(page: Page, content: Content, fields: PageFields) -> tuple[tuple[ExtractedLink, ...], PageParts]:
+    """Give the links of the content, and what the page says beside its words."""
+    own, others = parts.links(page, content)
+    return tuple(own), PageParts(
+        fields=fields,
+        navigation=tuple(others),
+        forms=parts.forms(page),
+        lists=tuple(parts.record_lists(page, content)),
+        structured=page.embedded.items(),
     )
 
 
