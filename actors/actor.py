@@ -9,7 +9,9 @@ from typing import Any, ClassVar, TypeVar
 
 from actors.settings import Settings
 from bus import Bus
-from bus.permissions import Grant, grant
+from bus.permissions import Grant, grant, micro_name
+from protocol import subjects
+from protocol.lifecycle import Absence, WhyAbsent
 from protocol.subjects import Bucket, Call, Event, Subject
 
 A = TypeVar("A")
@@ -48,6 +50,12 @@ class Actor:
     def warm(cls) -> None:
         """Load what every replica needs, before the process is forked that they live in; no thread, no file stays."""
 
+    @classmethod
+    def absence(cls, settings: Settings) -> Absence | None:
+        """Say why this actor cannot work on this machine, if it cannot: its replicas then do nothing else."""
+        del settings
+        return None
+
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Hold the actor's resources; it serves while the block lasts, and is drained before it ends."""
@@ -75,7 +83,13 @@ def handlers(actor: type[Actor]) -> tuple[Handler, ...]:
 
 def grant_of(actor: type[Actor]) -> Grant:
     """Tell what an actor may publish and subscribe."""
-    return grant(actor.name, (handler.subject for handler in handlers(actor)), actor.makes, actor.buckets)
+    answers = [handler.subject for handler in handlers(actor)]
+    return grant(actor.name, [*answers, why_absent(actor)], actor.makes, actor.buckets)
+
+
+def why_absent(actor: type[Actor]) -> Call[WhyAbsent, Absence]:
+    """Give the subject on which a replica that cannot work says why."""
+    return subjects.WHY_ABSENT.at(actor=micro_name(actor.name))
 
 
 def _marked(subject: Subject[Any], at_once: int) -> Callable[[M], M]:

@@ -65,6 +65,15 @@ class Settings(Struct, frozen=True, kw_only=True):
             extra={"secret": True},
         ),
     ] = ""
+    vault_key: Annotated[
+        str,
+        Meta(
+            pattern=r"^(?:[A-Za-z0-9_-]{43}=?)?$",
+            description="Key that saved logins are encrypted with, 32 bytes in URL-safe base64, the same on every "
+            "host; empty: a random one, made at first start and kept in the file vault-key of the data folder.",
+            extra={"secret": True},
+        ),
+    ] = ""
     nats_url: Annotated[
         str,
         Meta(
@@ -185,12 +194,26 @@ def resolve_api_key(settings: Settings) -> str:
     Raises:
         FaultError: CONFIG_INVALID when the file cannot be made or read.
     """
-    return settings.api_key or _key_in(key_file(settings))
+    return settings.api_key or _key_in("api_key", key_file(settings))
+
+
+def resolve_vault_key(settings: Settings) -> str:
+    """Give the key that saved logins are encrypted with: the one that is set, else the one in the data folder.
+
+    Raises:
+        FaultError: CONFIG_INVALID when the file cannot be made or read.
+    """
+    return settings.vault_key or _key_in("vault_key", vault_key_file(settings))
 
 
 def key_file(settings: Settings) -> Path:
     """Name the file that holds the key when none is set."""
     return settings.data_dir / "api-key"
+
+
+def vault_key_file(settings: Settings) -> Path:
+    """Name the file that holds the key of saved logins when none is set."""
+    return settings.data_dir / "vault-key"
 
 
 def describe(loaded: Loaded | None = None) -> tuple[Setting, ...]:
@@ -335,7 +358,7 @@ def _without_userinfo(url: str) -> str:
     return f"{scheme}://{MASK}@{host}" if userinfo or at else url
 
 
-def _key_in(path: Path) -> str:
+def _key_in(name: str, path: Path) -> str:
     try:
         if not path.exists():
             _make_key(path)
@@ -343,17 +366,17 @@ def _key_in(path: Path) -> str:
         key = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise _invalid(
-            "api_key", f"{path} cannot be used: {error}", "Repair or delete it, or set WEFT_API_KEY."
+            name, f"{path} cannot be used: {error}", f"Repair or delete it, or set {env_name(name)}."
         ) from None
     if not key:
-        raise _invalid("api_key", f"{path} is empty", "Delete it, and the next start makes a new key.")
+        raise _invalid(name, f"{path} is empty", "Delete it, and the next start makes a new key.")
     return key
 
 
 def _make_key(path: Path) -> None:
     """Write a new key unless somebody else does so first; nobody ever reads half a key."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".api-key.{secrets.token_hex(8)}")
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with open(descriptor, "w", encoding="ascii") as file:  # noqa: PTH123 - with an opener, which Path.open does not take
         file.write(secrets.token_urlsafe(KEY_BYTES) + "\n")

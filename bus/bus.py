@@ -15,6 +15,7 @@ from anyio.abc import TaskGroup
 from bus.calling import Calls
 from bus.micro import Discovery, read_stats
 from bus.permissions import micro_name
+from bus.seal import Seal
 from bus.serving import Endpoint, Handler
 from bus.stats import Meter, Replica, percentile_ms
 from bus.table import Table
@@ -42,6 +43,8 @@ class Bus:
         self.replica = replica
         self.transport = transport
         self.wire = Wire(f"{actor}/{replica}", transport.blobs, transport.max_payload)
+        self.seal: Seal | None = None
+        """What opens the sealed buckets, for those who are trusted with it."""
         self._calls = Calls(transport, self.wire)
         self._version = version
         self._description = description
@@ -97,8 +100,22 @@ class Bus:
         return await enqueue(await self._queue(work), self.wire, work, args, packet_id)
 
     async def table(self, bucket: Bucket[A]) -> Table[A]:
-        """Give the values of a bucket."""
-        return Table(bucket, await self.transport.keys(bucket))
+        """Give the values of a bucket.
+
+        Raises:
+            ValueError: the bucket is sealed, and this participant was given no key.
+        """
+        if bucket.sealed and self.seal is None:
+            msg = f"{bucket.name} is sealed"
+            raise ValueError(msg)
+        return Table(bucket, await self.transport.keys(bucket), self.seal if bucket.sealed else None)
+
+    async def prepare(self, entry: Bucket[Any] | Work[Any]) -> None:
+        """Make the bucket or the queue where there is none; the supervisor does it, who alone may."""
+        if isinstance(entry, Bucket):
+            await self.transport.keys(entry)
+        else:
+            await self._queue(entry)
 
     async def _queue(self, work: Work[Any]) -> Queue:
         if work.pattern not in self._queues:

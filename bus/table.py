@@ -1,4 +1,7 @@
-"""A bucket of the table of subjects as an actor sees it: typed values by key, and a watch."""
+"""A bucket of the table of subjects as an actor sees it: typed values by key, and a watch.
+
+The values of a sealed bucket are encrypted here; one that does not open (another key) counts as none.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,16 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import structlog
+
+from bus.seal import Seal, UnsealError
 from bus.transport import Entry, Keys
 from protocol.codec import decoder, encode
 from protocol.subjects import Bucket
+
+log = structlog.stdlib.get_logger()
+
+NOT_UNSEALED = "value_not_unsealed"
 
 A = TypeVar("A")
 
@@ -29,15 +39,22 @@ class Table(Generic[A]):
 
     bucket: Bucket[A]
     keys: Keys
+    seal: Seal | None = None
 
     async def get(self, key: str) -> Change[A] | None:
         """Give the value of a key with its revision, if it has one."""
         entry = await self.keys.get(key)
-        return None if entry is None or entry.value is None else self._change(key, entry.value, entry.revision)
+        if entry is None or entry.value is None:
+            return None
+        found = self._change(key, entry.value, entry.revision)
+        return None if found.value is None else found
 
     async def put(self, key: str, value: A, *, revision: int | None = None) -> int:
         """Set a key and return its new revision; ValueError when `revision` is given and no longer the last."""
-        return await self.keys.put(key, encode(value), revision=revision)
+        written = encode(value)
+        if self.seal is not None:
+            written = self.seal.seal(written, self._place(key))
+        return await self.keys.put(key, written, revision=revision)
 
     async def delete(self, key: str) -> None:
         """Remove a key."""
@@ -54,7 +71,16 @@ class Table(Generic[A]):
             yield self._change(entry.key, entry.value, entry.revision)
 
     def _change(self, key: str, value: bytes | None, revision: int) -> Change[A]:
+        if value is not None and self.seal is not None:
+            try:
+                value = self.seal.unseal(value, self._place(key))
+            except UnsealError:
+                log.warning(NOT_UNSEALED, bucket=self.bucket.name, revision=revision)
+                value = None
         return Change(key, None if value is None else _read(self.bucket.value, value), revision)
+
+    def _place(self, key: str) -> str:
+        return f"{self.bucket.name} {key}"
 
 
 def _read(kind: Any, value: bytes) -> Any:

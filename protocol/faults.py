@@ -61,12 +61,17 @@ class Code(StrEnum):
     SECURITY_ADDRESS_BLOCKED = "SECURITY_ADDRESS_BLOCKED"
     SECURITY_ORIGIN_REFUSED = "SECURITY_ORIGIN_REFUSED"
     BROWSER_UNAVAILABLE = "BROWSER_UNAVAILABLE"
+    PAGE_CRASHED = "PAGE_CRASHED"
+    BROWSER_PAGE_HUNG = "BROWSER_PAGE_HUNG"
+    ELEMENT_NOT_FOUND = "ELEMENT_NOT_FOUND"
+    SESSION_NOT_FOUND = "SESSION_NOT_FOUND"
     CONFIG_TIER_NOT_DEPLOYED = "CONFIG_TIER_NOT_DEPLOYED"
     CONFIG_INVALID = "CONFIG_INVALID"
     SITE_STRUCTURE_CHANGED = "SITE_STRUCTURE_CHANGED"
     BLOCKED_BOT_DETECTION = "BLOCKED_BOT_DETECTION"
     BLOCKED_RATE_LIMITED = "BLOCKED_RATE_LIMITED"
     BLOCKED_GEO_RESTRICTED = "BLOCKED_GEO_RESTRICTED"
+    BLOCKED_BY_ROBOTS = "BLOCKED_BY_ROBOTS"
     INTERNAL_ERROR = "INTERNAL_ERROR"
     INTERNAL_UNAVAILABLE = "INTERNAL_UNAVAILABLE"
     INTERNAL_BUSY = "INTERNAL_BUSY"
@@ -195,6 +200,8 @@ _FRESH = Action(
     tool_to_use="browse",
     parameters={"freshnessRequirement": "realtime"},
 )
+_NEW_SESSION = Action(action="create_session", description="Open a new browser session, and go on there.")
+_ASK_SITE = Action(action="ask_site", description="Ask whoever runs the site; its robots.txt keeps programs out.")
 _SECOND = {"priority": 2}
 
 
@@ -255,6 +262,16 @@ KINDS: Mapping[Code, Kind] = MappingProxyType(
         Code.BROWSER_UNAVAILABLE: Kind(
             _C.BROWSER, False, "The browser tier was asked for and none runs.", (_OPERATOR,)
         ),
+        Code.PAGE_CRASHED: Kind(
+            _C.BROWSER, True, "The page brought its browser down; a fresh one is there.", (_RETRY,)
+        ),
+        Code.BROWSER_PAGE_HUNG: Kind(
+            _C.BROWSER, False, "The page's scripts never end.", (_USE_BROWSER, _then(_REPORT))
+        ),
+        Code.ELEMENT_NOT_FOUND: Kind(_C.BROWSER, True, "The page has no such element.", (_FIX_INPUT,)),
+        Code.SESSION_NOT_FOUND: Kind(
+            _C.BROWSER, False, "There is no such browser session, or it was closed.", (_NEW_SESSION,)
+        ),
         Code.CONFIG_TIER_NOT_DEPLOYED: Kind(
             _C.CONFIG, False, "The tier that was asked for is not deployed.", (_OPERATOR,)
         ),
@@ -265,6 +282,9 @@ KINDS: Mapping[Code, Kind] = MappingProxyType(
         Code.BLOCKED_BOT_DETECTION: Kind(_C.BLOCKED, True, "The site shows a challenge to programs.", (_USE_BROWSER,)),
         Code.BLOCKED_RATE_LIMITED: Kind(_C.BLOCKED, True, "The site blocks after too many requests.", (_WAIT, _SLOWER)),
         Code.BLOCKED_GEO_RESTRICTED: Kind(_C.BLOCKED, True, "The site is closed to this region.", (_WAIT,)),
+        Code.BLOCKED_BY_ROBOTS: Kind(
+            _C.BLOCKED, False, "The site's robots.txt keeps programs from this page.", (_ASK_SITE,)
+        ),
         Code.INTERNAL_ERROR: Kind(_C.INTERNAL, True, "Weft failed; its log says why.", (_RETRY,)),
         Code.INTERNAL_UNAVAILABLE: Kind(_C.INTERNAL, True, "No live actor answers this call.", (_RETRY,)),
         Code.INTERNAL_BUSY: Kind(_C.INTERNAL, True, "Every replica has its hands full.", (_RETRY,)),

@@ -30,6 +30,17 @@ class ReplicaGone(Struct, frozen=True, kw_only=True):
     answers: tuple[str, ...] = ()
 
 
+class WhyAbsent(Struct, frozen=True, kw_only=True):
+    """WHY_ABSENT: a replica that runs, but cannot do what it is for, answers this and nothing else."""
+
+
+class Absence(Struct, frozen=True, kw_only=True):
+    """Why an actor cannot work where it was started, and the cure; both are for people."""
+
+    reason: str
+    cure: str = ""
+
+
 class Cancel(Struct, frozen=True, kw_only=True):
     """Stop the work whose answer would go to this inbox: its caller is gone."""
 

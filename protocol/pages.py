@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -43,6 +43,41 @@ class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     include_html: bool = False
     include_network: bool = False
     include_console: bool = False
+    wait_for_selector: str | None = None
+    scroll_to_load: bool = False
+    dismiss_overlays: bool = False
+    obey_robots: bool = False
+    screenshot: Screenshot | None = None
+    pdf: bool = False
+
+
+class Screenshot(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A picture that is to be taken of a page: of what the window shows, of the whole page, or of one element.
+
+    `quality` counts for the formats that lose some, from 1 to 100.
+    """
+
+    form: Literal["png", "jpeg", "webp"] = "png"
+    full_page: bool = False
+    selector: str | None = None
+    quality: Annotated[int, Meta(ge=1, le=100)] = 80
+
+
+class Captured(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Bytes that were taken of a page, by their `name` in the object store CAPTURES; `size` in bytes."""
+
+    kind: Literal["screenshot", "pdf", "download"]
+    name: str
+    media_type: str
+    size: int
+    file_name: str = ""
+
+
+class Dialog(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A dialog that the page opened, and that was dismissed; `message` is the web's, and cut."""
+
+    kind: Literal["alert", "confirm", "prompt", "beforeunload"]
+    message: str
 
 
 class ErrorPage(StrEnum):
@@ -57,7 +92,8 @@ class PageEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `incomplete` and `challenge` hold the names of the marks that were found, `scripts` the number of scripts
     that the page loads or holds; `markup` is false for what never had any (JSON, plain text). `error_page` and
-    `consent_wall` tell what stands where the content should be.
+    `consent_wall` tell what stands where the content should be. `escalate` holds the names of the signals that a real
+    browser would show something else, `cut_short` the limit that ended the page before it was settled.
     """
 
     content_length: int
@@ -69,6 +105,8 @@ class PageEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scripts: int = 0
     error_page: ErrorPage | None = None
     consent_wall: bool = False
+    escalate: tuple[str, ...] = ()
+    cut_short: str = ""
 
 
 class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -97,6 +135,8 @@ class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
     retry_count: int = 0
     network: tuple[NetworkRequest, ...] = ()
     console: tuple[ConsoleMessage, ...] = ()
+    captures: tuple[Captured, ...] = ()
+    dialogs: tuple[Dialog, ...] = ()
 
 
 class PageClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):

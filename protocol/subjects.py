@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from protocol.browse import MAX_LATENCY_MS
-from protocol.lifecycle import ReplicaGone, ReplicaReady
+from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
 
 A = TypeVar("A")
@@ -83,6 +83,8 @@ class Bucket(Generic[A]):
     value: type[A]
     history: int = 1
     ttl_ms: int | None = None
+    sealed: bool = False
+    """Whether values are encrypted before they reach the bus; whoever uses such a bucket is given the key."""
 
 
 def fill(pattern: str, tokens: dict[str, str]) -> str:
@@ -118,6 +120,7 @@ def matches(subject: str, wildcard: str) -> bool:
 
 BROWSE = Call("web.browse", BrowsePage, Browsed, timeout_ms=MAX_LATENCY_MS)
 FETCH = Call("web.fetch.{tier}", FetchPage, Fetched)
+WHY_ABSENT = Call("actor.absent.{actor}", WhyAbsent, Absence, timeout_ms=1_000)
 VERIFY_PAGE = Call("verify.page", PageClaim, Verdict, timeout_ms=5_000)
 
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)

@@ -46,6 +46,9 @@ install() {
   follow_the_machine
   "$python" -m uv pip sync -q --python "$python" --require-hashes --compile-bytecode "$lock" ||
     die "$lock could not be installed: is the package index reachable? PIP_INDEX_URL names another"
+  # The wheel of the light tier is not for every machine: without it the tier says that it is absent, the others go on.
+  "$python" -m uv pip install -q --python "$python" --require-hashes --no-deps --compile-bytecode -r requirements-light.lock 2> /dev/null ||
+    printf '%s: no light tier here: its program has no build for this machine\n' "${0##*/}" >&2
   # Offline and without isolation: the build backend is in the lock like everything else.
   "$python" -m uv pip install -q --python "$python" --offline --no-deps --no-build-isolation --editable . ||
     die 'Weft itself could not be installed: is the checkout complete?'

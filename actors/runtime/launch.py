@@ -24,10 +24,11 @@ from actors.runtime.replica import VERSION, replica_main
 from actors.runtime.rundir import claimed, read_ready, ready_path, write_ready
 from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
 from actors.runtime.system import ONLOOKER, Plan, System, running
-from actors.settings import Settings, key_file, resolve_api_key
+from actors.settings import Settings, key_file, resolve_api_key, resolve_vault_key
 from bus import Bus, TransportError, logs
 from bus.nats import keys
 from bus.nats.transport import connect as connect_nats
+from bus.seal import new_key
 from protocol.faults import Code, FaultError, fault
 
 log = structlog.stdlib.get_logger()
@@ -56,7 +57,9 @@ def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], r
         zygote = None if single_process else zygote_process(replica_main, fork=_forks(settings))
         control = stack.enter_context(zygote) if zygote else None
         new_key = not settings.api_key and not key_file(settings).exists()
-        settings = msgspec.structs.replace(settings, api_key=resolve_api_key(settings))
+        settings = msgspec.structs.replace(
+            settings, api_key=resolve_api_key(settings), vault_key=resolve_vault_key(settings)
+        )
         listener = None
         if GATEWAY in actors:
             listener = stack.enter_context(listen("port", settings.host, settings.port))
@@ -139,7 +142,7 @@ async def connect(settings: Settings) -> AsyncGenerator[Bus]:
 async def private(settings: Settings) -> AsyncGenerator[System]:
     """Give a system of this process alone, without a gateway, for as long as the block lasts."""
     names = [name for name in ACTORS if name != GATEWAY]
-    settings = msgspec.structs.replace(settings, nats_url="", nats_port=0, api_key="")
+    settings = msgspec.structs.replace(settings, nats_url="", nats_port=0, api_key="", vault_key=new_key())
     plan = Plan(settings, dict.fromkeys(names, 1), kinds(names))
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
         async with tasks(plan.kinds) as spawner, running(plan, spawner, Path(folder)) as system:

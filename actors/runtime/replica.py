@@ -6,6 +6,8 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from importlib import metadata
 from typing import cast
 
@@ -15,13 +17,14 @@ import structlog
 from anyio import to_thread
 from msgspec import Struct
 
-from actors.actor import Actor, handlers
+from actors.actor import Actor, handlers, why_absent
 from actors.registry import kinds
 from actors.settings import Settings
 from bus import Bus, TransportError, logs, tracing
 from bus.nats.keys import NKey
 from bus.nats.transport import NatsTransport, connect
-from protocol.lifecycle import ReplicaGone, ReplicaReady
+from bus.seal import Seal
+from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.subjects import REPLICA_GONE, REPLICA_READY
 
 log = structlog.stdlib.get_logger()
@@ -29,6 +32,9 @@ log = structlog.stdlib.get_logger()
 READY = "replica_ready"
 DRAINED = "replica_drained"
 DIED = "replica_died"
+ABSENT = "replica_absent"
+
+_ANSWERS_AT_ONCE = 64
 
 VERSION = metadata.version("weft")
 
@@ -70,13 +76,12 @@ async def _serve(
     kind: type[Actor], spec: ReplicaSpec, transport: NatsTransport, stop: anyio.Event, listener: socket.socket | None
 ) -> None:
     bus = Bus(transport, spec.actor, spec.replica, VERSION, (kind.__doc__ or "").partition("\n")[0])
+    bus.seal = Seal.of(spec.settings.vault_key) if spec.settings.vault_key else None
     extra = {"listener": listener} if listener is not None else {}
     actor = kind(bus=bus, settings=spec.settings, **extra)
     async with bus.running(), anyio.create_task_group() as tasks:
         tasks.start_soon(_until_closed, transport)
-        async with actor.open():
-            for handler in handlers(kind):
-                await bus.serve(handler.subject, getattr(actor, handler.method), at_once=handler.at_once)
+        async with _working(actor, bus):
             await bus.announce()
             await transport.flush()
             await bus.tell(REPLICA_READY, _ready(bus))
@@ -86,6 +91,26 @@ async def _serve(
         await bus.tell(REPLICA_GONE, ReplicaGone(actor=bus.actor, replica=bus.replica, reason="drained"))
         log.info(DRAINED)
         tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _working(actor: Actor, bus: Bus) -> AsyncGenerator[None]:
+    """Have the actor answer what it is there for; where it cannot work, only why."""
+    kind = type(actor)
+    absence = kind.absence(actor.settings)
+    if absence is not None:
+
+        async def why(_asked: WhyAbsent) -> Absence:
+            return absence
+
+        log.warning(ABSENT, reason=absence.reason, cure=absence.cure)
+        await bus.serve(why_absent(kind), why, at_once=_ANSWERS_AT_ONCE)
+        yield
+        return
+    async with actor.open():
+        for handler in handlers(kind):
+            await bus.serve(handler.subject, getattr(actor, handler.method), at_once=handler.at_once)
+        yield
 
 
 def _ready(bus: Bus) -> ReplicaReady:

@@ -116,6 +116,8 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
         _speaking(url, plan.key(SUPERVISOR)) as bus,
     ):
         await supervisor.listen(bus)
+        for bucket in {bucket.name: bucket for kind in plan.kinds.values() for bucket in kind.buckets}.values():
+            await bus.prepare(bucket)
         slots = {name: [_slot(plan, spawner, name, url) for _ in range(n)] for name, n in plan.actors.items()}
         for slot in chain.from_iterable(slots.values()):
             group.start_soon(supervisor.keep, slot)
@@ -181,9 +183,14 @@ async def _speaking(url: str, key: NKey | None) -> AsyncGenerator[Bus]:
 
 
 def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
-    """Give a slot for a replica; only the gateway is told the API key and gets the listening socket."""
+    """Give a slot for a replica; each is told the secrets that it needs, and the gateway gets the listening socket."""
     gateway = name == GATEWAY
-    settings = plan.settings if gateway else msgspec.structs.replace(plan.settings, api_key="")
+    sealed = any(bucket.sealed for bucket in plan.kinds[name].buckets)
+    settings = msgspec.structs.replace(
+        plan.settings,
+        api_key=plan.settings.api_key if gateway else "",
+        vault_key=plan.settings.vault_key if sealed else "",
+    )
 
     async def start() -> Child:
         slot.replica = token_hex(6)

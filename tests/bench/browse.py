@@ -13,10 +13,10 @@ import anyio
 import httpx2
 
 from actors.fetchers.extract.page import extract
-from actors.fetchers.intelligence.client import WebClient
+from actors.fetchers.web.client import WebClient, WebRequest
+from actors.fetchers.web.cookies import Jar
 from actors.settings import Settings
 from protocol.browse import Freshness
-from protocol.pages import FetchPage
 from tests.bench.processes import cpu_s
 from tests.bench.servers import process
 from tests.bench.table import Row
@@ -46,7 +46,7 @@ async def _latency(folder: Path, url: str) -> list[Row]:
     ):
 
         async def peer() -> None:
-            found = await direct.fetch(FetchPage(url=url, freshness=Freshness.REALTIME), 10_000)
+            found = await direct.fetch(WebRequest(url, freshness=Freshness.REALTIME), Jar(), 10_000)
             await anyio.to_thread.run_sync(_extracted, found.body, found.content_type, found.url)
 
         async def ours() -> None:

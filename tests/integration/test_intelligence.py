@@ -12,7 +12,8 @@ import anyio
 import pytest
 
 from actors.fetchers.intelligence.actor import Intelligence
-from actors.fetchers.intelligence.client import Response, WebClient
+from actors.fetchers.web.client import Response, WebClient, WebRequest
+from actors.fetchers.web.cookies import Jar
 from actors.settings import Settings
 from bus import Bus
 from protocol.browse import Freshness, RenderTier
@@ -57,9 +58,12 @@ async def actor() -> AsyncGenerator[tuple[Site, Callable[[FetchPage], Awaitable[
                 yield site, intelligence.fetch
 
 
-async def get(client: WebClient, url: str, timeout_ms: int = TIMEOUT_MS, **options: object) -> Response:
-    """Fetch with options of FetchPage."""
-    return await client.fetch(FetchPage(url=url, **options), timeout_ms)  # type: ignore[arg-type]  # a test's shorthand
+async def get(
+    client: WebClient, url: str, timeout_ms: int = TIMEOUT_MS, cookies: Jar | None = None, **options: object
+) -> Response:
+    """Fetch with options of WebRequest."""
+    request = WebRequest(url, **options)  # type: ignore[arg-type]  # a test's shorthand
+    return await client.fetch(request, Jar() if cookies is None else cookies, timeout_ms)
 
 
 async def code_of(client: WebClient, url: str, timeout_ms: int = TIMEOUT_MS) -> Code:
@@ -272,8 +276,8 @@ async def test_cached_takes_what_is_stale() -> None:
 async def test_a_session_never_sees_the_pages_of_another() -> None:
     async with web() as (site, client):
         answers = [
-            (await get(client, site.url("/fresh?age=60"), session=session)).from_cache
-            for session in (None, "a", "b", "a", "b", None)
+            (await get(client, site.url("/fresh?age=60"), partition=session)).from_cache
+            for session in ("", "a", "b", "a", "b", "")
         ]
 
         assert answers == [False, False, False, True, True, True]
@@ -289,14 +293,14 @@ async def test_no_cache_keeps_nothing() -> None:
 
 async def test_cookies_belong_to_their_session() -> None:
     async with web() as (site, client):
-        await get(client, site.url("/cookies/set?value=one"), session="a")
-        await get(client, site.url("/cookies/set?value=two"), session=None)
+        jar = Jar()
+        await get(client, site.url("/cookies/set?value=one"), cookies=jar)
+        await get(client, site.url("/cookies/set?value=two"))
         seen = [
-            (await get(client, site.url("/cookies/echo"), session=session)).body.decode()
-            for session in ("a", "b", None)
+            (await get(client, site.url("/cookies/echo"), cookies=cookies)).body.decode() for cookies in (jar, Jar())
         ]
 
-        assert seen == ["kept=one", "none", "none"]
+        assert seen == ["kept=one", "none"]
 
 
 async def test_a_cookie_lives_through_the_redirects_of_its_fetch() -> None:
@@ -311,17 +315,19 @@ async def test_a_cookie_lives_through_the_redirects_of_its_fetch() -> None:
 
 async def test_cookies_do_not_go_to_another_host() -> None:
     async with web() as (site, client):
-        await get(client, site.url("/cookies/set"), session="a")
+        jar = Jar()
+        await get(client, site.url("/cookies/set"), cookies=jar)
         target = f"http://localhost:{site.port}/cookies"
-        answer = await get(client, site.url(f"/redirect/private?to={target}"), session="a")
+        answer = await get(client, site.url(f"/redirect/private?to={target}"), cookies=jar)
 
         assert (answer.url, answer.body) == (target, b"none")
 
 
 async def test_what_is_recorded_holds_no_secret() -> None:
     async with web() as (site, client):
-        await get(client, site.url("/cookies/set?value=hush"), session="a")
-        again = await get(client, site.url("/json?token=hush&page=2"), session="a", include_network=True)
+        jar = Jar()
+        await get(client, site.url("/cookies/set?value=hush"), cookies=jar)
+        again = await get(client, site.url("/json?token=hush&page=2"), cookies=jar, record_body=True)
 
         (exchange,) = again.exchanges
         assert exchange.url == site.url("/json?token=[redacted]&page=2")

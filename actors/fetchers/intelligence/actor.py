@@ -12,12 +12,13 @@ from hashlib import blake2b
 from typing import ClassVar
 
 from actors.actor import Actor, handles
-from actors.fetchers import redact
 from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.extract.formats.kinds import kind_of
 from actors.fetchers.extract.page import extract
 from actors.fetchers.extracting import Extractor
-from actors.fetchers.intelligence.client import Response, WebClient
+from actors.fetchers.sessions import Sessions
+from actors.fetchers.web import redact
+from actors.fetchers.web.client import Response, WebClient, WebRequest
 from bus import remaining_ms, span
 from protocol import subjects
 from protocol.browse import DEFAULT_LATENCY_MS, RenderTier
@@ -42,6 +43,7 @@ class Intelligence(Actor):
 
     _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
+    _sessions: Sessions = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:
@@ -51,6 +53,7 @@ class Intelligence(Actor):
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Hold the HTTP client, and what reads pages beside the loop."""
+        self._sessions = Sessions()
         async with WebClient(self.settings) as self._web, Extractor() as self._extractor:
             yield
 
@@ -69,7 +72,8 @@ class Intelligence(Actor):
         attributes = {"http.request.method": "GET", "url.full": redact.url(request.url)}
         with span("GET", kind="client", attributes=attributes) as seen:
             try:
-                response = await self._web.fetch(request, time_for_site(remaining_ms()))
+                async with self._sessions.use(request.session, request.url) as session:
+                    response = await self._web.fetch(_asked(request), session.cookies, time_for_site(remaining_ms()))
             except FaultError as error:
                 seen.fail(error.fault.code.value)
                 raise
@@ -82,6 +86,15 @@ class Intelligence(Actor):
         return await self._extractor.run(
             extract, body, content_type, response.url, include_html=request.include_html, captured_at=now
         )
+
+
+def _asked(request: FetchPage) -> WebRequest:
+    return WebRequest(
+        request.url,
+        freshness=request.freshness,
+        partition=request.session or "",
+        record_body=request.include_network,
+    )
 
 
 def _readable(response: Response) -> tuple[bytes, str]:

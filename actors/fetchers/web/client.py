@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -18,22 +19,25 @@ import httpx2
 from hishel import CacheOptions
 from hishel.httpx2 import AsyncCacheTransport
 
-from actors.fetchers import redact
-from actors.fetchers.intelligence import guard
-from actors.fetchers.intelligence.cache import MemoryStorage
-from actors.fetchers.intelligence.cookies import Jars, refusing_jar
+from actors.fetchers.web import guard, redact
+from actors.fetchers.web.cache import MemoryStorage
+from actors.fetchers.web.cookies import Jar, refusing_jar
 from protocol.browse import Freshness, NetworkRequest
 from protocol.faults import Code, FaultError, fault
-from protocol.pages import FetchPage
 
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8"
 _ACCEPT_LANGUAGE = "en,*;q=0.5"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_TO_GET = frozenset({301, 302})
+"""Redirects that turn a POST into a GET, as browsers do (RFC 9110 §15.4); 303 does so to everything."""
+
 _MAX_REDIRECT_BODY_BYTES = 65_536
 _MAX_CONNECTIONS = 100
 _KEEPALIVE_S = 30.0
 _ATTEMPTS = 2
 """A GET that broke off before it was answered is sent once more: a kept-alive connection may have been closed."""
+
+_REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _DIRECTIVES = {Freshness.REALTIME: "no-cache", Freshness.CACHED: "max-stale"}
 
@@ -78,6 +82,24 @@ class WebSettings(Protocol):
 
 
 @dataclass(frozen=True)
+class WebRequest:
+    """One thing to be got of the web: for itself, or on behalf of a page.
+
+    `headers` are sent beside the client's own and replace those of the same name. `partition` keeps cached answers of
+    one session from another's. With `follow` false a redirect is an answer like any other.
+    """
+
+    url: str
+    method: str = "GET"
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    freshness: Freshness = Freshness.ANY
+    partition: str = ""
+    follow: bool = True
+    record_body: bool = False
+
+
+@dataclass(frozen=True)
 class Response:
     """What a site answered at the end of its redirects: `url` is the last one, `body` is decoded.
 
@@ -100,7 +122,6 @@ class WebClient:
     def __init__(self, settings: WebSettings, resolve: guard.Resolve = guard.resolve) -> None:
         self._settings = settings
         self._resolve = resolve
-        self._jars = Jars()
         self._open = AsyncExitStack()
         self._http: httpx2.AsyncClient | None = None
 
@@ -126,59 +147,63 @@ class WebClient:
         """Close every connection."""
         await self._open.__aexit__(kind, error, trace)
 
-    async def fetch(self, request: FetchPage, timeout_ms: int) -> Response:
-        """Get a page, whatever its status.
+    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> Response:
+        """Get something, whatever its status; what it sets goes into `cookies`.
 
         Raises:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS or CONTENT_TOO_LARGE.
         """
         try:
             with anyio.fail_after(timeout_ms / 1000), _faults():
-                return await self._follow(request, timeout_ms)
+                return await self._follow(request, cookies, timeout_ms)
         except TimeoutError as error:
             raise FaultError(fault(Code.NETWORK_TIMEOUT)) from error
 
-    async def _follow(self, request: FetchPage, timeout_ms: int) -> Response:
-        url = guard.check_url(request.url)
-        cookies = self._jars.of(request.session)
+    async def _follow(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> Response:
+        url, method, body = guard.check_url(request.url), request.method, request.body
         exchanges: list[NetworkRequest] = []
         seen: set[tuple[str, str]] = set()
         retries = 0
         for _ in range(self._settings.fetch_max_redirects + 1):
-            hop = self._request(url, request, timeout_ms)
+            hop = self._request(replace(request, method=method, body=body), url, timeout_ms)
             cookies.set_cookie_header(hop)
             step = (str(url), hop.headers.get("cookie", ""))
             if step in seen:
                 break
             seen.add(step)
-            answer = await self._exchange(hop, cookies, record_body=request.include_network)
+            answer = await self._exchange(hop, cookies, record_body=request.record_body)
             exchanges += answer.exchanges
             retries += answer.retry_count
             location = answer.headers.get("location")
-            if answer.status not in _REDIRECTS or location is None:
+            if answer.status not in _REDIRECTS or location is None or not request.follow:
                 return replace(answer, url=str(url), exchanges=tuple(exchanges), retry_count=retries)
             url = guard.check_redirect(url, location)
+            if answer.status == HTTPStatus.SEE_OTHER or (answer.status in _TO_GET and method == "POST"):
+                method, body = "GET", b""
         raise FaultError(fault(Code.HTTP_TOO_MANY_REDIRECTS))
 
-    def _request(self, url: httpx2.URL, request: FetchPage, timeout_ms: int) -> httpx2.Request:
+    def _request(self, request: WebRequest, url: httpx2.URL, timeout_ms: int) -> httpx2.Request:
         total = timeout_ms / 1000
         connect = min(self._settings.fetch_connect_timeout_ms / 1000, total)
         directive = _DIRECTIVES.get(request.freshness)
         url = url.copy_with(fragment=None)
-        # The session is part of the key: sessions never see each other's pages.
         caching = {
-            "key": f"{request.session or ''} {url}",
+            "key": f"{request.partition} {url}",
             "rfc": CacheOptions(shared=False, allow_stale=request.freshness is Freshness.CACHED),
         }
+        headers = httpx2.Headers(request.headers)
+        if directive:
+            headers["Cache-Control"] = directive
         return self._client.build_request(
-            "GET",
+            request.method,
             url,
-            headers={"Cache-Control": directive} if directive else None,
+            headers=headers,
+            content=request.body or None,
             timeout=httpx2.Timeout(total, connect=connect),
             extensions={"caching": caching},
         )
 
-    async def _exchange(self, request: httpx2.Request, cookies: httpx2.Cookies, *, record_body: bool) -> Response:
+    async def _exchange(self, request: httpx2.Request, cookies: Jar, *, record_body: bool) -> Response:
         started, at_ms = time.perf_counter(), time.time_ns() // 1_000_000
         response, retries = await self._send(request)
         try:
@@ -217,7 +242,7 @@ class WebClient:
             try:
                 response = await self._client.send(request, stream=True, auth=None, follow_redirects=False)
             except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError):
-                if attempt == _ATTEMPTS:
+                if attempt == _ATTEMPTS or request.method not in _REPEATABLE:
                     raise
                 attempt += 1
             else:

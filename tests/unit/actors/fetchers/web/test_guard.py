@@ -10,7 +10,7 @@ import anyio
 import httpcore2
 import pytest
 
-from actors.fetchers.intelligence import guard
+from actors.fetchers.web import guard
 from protocol.faults import Code, FaultError
 
 PUBLIC = "93.184.215.14"

@@ -7,7 +7,7 @@ from typing import cast
 
 from hishel import Headers, Request, Response
 
-from actors.fetchers.intelligence.cache import MemoryStorage
+from actors.fetchers.web.cache import MemoryStorage
 
 KIB = 1_024
 

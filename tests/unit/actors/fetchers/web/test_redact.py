@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from actors.fetchers import redact
+from actors.fetchers.web import redact
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx2
 
-from actors.fetchers.intelligence.cookies import Jars, refusing_jar
+from actors.fetchers.web.cookies import Jar, refusing_jar
 
 
 def answer(*cookies: str, url: str = "http://www.site.co.uk/") -> httpx2.Response:
@@ -12,33 +12,32 @@ def answer(*cookies: str, url: str = "http://www.site.co.uk/") -> httpx2.Respons
     return httpx2.Response(200, headers=headers, request=httpx2.Request("GET", url))
 
 
-def test_the_session_used_longest_ago_is_forgotten() -> None:
-    jars = Jars(max_sessions=2)
-    for session in ("a", "b", "a", "c"):
-        jars.of(session).extract_cookies(answer(f"from={session}"))
-
-    assert [dict(jars.of(session)) for session in ("c", "a", "b")] == [{"from": "c"}, {"from": "a"}, {}]
-
-
-def test_no_session_keeps_nothing() -> None:
-    jars = Jars()
-    jars.of(None).extract_cookies(answer("a=1"))
-
-    assert dict(jars.of(None)) == {}
-
-
 def test_a_jar_forgets_its_oldest_cookie() -> None:
-    jar = Jars().of("a")
+    jar = Jar()
     jar.extract_cookies(answer(*(f"c{number}={number}" for number in range(310))))
 
     assert (len(jar), jar.get("c0"), jar.get("c309")) == (300, None, "309")
 
 
 def test_no_cookie_for_a_whole_country() -> None:
-    jar = Jars().of("a")
+    jar = Jar()
     jar.extract_cookies(answer("wide=1; Domain=co.uk", "own=1; Domain=site.co.uk"))
 
     assert dict(jar) == {"own": "1"}
+
+
+def test_what_is_exported_can_be_loaded() -> None:
+    jar = Jar()
+    jar.extract_cookies(answer("own=1; HttpOnly; SameSite=Lax; Path=/a", "wide=2; Domain=site.co.uk; Max-Age=60"))
+    other = Jar()
+    other.load(jar.export())
+
+    assert other.export() == jar.export()
+    assert [(c.name, c.domain, c.host_only, c.http_only, c.same_site) for c in jar.export()] == [
+        ("own", "www.site.co.uk", True, True, "Lax"),
+        ("wide", "site.co.uk", False, False, None),
+    ]
+    assert [cookie.name for cookie in other.export("http://site.co.uk/")] == ["wide"]
 
 
 def test_the_refusing_jar_takes_none() -> None:

@@ -1,0 +1,3 @@
+"""The dearest tier: a real Chromium, kept warm."""
+
+from __future__ import annotations

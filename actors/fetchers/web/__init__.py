@@ -1,0 +1,3 @@
+"""The one way out to the web, for every tier: guarded, polite, cached."""
+
+from __future__ import annotations

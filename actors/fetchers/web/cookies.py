@@ -1,0 +1,100 @@
+"""The cookies of one session, bounded, in the form that is kept and in the form that is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http import cookiejar
+from typing import Literal, cast
+
+import httpx2
+
+from protocol.sessions import Cookie
+
+_MAX_COOKIES = 300
+_SAME_SITE = "SameSite"
+_HTTP_ONLY = "HttpOnly"
+
+
+class Jar(httpx2.Cookies):
+    """Cookies that are set by answers, sent with requests, given by `export` and taken back by `load`."""
+
+    def __init__(self) -> None:
+        # strict_domain: no cookie for the whole of co.uk.
+        super().__init__(_BoundedJar(cookiejar.DefaultCookiePolicy(strict_domain=True)))
+
+    def load(self, cookies: Iterable[Cookie]) -> None:
+        """Add these cookies to the others; one of the same name, domain and path is replaced."""
+        for cookie in cookies:
+            self.jar.set_cookie(_stored(cookie))
+
+    def export(self, url: str | None = None) -> tuple[Cookie, ...]:
+        """Give every cookie that has not expired, or only those that a request for `url` would carry."""
+        if url is None:
+            return tuple(_cookie(cookie) for cookie in self.jar if not cookie.is_expired())
+        request = httpx2.Request("GET", url)
+        self.set_cookie_header(request)
+        sent = {pair.partition("=")[0].strip() for pair in request.headers.get("cookie", "").split(";")}
+        return tuple(cookie for cookie in self.export() if cookie.name in sent and _reaches(cookie, request.url))
+
+
+def refusing_jar() -> cookiejar.CookieJar:
+    """Make a jar that takes no cookie: httpx's own is shared by every fetch."""
+    return cookiejar.CookieJar(cookiejar.DefaultCookiePolicy(allowed_domains=()))
+
+
+class _BoundedJar(cookiejar.CookieJar):
+    """A jar that forgets its oldest cookie rather than grow past a bound."""
+
+    def set_cookie(self, cookie: cookiejar.Cookie) -> None:
+        super().set_cookie(cookie)
+        for oldest in list(self)[:-_MAX_COOKIES]:
+            self.clear(oldest.domain, oldest.path, oldest.name)
+
+
+def _reaches(cookie: Cookie, url: httpx2.URL) -> bool:
+    within = url.host == cookie.domain or (not cookie.host_only and url.host.endswith(f".{cookie.domain}"))
+    return within and url.path.startswith(cookie.path)
+
+
+def _cookie(stored: cookiejar.Cookie) -> Cookie:
+    same_site = stored.get_nonstandard_attr(_SAME_SITE) or stored.get_nonstandard_attr(_SAME_SITE.lower()) or ""
+    # http.cookiejar calls a host without a dot `host.local`.
+    domain = stored.domain.removeprefix(".").removesuffix(".local")
+    return Cookie(
+        name=stored.name,
+        value=stored.value or "",
+        domain=domain,
+        path=stored.path,
+        expires=None if stored.expires is None else float(stored.expires),
+        secure=stored.secure,
+        http_only=stored.has_nonstandard_attr(_HTTP_ONLY) or stored.has_nonstandard_attr(_HTTP_ONLY.lower()),
+        host_only=not stored.domain_specified,
+        same_site=cast("Literal['Strict', 'Lax', 'None']", same_site.title())
+        if same_site.title() in ("Strict", "Lax", "None")
+        else None,
+    )
+
+
+def _stored(cookie: Cookie) -> cookiejar.Cookie:
+    domain = cookie.domain if "." in cookie.domain or ":" in cookie.domain else f"{cookie.domain}.local"
+    rest = {_HTTP_ONLY: ""} if cookie.http_only else {}
+    if cookie.same_site:
+        rest[_SAME_SITE] = cookie.same_site
+    return cookiejar.Cookie(
+        version=0,
+        name=cookie.name,
+        value=cookie.value,
+        port=None,
+        port_specified=False,
+        domain=domain if cookie.host_only else f".{domain}",
+        domain_specified=not cookie.host_only,
+        domain_initial_dot=not cookie.host_only,
+        path=cookie.path,
+        path_specified=True,
+        secure=cookie.secure,
+        expires=None if cookie.expires is None else int(cookie.expires),
+        discard=cookie.expires is None,
+        comment=None,
+        comment_url=None,
+        rest=rest,
+    )
