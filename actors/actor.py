@@ -12,7 +12,7 @@ from bus import Bus
 from bus.permissions import Grant, grant, micro_name
 from protocol import subjects
 from protocol.lifecycle import Absence, WhyAbsent
-from protocol.subjects import Bucket, Call, Event, Subject
+from protocol.subjects import Bucket, Call, Event, Objects, Subject
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -42,6 +42,7 @@ class Actor:
     name: ClassVar[str]
     makes: ClassVar[tuple[Subject[Any], ...]] = ()
     buckets: ClassVar[tuple[Bucket[Any], ...]] = ()
+    stores: ClassVar[tuple[Objects, ...]] = ()
 
     bus: Bus
     settings: Settings
@@ -84,7 +85,7 @@ def handlers(actor: type[Actor]) -> tuple[Handler, ...]:
 def grant_of(actor: type[Actor]) -> Grant:
     """Tell what an actor may publish and subscribe."""
     answers = [handler.subject for handler in handlers(actor)]
-    return grant(actor.name, [*answers, why_absent(actor)], actor.makes, actor.buckets)
+    return grant(actor.name, [*answers, why_absent(actor)], actor.makes, actor.buckets, actor.stores)
 
 
 def why_absent(actor: type[Actor]) -> Call[WhyAbsent, Absence]:

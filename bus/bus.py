@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 
 from bus.calling import Calls
 from bus.micro import Discovery, read_stats
+from bus.objects import Store
 from bus.permissions import micro_name
 from bus.seal import Seal
 from bus.serving import Endpoint, Handler
@@ -23,7 +24,7 @@ from bus.tracing import inject, sending, span
 from bus.transport import Message, Queue, Transport
 from bus.wire import Wire
 from bus.work import Worker, enqueue
-from protocol.subjects import Bucket, Call, Event, Subject, Work
+from protocol.subjects import Bucket, Call, Event, Objects, Subject, Work
 
 _TAP_ROOM = 10_000
 """Packets that a slow onlooker may be behind, before it loses some."""
@@ -110,12 +111,19 @@ class Bus:
             raise ValueError(msg)
         return Table(bucket, await self.transport.keys(bucket), self.seal if bucket.sealed else None)
 
-    async def prepare(self, entry: Bucket[Any] | Work[Any]) -> None:
-        """Make the bucket or the queue where there is none; the supervisor does it, who alone may."""
-        if isinstance(entry, Bucket):
-            await self.transport.keys(entry)
-        else:
-            await self._queue(entry)
+    async def objects(self, entry: Objects) -> Store:
+        """Give the files of an object store."""
+        return Store(entry, await self.transport.objects(entry))
+
+    async def prepare(self, entry: Bucket[Any] | Objects | Work[Any]) -> None:
+        """Make the bucket, the store or the queue where there is none; the supervisor does it, who alone may."""
+        match entry:
+            case Bucket():
+                await self.transport.keys(entry)
+            case Objects():
+                await self.transport.objects(entry)
+            case Work():
+                await self._queue(entry)
 
     async def _queue(self, work: Work[Any]) -> Queue:
         if work.pattern not in self._queues:

@@ -7,19 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bus.transport import INBOX
-from protocol.subjects import REPLICA_GONE, REPLICA_READY, Bucket, Call, Subject, Work, matches
+from protocol.subjects import REPLICA_GONE, REPLICA_READY, Bucket, Call, Objects, Subject, Work, matches
 
 CLAIMS = "weft-claims"
 """The object store of claim checks."""
-
-_CLAIM_CHECKS = (
-    f"$O.{CLAIMS}.>",
-    f"$JS.API.STREAM.INFO.OBJ_{CLAIMS}",
-    f"$JS.API.STREAM.PURGE.OBJ_{CLAIMS}",
-    f"$JS.API.STREAM.MSG.GET.OBJ_{CLAIMS}",
-    f"$JS.API.DIRECT.GET.OBJ_{CLAIMS}",
-    f"$JS.API.DIRECT.GET.OBJ_{CLAIMS}.>",
-)
 
 
 @dataclass(frozen=True)
@@ -64,11 +55,20 @@ def stream_name(work: Work[Any]) -> str:
     return "WORK_" + work.task.replace(".", "_")
 
 
+def object_stream(store: str) -> str:
+    """Name the JetStream stream that keeps an object store."""
+    return f"OBJ_{store}"
+
+
 def grant(
-    actor: str, answers: Iterable[Subject[Any]], makes: Iterable[Subject[Any]], buckets: Iterable[Bucket[Any]] = ()
+    actor: str,
+    answers: Iterable[Subject[Any]],
+    makes: Iterable[Subject[Any]],
+    buckets: Iterable[Bucket[Any]] = (),
+    stores: Iterable[Objects] = (),
 ) -> Grant:
-    """Work out the grant of an actor: what it answers, what it asks, tells or queues, and the buckets it uses."""
-    publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_CLAIM_CHECKS]
+    """Work out the grant of an actor: what it answers, what it asks, tells or queues, and what it keeps where."""
+    publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_storing(CLAIMS)]
     name = micro_name(actor)
     subscribe = [f"{INBOX}.{name}.>", REPLICA_GONE.wildcard, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
     for subject in makes:
@@ -86,13 +86,15 @@ def grant(
             subscribe.append(cancel_subject(subject.wildcard))
     for bucket in buckets:
         publish += _keeping(bucket.name)
+    for store in stores:
+        publish += _storing(store.name)
     return Grant(tuple(publish), tuple(subscribe))
 
 
 def onlooker() -> Grant:
     """Give the grant of the command line: it may ask for a page, listen to everything, and say nothing else."""
     return Grant(
-        ("web.browse", cancel_subject("web.browse"), "$SRV.>", *_CLAIM_CHECKS),
+        ("web.browse", cancel_subject("web.browse"), "$SRV.>", *_storing(CLAIMS)),
         (">",),
         answers=False,
     )
@@ -104,6 +106,18 @@ def _taking(stream: str) -> list[str]:
         f"$JS.API.CONSUMER.INFO.{stream}.{stream}",
         f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{stream}",
         f"$JS.ACK.{stream}.>",
+    ]
+
+
+def _storing(store: str) -> list[str]:
+    stream = object_stream(store)
+    return [
+        f"$O.{store}.>",
+        f"$JS.API.STREAM.INFO.{stream}",
+        f"$JS.API.STREAM.PURGE.{stream}",
+        f"$JS.API.STREAM.MSG.GET.{stream}",
+        f"$JS.API.DIRECT.GET.{stream}",
+        f"$JS.API.DIRECT.GET.{stream}.>",
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from protocol.subjects import Bucket, Work
+from protocol.subjects import Bucket, Objects, Work
 
 INBOX = "_INBOX"
 """The first token of every subject that answers go to."""
@@ -51,10 +51,10 @@ class Subscription(Protocol):
 
 
 class Blobs(Protocol):
-    """Bytes too large for a message, by name, for as long as somebody needs them."""
+    """Bytes by name: claim checks, which are too large for a message, and whole files."""
 
     async def put(self, name: str, data: bytes) -> None:
-        """Keep `data`."""
+        """Keep `data`, in place of what has that name."""
         ...
 
     async def get(self, name: str) -> bytes:
@@ -187,6 +187,10 @@ class Transport(Protocol):
 
     async def keys(self, bucket: Bucket[Any]) -> Keys:
         """Open the bucket of that name, made when there is none and this participant may."""
+        ...
+
+    async def objects(self, store: Objects) -> Blobs:
+        """Open the object store of that name, made when there is none and this participant may."""
         ...
 
     async def queue(self, work: Work[Any]) -> Queue:

@@ -87,6 +87,15 @@ class Bucket(Generic[A]):
     """Whether values are encrypted before they reach the bus; whoever uses such a bucket is given the key."""
 
 
+@dataclass(frozen=True)
+class Objects:
+    """Files by name (JetStream object store), kept for `ttl_ms`; the oldest go when all exceed `max_bytes`."""
+
+    name: str
+    ttl_ms: int
+    max_bytes: int
+
+
 def fill(pattern: str, tokens: dict[str, str]) -> str:
     """Fill the slots of a pattern.
 
@@ -128,8 +137,12 @@ REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
 
 
-def table() -> Iterator[tuple[str, Subject[Any] | Bucket[Any]]]:
+CAPTURES = Objects("captures", ttl_ms=86_400_000, max_bytes=512 * 1024 * 1024)
+"""Screenshots, PDFs and downloads, for a day: who asked for them fetches them long before."""
+
+
+def table() -> Iterator[tuple[str, Subject[Any] | Bucket[Any] | Objects]]:
     """Every entry of the table with its name, in the order in which it is written."""
     for name, entry in globals().items():
-        if isinstance(entry, Subject | Bucket):
+        if isinstance(entry, Subject | Bucket | Objects):
             yield name, entry

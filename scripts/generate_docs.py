@@ -25,7 +25,7 @@ from protocol.documents import Content, Document
 from protocol.faults import KINDS, Action
 from protocol.packets import Request, Response
 from protocol.schemas import messages
-from protocol.subjects import Bucket, Call, Event, Subject, Work, table
+from protocol.subjects import Bucket, Call, Event, Objects, Subject, Work, table
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -97,6 +97,13 @@ def subjects_page() -> str:
     ]
     if buckets:
         parts += ["## Buckets", _table(("Name", "Bucket", "Value", "History", "Kept for"), buckets)]
+    stores = [
+        (name, f"`{entry.name}`", _ms(entry.ttl_ms), f"{entry.max_bytes:_} bytes")
+        for name, entry in table()
+        if isinstance(entry, Objects)
+    ]
+    if stores:
+        parts += ["## Object stores", _table(("Name", "Store", "Kept for", "Room"), stores)]
     return _page("Subjects", parts)
 
 
@@ -169,7 +176,13 @@ def _structs() -> dict[type, list[tuple[str, ...]]]:
     """Find every struct and enum that a message can hold, with its fields or values."""
     roots: list[Any] = [Request[Any], Response[Any], Document[Content], BrowseOptions, BrowseResult, StructuredError]
     for _, entry in table():
-        roots += [entry.value] if isinstance(entry, Bucket) else [entry.args, _answer(entry)]
+        match entry:
+            case Bucket():
+                roots.append(entry.value)
+            case Subject():
+                roots += [entry.args, _answer(entry)]
+            case Objects():
+                pass
     found: dict[type, list[tuple[str, ...]]] = {}
     unread = list(types.multi_type_info(kind for kind in roots if kind is not None))
     while unread:

@@ -118,6 +118,8 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
         await supervisor.listen(bus)
         for bucket in {bucket.name: bucket for kind in plan.kinds.values() for bucket in kind.buckets}.values():
             await bus.prepare(bucket)
+        for store in {store for kind in plan.kinds.values() for store in kind.stores}:
+            await bus.prepare(store)
         slots = {name: [_slot(plan, spawner, name, url) for _ in range(n)] for name, n in plan.actors.items()}
         for slot in chain.from_iterable(slots.values()):
             group.start_soon(supervisor.keep, slot)

@@ -20,7 +20,7 @@ from bus.memory.keyvalue import HeldKeys, MemoryKeys
 from bus.memory.workqueue import HeldWork, MemoryQueue
 from bus.permissions import EVERYTHING, Grant, micro_name, stream_name
 from bus.transport import INBOX, Callback, Message, OnMessage, weight
-from protocol.subjects import Bucket, Work, matches
+from protocol.subjects import Bucket, Objects, Work, matches
 
 log = structlog.stdlib.get_logger()
 
@@ -40,6 +40,7 @@ class Broker:
         self.pending_limit = pending_limit
         self.subscriptions: list[MemorySubscription] = []
         self.blobs = HeldBlobs()
+        self.stores: dict[str, HeldBlobs] = {}
         self.tables: dict[str, HeldKeys] = {}
         self.queues: dict[str, HeldWork] = {}
         self._tasks: TaskGroup | None = None
@@ -205,6 +206,12 @@ class MemoryTransport:
         self._check_publish(f"$KV.{bucket.name}.>")
         held = self._broker.tables.setdefault(bucket.name, HeldKeys(bucket.ttl_ms))
         return MemoryKeys(held, self.check_connected)
+
+    async def objects(self, store: Objects) -> MemoryBlobs:
+        """Open the object store of that name."""
+        self._check_publish(f"$O.{store.name}.>")
+        held = self._broker.stores.setdefault(store.name, HeldBlobs(store.ttl_ms, store.max_bytes))
+        return MemoryBlobs(held, self.check_connected)
 
     async def queue(self, work: Work[Any]) -> MemoryQueue:
         """Open the queue of that work."""

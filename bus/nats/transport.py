@@ -16,17 +16,20 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription as NatsSubscription
 from nats.errors import Error, MaxPayloadError, SlowConsumerError
 from nats.js import JetStreamContext
+from nats.js.api import StorageType
 
 from bus.errors import TransportError
-from bus.nats.blobs import ObjectStore, create
+from bus.nats import objects
+from bus.nats.blobs import claims, create
 from bus.nats.client import HearingClient
 from bus.nats.failures import FAILURES, failure, told
 from bus.nats.keys import NKey
 from bus.nats.keyvalue import KeyValue
+from bus.nats.objects import ObjectStore
 from bus.nats.workqueue import WorkQueue
 from bus.permissions import micro_name
 from bus.transport import INBOX, Callback, Message, OnMessage, weight
-from protocol.subjects import Bucket, Work
+from protocol.subjects import Bucket, Objects, Work
 
 log = structlog.stdlib.get_logger()
 
@@ -98,7 +101,8 @@ class NatsTransport:
         self._back: list[Callback] = []
         self.inbox = f"{INBOX}.{micro_name(actor)}.{token_hex(8)}"
         self.slow = 0
-        self.blobs = ObjectStore(self._client)
+        self._stores: dict[str, ObjectStore] = {}
+        self.blobs = claims(self._client)
         self._back.append(self.blobs.waits.reconnected)
         self.closed = anyio.Event()
 
@@ -201,6 +205,15 @@ class NatsTransport:
             self._tables[bucket.name] = store
             self._back.append(store.waits.reconnected)
         return self._tables[bucket.name]
+
+    async def objects(self, store: Objects) -> ObjectStore:
+        """Open the store of that name."""
+        if store.name not in self._stores:
+            opened = ObjectStore(self._client, store.name)
+            await opened.open(lambda: objects.create(self._client.jetstream(), store, StorageType.FILE))
+            self._stores[store.name] = opened
+            self._back.append(opened.waits.reconnected)
+        return self._stores[store.name]
 
     async def queue(self, work: Work[Any]) -> WorkQueue:
         """Open the queue of that work."""

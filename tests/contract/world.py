@@ -19,7 +19,7 @@ from bus.memory import PENDING_LIMIT, Broker, MemoryTransport
 from bus.permissions import CLAIMS, EVERYTHING, grant
 from bus.serving import Handler
 from bus.transport import Transport
-from protocol.subjects import Bucket, Call, Event, Subject, Work
+from protocol.subjects import Bucket, Call, Event, Objects, Subject, Work
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
 TEST_S = 25
@@ -50,11 +50,14 @@ TOLD = Event("events.test.told", Ask)
 CHORE = Work("work.chore", Ask, ack_wait_ms=ACK_WAIT_MS, max_deliver=3)
 PLACES = Bucket("places", Ask)
 FLEETING = Bucket("fleeting", Ask, ttl_ms=300)
+FILES = Objects("files", ttl_ms=60_000, max_bytes=48 * 1024 * 1024)
+SMOKE = Objects("smoke", ttl_ms=300, max_bytes=1024 * 1024)
+CUPBOARD = Objects("cupboard", ttl_ms=60_000, max_bytes=1024 * 1024)
 
 CALLS = (ASK, ONCE, RELAY, ROOMS)
 GRANTS = {
-    "asker": grant("asker", [TOLD], [*CALLS, TOLD, CHORE], [PLACES, FLEETING]),
-    "answerer": grant("answerer", [*CALLS, TOLD, CHORE], [ASK], [PLACES]),
+    "asker": grant("asker", [TOLD], [*CALLS, TOLD, CHORE], [PLACES, FLEETING], [FILES, SMOKE, CUPBOARD]),
+    "answerer": grant("answerer", [*CALLS, TOLD, CHORE], [ASK], [PLACES], [FILES]),
     "keeper": grant("keeper", [SECRET], []),
     "stranger": grant("stranger", [], []),
 }
@@ -175,6 +178,8 @@ async def _furnish(world: World) -> None:
         await transport.queue(CHORE)
         await transport.keys(PLACES)
         await transport.keys(FLEETING)
+        for store in (FILES, SMOKE, CUPBOARD):
+            await transport.objects(store)
 
 
 @asynccontextmanager

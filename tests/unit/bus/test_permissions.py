@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bus.permissions import Grant, cancel_subject, covers, grant, micro_name, onlooker, stream_name
-from protocol.subjects import BROWSE, FETCH, PAGE_BROWSED, Bucket, Work, matches
+from protocol.subjects import BROWSE, FETCH, PAGE_BROWSED, Bucket, Objects, Work, matches
 
 TOKEN = st.sampled_from(["a", "b"])
 SUBJECT = st.lists(TOKEN, min_size=1, max_size=4).map(".".join)
@@ -86,6 +86,16 @@ def test_a_bucket_opens_itself_and_no_other() -> None:
     assert keeper.may_publish("$KV.places.home")
     assert not keeper.may_publish("$KV.secrets.home")
     assert not keeper.may_publish("$JS.API.STREAM.DELETE.KV_places")
+
+
+def test_a_store_opens_itself_and_no_other() -> None:
+    keeper = grant("keeper", [], [], [], [Objects("files", ttl_ms=1, max_bytes=1)])
+
+    assert keeper.may_publish("$O.files.M.bmFtZQ==")
+    assert keeper.may_publish("$JS.API.DIRECT.GET.OBJ_files")
+    assert not keeper.may_publish("$O.secrets.M.bmFtZQ==")
+    assert not keeper.may_publish("$JS.API.STREAM.DELETE.OBJ_files")
+    assert not keeper.may_publish("$JS.API.STREAM.CREATE.OBJ_files")
 
 
 def test_the_onlooker_hears_all_and_answers_nothing() -> None:

@@ -15,7 +15,7 @@ from protocol.documents import Content, Document, Trust, WebObservationChunk
 from protocol.faults import Action, Code, fault
 from protocol.lifecycle import Cancel
 from protocol.packets import Assistant, Request, Response
-from protocol.subjects import Bucket, Call, Subject, table
+from protocol.subjects import Bucket, Call, Objects, Subject, table
 
 JSON = st.recursive(
     st.none()
@@ -43,6 +43,8 @@ def wire_types() -> dict[str, Any]:
         match entry:
             case Bucket():
                 found[f"{name} value"] = entry.value
+            case Objects():
+                pass
             case Subject():
                 args: Any = entry.args
                 found[f"{name} request"] = Request[args]

@@ -1,0 +1,168 @@
+"""Bytes by name in a JetStream object store: put and delete are nats-py's, get asks for many chunks at once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import anyio
+import msgspec
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+from nats.js.api import DiscardPolicy, StorageType, StreamConfig
+from nats.js.errors import APIError, BucketNotFoundError, NoStreamResponseError, NotFoundError
+from nats.js.object_store import ObjectStore as NatsObjectStore
+
+from bus.errors import TransportError
+from bus.nats.anew import Waits
+from bus.nats.failures import told
+from bus.permissions import object_stream
+from protocol.subjects import Objects
+
+GET_TIMEOUT_S = 30
+"""For one batch of chunks to arrive."""
+
+BATCH_CHUNKS = 64
+"""Chunks of 128 KiB that are asked for at once: what the server writes ahead stays far below its `max_pending`."""
+
+_NO_ROOM = (10028, 10047)
+"""Codes of the JetStream API: not enough memory, not enough storage."""
+
+RETRY_S = 0.02
+"""Between two tries while the store is being made anew."""
+
+
+async def create(stream: JetStreamContext, store: Objects, storage: StorageType, replicas: int = 1) -> None:
+    """Make the store where there is none, in the layout that every NATS client reads (NATS ADR-20).
+
+    What is on disk makes room for what is new, oldest first; what is in memory refuses more than it may hold. A server
+    with less room than the store would like gives it half, or half of that.
+    """
+    config = StreamConfig(
+        name=object_stream(store.name),
+        subjects=[f"$O.{store.name}.C.>", f"$O.{store.name}.M.>"],
+        max_age=store.ttl_ms / 1000,
+        max_bytes=store.max_bytes,
+        storage=storage,
+        num_replicas=replicas,
+        discard=DiscardPolicy.NEW if storage is StorageType.MEMORY else DiscardPolicy.OLD,
+        allow_rollup_hdrs=True,
+        allow_direct=True,
+    )
+    with told():
+        while True:
+            try:
+                await stream.add_stream(config)
+            except APIError as error:
+                if error.err_code not in _NO_ROOM or not config.max_bytes:
+                    raise
+                config = config.evolve(max_bytes=config.max_bytes // 2)
+            else:
+                return
+
+
+class ObjectStore:
+    """One object store."""
+
+    def __init__(self, client: Client, name: str, patience_s: float = 0.0) -> None:
+        """Use the store of that name; `patience_s` is how long a put waits for it to be made anew."""
+        self._client = client
+        self._name = name
+        self._patience_s = patience_s
+        self._store: NatsObjectStore | None = None
+        self.waits = Waits()
+
+    async def open(self, make: Callable[[], Awaitable[None]]) -> None:
+        """Find the store, or make it."""
+        try:
+            with told():
+                await self._bucket()
+        except TransportError as error:
+            if not isinstance(error.__cause__, BucketNotFoundError):
+                raise
+            await make()
+
+    async def _bucket(self) -> NatsObjectStore:
+        if self._store is None:
+            self._store = await self._client.jetstream().object_store(self._name)
+        return self._store
+
+    async def put(self, name: str, data: bytes) -> None:
+        """Keep `data`, in place of what has that name."""
+
+        async def ask() -> None:
+            await (await self._bucket()).put(name, data)
+
+        patience_ends = anyio.current_time() + self._patience_s
+        with told():
+            while True:
+                try:
+                    return await self.waits.again(ask)
+                except (NotFoundError, NoStreamResponseError):
+                    # A store in memory goes with a server that dies, and the overseer makes it anew.
+                    if anyio.current_time() >= patience_ends:
+                        raise
+                await anyio.sleep(RETRY_S)
+
+    async def get(self, name: str) -> bytes:
+        """Give back what was put; KeyError when it is gone."""
+        with told():
+            return await self.waits.again(lambda: self._get(name))
+
+    async def delete(self, name: str) -> None:
+        """Forget it."""
+
+        async def ask() -> None:
+            with suppress(NotFoundError):
+                await (await self._bucket()).delete(name)
+
+        with told():
+            await self.waits.again(ask)
+
+    async def _get(self, name: str) -> bytes:
+        try:
+            info = await (await self._bucket()).get_info(name)
+        except NotFoundError:
+            raise KeyError(name) from None
+        subject, wanted = f"$O.{self._name}.C.{info.nuid}", info.chunks or 0
+        chunks: list[bytes] = []
+        after = 0
+        while len(chunks) < wanted:
+            batch, after = await self._batch(subject, after + 1, min(BATCH_CHUNKS, wanted - len(chunks)))
+            if not batch:
+                break
+            chunks += batch
+        data = b"".join(chunks)
+        if len(data) != info.size:
+            raise KeyError(name)
+        return data
+
+    async def _batch(self, subject: str, sequence: int, count: int) -> tuple[list[bytes], int]:
+        """Get chunks from `sequence` on by one direct-get request (nats-server 2.11, ADR-31), and where the last is."""
+        chunks: list[bytes] = []
+        complete = anyio.Event()
+        last = sequence
+
+        async def arrived(message: Msg) -> None:
+            nonlocal last
+            headers = message.headers or {}
+            if headers.get("Status"):
+                complete.set()
+                return
+            chunks.append(message.data)
+            last = int(headers["Nats-Sequence"])
+            if len(chunks) == count:
+                complete.set()
+
+        inbox = self._client.new_inbox()
+        subscription = await self._client.subscribe(inbox, cb=arrived)
+        try:
+            request = msgspec.json.encode({"seq": sequence, "batch": count, "next_by_subj": subject})
+            await self._client.publish(f"$JS.API.DIRECT.GET.{object_stream(self._name)}", request, reply=inbox)
+            with anyio.fail_after(GET_TIMEOUT_S):
+                await complete.wait()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await subscription.unsubscribe()
+        return chunks, last

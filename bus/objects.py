@@ -1,0 +1,52 @@
+"""An object store of the table of subjects as an actor sees it: whole files by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bus.transport import Blobs
+from protocol.subjects import Objects
+
+MAX_NAME_CHARS = 512
+"""A name travels in a subject, in base64, and nats-server reads lines of at most 4,096 bytes."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """The files of one object store: each is there until it is deleted, too old, or has to make room for newer ones."""
+
+    entry: Objects
+    blobs: Blobs
+
+    async def put(self, name: str, data: bytes) -> None:
+        """Keep `data`, in place of what has that name.
+
+        Raises:
+            ValueError: the name is empty or too long, or the data is more than half of what the store takes.
+        """
+        _check(name)
+        if len(data) > self.entry.max_bytes // 2:
+            msg = f"{len(data)} bytes are more than half of the {self.entry.max_bytes} of {self.entry.name}"
+            raise ValueError(msg)
+        await self.blobs.put(name, data)
+
+    async def get(self, name: str) -> bytes:
+        """Give back what was put.
+
+        Raises:
+            KeyError: it was never there, or is gone.
+            ValueError: that is no name.
+        """
+        _check(name)
+        return await self.blobs.get(name)
+
+    async def delete(self, name: str) -> None:
+        """Forget it; nothing happens when it is gone."""
+        _check(name)
+        await self.blobs.delete(name)
+
+
+def _check(name: str) -> None:
+    if not 0 < len(name.encode()) <= MAX_NAME_CHARS:
+        msg = f"a name has 1 to {MAX_NAME_CHARS} bytes"
+        raise ValueError(msg)
