@@ -24,6 +24,10 @@ MAX_EXCERPT_CHARS = 2_000_000
 SHORT_TABLE_ROWS = 20
 """The rows of a table that are given unless all are asked for."""
 
+DEFAULT_PAGES = 5
+MAX_PAGES = 50
+"""Pages that are put together where a client has pagination followed."""
+
 DEFAULT_LATENCY_MS = 30_000
 MAX_LATENCY_MS = 300_000
 
@@ -88,6 +92,13 @@ class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     include_html: Annotated[bool, Meta(description="Return the HTML of the page, too.")] = False
     include_network: Annotated[bool, Meta(description="Return the requests that were made.")] = False
     include_console: Annotated[bool, Meta(description="Return what the page wrote to its console.")] = False
+    wait_for_selector: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=500)] | None, Meta(description="CSS: wait until it is there.")
+    ] = None
+    scroll_to_load: Annotated[bool, Meta(description="Scroll until no more comes.")] = False
+    dismiss_overlays: Annotated[bool, Meta(description="Refuse consent banners, close overlays.")] = False
+    follow_pagination: Annotated[bool, Meta(description="Add the pages that follow.")] = False
+    max_pages: Annotated[int, Meta(ge=1, le=MAX_PAGES, description="Pages at most then.")] = DEFAULT_PAGES
     include: Annotated[tuple[Part, ...], Meta(description="What else to return; tables: all their rows.")] = ()
     max_chars: Annotated[
         Annotated[int, Meta(ge=MIN_EXCERPT_CHARS, le=MAX_EXCERPT_CHARS)] | None,
@@ -220,7 +231,7 @@ class BrowseContent(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class BrowseMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
-    """How the page was got: `load_time` in ms, `timestamp` in ms since the epoch."""
+    """How the page was got: `load_time` in ms, `timestamp` in ms since the epoch, `pages` where there are several."""
 
     load_time: int
     timestamp: int
@@ -230,6 +241,7 @@ class BrowseMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
     retry_count: int = 0
     language: str | UnsetType = UNSET
     content_type: str | UnsetType = UNSET
+    pages: int | UnsetType = UNSET
 
 
 class LearningInsights(Struct, frozen=True, kw_only=True, rename="camel"):

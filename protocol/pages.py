@@ -175,6 +175,7 @@ class Browsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: FieldConfidence
     duration_ms: int
     trace: DecisionTrace
+    pages: int = 1
 
 
 class PageBrowsed(Struct, frozen=True, kw_only=True, omit_defaults=True):

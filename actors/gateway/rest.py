@@ -100,7 +100,7 @@ ENDPOINTS: tuple[Endpoint[Desk], ...] = (
         run=_browse,
         body=BrowseRequest,
         answer=BrowseResult,
-        errors=frozenset(http_status(fault(code)) for code in Code),
+        errors=frozenset(http_status(fault(code)) for code in Code if code is not Code.SESSION_NOT_FOUND),
     ),
     Endpoint("GET", "/healthz", "healthz", "Tell that the gateway is alive.", _healthz, Health, open=True),
     Endpoint(

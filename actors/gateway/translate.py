@@ -94,6 +94,7 @@ def to_result(browsed: Browsed, options: BrowseOptions, *, for_model: bool = Fal
             retry_count=page.retry_count,
             language=content.language,
             content_type=page.content_type,
+            pages=browsed.pages if browsed.pages > 1 else UNSET,
         ),
         field_confidence=browsed.confidence,
         tables=tuple(table if Part.TABLES in options.include else _short(table) for table in content.tables) or UNSET,

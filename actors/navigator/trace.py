@@ -8,7 +8,18 @@ from typing import assert_never
 
 from msgspec import UNSET, UnsetType
 
-from actors.navigator.ladder import Absent, Accepted, Attempt, Failed, Outcome, Rejected, TooSlow, reason
+from actors.navigator.attempts import (
+    Absent,
+    Accepted,
+    Attempt,
+    Failed,
+    Outcome,
+    Overtaken,
+    Passed,
+    Rejected,
+    TooSlow,
+    reason,
+)
 from protocol.browse import DecisionTrace, TierAttempt, TraceSummary, ValidationDetails
 from protocol.confidence import FieldConfidence, Source, confidence, overall
 from protocol.faults import Code
@@ -78,7 +89,7 @@ def _details(outcome: Outcome) -> ValidationDetails | UnsetType:
     match outcome:
         case Accepted(verdict=verdict) | Rejected(verdict=verdict):
             return verdict.details
-        case Failed() | Absent() | TooSlow():
+        case Failed() | Absent() | TooSlow() | Passed() | Overtaken():
             return UNSET
         case _:
             assert_never(outcome)

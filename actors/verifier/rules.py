@@ -248,10 +248,31 @@ def _unfinished(page: _Page) -> _Finding | None:
     return _Finding(Code.CONTENT_REQUIRES_JS, reason, usable=not page.short)
 
 
+def _escalated(page: _Page) -> _Finding | None:
+    """Refuse what a browser would show otherwise, by the signals of the tier itself."""
+    if page.rendered or not page.evidence.escalate:
+        return None
+    signs = ", ".join(page.evidence.escalate)
+    return _Finding(
+        Code.CONTENT_REQUIRES_JS, f"A browser would show something else (signals: {signs})", usable=not page.short
+    )
+
+
+def _cut_short(page: _Page) -> _Finding | None:
+    """Refuse what was ended by a limit before it was settled, unless a browser did no better."""
+    if not page.evidence.cut_short:
+        return None
+    reason = f"The page was cut short ({page.evidence.cut_short})"
+    usable = page.length >= USABLE_CHARS
+    if page.rendered and usable:
+        return _Finding(None, reason, usable=True)
+    return _Finding(Code.CONTENT_TOO_SHORT, reason, usable=usable)
+
+
 def _too_short(page: _Page) -> _Finding | None:
     if not page.short:
         return None
-    if not page.evidence.scripts:
+    if not page.evidence.scripts and page.claim.tier is RenderTier.INTELLIGENCE:
         return _Finding(None, f"Short but whole: the page has no scripts ({page.length} chars)", usable=True)
     reason = f"Content too short ({page.length} chars, min {MIN_CONTENT_CHARS})"
     usable = bool(page.evidence.semantic) or page.length >= USABLE_CHARS
@@ -268,6 +289,8 @@ RULES: tuple[Callable[[_Page], _Finding | None], ...] = (
     _landed_at_home,
     _consent,
     _empty,
+    _escalated,
+    _cut_short,
     _whole,
     _unfinished,
     _too_short,

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from actors.navigator.ladder import Accepted, Attempt, Outcome, Rejected
+from actors.navigator.attempts import Accepted, Attempt, Outcome, Rejected
 from protocol.browse import RenderTier, SelectorAttempt, TitleAttempt, ValidationDetails
 from protocol.confidence import Source, confidence
 from protocol.documents import Document, WebObservationSummary, untrusted

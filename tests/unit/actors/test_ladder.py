@@ -8,34 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.navigator.ladder import (
-    EXPECTED_MS,
-    REACTIONS,
+from actors.navigator.attempts import (
     Absent,
     Accepted,
-    Answer,
     Attempt,
-    Budget,
-    Fail,
     Failed,
     Outcome,
-    Reaction,
+    Overtaken,
+    Passed,
     Rejected,
-    Skip,
-    Step,
     TooSlow,
-    Try,
-    Wait,
-    budget,
     judged,
-    next_step,
 )
+from actors.navigator.budget import EXPECTED_MS, Budget, budget
+from actors.navigator.ladder import Answer, Fail, Skip, Step, Try, Wait, next_step
+from actors.navigator.reactions import REACTIONS, Reaction
 from protocol.browse import TIERS, BrowseOptions, RenderTier
 from protocol.faults import Code, Fault, FaultError, fault, rate_limited
 from tests.requirements import requirement
 from tests.unit.actors.page_data import accepted, attempt, fetched, rejected, verdict
 
 CHEAP, MIDDLE, BROWSER = TIERS
+GONE = "No live replica of this tier"
 SHELL = rejected(Code.CONTENT_REQUIRES_JS, reason="The page has no text until its scripts run")
 
 
@@ -152,16 +146,77 @@ def test_after_waiting_the_others_are_asked_again() -> None:
 @pytest.mark.parametrize(
     ("forced", "failure"),
     [
-        (None, fault(Code.INTERNAL_UNAVAILABLE, "No fetcher is running (allowed tiers: intelligence, lightweight)")),
-        (CHEAP, fault(Code.CONFIG_TIER_NOT_DEPLOYED, "forceTier intelligence: no live replica of this tier")),
-        (MIDDLE, fault(Code.CONFIG_TIER_NOT_DEPLOYED, "forceTier lightweight: no live replica of this tier")),
-        (BROWSER, fault(Code.BROWSER_UNAVAILABLE, "forceTier playwright: no live replica of this tier")),
+        (None, fault(Code.INTERNAL_UNAVAILABLE, f"No fetcher is running (intelligence: {GONE}; lightweight: {GONE})")),
+        (CHEAP, fault(Code.CONFIG_TIER_NOT_DEPLOYED, f"forceTier intelligence: {GONE}")),
+        (MIDDLE, fault(Code.CONFIG_TIER_NOT_DEPLOYED, f"forceTier lightweight: {GONE}")),
+        (BROWSER, fault(Code.BROWSER_UNAVAILABLE, f"forceTier playwright: {GONE}")),
     ],
 )
 def test_when_waiting_was_in_vain(forced: RenderTier | None, failure: Fault) -> None:
     limits = Budget(max_cost_tier=MIDDLE, force_tier=forced)
 
     assert end(Absent(waited=True), Absent(), limits=limits) == Fail(failure)
+
+
+def test_nobody_waits_for_a_tier_that_says_it_cannot_work() -> None:
+    limits = Budget(force_tier=BROWSER)
+
+    step = end(Absent(why="No Chromium was found. Install it."), limits=limits)
+
+    message = "forceTier playwright: No Chromium was found. Install it"
+    assert step == Fail(fault(Code.BROWSER_UNAVAILABLE, message))
+
+
+# -- where experience says to begin
+
+KNOWN = Budget(start=MIDDLE, why="this site mostly needs scripts")
+OVER = Passed("this site mostly needs scripts")
+
+
+def test_what_is_below_the_start_is_passed_over_with_its_reason() -> None:
+    assert end(limits=KNOWN) == Skip(Attempt(CHEAP, OVER))
+    assert end(OVER, limits=KNOWN) == Try(MIDDLE)
+    assert end(OVER, SHELL, limits=KNOWN) == Try(BROWSER)
+
+
+def test_a_passed_over_tier_is_tried_where_nothing_above_it_saw_the_page() -> None:
+    crashed = failed(Code.PAGE_CRASHED)
+
+    assert end(OVER, Absent(), crashed, limits=KNOWN) == Try(CHEAP)
+    assert end(OVER, crashed, failed(Code.NETWORK_TIMEOUT), limits=KNOWN) == Try(CHEAP)
+
+
+def test_a_passed_over_tier_is_not_tried_after_the_page_was_seen() -> None:
+    empty = rejected(Code.CONTENT_EMPTY)
+
+    assert told(end(OVER, empty, Absent(), limits=KNOWN)).code is Code.CONTENT_EMPTY
+
+
+def test_a_start_at_the_cheapest_changes_nothing() -> None:
+    assert end(limits=Budget(start=CHEAP)) == Try(CHEAP)
+
+
+def test_an_overtaken_tier_says_nothing_about_the_page() -> None:
+    assert end(Overtaken(), SHELL) == Try(BROWSER)
+
+
+@pytest.mark.parametrize("options", [{"wait_for_selector": "main"}, {"scroll_to_load": True}])
+def test_what_needs_scripts_is_asked_of_tiers_that_run_them(options: dict[str, object]) -> None:
+    assert budget(BrowseOptions(**options)).tiers == (MIDDLE, BROWSER)  # type: ignore[arg-type]  # a table of options
+
+
+def test_what_needs_scripts_is_refused_where_none_may_run() -> None:
+    with pytest.raises(FaultError) as caught:
+        budget(BrowseOptions(wait_for_selector="main", max_cost_tier=CHEAP))
+
+    assert caught.value.fault.field == "options.waitForSelector"
+
+
+@pytest.mark.parametrize(
+    ("limit_ms", "tiers"), [(30_000, (CHEAP, MIDDLE, BROWSER)), (1_000, (CHEAP, MIDDLE)), (10, (CHEAP,))]
+)
+def test_a_tier_that_cannot_fit_is_not_affordable(limit_ms: int, tiers: tuple[RenderTier, ...]) -> None:
+    assert Budget(max_latency_ms=limit_ms).affordable == tiers
 
 
 # -- the end

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import cast
 
 import anyio
 import pytest
@@ -17,80 +16,23 @@ from actors.settings import Settings
 from actors.verifier import Verifier
 from bus import Bus, TransportError
 from protocol import subjects
-from protocol.browse import MAX_LATENCY_MS, TIERS, BrowseOptions, Freshness, RenderTier
+from protocol.browse import MAX_LATENCY_MS, BrowseOptions, Freshness
 from protocol.confidence import FieldConfidence, overall
-from protocol.faults import Code, Fault, FaultContext, FaultError, fault
-from protocol.pages import Browsed, BrowsePage, FetchPage, PageBrowsed
-from protocol.subjects import Call, Event
+from protocol.faults import Code, FaultError, fault
+from protocol.pages import Browsed, FetchPage, PageBrowsed
 from tests.requirements import requirement
+from tests.unit.actors.fake_fetchers import (
+    BROWSER,
+    CHEAP,
+    GONE,
+    MIDDLE,
+    NEEDS_JS,
+    browse,
+    bus,
+    context,
+    fault_of,
+)
 from tests.unit.actors.page_data import URL, claim, document, fetched, verdict
-
-A = TypeVar("A")
-R = TypeVar("R")
-
-CHEAP, MIDDLE, BROWSER = TIERS
-GONE = fault(Code.INTERNAL_UNAVAILABLE, "No live actor answers")
-NEEDS_JS = verdict(Code.CONTENT_REQUIRES_JS, reason="No text until the scripts run", length=0)
-
-Reply = object | Callable[[], Awaitable[object]]
-
-
-@dataclass
-class FakeBus:
-    """Answers each subject with its replies in turn, the last one for ever; nobody answers any other subject."""
-
-    replies: dict[str, list[Reply]]
-    told: list[PageBrowsed] = field(default_factory=list[PageBrowsed])
-    calls: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
-    limits: list[tuple[int | None, int]] = field(default_factory=list[tuple[int | None, int]])
-    deaf: Exception | None = None
-
-    async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None = None, wait_ms: int = 0) -> R:
-        self.calls.append((call.pattern, args))
-        self.limits.append((timeout_ms, wait_ms))
-        queue = self.replies.get(call.pattern, [GONE])
-        reply = queue.pop(0) if len(queue) > 1 else queue[0]
-        if callable(reply):
-            reply = await cast("Callable[[], Awaitable[object]]", reply)()
-        if isinstance(reply, Fault):
-            raise FaultError(reply)
-        return cast("R", reply)
-
-    async def tell(self, event: Event[A], args: A) -> None:
-        if self.deaf is not None:
-            raise self.deaf
-        self.told.append(cast("PageBrowsed", args))
-
-    @property
-    def asked(self) -> list[str]:
-        return [subject for subject, _ in self.calls]
-
-
-def bus(verdicts: list[Reply] | None = None, **tiers: Reply | list[Reply]) -> FakeBus:
-    """Make a bus whose tiers and verifier answer; a tier that is not named is absent."""
-    listed = {f"web.fetch.{tier}": _listed(reply) for tier, reply in tiers.items()}
-    return FakeBus({**listed, "verify.page": [verdict()] if verdicts is None else verdicts})
-
-
-def _listed(reply: Reply | list[Reply]) -> list[Reply]:
-    return cast("list[Reply]", reply) if isinstance(reply, list) else [reply]
-
-
-async def browse(fake: FakeBus, options: BrowseOptions = BrowseOptions(), url: str = URL) -> Browsed:  # noqa: B008 - frozen
-    settings = Settings(data_dir=Path("unused"), restart_grace_ms=2_000)
-    navigator = Navigator(cast("Bus", fake), settings)
-    with anyio.fail_after(5):
-        return await navigator.browse(BrowsePage(url=url, options=options))
-
-
-async def fault_of(fake: FakeBus, options: BrowseOptions = BrowseOptions()) -> Fault:  # noqa: B008 - frozen
-    with pytest.raises(FaultError) as caught:
-        await browse(fake, options)
-    return caught.value.fault
-
-
-def context(tier: RenderTier | None = None, attempt: int | None = None) -> FaultContext:
-    return FaultContext(url=URL, domain="example.com", tier=tier, attempt_number=attempt)
 
 
 async def test_the_cheapest_tier_gives_the_answer() -> None:
@@ -232,16 +174,25 @@ async def test_an_actor_that_is_being_restarted_gets_time_to_come_back() -> None
 
     browsed = await browse(fake)
 
-    tiers = ["web.fetch.intelligence", "web.fetch.lightweight", "web.fetch.playwright"]
-    assert fake.asked == [*tiers, "web.fetch.intelligence", "verify.page"]
-    assert [wait_ms for _, wait_ms in fake.limits] == [0, 0, 0, 2_000, 2_000]
+    asked = [(subject, wait_ms) for subject, (_, wait_ms) in zip(fake.asked, fake.limits, strict=True)]
+    assert asked == [
+        ("web.fetch.intelligence", 0),
+        ("actor.absent.fetchers-intelligence", 0),
+        ("web.fetch.lightweight", 0),
+        ("actor.absent.fetchers-lightweight", 0),
+        ("web.fetch.playwright", 0),
+        ("actor.absent.fetchers-playwright", 0),
+        ("web.fetch.intelligence", 2_000),
+        ("verify.page", 2_000),
+    ]
     assert [one.tier for one in browsed.trace.tiers] == [CHEAP]
 
 
 async def test_when_no_tier_comes_back_nothing_is_available() -> None:
     failure = await fault_of(bus())
 
-    message = "No fetcher is running (allowed tiers: intelligence, lightweight, playwright)"
+    gone = "No live replica of this tier"
+    message = f"No fetcher is running (intelligence: {gone}; lightweight: {gone}; playwright: {gone})"
     assert failure == fault(Code.INTERNAL_UNAVAILABLE, message, context=context())
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.navigator.ladder import Absent, Attempt, Failed, TooSlow
+from actors.navigator.attempts import Absent, Attempt, Failed, TooSlow
 from actors.navigator.trace import decision_trace, field_confidence, page_browsed
 from protocol.browse import TIERS, DecisionTrace, RenderTier, TierAttempt, TraceSummary, ValidationDetails
 from protocol.confidence import FieldConfidence, Level, Source, confidence, overall

@@ -218,6 +218,45 @@ def test_a_login_in_spite_of_a_session_means_that_it_has_expired() -> None:
     assert code_of(status=401, session=True) == Code.AUTH_SESSION_EXPIRED
 
 
+@pytest.mark.parametrize(
+    ("tier", "length", "code", "usable"),
+    [
+        (RenderTier.LIGHTWEIGHT, 2_000, Code.CONTENT_REQUIRES_JS, True),
+        (RenderTier.LIGHTWEIGHT, 100, Code.CONTENT_REQUIRES_JS, False),
+        (RenderTier.PLAYWRIGHT, 2_000, None, True),
+    ],
+)
+def test_what_a_browser_would_show_otherwise_goes_on_to_one(
+    *, tier: RenderTier, length: int, code: Code | None, usable: bool
+) -> None:
+    judgement = judge(claim(length, tier=tier, escalate=("thin", "webgl")))
+
+    assert (judgement.code, judgement.usable) == (code, usable)
+    assert code is None or "signals: thin, webgl" in judgement.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("tier", "length", "code", "usable"),
+    [
+        (RenderTier.LIGHTWEIGHT, 2_000, Code.CONTENT_TOO_SHORT, True),
+        (RenderTier.LIGHTWEIGHT, 50, Code.CONTENT_TOO_SHORT, False),
+        (RenderTier.PLAYWRIGHT, 2_000, None, True),
+        (RenderTier.PLAYWRIGHT, 50, Code.CONTENT_TOO_SHORT, False),
+    ],
+)
+def test_a_page_that_was_cut_short_is_whole_for_nobody_but_a_browser(
+    *, tier: RenderTier, length: int, code: Code | None, usable: bool
+) -> None:
+    judgement = judge(claim(length, tier=tier, cut_short="never settled"))
+
+    assert (judgement.code, judgement.usable) == (code, usable)
+    assert judgement.reasons == ("The page was cut short (never settled)",)
+
+
+def test_a_short_page_of_the_light_tier_may_be_longer_in_a_browser() -> None:
+    assert code_of(300, tier=RenderTier.LIGHTWEIGHT) == Code.CONTENT_TOO_SHORT
+
+
 names = st.lists(st.text(max_size=8), max_size=2).map(tuple)
 seen = st.builds(
     PageEvidence,
@@ -228,6 +267,8 @@ seen = st.builds(
     challenge=names,
     login_form=st.booleans(),
     scripts=st.integers(0, 3),
+    escalate=names,
+    cut_short=st.sampled_from(["", "hard end"]),
 )
 claims = st.builds(
     claim,
