@@ -6,12 +6,14 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
+
+from tests.site.answers import HTML, Answer, Ask, Break, Drip, Headers, Reply, text
+from tests.site.apps import answer_apps, answer_corpus
 
 
 class _Packer(Protocol):
@@ -30,7 +32,6 @@ brotli = cast("_Brotli", import_module("brotli"))
 
 _PAGES = Path(__file__).parent / "pages"
 _MIB = 1 << 20
-_HTML = "text/html; charset=utf-8"
 _LAST_MODIFIED = "Wed, 01 Jan 2025 10:00:00 GMT"
 _ETAG = '"weft-1"'
 
@@ -40,72 +41,10 @@ _CODINGS: dict[str, Callable[[bytes], bytes]] = {
     "deflate": zlib.compress,
 }
 
-Headers = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Ask:
-    """A request: header names in lower case."""
-
-    method: str
-    path: str
-    query: dict[str, str]
-    headers: dict[str, str]
-
-    def number(self, name: str, default: int) -> int:
-        """Read a number from the query."""
-        return int(self.query.get(name, default))
-
-    @property
-    def rest(self) -> str:
-        """What follows the first part of the path."""
-        return self.path.strip("/").partition("/")[2]
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A regular answer; with `chunks` it is sent piece by piece, without a length."""
-
-    status: int
-    body: bytes = b""
-    headers: Headers = ()
-    chunks: Iterator[bytes] | None = None
-    after_ms: int = 0
-
-    @property
-    def reason(self) -> str:
-        """The words of the status."""
-        return HTTPStatus(self.status).phrase
-
-
-@dataclass(frozen=True)
-class Break:
-    """Send these bytes and hang up, politely or by a reset."""
-
-    sent: bytes = b""
-    reset: bool = False
-
-
-@dataclass(frozen=True)
-class Drip:
-    """One byte at a time."""
-
-    count: int
-    every_ms: int
-    after_ms: int = 0
-
-
-Answer = Reply | Break | Drip
-
 
 def page(name: str, status: int = 200, headers: Headers = (), after_ms: int = 0) -> Reply:
     """Answer with a file of `pages/`."""
-    return Reply(status, _file(name), (("Content-Type", _HTML), *headers), after_ms=after_ms)
-
-
-def text(body: str | bytes, content_type: str = _HTML, status: int = 200, headers: Headers = ()) -> Reply:
-    """Answer with a text."""
-    return Reply(status, body.encode() if isinstance(body, str) else body, (("Content-Type", content_type), *headers))
+    return Reply(status, _file(name), (("Content-Type", HTML), *headers), after_ms=after_ms)
 
 
 def not_found(_: Ask) -> Answer:
@@ -146,13 +85,13 @@ def _encoded(ask: Ask) -> Answer:
     coding = ask.rest
     pack = _CODINGS[coding]
     body = pack(_file("article.html"))
-    return Reply(200, body, (("Content-Type", _HTML), ("Content-Encoding", coding)))
+    return Reply(200, body, (("Content-Type", HTML), ("Content-Encoding", coding)))
 
 
 def _bomb(ask: Ask) -> Answer:
     coding, size = ask.rest or "gzip", ask.number("mib", 1_024)
     chunks = _deflated(size) if coding == "gzip" else _brotlied(size)
-    return Reply(200, headers=(("Content-Type", _HTML), ("Content-Encoding", coding)), chunks=chunks)
+    return Reply(200, headers=(("Content-Type", HTML), ("Content-Encoding", coding)), chunks=chunks)
 
 
 def _deflated(mib: int) -> Iterator[bytes]:
@@ -257,4 +196,6 @@ ROUTES: tuple[tuple[str, Callable[[Ask], Answer]], ...] = (
     ("/cookies", _cookies),
     ("/table", _table),
     ("/hidden", lambda _: page("hidden.html")),
+    ("/apps", answer_apps),
+    ("/corpus", answer_corpus),
 )

@@ -21,7 +21,8 @@ from anyio.abc import SocketAttribute
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.streams.tls import TLSListener
 
-from tests.site.routes import ROUTES, Ask, Break, Drip, Reply, not_found
+from tests.site.answers import Ask, Break, Drip, Reply
+from tests.site.routes import ROUTES, not_found
 
 _MAX_HEAD_BYTES = 65_536
 _TLS_HANDSHAKE = b"\x16"
@@ -35,12 +36,13 @@ class Site:
     port: int
     tls_port: int
     ca_file: str
+    host: str = "127.0.0.1"
     hits: Counter[str] = field(default_factory=Counter[str])
     asked: list[Ask] = field(default_factory=list[Ask])
 
     def url(self, path: str) -> str:
         """Give the address of a path over HTTP."""
-        return f"http://127.0.0.1:{self.port}{path}"
+        return f"http://{self.host}:{self.port}{path}"
 
     def https_url(self, path: str) -> str:
         """Give the address of a path over HTTPS; its certificate is good for those who trust `ca_file`."""
@@ -52,19 +54,19 @@ class Site:
 
 
 @asynccontextmanager
-async def serve_site(port: int = 0) -> AsyncGenerator[Site]:
-    """Serve while the block lasts, on a free port unless one is given."""
+async def serve_site(port: int = 0, host: str = "127.0.0.1") -> AsyncGenerator[Site]:
+    """Serve while the block lasts, on a free port unless one is given; `host` is an address of loopback."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    certificate = authority.issue_cert("localhost", "127.0.0.1")
+    certificate = authority.issue_cert("localhost", host)
     certificate.configure_cert(context)  # pyright: ignore[reportUnknownMemberType] - trustme speaks of PyOpenSSL, too
     with tempfile.TemporaryDirectory() as folder:
         ca_file = str(Path(folder, "ca.pem"))
         authority.cert_pem.write_to_path(ca_file)
-        plain = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
-        bare = await anyio.create_tcp_listener(local_host="127.0.0.1")
+        plain = await anyio.create_tcp_listener(local_host=host, local_port=port)
+        bare = await anyio.create_tcp_listener(local_host=host)
         secret = TLSListener(bare, context, standard_compatible=False)
-        site = Site(_port(plain), _port(bare), ca_file)
+        site = Site(_port(plain), _port(bare), ca_file, host)
 
         async def answer(stream: anyio.abc.ByteStream) -> None:
             await _serve(site, stream)

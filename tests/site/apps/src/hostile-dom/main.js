@@ -1,0 +1,1 @@
+for (;;) document.body.insertAdjacentHTML('beforeend', '<p>again</p>'.repeat(10_000));
