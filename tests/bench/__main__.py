@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 
 from bus import logs
-from tests.bench import browse, extraction, failure, hop, hostile, replicas, startup
+from tests.bench import browse, extraction, failure, hop, hostile, ladder, replicas, startup, tiers
 from tests.bench.table import Row, show
 
 BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
@@ -23,6 +23,8 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "failure": failure.measure,
     "replicas": replicas.measure,
     "hostile": hostile.measure,
+    "tiers": tiers.measure,
+    "ladder": ladder.measure,
 }
 
 EXTRACTION = "extraction"
