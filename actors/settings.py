@@ -140,6 +140,38 @@ class Settings(Struct, frozen=True, kw_only=True):
     fetch_ca_file: Annotated[
         str, Meta(description="PEM file of certificate authorities to trust for sites; empty: the usual ones.")
     ] = ""
+    browser_executable: Annotated[
+        str,
+        Meta(description="Program of the Chromium to use; empty: the one that is found (`weft doctor` says which)."),
+    ] = ""
+    browser_block: Annotated[
+        Literal["unseen", "always", "never"],
+        Meta(
+            description="When the browser leaves out images, fonts, media and trackers; unseen: where no picture "
+            "is taken of the page."
+        ),
+    ] = "unseen"
+    browser_pages: Annotated[
+        int, Meta(ge=1, le=50, description="Pages that one replica of the browser tier works on at once at most.")
+    ] = 4
+    browser_max_bytes: Annotated[
+        Bytes, Meta(description="Bytes of memory beyond which a browser is replaced by a fresh one.")
+    ] = 1_500_000_000
+    light_processes: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=64,
+            description="Processes of the light engine that one replica keeps at once, each with two pages at most.",
+        ),
+    ] = 2
+    light_without_walls: Annotated[
+        bool,
+        Meta(
+            description="Run pages in the light engine although this kernel lacks a wall of its sandbox; "
+            "the walls that there are still stand."
+        ),
+    ] = False
     jetstream_max_bytes: Annotated[
         Bytes, Meta(description="Bytes on disk that JetStream of the server of our own may take.")
     ] = 2**31
