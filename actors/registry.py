@@ -20,6 +20,7 @@ GATEWAY = "gateway"
 ACTORS: Mapping[str, str] = MappingProxyType(
     {
         "gateway": "actors.gateway.actor:Gateway",
+        "sessions": "actors.sessions.actor:Sessions",
         "navigator": "actors.navigator.actor:Navigator",
         "verifier": "actors.verifier.actor:Verifier",
         "fetchers.intelligence": "actors.fetchers.intelligence.actor:Intelligence",

@@ -60,6 +60,10 @@ class Table(Generic[A]):
         """Remove a key."""
         await self.keys.delete(key)
 
+    async def names(self) -> list[str]:
+        """Give every key that has a value, in no order."""
+        return await self.keys.names()
+
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[Change[A]]]:
         """Give every value there is, then every change, as long as the block lasts."""

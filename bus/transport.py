@@ -96,6 +96,10 @@ class Keys(Protocol):
         """Remove a key."""
         ...
 
+    async def names(self) -> list[str]:
+        """Give every key that has a value, in no order."""
+        ...
+
     def watch(self) -> AbstractAsyncContextManager[AsyncIterator[Entry]]:
         """Give every entry there is, then every change; a watch survives a restart of the server."""
         ...

@@ -179,10 +179,14 @@ class Browsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PageBrowsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The event that a browse has ended, well or not: no content, for those who learn from it."""
+    """The event that a browse has ended, well or not: no content, for those who learn from it.
+
+    `profile` names the saved login that the site was asked with, where it was asked.
+    """
 
     url: str
     duration_ms: int
     tier: RenderTier | None = None
     code: Code | None = None
     tiers_tried: tuple[RenderTier, ...] = ()
+    profile: str | None = None

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
+
+DEFAULT_PROFILE = "default"
+"""The profile of a login where none is named."""
+
+MAX_STATE_BYTES = 700_000
+"""The JSON of a login at most: with what surrounds it, it has to fit into one message of NATS (1 MiB)."""
+
+Profile = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$(?!\n)")]
+Domain = Annotated[str, Meta(min_length=1, max_length=255)]
 
 
 class Cookie(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -49,3 +58,80 @@ class SessionHealth(StrEnum):
     STALE = "stale"
     EXPIRED = "expired"
     NOT_FOUND = "not_found"
+
+
+class SavedSession(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One login of SESSIONS, and what is known of it; times in ms since the epoch, 0 where it never happened.
+
+    `domain` is the site's registrable domain. `address` is a page that shows whether one is logged in, when somebody
+    said which. `wall` is the page where a login was wanted at `expired`, until it is seen without.
+    """
+
+    profile: str
+    domain: str
+    state: SessionState = SessionState()
+    address: str = ""
+    created: int = 0
+    updated: int = 0
+    used: int = 0
+    verified: int = 0
+    expired: int = 0
+    wall: str = ""
+
+
+class SessionStatus(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """How a login stands, without a single value of it; times in ms since the epoch.
+
+    `auth_cookies` are the names of those cookies that look like a login, `expires` is when the first of them ends.
+    """
+
+    domain: str
+    profile: str
+    health: SessionHealth
+    cookies: int = 0
+    auth_cookies: tuple[str, ...] = ()
+    origins: int = 0
+    expires: int | None = None
+    address: str = ""
+    created: int = 0
+    updated: int = 0
+    used: int = 0
+    verified: int = 0
+
+
+class SaveSession(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """SESSION_SAVE: keep this login, in place of the one that there was.
+
+    `sealed` is the JSON of a SessionState, encrypted by the vault key for `sealed_for(profile, domain)`: it never
+    travels in the open.
+    """
+
+    domain: Domain
+    profile: Profile = DEFAULT_PROFILE
+    address: str = ""
+    sealed: bytes
+
+
+class NamedSession(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """SESSION_HEALTH, SESSION_REFRESH, SESSION_DELETE: the login of this profile for the site of this host."""
+
+    domain: Domain
+    profile: Profile = DEFAULT_PROFILE
+
+
+class ListSessions(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """SESSION_LIST: every login, or those of one profile."""
+
+    profile: Profile | None = None
+
+
+class SessionList(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The answer to SESSION_LIST, by profile and domain; `more` are those that were left out."""
+
+    sessions: tuple[SessionStatus, ...] = ()
+    more: int = 0
+
+
+def sealed_for(profile: str, domain: str) -> str:
+    """Name the place that a login on its way to SESSION_SAVE is sealed for, by the words of the request."""
+    return f"session.save {profile} {domain}"

@@ -9,7 +9,10 @@ from typing import Any, Generic, TypeVar
 
 from protocol.browse import MAX_LATENCY_MS
 from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
+from protocol.manners import HostPace, RobotsFile
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
+from protocol.sessions import ListSessions, NamedSession, SavedSession, SaveSession, SessionList, SessionStatus
+from protocol.webcache import KeptAnswers
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -132,13 +135,32 @@ FETCH = Call("web.fetch.{tier}", FetchPage, Fetched)
 WHY_ABSENT = Call("actor.absent.{actor}", WhyAbsent, Absence, timeout_ms=1_000)
 VERIFY_PAGE = Call("verify.page", PageClaim, Verdict, timeout_ms=5_000)
 
+SESSION_SAVE = Call("session.save", SaveSession, SessionStatus)
+SESSION_LIST = Call("session.list", ListSessions, SessionList)
+SESSION_HEALTH = Call("session.health", NamedSession, SessionStatus)
+SESSION_DELETE = Call("session.delete", NamedSession, SessionStatus)
+SESSION_REFRESH = Call("session.refresh", NamedSession, SessionStatus, timeout_ms=90_000)
+
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
 
 
+SESSIONS = Bucket("sessions", SavedSession, sealed=True)
+"""The saved logins, by profile and site."""
+
 CAPTURES = Objects("captures", ttl_ms=86_400_000, max_bytes=512 * 1024 * 1024)
 """Screenshots, PDFs and downloads, for a day: who asked for them fetches them long before."""
+
+
+HTTP_CACHE = Bucket("http-cache", KeptAnswers, ttl_ms=86_400_000, sealed=True)
+"""Answers of sites, private to the session that got them; each key is a place that holds the last that came there."""
+
+PACE = Bucket("pace", HostPace, ttl_ms=86_400_000)
+"""How each host is being asked by everybody together."""
+
+ROBOTS = Bucket("robots", RobotsFile, ttl_ms=30 * 86_400_000)
+"""The robots.txt of each origin; a site that cannot be reached is judged by its last one (RFC 9309 §2.3.1.4)."""
 
 
 def table() -> Iterator[tuple[str, Subject[Any] | Bucket[Any] | Objects]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar, assert_never
 
 import anyio
+from msgspec import structs
 
 from actors.navigator import ladder, orders, trace
 from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Outcome, Overtaken, judged
@@ -221,6 +222,8 @@ class Climb:
 
     async def _tell(self, answer: Fetched | None, code: Code | None) -> None:
         event = trace.page_browsed(self.asked.url, self.attempts, self._elapsed_ms(), answer=answer, code=code)
+        if answer is None or not answer.from_cache:
+            event = structs.replace(event, profile=self.asked.options.session_profile)
         # Shielded: a browse that was cut off has ended, too. Nobody waits for this event, so it may be lost.
         with anyio.move_on_after(TELL_MS / 1_000, shield=True), suppress(FaultError, TransportError):
             await self.bus.tell(subjects.PAGE_BROWSED, event)

@@ -69,6 +69,12 @@ class MemoryKeys:
         self._check(key)
         self.inner.set(key, None)
 
+    async def names(self) -> list[str]:
+        """Give every key that has a value."""
+        self.check_connected()
+        found = [self.inner.last(key) for key in list(self.inner.entries)]
+        return [entry.key for entry in found if entry is not None and entry.value is not None]
+
     def _check(self, key: str) -> None:
         self.check_connected()
         if not _KEY.fullmatch(key):

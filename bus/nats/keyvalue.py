@@ -9,7 +9,13 @@ from typing import Any
 import anyio
 from nats.js import JetStreamContext
 from nats.js.api import KeyValueConfig, StorageType
-from nats.js.errors import BucketNotFoundError, InvalidKeyError, KeyNotFoundError, KeyWrongLastSequenceError
+from nats.js.errors import (
+    BucketNotFoundError,
+    InvalidKeyError,
+    KeyNotFoundError,
+    KeyWrongLastSequenceError,
+    NoKeysError,
+)
 from nats.js.kv import KeyValue as NatsKeyValue
 from nats.js.kv import StopIterSentinel
 
@@ -79,6 +85,18 @@ class KeyValue:
         """Remove a key."""
         with told(), _refusing(key):
             await self.waits.again(lambda: self._kv.delete(key))
+
+    async def names(self) -> list[str]:
+        """Give every key that has a value."""
+
+        async def ask() -> list[str]:
+            return await self._kv.keys()
+
+        with told():
+            try:
+                return await self.waits.again(ask)
+            except NoKeysError:
+                return []
 
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[Entry]]:

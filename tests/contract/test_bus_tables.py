@@ -85,6 +85,18 @@ async def test_of_many_who_want_a_revision_one_gets_it(make_world: MakeWorld) ->
         assert found.value == Ask(number=won[0])
 
 
+async def test_the_names_are_those_of_the_keys_that_have_a_value(make_world: MakeWorld) -> None:
+    async with make_world() as world, taking_part(world, "asker") as bus:
+        table = await bus.table(PLACES)
+        none = await table.names()
+        for key in ("a", "b/c.d", "gone"):
+            await table.put(key, Ask())
+        await table.delete("gone")
+        await table.put("a", Ask(text="again"))
+
+        assert (none, sorted(await table.names())) == ([], ["a", "b/c.d"])
+
+
 @pytest.mark.parametrize("key", ["", "a b", ".a", "a.", "a*", "ä", ">"])
 async def test_what_is_no_key_is_refused(make_world: MakeWorld, key: str) -> None:
     async with make_world() as world, taking_part(world, "asker") as bus:

@@ -19,7 +19,7 @@ from bus.memory import PENDING_LIMIT, Broker, MemoryTransport
 from bus.permissions import CLAIMS, EVERYTHING, grant
 from bus.serving import Handler
 from bus.transport import Transport
-from protocol.subjects import Bucket, Call, Event, Objects, Subject, Work
+from protocol.subjects import SESSIONS, Bucket, Call, Event, Objects, Subject, Work
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
 TEST_S = 25
@@ -50,6 +50,7 @@ TOLD = Event("events.test.told", Ask)
 CHORE = Work("work.chore", Ask, ack_wait_ms=ACK_WAIT_MS, max_deliver=3)
 PLACES = Bucket("places", Ask)
 FLEETING = Bucket("fleeting", Ask, ttl_ms=300)
+SAFE = Bucket("safe", Ask, sealed=True)
 FILES = Objects("files", ttl_ms=60_000, max_bytes=48 * 1024 * 1024)
 SMOKE = Objects("smoke", ttl_ms=300, max_bytes=1024 * 1024)
 CUPBOARD = Objects("cupboard", ttl_ms=60_000, max_bytes=1024 * 1024)
@@ -59,6 +60,7 @@ GRANTS = {
     "asker": grant("asker", [TOLD], [*CALLS, TOLD, CHORE], [PLACES, FLEETING], [FILES, SMOKE, CUPBOARD]),
     "answerer": grant("answerer", [*CALLS, TOLD, CHORE], [ASK], [PLACES], [FILES]),
     "keeper": grant("keeper", [SECRET], []),
+    "trusted": grant("trusted", [], [], [SAFE, SESSIONS]),
     "stranger": grant("stranger", [], []),
 }
 
@@ -177,7 +179,8 @@ async def _furnish(world: World) -> None:
     async with world.connect(OVERSEER) as transport:
         await transport.queue(CHORE)
         await transport.keys(PLACES)
-        await transport.keys(FLEETING)
+        for bucket in (FLEETING, SAFE, SESSIONS):
+            await transport.keys(bucket)
         for store in (FILES, SMOKE, CUPBOARD):
             await transport.objects(store)
 

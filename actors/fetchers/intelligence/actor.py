@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
 from actors.fetchers.extract.extraction import Extraction
@@ -19,12 +19,14 @@ from actors.fetchers.extracting import Extractor
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
+from actors.sites import site_of
 from bus import remaining_ms, span
 from protocol import subjects
 from protocol.browse import DEFAULT_LATENCY_MS, RenderTier
 from protocol.documents import untrusted
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
+from protocol.subjects import Bucket
 
 _RESERVE_SHARE = 10
 _MAX_RESERVE_MS = 1_000
@@ -40,6 +42,7 @@ class Intelligence(Actor):
     """Gets pages over HTTP without running their scripts, and extracts from them."""
 
     name: ClassVar[str] = "fetchers.intelligence"
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
 
     _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
@@ -47,13 +50,14 @@ class Intelligence(Actor):
 
     @classmethod
     def warm(cls) -> None:
-        """Load the models of extraction."""
+        """Load the models of extraction, and the list of public suffixes."""
         extract(_ANY_PAGE, "text/html", "")
+        site_of("https://weft.example/")
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Hold the HTTP client, and what reads pages beside the loop."""
-        self._sessions = Sessions()
+        self._sessions = Sessions(self.bus)
         async with WebClient(self.settings) as self._web, Extractor() as self._extractor:
             yield
 

@@ -25,7 +25,8 @@ class Jar(httpx2.Cookies):
     def load(self, cookies: Iterable[Cookie]) -> None:
         """Add these cookies to the others; one of the same name, domain and path is replaced."""
         for cookie in cookies:
-            self.jar.set_cookie(_stored(cookie))
+            cookiejar.CookieJar.set_cookie(self.jar, _stored(cookie))
+        _bound(self.jar)
 
     def export(self, url: str | None = None) -> tuple[Cookie, ...]:
         """Give every cookie that has not expired, or only those that a request for `url` would carry."""
@@ -47,13 +48,22 @@ class _BoundedJar(cookiejar.CookieJar):
 
     def set_cookie(self, cookie: cookiejar.Cookie) -> None:
         super().set_cookie(cookie)
-        for oldest in list(self)[:-_MAX_COOKIES]:
-            self.clear(oldest.domain, oldest.path, oldest.name)
+        _bound(self)
+
+
+def _bound(jar: cookiejar.CookieJar) -> None:
+    for oldest in list(jar)[:-_MAX_COOKIES]:
+        jar.clear(oldest.domain, oldest.path, oldest.name)
 
 
 def _reaches(cookie: Cookie, url: httpx2.URL) -> bool:
     within = url.host == cookie.domain or (not cookie.host_only and url.host.endswith(f".{cookie.domain}"))
-    return within and url.path.startswith(cookie.path)
+    return within and _path_matches(url.path or "/", cookie.path)
+
+
+def _path_matches(path: str, cookie_path: str) -> bool:
+    """Compare as RFC 6265 §5.1.4 does: /a is no part of /ab."""
+    return path == cookie_path or path.startswith(cookie_path if cookie_path.endswith("/") else f"{cookie_path}/")
 
 
 def _cookie(stored: cookiejar.Cookie) -> Cookie:

@@ -1,0 +1,8 @@
+"""Saved logins as the tiers use them."""
+
+from __future__ import annotations
+
+from actors.fetchers.sessions.kept import Sessions
+from actors.fetchers.sessions.session import Session
+
+__all__ = ["Session", "Sessions"]

@@ -1,0 +1,132 @@
+"""The saved logins, shared by every replica of every tier: each fetch begins with the last that any of them left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Protocol, TypeVar
+
+import anyio
+import structlog
+from msgspec.structs import replace
+
+from actors.fetchers.sessions.merging import fitting, merged
+from actors.fetchers.sessions.session import Session
+from actors.sites import key_of, site_of
+from bus import TransportError
+from bus.memory.keyvalue import HeldKeys, MemoryKeys
+from bus.table import Table
+from protocol.faults import FaultError
+from protocol.sessions import SavedSession, SessionState
+from protocol.subjects import SESSIONS, Bucket
+
+log = structlog.stdlib.get_logger()
+
+NOT_SAVED = "session_not_saved"
+CUT = "session_state_cut"
+
+SAVE_S = 2.0
+"""How long it may take to keep what a fetch has left, even of one that is cut off."""
+
+TRIES = 20
+"""Fetches of the same login that may end at the same moment."""
+
+USED_MS = 3_600_000
+"""How exact `used` is: a login is stale after 30 days, so it need not be written at every fetch."""
+
+A = TypeVar("A")
+
+
+class Tables(Protocol):
+    """What is needed of the bus."""
+
+    async def table(self, bucket: Bucket[A]) -> Table[A]:
+        """Give the values of a bucket."""
+        ...
+
+
+class Sessions:
+    """The saved logins, one per profile and site; without a bus they last as long as this object."""
+
+    def __init__(self, bus: Tables | None = None) -> None:
+        self._bus = bus
+        self._opened: Table[SavedSession] | None = None
+
+    @asynccontextmanager
+    async def use(self, profile: str | None, url: str) -> AsyncGenerator[Session]:
+        """Give the login of a profile for the site of `url`, and keep what has become of it at the end.
+
+        What others have changed meanwhile is kept, too. Nothing is kept of a login that was deleted or saved anew
+        while it was in use.
+        """
+        site = _site(url)
+        if profile is None or site is None:
+            yield Session()
+            return
+        table = await self._table()
+        found = await table.get(key_of(profile, site))
+        saved = found.value if found and found.value else SavedSession(profile=profile, domain=site)
+        session = Session(profile)
+        session.take(saved.state)
+        before = session.state
+        try:
+            yield session
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _keep(table, saved, before, session.state)
+
+    async def _table(self) -> Table[SavedSession]:
+        if self._opened is None:
+            in_memory = Table(SESSIONS, MemoryKeys(HeldKeys(ttl_ms=None), _nothing))
+            self._opened = await self._bus.table(SESSIONS) if self._bus else in_memory
+        return self._opened
+
+
+async def _keep(table: Table[SavedSession], saved: SavedSession, before: SessionState, after: SessionState) -> None:
+    """Keep what a fetch has changed; a page that was got is not given up because that fails."""
+    now = time.time_ns() // 1_000_000
+    if before == after and (not saved.created or now - saved.used < USED_MS):
+        return
+    try:
+        with anyio.fail_after(SAVE_S):
+            await _merge(table, saved, before, after, now)
+    except (TransportError, TimeoutError) as error:
+        log.warning(NOT_SAVED, site=saved.domain, reason=repr(error))
+
+
+async def _merge(
+    table: Table[SavedSession], saved: SavedSession, before: SessionState, after: SessionState, now: int
+) -> None:
+    key, unreadable = key_of(saved.profile, saved.domain), False
+    for _ in range(TRIES):
+        found = await table.get(key)
+        latest = found.value if found and found.value else replace(saved, state=SessionState(), created=0)
+        if saved.created and latest.created != saved.created:
+            return
+        state = merged(before, after, latest.state)
+        fits = fitting(state)
+        if fits is not state:
+            log.warning(CUT, site=saved.domain, origins=len(state.origins), kept=len(fits.origins))
+        kept = replace(latest, state=fits, used=now, created=latest.created or now)
+        if before != after:
+            kept = replace(kept, updated=now)
+        try:
+            await table.put(key, kept, revision=found.revision if found else None if unreadable else 0)
+        except ValueError:
+            unreadable = found is None  # unless it can be read next time: sealed with a key that is lost
+            continue
+        return
+    log.warning(NOT_SAVED, site=saved.domain, reason="too many at once")
+
+
+def _site(url: str) -> str | None:
+    """Find the site of an address; one that has none is refused by whoever fetches it."""
+    try:
+        return site_of(url)
+    except FaultError:
+        return None
+
+
+def _nothing() -> None:
+    """Find the connection in order: there is none."""

@@ -1,0 +1,3 @@
+"""The actor that looks after saved logins."""
+
+from __future__ import annotations

@@ -1,0 +1,70 @@
+"""Which site an address belongs to: its registrable domain, by the list of public suffixes."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from functools import cache
+
+import httpx2
+from publicsuffixlist import PublicSuffixList
+
+from protocol.faults import Code, FaultError, fault
+
+_WEB = ("http", "https")
+_LABELS = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.(?!-)[a-z0-9_-]{1,63})*")
+_NO_TOKEN = re.compile(r"[^A-Za-z0-9_-]")
+_NO_HOST = re.compile(r"[^A-Za-z0-9_.-]")
+
+
+def site_of(address: str, field: str = "domain") -> str:
+    """Give the site of a web address or of a bare host, such as example.co.uk, 127.0.0.1 or localhost.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST for `field`, when it is neither.
+    """
+    try:
+        url = httpx2.URL(address if "://" in address else f"http://{address}")
+        host = url.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
+    except (httpx2.InvalidURL, UnicodeError, ValueError):
+        raise _invalid(field) from None
+    if url.scheme not in _WEB:
+        raise _invalid(field)
+    if _is_ip(host):
+        return host
+    if not _LABELS.fullmatch(host):
+        raise _invalid(field)
+    registrable: str | None = _suffixes().privatesuffix(host)
+    return registrable or host
+
+
+def key_of(profile: str, site: str) -> str:
+    """Give the key of a bucket for a profile at a site; two pairs never share one."""
+    return f"{_escaped(_NO_TOKEN, profile)}/{_escaped(_NO_HOST, site)}"
+
+
+def of_profile(key: str, profile: str) -> bool:
+    """Tell whether a key is one of this profile."""
+    return key.startswith(key_of(profile, ""))
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _escaped(out: re.Pattern[str], text: str) -> str:
+    return out.sub(lambda found: f"={ord(found.group()):x}=", text)
+
+
+def _invalid(field: str) -> FaultError:
+    message = f"{field}: no host, such as example.com"
+    return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=field))
