@@ -12,6 +12,7 @@ from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.manners import HostPace, RobotsFile
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
 from protocol.sessions import ListSessions, NamedSession, SavedSession, SaveSession, SessionList, SessionStatus
+from protocol.tierhistory import TierHistory
 from protocol.webcache import KeptAnswers
 
 A = TypeVar("A")
@@ -148,6 +149,9 @@ REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
 
 SESSIONS = Bucket("sessions", SavedSession, sealed=True)
 """The saved logins, by profile and site."""
+
+TIER_HISTORY = Bucket("tier-history", TierHistory, ttl_ms=180 * 86_400_000)
+"""What visits have taught of the tiers that hosts need, by host; after half a year next to nothing of it counts."""
 
 CAPTURES = Objects("captures", ttl_ms=86_400_000, max_bytes=512 * 1024 * 1024)
 """Screenshots, PDFs and downloads, for a day: who asked for them fetches them long before."""

@@ -1,0 +1,145 @@
+"""Chooses among the tiers by what is known of a site: the one to begin with, the one to start early."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from types import MappingProxyType
+
+from actors.navigator.budget import EXPECTED_MS
+from actors.navigator.experience import Early
+from actors.navigator.history import PRIORS, Prior, chance, faded
+from actors.navigator.hosts import Kind
+from protocol.browse import TIERS, RenderTier
+from protocol.tierhistory import TierHistory, TierRecord
+
+COST: Mapping[RenderTier, int] = MappingProxyType(
+    {RenderTier.INTELLIGENCE: 1, RenderTier.LIGHTWEIGHT: 5, RenderTier.PLAYWRIGHT: 25}
+)
+"""The cost units of the tiers (000: usage analytics); their latencies (000 §7) stand in the same proportion."""
+
+KNOWN: Mapping[Kind, Mapping[RenderTier, Prior]] = MappingProxyType(
+    {
+        Kind.STATIC: {RenderTier.INTELLIGENCE: Prior(0.95, 0.05)},
+        Kind.BROWSER_ONLY: {
+            RenderTier.INTELLIGENCE: Prior(0.01, 0.99),
+            RenderTier.LIGHTWEIGHT: Prior(0.02, 0.98),
+        },
+    }
+)
+"""What is believed of known hosts: a whole page in weight, so that a few visits outweigh it."""
+
+AGAIN = 0.5
+"""The least chance of a tier that was enough the last time. To try it once more in vain costs little; where a site no
+longer needs a dear tier, one probe shows it, and the next visit is to gain by it."""
+
+PROBE_EVERY = 4
+"""A cheaper tier is tried anew with every so manieth visit at least, after its first refusals sooner. A change then
+shows within four visits, and probing costs 5 % at light sites (1/4 of 5) and 6 % at browser-only ones (6/4 of 25)."""
+
+MOSTLY = 0.5
+"""A tier that is enough for fewer pages than this mostly fails."""
+
+MIN_REFUSED = 1.0
+"""Refusals, faded, from which on history says something: what is merely believed starts nothing early."""
+
+
+class Reason(StrEnum):
+    """Why a visit begins with its tier, in words for people."""
+
+    CHEAPEST = "nothing is known of the site"
+    STATIC = "the host is known to be static"
+    BROWSER_ONLY = "the host is known to need a real browser"
+    LEARNED = "earlier visits of the site needed more"
+    PROBE = "a cheaper tier is tried anew"
+
+
+@dataclass(frozen=True)
+class Start:
+    """The tier that a visit begins with; `probe` when a dearer one is expected to cost less in the end."""
+
+    tier: RenderTier
+    reason: Reason
+    probe: bool = False
+
+
+def start(
+    history: TierHistory | None,
+    kind: Kind | None,
+    allowed: Sequence[RenderTier],
+    now_ms: int,
+    *,
+    may_probe: bool = True,
+) -> Start:
+    """Choose the tier that costs least until a page is accepted, or a cheaper one whose turn it is to be tried anew.
+
+    `allowed` is not empty. Without `may_probe` nothing is tried anew, as while another visit does that.
+    """
+    tiers = sorted(set(allowed), key=TIERS.index)
+    records = faded(history, now_ms).tiers if history else {}
+    refusing = _refusing(records, kind)
+    best = min(tiers, key=lambda tier: (_expected(tier, tiers, refusing), tier.cost))
+    due = [tier for tier in tiers if tier.cost < best.cost and _is_due(records.get(tier, TierRecord()))]
+    if due and may_probe:
+        return Start(due[0], Reason.PROBE, probe=True)
+    return Start(best, _reason(records, kind))
+
+
+def hedge(  # noqa: PLR0913 - what is known, what is asked, and the two limits
+    history: TierHistory | None,
+    kind: Kind | None,
+    tier: RenderTier,
+    allowed: Sequence[RenderTier],
+    now_ms: int,
+    *,
+    percent: int,
+) -> Early | None:
+    """Choose the tier to start early beside `tier`, where that one mostly fails.
+
+    What is spent in vain, because `tier` has the page after all, is at most `percent` of what such a visit costs, in
+    the long run.
+    """
+    tiers = sorted({tier, *allowed}, key=TIERS.index)
+    dearer = tiers[tiers.index(tier) + 1 :]
+    records = faded(history, now_ms).tiers if history else {}
+    if not dearer or records.get(tier, TierRecord()).refused < MIN_REFUSED:
+        return None
+    refusing = _refusing(records, kind)
+    enough = 1 - refusing[tier]
+    in_vain = enough * COST[dearer[0]]
+    if enough >= MOSTLY or 100 * in_vain > percent * _expected(tier, tiers, refusing):
+        return None
+    return Early(dearer[0], EXPECTED_MS[tier])
+
+
+def _refusing(records: Mapping[RenderTier, TierRecord], kind: Kind | None) -> dict[RenderTier, float]:
+    """Estimate for each tier how probable it is that neither it nor a cheaper one is enough."""
+    refusing: dict[RenderTier, float] = {}
+    left = 1.0
+    for tier in TIERS:
+        record = records.get(tier, TierRecord())
+        enough = chance(record, KNOWN[kind].get(tier, PRIORS[tier]) if kind else PRIORS[tier])
+        left *= 1 - (max(enough, AGAIN) if record.run > 0 else enough)
+        refusing[tier] = left
+    return refusing
+
+
+def _expected(first: RenderTier, tiers: Sequence[RenderTier], refusing: Mapping[RenderTier, float]) -> float:
+    """Estimate what a visit costs that begins with `first` and climbs."""
+    climbed = tiers[tiers.index(first) :]
+    return COST[first] + sum(refusing[below] * COST[tier] for below, tier in pairwise(climbed))
+
+
+def _is_due(record: TierRecord) -> bool:
+    every = min(1 - record.run, PROBE_EVERY) if record.run < 0 else PROBE_EVERY
+    return record.passed_over + 1 >= every
+
+
+def _reason(records: Mapping[RenderTier, TierRecord], kind: Kind | None) -> Reason:
+    if any(record.enough + record.refused >= MIN_REFUSED for record in records.values()):
+        return Reason.LEARNED
+    if kind is None:
+        return Reason.CHEAPEST
+    return Reason.STATIC if kind is Kind.STATIC else Reason.BROWSER_ONLY

@@ -1,0 +1,87 @@
+"""The hosts whose kind is known without a visit, read from config/hosts.toml and the operator's own file."""
+
+from __future__ import annotations
+
+import importlib.resources
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from protocol.faults import Action, Code, FaultError, fault
+
+SHIPPED = "config/hosts.toml"
+
+Host = Annotated[str, Meta(pattern=r"^[a-z0-9_-]+(\.[a-z0-9_-]+)*$(?!\n)", max_length=253)]
+
+
+class Kind(Enum):
+    """What a known host needs."""
+
+    STATIC = "static"
+    """Nothing: its pages are whole without scripts."""
+    BROWSER_ONLY = "browser_only"
+    """A real browser: nothing less shows its pages."""
+
+
+class HostLists(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The form of the files; each name stands for the host and all hosts below it. `ordinary` takes one off."""
+
+    static: tuple[Host, ...] = ()
+    browser_only: tuple[Host, ...] = ()
+    ordinary: tuple[Host, ...] = ()
+
+
+@dataclass(frozen=True)
+class KnownHosts:
+    """The known hosts by name; None for one that is told to be ordinary."""
+
+    kinds: Mapping[str, Kind | None] = field(default_factory=dict[str, Kind | None])
+
+    def kind(self, host: str) -> Kind | None:
+        """Give the kind of a host in lower case ASCII; of several names that cover it, the longest decides."""
+        name, dot = host, "."
+        while dot:
+            if name in self.kinds:
+                return self.kinds[name]
+            _, dot, name = name.partition(".")
+        return None
+
+
+def known_hosts(hosts_file: str = "") -> KnownHosts:
+    """Read the shipped lists, and over them the file of the operator, if there is one.
+
+    Raises:
+        FaultError: CONFIG_INVALID, when a file cannot be read.
+    """
+    kinds = dict(_entries(read(importlib.resources.files("config") / "hosts.toml", SHIPPED)))
+    if hosts_file:
+        kinds |= dict(_entries(read(Path(hosts_file).expanduser(), hosts_file)))
+    return KnownHosts(kinds)
+
+
+def read(path: Traversable, name: str) -> HostLists:
+    """Read the lists of one file, which is called `name` where it is wrong."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=HostLists)
+    except OSError as error:
+        raise _invalid(f"{name} cannot be read: {error.strerror}") from None
+    except (msgspec.DecodeError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise _invalid(f"{name} does not hold lists of hosts: {error}") from None
+
+
+def _entries(lists: HostLists) -> Iterator[tuple[str, Kind | None]]:
+    for names, kind in ((lists.static, Kind.STATIC), (lists.browser_only, Kind.BROWSER_ONLY), (lists.ordinary, None)):
+        for name in names:
+            yield name, kind
+
+
+def _invalid(what: str) -> FaultError:
+    action = Action(action="fix_setting", description=f"Write it like {SHIPPED}, or leave hosts_file empty.")
+    return FaultError(fault(Code.CONFIG_INVALID, f"hosts_file: {what}", field="hosts_file", actions=(action,)))

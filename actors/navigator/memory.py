@@ -1,0 +1,198 @@
+"""What all navigators learn of tiers: shared over the bus, read from a local dict, so that no browse waits for it."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+import anyio
+import structlog
+
+from actors.navigator import choice
+from actors.navigator.attempts import Attempt
+from actors.navigator.experience import Early, Start
+from actors.navigator.history import Evidence, lessons
+from actors.navigator.hosts import KnownHosts
+from actors.navigator.places import Place, place_of
+from actors.navigator.remembered import Histories
+from bus.table import Table
+from protocol.browse import RenderTier
+from protocol.codec import MalformedError
+from protocol.faults import FaultError
+from protocol.subjects import TIER_HISTORY, Bucket
+from protocol.tierhistory import TierHistory
+
+log = structlog.stdlib.get_logger()
+
+HISTORY_NOT_WATCHED = "tier_history_not_watched"
+HISTORY_NOT_WRITTEN = "tier_history_not_written"
+
+PROBE_MS = 60_000
+"""How long a probe keeps others from probing that never reports, as when its caller goes away."""
+
+MAX_PROBES = 1_000
+"""Probes that are known to be in hand."""
+
+GATHER_S = 0.2
+"""The lessons of so long are written at once."""
+
+RETRY_S = 1.0
+"""Between two tries, while the bus is broken."""
+
+WRITE_S = 5.0
+"""What one key may take to be written."""
+
+CLOSE_S = 1.0
+"""What writing may take at the end."""
+
+TRIES = 5
+"""How often a key is written anew because another navigator was faster, before others get their turn."""
+
+A = TypeVar("A")
+
+
+class Tables(Protocol):
+    """What is needed of the bus."""
+
+    async def table(self, bucket: Bucket[A]) -> Table[A]:
+        """Give the values of a bucket; raises FaultError."""
+        ...
+
+
+def _wall_ms() -> int:
+    return round(time.time() * 1_000)
+
+
+@dataclass
+class TierMemory:
+    """The experience of the navigators. `hedge_percent` bounds what is spent in vain for the sake of speed."""
+
+    bus: Tables
+    hosts: KnownHosts
+    hedge_percent: int
+    clock: Callable[[], int] = _wall_ms
+    histories: Histories = field(default_factory=Histories)
+    _probes: OrderedDict[str, tuple[RenderTier, int]] = field(
+        default_factory=OrderedDict[str, tuple[RenderTier, int]], init=False
+    )
+    _taught: anyio.Event = field(default_factory=anyio.Event, init=False)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[TierMemory]:
+        """Share as long as the block lasts; what waits at its end is written then."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch)
+            tasks.start_soon(self._write)
+            try:
+                yield self
+            finally:
+                tasks.cancel_scope.cancel()
+                with anyio.move_on_after(CLOSE_S, shield=True):
+                    await self._write_due()
+
+    # -- what a browse asks ------------------------------------------------------------------------------------------
+
+    def start(self, url: str, allowed: Sequence[RenderTier]) -> Start:
+        """Say where to begin among the tiers that are allowed; of the visits of one host, one at a time is a probe."""
+        place = place_of(url)
+        if place is None:
+            return Start()
+        history, kind, now_ms = self.histories.of(place), self.hosts.kind(place.host), self.clock()
+        chosen = choice.start(history, kind, allowed, now_ms, may_probe=not self._is_probed(place, now_ms))
+        if chosen.probe:
+            self._probes[place.key] = (chosen.tier, now_ms)
+            self._probes.move_to_end(place.key)
+            if len(self._probes) > MAX_PROBES:
+                self._probes.popitem(last=False)
+        return Start(chosen.tier, chosen.reason.value)
+
+    def hedge(self, url: str, tier: RenderTier, allowed: Sequence[RenderTier]) -> Early | None:
+        """Say whether the next tier is to be started early."""
+        place = place_of(url)
+        if place is None:
+            return None
+        history, kind = self.histories.of(place), self.hosts.kind(place.host)
+        return choice.hedge(history, kind, tier, allowed, self.clock(), percent=self.hedge_percent)
+
+    def teach(self, url: str, attempts: Sequence[Attempt]) -> None:
+        """Learn from a browse that has ended."""
+        place, visit = place_of(url), lessons(attempts)
+        if place is None:
+            return
+        if place.key in self._probes and self._probes[place.key][0] in visit:
+            del self._probes[place.key]
+        if Evidence.ENOUGH not in visit.values():
+            return
+        lesson = (visit, self.clock())
+        self.histories.add(place.key, lesson, heir_of=place.domain_key)
+        if place.domain_key is not None:
+            self.histories.add(place.domain_key, lesson)
+        self._taught.set()
+
+    def _is_probed(self, place: Place, now_ms: int) -> bool:
+        return place.key in self._probes and now_ms - self._probes[place.key][1] < PROBE_MS
+
+    # -- the bus -----------------------------------------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        while True:
+            try:
+                table = await self.bus.table(TIER_HISTORY)
+                async with table.watch() as changes:
+                    async for change in changes:
+                        self.histories.hear(change.key, change.value, change.revision)
+            except FaultError as error:
+                log.warning(HISTORY_NOT_WATCHED, code=error.fault.code)
+            await anyio.sleep(RETRY_S)
+
+    async def _write(self) -> None:
+        while True:
+            await self._taught.wait()
+            self._taught = anyio.Event()
+            await anyio.sleep(GATHER_S)
+            if not await self._write_due():
+                await anyio.sleep(RETRY_S)
+                self._taught.set()
+
+    async def _write_due(self) -> bool:
+        """Write what waits; tells whether all of it is on the bus."""
+        if not self.histories.due:
+            return True
+        try:
+            table = await self.bus.table(TIER_HISTORY)
+            for key in list(self.histories.due):
+                with anyio.fail_after(WRITE_S):
+                    await self._write_key(table, key)
+        except (FaultError, TimeoutError):
+            log.warning(HISTORY_NOT_WRITTEN, hosts=len(self.histories.due))
+            return False
+        return not self.histories.due
+
+    async def _write_key(self, table: Table[TierHistory], key: str) -> None:
+        """Put what waits on top of what is stored, which another navigator may be changing."""
+        count = self.histories.waiting(key)
+        stored, revision = self.histories.stored(key)
+        expected: int | None = revision
+        for _ in range(TRIES):
+            value = self.histories.merged(key, stored, count)
+            if value is None:
+                return
+            try:
+                self.histories.written(key, value, await table.put(key, value, revision=expected), count)
+            except ValueError:  # not at that revision
+                stored, expected = await _stored(table, key)
+            else:
+                return
+
+
+async def _stored(table: Table[TierHistory], key: str) -> tuple[TierHistory | None, int | None]:
+    """Read a key; what is gone or cannot be read is written over, whatever its revision."""
+    try:
+        found = await table.get(key)
+    except MalformedError:
+        return None, None
+    return (None, None) if found is None else (found.value, found.revision)
