@@ -172,6 +172,28 @@ class Settings(Struct, frozen=True, kw_only=True):
             "the walls that there are still stand."
         ),
     ] = False
+    light_settle_ms: Annotated[
+        int, Meta(ge=100, le=60_000, description="Milliseconds that the scripts of a page get in the light engine.")
+    ] = 5_000
+    tier_learning: Annotated[bool, Meta(description="Learn from visits which tier a host needs, and begin there.")] = (
+        True
+    )
+    hosts_file: Annotated[
+        str,
+        Meta(
+            description="TOML file of hosts whose kind is known, in the form of config/hosts.toml, which it adds to; "
+            "empty: none."
+        ),
+    ] = ""
+    hedge_percent: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100,
+            description="Share of the cost of a visit, in percent, that may be spent in vain on starting the next tier "
+            "early where the one at work mostly fails; 0: never.",
+        ),
+    ] = 10
     jetstream_max_bytes: Annotated[
         Bytes, Meta(description="Bytes on disk that JetStream of the server of our own may take.")
     ] = 2**31

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
 from actors.navigator.climb import Climb
 from actors.navigator.experience import Experience, NoExperience
+from actors.navigator.hosts import known_hosts
+from actors.navigator.memory import TierMemory
 from protocol import subjects
 from protocol.pages import Browsed, BrowsePage
-from protocol.subjects import Subject
+from protocol.subjects import Bucket, Subject
 
 
 @dataclass
@@ -25,7 +29,19 @@ class Navigator(Actor):
         subjects.WHY_ABSENT,
     )
 
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.TIER_HISTORY,)
+
     experience: Experience = field(default_factory=NoExperience)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Share what is learned of sites with the other navigators."""
+        if not self.settings.tier_learning:
+            yield
+            return
+        memory = TierMemory(self.bus, known_hosts(self.settings.hosts_file), self.settings.hedge_percent)
+        async with memory.open() as self.experience:
+            yield
 
     @handles(subjects.BROWSE, at_once=64)
     async def browse(self, page: BrowsePage) -> Browsed:
