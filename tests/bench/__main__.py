@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 
 from bus import logs
-from tests.bench import browse, extraction, failure, hop, hostile, ladder, replicas, startup, tiers
+from tests.bench import browse, containment, extraction, failure, hop, hostile, ladder, replicas, startup, tiers
 from tests.bench.table import Row, show
 
 BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
@@ -25,6 +25,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "hostile": hostile.measure,
     "tiers": tiers.measure,
     "ladder": ladder.measure,
+    "containment": containment.measure,
 }
 
 EXTRACTION = "extraction"

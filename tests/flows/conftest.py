@@ -12,8 +12,8 @@ from tests.site import Site, site_in_thread
 
 @pytest.fixture(scope="session")
 def weft(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
-    """Run a Weft that may fetch from 127.0.0.1."""
-    with weft_up(tmp_path_factory.mktemp("weft")) as system:
+    """Run a Weft that may fetch from 127.0.0.1, and begins every page anew: all of them lie on one host."""
+    with weft_up(tmp_path_factory.mktemp("weft"), WEFT_TIER_LEARNING="false") as system:
         yield system
 
 

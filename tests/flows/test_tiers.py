@@ -1,0 +1,80 @@
+"""The ladder on real applications: each page comes whole from the cheapest tier that can, and the trace says why."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import UNSET
+from rapidfuzz.distance import Indel
+
+from protocol.browse import BrowseResult, RenderTier, TierAttempt
+from protocol.faults import Code
+from tests.flows.system import System, refused
+from tests.requirements import requirement
+from tests.site import Site
+from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES
+
+pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
+
+INTELLIGENCE, LIGHT, BROWSER = RenderTier
+
+EQUAL = 0.98
+"""How alike two texts are, word for word, that say the same."""
+
+
+def alike(one: BrowseResult, other: BrowseResult) -> float:
+    return Indel.normalized_similarity(one.content.text.split(), other.content.text.split())
+
+
+def tiers(result: BrowseResult) -> tuple[TierAttempt, ...]:
+    assert result.decision_trace is not UNSET
+    return result.decision_trace.tiers
+
+
+@requirement("000.7.tier-order")
+@pytest.mark.parametrize("path", [*FRAMEWORK_PAGES.values(), *BROWSER_PAGES.values()])
+def test_the_ladder_says_what_a_browser_says(weft: System, site: Site, path: str) -> None:
+    found = weft.page(site.url(path), includeDecisionTrace=True, freshnessRequirement="realtime")
+    in_browser = weft.page(site.url(path), forceTier="playwright", freshnessRequirement="realtime")
+
+    assert alike(found, in_browser) >= EQUAL, [(one.tier, one.failure_reason) for one in tiers(found)]
+
+
+def test_a_page_without_scripts_costs_no_engine(weft: System, site: Site) -> None:
+    assert weft.page(site.url("/article")).metadata.tier is INTELLIGENCE
+
+
+def test_an_application_needs_no_browser(weft: System, site: Site) -> None:
+    found = weft.page(site.url(FRAMEWORK_PAGES["react"]), includeDecisionTrace=True)
+
+    assert [(one.tier, one.success) for one in tiers(found)] == [(INTELLIGENCE, False), (LIGHT, True)]
+
+
+def test_what_the_light_engine_cannot_show_goes_on_to_a_browser(weft: System, site: Site) -> None:
+    found = weft.page(site.url(BROWSER_PAGES["webgl"]), includeDecisionTrace=True)
+
+    assert [(one.tier, one.success) for one in tiers(found)][1:] == [(LIGHT, False), (BROWSER, True)]
+    assert "signals: " in str(tiers(found)[1].failure_reason)
+
+
+@requirement("000.7.max-cost-tier")
+def test_what_the_budget_rules_out_is_said(weft: System, site: Site) -> None:
+    answer = weft.browse(site.url(FRAMEWORK_PAGES["react"]), maxCostTier="intelligence")
+
+    error = refused(answer)
+    assert (error.code, "rules out the tiers that run scripts" in error.error) == (Code.CONTENT_REQUIRES_JS, True)
+
+
+@requirement("000.7.max-latency")
+def test_a_browser_that_no_longer_fits_is_not_started(weft: System, site: Site) -> None:
+    error = refused(weft.browse(site.url(BROWSER_PAGES["webgl"]), maxLatencyMs=1_900))
+
+    assert (error.code, "playwright: Not started" in error.error) == (Code.CONTENT_REQUIRES_JS, True)
+
+
+def test_the_apis_behind_a_page_are_seen_where_its_scripts_run(weft: System, site: Site) -> None:
+    found = weft.page(site.url(FRAMEWORK_PAGES["react"]), includeNetwork=True)
+
+    assert found.discovered_apis is not UNSET
+    assert found.network is not UNSET
+    assert any("/apps/api/" in api.endpoint for api in found.discovered_apis)
+    assert any(one.response_body is not UNSET for one in found.network)
