@@ -24,6 +24,8 @@ ACTORS: Mapping[str, str] = MappingProxyType(
         "navigator": "actors.navigator.actor:Navigator",
         "verifier": "actors.verifier.actor:Verifier",
         "fetchers.intelligence": "actors.fetchers.intelligence.actor:Intelligence",
+        "fetchers.playwright": "actors.fetchers.playwright.actor:Playwright",
+        "fetchers.lightweight": "actors.fetchers.lightweight.actor:Lightweight",
     }
 )
 """Every actor there is, from the edge inwards: the order in which they are stopped."""

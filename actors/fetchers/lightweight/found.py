@@ -1,0 +1,110 @@
+"""Puts together what the tier answers: the page as it was shown, and what was seen of it on the way."""
+
+from __future__ import annotations
+
+import time
+from hashlib import blake2b
+
+from msgspec import structs
+
+from actors.fetchers.extract.extraction import Extraction
+from actors.fetchers.lightweight import apis
+from actors.fetchers.lightweight.observed import Observed
+from actors.fetchers.lightweight.page import Sight
+from actors.fetchers.web.client import Response
+from actors.fetchers.web.rates import retry_after_ms
+from protocol.browse import RenderTier
+from protocol.documents import untrusted
+from protocol.pages import Fetched, FetchPage
+
+_MISSING_SELECTOR = "selector_missing"
+
+
+def observed(sight: Sight, before: int) -> Observed:
+    """Say what was seen of a page in the terms that its signals are judged by; `before` as in `text_before`."""
+    reading, shown, tally = sight.reading, sight.shown, sight.tally
+    return Observed(
+        text=shown.text,
+        words=shown.words,
+        chars=shown.chars,
+        status=sight.status,
+        settling=sight.settling,
+        cut_short=sight.cut_short,
+        scripts=max(tally.scripts, shown.scripts),
+        failed_scripts=tally.failed_scripts,
+        errors=reading.errors,
+        rejections=reading.rejections,
+        requests=tally.requests,
+        failed_requests=tally.failed,
+        api_4xx=tally.api_4xx,
+        api_5xx=tally.api_5xx,
+        refused_requests=tally.refused,
+        oversized_requests=tally.oversized,
+        documents=tally.documents,
+        contexts=tuple(reading.contexts.split()),
+        refused_contexts=tuple(reading.refused.split()),
+        web_sockets=reading.n_web_sockets,
+        workers=reading.n_workers,
+        extended_elements=reading.n_extended_elements,
+        missing_elements=shown.missing,
+        media_elements=shown.media,
+        canvases=shown.canvases,
+        foreign_frames=shown.foreign,
+        empty_roots=shown.empty_roots,
+        layout_reads=reading.n_layout_reads,
+        intersections=reading.n_intersections,
+        resizes=reading.n_resizes,
+        animations=reading.n_animations,
+        late_timers=reading.lates,
+        media_queries=reading.n_media_queries,
+        text_before=before,
+    )
+
+
+def rendered(
+    request: FetchPage, first: Response, sight: Sight, found: Extraction, escalate: tuple[str, ...]
+) -> Fetched:
+    """Answer with a page whose scripts ran."""
+    missing = () if sight.found else (_MISSING_SELECTOR,)
+    evidence = structs.replace(found.evidence, escalate=(*escalate, *missing), cut_short=sight.cut_short)
+    answer = _fetched(first, found, sight.url)
+    return structs.replace(
+        answer,
+        status=sight.status,
+        evidence=evidence,
+        apis=apis.merged(sight.tally.apis, found.apis),
+        retry_count=first.retry_count + sight.tally.retries,
+        network=(*first.exchanges, *sight.tally.exchanges) if request.include_network else (),
+        console=sight.console,
+        dialogs=sight.dialogs,
+    )
+
+
+def plain(request: FetchPage, first: Response, found: Extraction, cut_short: str = "") -> Fetched:
+    """Answer with a page that has no scripts to run; `cut_short` says why they were not where it has."""
+    evidence = structs.replace(found.evidence, escalate=("cut_short",) if cut_short else (), cut_short=cut_short)
+    answer = _fetched(first, found, first.url)
+    return structs.replace(answer, evidence=evidence, network=first.exchanges if request.include_network else ())
+
+
+def _fetched(first: Response, found: Extraction, url: str) -> Fetched:
+    digest = blake2b(f"{url}\n{found.summary.markdown}".encode("utf-8", "replace"), digest_size=12)
+    return Fetched(
+        tier=RenderTier.LIGHTWEIGHT,
+        status=first.status,
+        final_url=url,
+        content_type=first.content_type,
+        document=untrusted(f"page_{digest.hexdigest()}", found.summary),
+        evidence=found.evidence,
+        title=found.title,
+        content=found.content,
+        tables=found.tables,
+        fields=dict(found.fields),
+        apis=found.apis,
+        selectors=found.selectors,
+        titles=found.titles,
+        fetched_at=time.time_ns() // 1_000_000,
+        from_cache=first.from_cache,
+        retry_after_ms=retry_after_ms(first.headers.get("retry-after"), time.time()),
+        retry_count=first.retry_count,
+    )

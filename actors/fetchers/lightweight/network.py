@@ -1,0 +1,393 @@
+"""Answers everything that a page asks of the network, by the client of the tier, until a limit ends the page."""
+
+from __future__ import annotations
+
+import base64
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
+
+import anyio
+import msgspec
+from anyio import CancelScope, CapacityLimiter, Event
+from anyio.abc import TaskGroup
+
+from actors.fetchers.lightweight import origins
+from actors.fetchers.lightweight.asked import Asked, asked
+from actors.fetchers.lightweight.cdp import CdpError, ClosedError
+from actors.fetchers.lightweight.following import Got, RefusedError, Wanted, Web, follow
+from actors.fetchers.lightweight.frames import NOWHERE, Frames
+from actors.fetchers.lightweight.keeping import OwnCookies
+from actors.fetchers.web.client import Response
+from actors.fetchers.web.cookies import Jar
+from protocol.browse import Freshness, NetworkRequest
+from protocol.faults import Code, FaultError
+
+MAX_REQUESTS: Final = 300
+MAX_DOCUMENTS: Final = 8
+MAX_BYTES: Final = 8_000_000
+"""What one page may get, and what it may send."""
+
+AT_ONCE: Final = 8
+_TIMEOUT_MS: Final = 10_000
+_COOKIES_SECONDS: Final = 0.3
+_HELD: Final = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml"})
+"""What a frame can show; there is no text in what it cannot."""
+
+_EMPTY_ANSWERS: Final = frozenset({"Image", "Font", "Media"})
+_FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
+_HTML: Final = (("content-type", "text/html"),)
+_JSON_MODULE = b"export default "
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+class Engine(Protocol):
+    """What is used of a connection."""
+
+    async def call(self, method: str, params: dict[str, Any] | None = None, *, session: str | None = None) -> Any:
+        """Call a method and give its result."""
+        ...
+
+    async def post(self, method: str, params: dict[str, Any] | None = None, *, session: str | None = None) -> None:
+        """Call a method, and return when it is sent."""
+        ...
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On what terms a page is shown: `profile` keeps its cached answers apart; `record` that exchanges are wanted."""
+
+    profile: str = ""
+    freshness: Freshness = Freshness.ANY
+    record: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the engine is given."""
+
+    status: int
+    headers: Pairs = ()
+    body: bytes = b""
+
+
+@dataclass
+class Tally:
+    """What a page has asked for so far; `limit` is the one that ended it."""
+
+    requests: int = 0
+    documents: int = 0
+    received: int = 0
+    sent: int = 0
+    scripts: int = 0
+    failed_scripts: int = 0
+    failed: int = 0
+    refused: int = 0
+    oversized: int = 0
+    api_4xx: int = 0
+    api_5xx: int = 0
+    retries: int = 0
+    limit: str = ""
+    exchanges: list[NetworkRequest] = field(default_factory=list[NetworkRequest])
+    apis: list[NetworkRequest] = field(default_factory=list[NetworkRequest])
+    """The exchanges of XHR and fetch that came to their end."""
+
+
+@dataclass(kw_only=True)
+class Network:
+    """The network of one page, whose first document is there already; `session` is the engine's."""
+
+    engine: Engine
+    session: str
+    tasks: TaskGroup
+    web: Web
+    frames: Frames
+    jar: Jar
+    cookies: OwnCookies
+    first: Response
+    terms: Terms
+
+    tally: Tally = field(default_factory=Tally, init=False)
+    touched_at: float = field(default_factory=anyio.current_time, init=False)
+    """When a request began or ended last, in seconds of the loop's clock."""
+
+    _open: dict[str, float] = field(default_factory=dict[str, float], init=False)
+    _scopes: dict[str, CancelScope] = field(default_factory=dict[str, CancelScope], init=False)
+    _others: Jar = field(default_factory=Jar, init=False)
+    _changed: Event = field(default_factory=Event, init=False)
+    _over_with: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        """Have the first document ready."""
+        self.status = self.first.status
+        self._own = origins.site(self.first.url)
+        self._kept: dict[str, Response] = {self.first.url.partition("#")[0]: self.first}
+        self._slots = CapacityLimiter(AT_ONCE)
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests have no answer yet."""
+        return len(self._open)
+
+    def newest_ms(self, now: float) -> float:
+        """Tell how long the newest of those without an answer has been under way."""
+        return min((now - since for since in self._open.values()), default=0.0) * 1000
+
+    async def changed(self) -> None:
+        """Wait until a request begins or ends."""
+        await self._changed.wait()
+
+    def touch(self) -> None:
+        """Wake whoever waits."""
+        self.touched_at = anyio.current_time()
+        self._changed.set()
+        self._changed = Event()
+
+    def paused(self, params: dict[str, Any], _: str) -> None:
+        """Take Fetch.requestPaused."""
+        try:
+            request = asked(params)
+        except msgspec.ValidationError:
+            return
+        self.tally.requests += 1
+        if self._over(request):
+            self.tasks.start_soon(self._fail, request.request_id)
+            return
+        self._open[request.request_id] = anyio.current_time()
+        self.touch()
+        self.tasks.start_soon(self._serve, request)
+
+    async def give_up(self) -> None:
+        """Fail everything that is under way, so that the page can be read; what is asked for later fails at once."""
+        self._over_with = True
+        names = tuple(self._open)
+        for scope in tuple(self._scopes.values()):
+            scope.cancel()
+        for name in names:
+            await self._fail(name)
+
+    def _over(self, request: Asked) -> bool:
+        tally = self.tally
+        if request.resource_type == "Document" and request.url not in self._kept:
+            tally.documents += 1
+        if not tally.limit:
+            if tally.requests > MAX_REQUESTS:
+                tally.limit = "too_many_requests"
+            elif tally.documents > MAX_DOCUMENTS:
+                tally.limit = "nav_loop"
+            if tally.limit:
+                self.touch()
+        return bool(tally.limit) or self._over_with
+
+    async def _serve(self, request: Asked) -> None:
+        name = request.request_id
+        with CancelScope() as self._scopes[name]:
+            try:
+                async with self._slots:
+                    answer = await self._answer(request)
+                if answer is not None:
+                    await self._hand(name, answer)
+            except (RefusedError, FaultError) as error:
+                await self._refuse(request, error)
+            except (ClosedError, CdpError):
+                pass
+            finally:
+                self._open.pop(name, None)
+                del self._scopes[name]
+                self.touch()
+
+    async def _refuse(self, request: Asked, error: RefusedError | FaultError) -> None:
+        tally = self.tally
+        if isinstance(error, RefusedError):
+            tally.refused += 1
+        elif request.resource_type == "Script":
+            tally.failed_scripts += 1
+        elif request.resource_type == "XHR":
+            tally.failed += 1
+        if isinstance(error, FaultError) and error.fault.code is Code.CONTENT_TOO_LARGE:
+            tally.limit = tally.limit or "too_large"
+        if request.resource_type != "Document":
+            await self._fail(request.request_id)
+        elif not self._stays(request):
+            # The engine would write into the frame that navigation has failed.
+            self.frames.handed(request.network_id, NOWHERE)
+            with suppress(ClosedError):
+                await self._hand(request.request_id, Answer(200, _HTML))
+
+    def _stays(self, request: Asked) -> bool:
+        """Whether to leave a request without an answer: the page then stays as it is."""
+        return request.resource_type == "Document" and request.frame_id == self.frames.main
+
+    async def _fail(self, name: str) -> None:
+        asked = {"requestId": name, "errorReason": "Failed"}
+        with suppress(ClosedError):
+            await self.engine.post("Fetch.failRequest", asked, session=self.session)
+
+    async def _hand(self, name: str, answer: Answer) -> None:
+        params = {
+            "requestId": name,
+            "responseCode": answer.status,
+            "responseHeaders": [{"name": key, "value": value} for key, value in answer.headers],
+            "body": base64.b64encode(answer.body).decode("ascii"),
+        }
+        await self.engine.post("Fetch.fulfillRequest", params, session=self.session)
+
+    async def _answer(self, request: Asked) -> Answer | None:
+        kind = request.resource_type
+        if kind == "Document":
+            return await self._document(request)
+        if kind in _EMPTY_ANSWERS:
+            return Answer(200)
+        if kind not in ("Script", "XHR", "Stylesheet") or request.streams:
+            raise RefusedError
+        got = await self._got(request)
+        if kind == "Script":
+            return self._script(request, got)
+        if kind == "XHR":
+            self._noted(got)
+        return Answer(got.response.status, _headers(got), got.response.body)
+
+    async def _document(self, request: Asked) -> Answer | None:
+        if not self.frames.known(request.frame_id) and request.frame_id != self.frames.main:
+            raise RefusedError  # a window that nobody looks at
+        kept = self._kept.pop(request.url, None)
+        if kept is None:
+            got = await self._got(request)
+            kept = got.response
+            if (last := got.url.partition("#")[0]) != request.url:
+                self._kept[last] = kept
+                self.frames.handed(request.network_id, request.url)
+                return Answer(200, _HTML, _onward(got.url))
+        if not _shows(kept):
+            if self._stays(request):
+                return None
+            kept = Response(kept.status, kept.url, kept.headers, b"", "text/html", kept.from_cache, 0, ())
+        self.frames.handed(request.network_id, request.request.url)
+        if self._stays(request):
+            self.status = kept.status
+        return Answer(kept.status, origins.shown(kept.headers.multi_items(), foreign=False), kept.body)
+
+    def _script(self, request: Asked, got: Got) -> Answer:
+        response = got.response
+        if response.status >= _FIRST_ERROR:
+            self.tally.failed_scripts += 1
+        else:
+            self.tally.scripts += 1
+        if not _is_json(response):
+            return Answer(response.status, _headers(got), response.body)
+        own = origins.same_origin(origins.origin(got.url), self.frames.origin(request.frame_id))
+        if not own and not origins.readable(response.headers, "*"):
+            raise RefusedError
+        return Answer(response.status, (("content-type", "text/javascript"),), _JSON_MODULE + response.body)
+
+    def _noted(self, got: Got) -> None:
+        status = got.response.status
+        self.tally.api_4xx += _FIRST_ERROR <= status < _FIRST_SERVER_ERROR
+        self.tally.api_5xx += status >= _FIRST_SERVER_ERROR
+        self.tally.apis += got.exchanges[-1:]
+
+    async def _got(self, request: Asked) -> Got:
+        body = request.body
+        if body is None:
+            self.tally.oversized += 1
+            raise RefusedError
+        if not origins.known_method(request.request.method):
+            raise RefusedError
+        self.tally.sent += len(body)
+        cookies = _Hop(self, request)
+        await self._follow_scripts(request)
+        got = await follow(self.web, self._wanted(request, body), cookies, _TIMEOUT_MS)
+        if self.terms.record:
+            self.tally.exchanges += got.exchanges
+        self.tally.retries += got.response.retry_count
+        self._weigh(len(got.response.body))
+        if cookies.own:
+            await self.cookies.hand_over(self.engine, self.session)
+        return got
+
+    def _weigh(self, size: int) -> None:
+        self.tally.received += size
+        if max(self.tally.received, self.tally.sent) > MAX_BYTES:
+            self.tally.limit = self.tally.limit or "too_large"
+            raise RefusedError
+
+    async def _follow_scripts(self, request: Asked) -> None:
+        """Take the cookies that scripts have set, where the engine would send others than we would."""
+        if self._trusts(request, request.url) and not self.cookies.explains(request.url, request.cookies):
+            with anyio.move_on_after(_COOKIES_SECONDS):
+                await self.cookies.take_back(self.engine)
+
+    def _wanted(self, request: Asked, body: bytes) -> Wanted:
+        kind = request.resource_type
+        document = self.frames.document(request.frame_id)
+        return Wanted(
+            url=request.url,
+            method=request.request.method,
+            headers=origins.sendable(request.headers) if kind != "Script" else (("Accept", "*/*"),),
+            body=body,
+            document=document,
+            guarded=kind == "XHR",
+            partition=self.terms.profile,
+            freshness=self._freshness(kind),
+            record=kind == "XHR",
+        )
+
+    def _freshness(self, kind: str) -> Freshness:
+        """Ask the site anew for what changes; its scripts are as fresh as HTTP says."""
+        wanted = self.terms.freshness
+        return Freshness.ANY if wanted is Freshness.REALTIME and kind in ("Script", "Stylesheet") else wanted
+
+    def _trusts(self, request: Asked, url: str) -> bool:
+        """Whether a request carries the cookies of the page's own site: it goes there, and comes from there."""
+        if not origins.of_site(origins.site(url), self._own):
+            return False
+        visit = request.resource_type == "Document" and request.frame_id == self.frames.main
+        return self.frames.within(request.frame_id, self._own) or (visit and request.request.method == "GET")
+
+    def jar_for(self, request: Asked, url: str) -> tuple[Jar, bool]:
+        """Give the jar for one hop, and whether it is that of the page's own site."""
+        own = self._trusts(request, url)
+        return (self.jar if own else self._others), own
+
+
+class _Hop:
+    """Gives each hop of one request its jar."""
+
+    def __init__(self, network: Network, request: Asked) -> None:
+        self.own = False
+        self._network, self._request = network, request
+
+    def jar(self, url: str) -> Jar:
+        jar, own = self._network.jar_for(self._request, url)
+        self.own = self.own or own
+        return jar
+
+
+def _headers(got: Got) -> Pairs:
+    return origins.shown(got.response.headers.multi_items(), foreign=got.foreign)
+
+
+def _media_type(response: Response) -> str:
+    return response.content_type.partition(";")[0].strip().lower()
+
+
+def _is_json(response: Response) -> bool:
+    kind = _media_type(response)
+    return (
+        kind in ("application/json", "text/json")
+        or kind.endswith("+json")
+        or (not kind and urlsplit(response.url).path.endswith(".json"))
+    )
+
+
+def _shows(response: Response) -> bool:
+    disposition = str(response.headers.get("content-disposition", ""))
+    kind = _media_type(response)
+    return not disposition.lower().startswith("attachment") and (not kind or kind in _HELD or kind.endswith("+xml"))
+
+
+def _onward(url: str) -> bytes:
+    target = msgspec.json.encode(url).replace(b"<", b"\\u003c")
+    return b"<script>location.replace(" + target + b")</script>"

@@ -1,0 +1,98 @@
+// Writes the document as it is now, in a world of its own: shadow trees, slots and frames in place, what was typed kept.
+// Walks with a stack of its own, as deep documents overflow that of the engine.
+(maxChars, maxText) => {
+  const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'track', 'wbr']);
+  const DROPPED = new Set(['noscript', 'template']);
+  const RAW = new Set(['script', 'style', 'xmp', 'plaintext']);
+  const NAME = /^[^\s"'<>\/=\u0000]+$/;
+  const XHTML = 'http://www.w3.org/1999/xhtml';
+  const counts = { media: 0, canvases: 0, foreign: 0, scripts: 0, missing: 0 };
+  const out = ['<!DOCTYPE html>'];
+  const text = [];
+  let size = 0, chars = 0, truncated = false;
+
+  const put = (piece) => { out.push(piece); size += piece.length; };
+  const escaped = (value) => value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+  const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;');
+  const hidden = (element) =>
+    element.hasAttribute('hidden') || /display\s*:\s*none|visibility\s*:\s*hidden/i.test(element.getAttribute('style') || '');
+  const attributes = (element, tag) => {
+    let line = '';
+    const list = element.attributes;
+    for (let at = 0; at < list.length; at += 1) {
+      const { name, value } = list[at];
+      if (NAME.test(name) && !(tag === 'input' && (name === 'value' || name === 'checked')) && !(tag === 'option' && name === 'selected')) {
+        line += ` ${name}="${quoted(value)}"`;
+      }
+    }
+    if (tag === 'input') {
+      if (element.type !== 'password' && element.value) { line += ` value="${quoted(element.value)}"`; }
+      if (element.checked) { line += ' checked=""'; }
+    }
+    if (tag === 'option' && element.selected) { line += ' selected=""'; }
+    return line;
+  };
+  const framed = (element) => {
+    try { return element.contentDocument; } catch { return null; }
+  };
+  const inner = (element, tag, within) => {
+    if (tag === 'iframe' || tag === 'frame') {
+      const body = framed(element)?.body;
+      if (!body) { counts.foreign += element.getAttribute('src') ? 1 : 0; }
+      return body ? body.childNodes : [];
+    }
+    if (tag === 'slot') {
+      const assigned = element.assignedNodes();
+      return assigned.length ? assigned : element.childNodes;
+    }
+    if (tag === 'textarea') { return [document.createTextNode(element.value)]; }
+    return element.shadowRoot ? element.shadowRoot.childNodes : element.childNodes;
+  };
+  const open = (element, within) => {
+    const html = element.namespaceURI === XHTML;
+    const tag = html ? element.localName : element.nodeName;
+    if (DROPPED.has(tag) || !NAME.test(tag) || (within.shadow && tag === 'style')) { return null; }
+    if (tag === 'video' || tag === 'audio') { counts.media += 1; }
+    if (tag === 'canvas') { counts.canvases += 1; }
+    if (tag === 'script') { counts.scripts += 1; }
+    if (html && tag.includes('-') && !element.matches(':defined')) { counts.missing += 1; }
+    const written = tag === 'iframe' || tag === 'frame' ? 'div' : tag === 'slot' ? 'span' : tag;
+    put(`<${written}${tag === 'slot' ? '' : attributes(element, tag)}>`);
+    if (html && VOID.has(tag)) { return null; }
+    const raw = html && RAW.has(tag);
+    const children = raw ? [] : inner(element, tag);
+    if (raw) {
+      const content = element.textContent;
+      if (!new RegExp(`</${tag}`, 'i').test(content)) { put(content); }
+    }
+    return {
+      children, at: 0, end: `</${written}>`, shadow: tag === 'slot' ? within.outer : !!element.shadowRoot || within.shadow,
+      outer: element.shadowRoot ? within.shadow : within.outer, mute: within.mute || raw || tag === 'title' || hidden(element),
+    };
+  };
+  const stack = [{ children: document.documentElement ? [document.documentElement] : [], at: 0, end: '', shadow: false, outer: false, mute: false }];
+  while (stack.length) {
+    const top = stack[stack.length - 1];
+    if (top.at >= top.children.length || truncated) { put(top.end); stack.pop(); continue; }
+    const node = top.children[top.at];
+    top.at += 1;
+    if (size > maxChars) { truncated = true; continue; }
+    if (node.nodeType === 3) {
+      put(escaped(node.data));
+      const shown = top.mute ? '' : node.data.trim();
+      if (shown) { chars += shown.length; text.push(shown); }
+    } else if (node.nodeType === 1) {
+      const entered = open(node, top);
+      if (entered) { stack.push(entered); }
+    }
+  }
+  const whole = text.join(' ');
+  const wide = (whole.match(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/g) || []).length;
+  const roots = document.querySelectorAll('#root, #app, #__next, #___gatsby, app-root, #svelte, [data-reactroot]');
+  let empty = 0;
+  for (const root of roots) { empty += !root.textContent.trim() && !root.shadowRoot ? 1 : 0; }
+  return JSON.stringify({
+    href: location.href, html: out.join(''), text: whole.slice(0, maxText), words: whole.split(/\s+/).filter(Boolean).length + wide, chars,
+    empty_roots: empty, truncated, ...counts,
+  });
+}
