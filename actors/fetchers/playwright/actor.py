@@ -1,0 +1,73 @@
+"""Answers FETCH in the dearest tier: a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from actors.actor import Actor, handles
+from actors.fetchers.extract.page import extract
+from actors.fetchers.extracting import Extractor
+from actors.fetchers.playwright import chromium
+from actors.fetchers.playwright.browser import Browser
+from actors.fetchers.playwright.fetching import Fetching
+from actors.fetchers.sessions import Sessions
+from actors.fetchers.web import redact
+from bus import remaining_ms, span
+from protocol import subjects
+from protocol.browse import RenderTier
+from protocol.faults import FaultError
+from protocol.lifecycle import Absence
+from protocol.pages import Fetched, FetchPage
+from protocol.subjects import Bucket, Objects
+
+PAGES_AT_ONCE = 4
+
+_ANY_PAGE = b"<title>A page</title><main><h1>A page</h1><p>It has a few words, so that everything is loaded.</p></main>"
+
+
+@dataclass
+class Playwright(Actor):
+    """Gets pages with a real browser, which runs their scripts, and extracts from what it shows."""
+
+    name: ClassVar[str] = "fetchers.playwright"
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
+    stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
+
+    _fetching: Fetching = field(init=False, repr=False)
+    _sessions: Sessions = field(init=False, repr=False)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Load the models of extraction."""
+        extract(_ANY_PAGE, "text/html", "")
+
+    @classmethod
+    def absence(cls, settings: chromium.ChromiumSettings) -> Absence | None:
+        """Say why no browser can be started, if so."""
+        return chromium.absence(settings)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Hold the browser, which is started when a page is first asked for, and what reads pages beside the loop."""
+        self._sessions = Sessions(self.bus)
+        async with Extractor() as extractor, Browser(self.settings) as browser:
+            self._fetching = Fetching(self.settings, browser, extractor)
+            yield
+
+    @handles(subjects.FETCH.at(tier=RenderTier.PLAYWRIGHT.value), at_once=PAGES_AT_ONCE)
+    async def fetch(self, request: FetchPage) -> Fetched:
+        """Get one page; a status of 400 and above is an answer like any other, the verifier judges it."""
+        attributes = {"http.request.method": "GET", "url.full": redact.url(request.url)}
+        with span("GET", kind="client", attributes=attributes) as seen:
+            try:
+                async with self._sessions.use(request.session, request.url) as session:
+                    page = await self._fetching.fetch(request, session, remaining_ms())
+            except FaultError as error:
+                seen.fail(error.fault.code.value)
+                raise FaultError(error.fault.at(url=request.url, tier=RenderTier.PLAYWRIGHT.value)) from error
+            seen.set_attribute("server.address", redact.host(page.final_url))
+            seen.set_attribute("http.response.status_code", page.status)
+            return page

@@ -1,0 +1,178 @@
+"""One Chromium and the driver that speaks with it, from start to end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import structlog
+from playwright.async_api import Browser, Error, Playwright, async_playwright
+
+from actors.fetchers.playwright import cdp, chromium, memory
+from actors.fetchers.playwright.proxy import Proxy
+
+log = structlog.stdlib.get_logger()
+
+STARTED = "browser_started"
+NOT_STARTED = "browser_not_started"
+ENDED = "browser_ended"
+LOST = "browser_lost"
+
+_START_S = 30.0
+_STOP_S = 5.0
+_LOOK_S = 5.0
+_MAX_AGE_S = 3_600.0
+_MAX_PAGES = 500
+"""After so many pages, or so long, what a browser has leaked is given back by a fresh one."""
+
+_FOLDER = "weft-browser-"
+
+
+@dataclass(eq=False)
+class Engine:
+    """A browser that takes contexts until it is `spent`, lives while one is open, and is then ended."""
+
+    executable: Path
+    proxy: Proxy
+    max_bytes: int
+    ready: anyio.Event = field(default_factory=anyio.Event)
+    over: anyio.Event = field(default_factory=anyio.Event)
+    contexts: int = 0
+    pages: int = 0
+    bytes_used: int = 0
+    user_agent: str = ""
+    _started_s: float = 0.0
+    _retired: bool = False
+    _raw: Browser | None = None
+
+    @property
+    def raw(self) -> Browser | None:
+        """Playwright's browser while it lives."""
+        return None if self.over.is_set() else self._raw
+
+    @property
+    def was_ready(self) -> bool:
+        """Whether it ever took a context."""
+        return self._raw is not None
+
+    @property
+    def spent(self) -> bool:
+        """Whether it takes no further context."""
+        return self._retired or self.over.is_set() or (self.ready.is_set() and self._worn())
+
+    def retire(self) -> None:
+        """Take no further context, and end when the last is closed."""
+        self._retired = True
+        self._end_if_idle()
+
+    def released(self) -> None:
+        """Count a context as closed."""
+        self.contexts -= 1
+        self._end_if_idle()
+
+    async def run(self) -> None:
+        """Start, live until the end, and leave nothing behind."""
+        try:
+            with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+                await anyio.to_thread.run_sync(_sweep)
+                await self._live(Path(folder))
+        finally:
+            self.over.set()
+            self.ready.set()
+
+    def _worn(self) -> bool:
+        age_s = anyio.current_time() - self._started_s
+        return age_s > _MAX_AGE_S or self.pages >= _MAX_PAGES or self.bytes_used > self.max_bytes
+
+    def _end_if_idle(self) -> None:
+        if self._retired and self.contexts == 0:
+            self.over.set()
+
+    async def _live(self, folder: Path) -> None:
+        before = set(_drivers())
+        try:
+            with anyio.fail_after(_START_S):
+                driver = await async_playwright().start()
+        except (Error, OSError, TimeoutError) as error:
+            log.warning(NOT_STARTED, reason=type(error).__name__)
+            _kill(set(_drivers()) - before)
+            return
+        driver_pids = set(_drivers()) - before
+        try:
+            async with self._launched(driver, folder) as browser:
+                await self._watch(browser)
+        except (Error, OSError, TimeoutError) as error:
+            log.warning(LOST if self.ready.is_set() else NOT_STARTED, reason=type(error).__name__)
+        finally:
+            self.over.set()
+            with anyio.move_on_after(_STOP_S, shield=True), suppress(Error):
+                await driver.stop()
+            _kill({pid for pid in driver_pids if pid in set(_drivers())} | set(memory.named(str(folder))))
+            log.info(ENDED, pages=self.pages)
+
+    @asynccontextmanager
+    async def _launched(self, driver: Playwright, folder: Path) -> AsyncGenerator[Browser]:
+        with anyio.fail_after(_START_S):
+            browser = await driver.chromium.launch(
+                executable_path=self.executable,
+                headless=True,
+                args=[*chromium.ARGUMENTS, f"--crash-dumps-dir={folder}"],
+                ignore_default_args=chromium.UNWANTED,
+                chromium_sandbox=chromium.sandboxed(),
+                proxy={"server": self.proxy.server, "bypass": "<-loopback>"},
+                env=chromium.environment(folder),
+                downloads_path=folder,
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+        browser.on("disconnected", lambda _: self.over.set())
+        try:
+            yield browser
+        finally:
+            with anyio.move_on_after(_STOP_S, shield=True), suppress(Error):
+                await browser.close()
+
+    async def _watch(self, browser: Browser) -> None:
+        """Look now and then how much memory it uses, until it is over; a driver that is gone is an Error."""
+        session = await cdp.of_browser(browser)
+        self.user_agent = str((await session.send("Browser.getVersion"))["userAgent"])
+        self._raw, self._started_s = browser, anyio.current_time()
+        self.ready.set()
+        log.info(STARTED, version=browser.version)
+        while not self.over.is_set():
+            with anyio.move_on_after(_LOOK_S):
+                await self.over.wait()
+                return
+            with anyio.fail_after(_STOP_S):
+                found = await session.send("SystemInfo.getProcessInfo")
+            pids = [int(process["id"]) for process in found["processInfo"]]
+            self.bytes_used = await anyio.to_thread.run_sync(memory.private_bytes, pids)
+
+
+def _drivers() -> Iterator[int]:
+    """Find the drivers that are children of this process (Linux)."""
+    return memory.children(os.getpid(), "playwright/driver")
+
+
+def _kill(pids: set[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+
+
+def _sweep() -> None:
+    """Remove the folders of browsers whose process was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
+        pid = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        if pid.isdecimal() and sys.platform == "linux" and not Path("/proc", pid).exists():
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,48 @@
+"""Says in Weft's codes what the browser calls an error."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.async_api import Error
+
+from protocol.faults import Code
+
+_NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
+_CODES = {
+    "ERR_NAME_NOT_RESOLVED": Code.NETWORK_DNS_FAILED,
+    "ERR_NAME_RESOLUTION_FAILED": Code.NETWORK_DNS_FAILED,
+    "ERR_TIMED_OUT": Code.NETWORK_TIMEOUT,
+    "ERR_CONNECTION_TIMED_OUT": Code.NETWORK_TIMEOUT,
+    "ERR_TOO_MANY_REDIRECTS": Code.HTTP_TOO_MANY_REDIRECTS,
+    "ERR_UNSAFE_PORT": Code.SECURITY_URL_BLOCKED,
+    "ERR_UNKNOWN_URL_SCHEME": Code.SECURITY_URL_BLOCKED,
+    "ERR_DISALLOWED_URL_SCHEME": Code.SECURITY_URL_BLOCKED,
+    "ERR_UNSAFE_REDIRECT": Code.SECURITY_URL_BLOCKED,
+    "ERR_BLOCKED_BY_CLIENT": Code.SECURITY_URL_BLOCKED,
+    "ERR_INVALID_URL": Code.SECURITY_URL_BLOCKED,
+    "ERR_INSUFFICIENT_RESOURCES": Code.PAGE_CRASHED,
+}
+_TLS = ("ERR_CERT_", "ERR_SSL_", "ERR_BAD_SSL_")
+_CRASHES = ("Page crashed", "Target crashed", "Target closed", "has been closed", "Connection closed")
+_DOWNLOAD = "Download is starting"
+
+
+def code_of(error: Error) -> Code:
+    """Name what kept a page from being loaded."""
+    found = _NET.search(error.message)
+    if found is None:
+        return Code.PAGE_CRASHED if is_crash(error) else Code.NETWORK_CONNECTION_FAILED
+    if found[1].startswith(_TLS):
+        return Code.NETWORK_TLS_FAILED
+    return _CODES.get(found[1], Code.NETWORK_CONNECTION_FAILED)
+
+
+def is_crash(error: Error) -> bool:
+    """Whether the page, the browser or its driver is gone."""
+    return any(sign in error.message for sign in _CRASHES)
+
+
+def is_download(error: Error) -> bool:
+    """Whether the address leads to a file that the browser does not show."""
+    return _DOWNLOAD in error.message

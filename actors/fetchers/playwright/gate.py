@@ -1,0 +1,74 @@
+"""Answers what the browser asks before it sends: the proxy's credential, and what a page does without."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.async_api import Error
+
+from actors.fetchers.playwright.cdp import Cdp
+from actors.fetchers.playwright.proxy import Proxy
+from actors.fetchers.web import guard
+from protocol.faults import Fault, FaultError
+
+_UNSEEN = ("Image", "Font", "Media")
+_TRACKERS = (
+    "google-analytics.com", "googletagmanager.com", "doubleclick.net", "googlesyndication.com", "googleadservices.com",
+    "adservice.google.com", "connect.facebook.net", "analytics.twitter.com", "static.ads-twitter.com",
+    "snap.licdn.com", "px.ads.linkedin.com", "bat.bing.com", "clarity.ms", "hotjar.com", "fullstory.com",
+    "mixpanel.com", "amplitude.com", "segment.io", "segment.com", "scorecardresearch.com", "quantserve.com",
+    "criteo.com", "criteo.net", "taboola.com", "outbrain.com", "adnxs.com", "amazon-adsystem.com", "rubiconproject.com",
+    "pubmatic.com", "openx.net", "casalemedia.com", "moatads.com", "chartbeat.com", "newrelic.com", "nr-data.net",
+)  # fmt: skip
+"""Hosts that count visitors or sell their attention, with their subdomains; no page shows anything of theirs."""
+
+
+@dataclass(eq=False)
+class Gate:
+    """Stands before one tab; `refused` says why a document was not asked for."""
+
+    cdp: Cdp
+    proxy: Proxy
+    refused: Fault | None = None
+    _tried: set[str] = field(default_factory=set[str])
+
+    async def close_in(self, *, block: bool) -> None:
+        """Take hold of the tab's documents, and with `block` of what nobody looks at."""
+        self.cdp.on("Fetch.authRequired", self._authenticate)
+        self.cdp.on("Fetch.requestPaused", self._decide)
+        kinds = ("Document", *_UNSEEN) if block else ("Document",)
+        patterns = [{"resourceType": kind} for kind in kinds]
+        await self.cdp.send("Fetch.enable", {"handleAuthRequests": True, "patterns": patterns})
+        if block:
+            urls = [f"*://{start}{host}/*" for host in _TRACKERS for start in ("", "*.")]
+            await self.cdp.send("Network.setBlockedURLs", {"urls": urls})
+
+    async def _authenticate(self, event: dict[str, Any]) -> None:
+        """Give the proxy its credential, once; a site that asks for one gets none."""
+        request, challenge = str(event["requestId"]), event["authChallenge"]
+        answer: dict[str, str] = {"response": "CancelAuth"}
+        ours = challenge.get("source") == "Proxy" and challenge.get("origin") == self.proxy.server
+        if ours and request not in self._tried:
+            self._tried.add(request)
+            known = {"username": self.proxy.username, "password": self.proxy.password}
+            answer = {"response": "ProvideCredentials", **known}
+        await self._send("Fetch.continueWithAuth", {"requestId": request, "authChallengeResponse": answer})
+
+    async def _decide(self, event: dict[str, Any]) -> None:
+        request = event["requestId"]
+        if event["resourceType"] in _UNSEEN:
+            await self._send("Fetch.failRequest", {"requestId": request, "errorReason": "BlockedByClient"})
+            return
+        try:
+            guard.check_url(str(event["request"]["url"]).partition("#")[0])
+        except FaultError as error:
+            self.refused = error.fault
+            await self._send("Fetch.failRequest", {"requestId": request, "errorReason": "BlockedByClient"})
+            return
+        await self._send("Fetch.continueRequest", {"requestId": request})
+
+    async def _send(self, method: str, parameters: dict[str, Any]) -> None:
+        with suppress(Error):
+            await self.cdp.send(method, parameters)

@@ -1,0 +1,254 @@
+"""The only way out of the browser: a forward proxy on loopback that connects through the address guard."""
+
+from __future__ import annotations
+
+import secrets
+from base64 import b64encode
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+import anyio
+import anyio.abc
+import h11
+import httpcore2
+from anyio.abc import SocketAttribute
+
+from actors.fetchers.playwright.proxy_client import CHUNK_BYTES, Client, Headers
+from protocol.faults import Code, Fault, FaultError, fault
+
+LOOPBACK = "127.0.0.1"
+_MAX_CONNECTIONS = 1_024
+"""A browser opens 32 to a proxy for each context, and some for WebSockets."""
+
+_MAX_REFUSALS = 1_024
+_CLOSE_S = 1.0
+_KEEPALIVE_S = 15.0
+_HOP_BY_HOP = frozenset(
+    {b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te"}
+    | {b"trailer", b"transfer-encoding", b"upgrade"}
+)
+_DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_UNSIZED = frozenset({204, 304})
+_BROKEN = (
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    anyio.EndOfStream,
+    h11.ProtocolError,
+    httpcore2.NetworkError,
+    httpcore2.ProtocolError,
+    httpcore2.TimeoutException,
+    OSError,
+)
+"""What ends one connection, and concerns nobody else."""
+
+
+class Proxy:
+    """Speaks CONNECT and plain HTTP/1.1 with one browser, which proves itself by `username` and `password`.
+
+    A refusal closes the connection without an answer, so that no page can take it for a site's; `refusal` tells why.
+    """
+
+    def __init__(self, backend: httpcore2.AsyncNetworkBackend, connect_timeout_ms: int) -> None:
+        self.username = "weft"
+        self.password = secrets.token_urlsafe(32)
+        self.server = ""
+        self._backend = backend
+        self._connect_s = connect_timeout_ms / 1000
+        self._refusals: OrderedDict[str, Fault] = OrderedDict()
+        self._connections = 0
+        self._proof = b"Basic " + b64encode(f"{self.username}:{self.password}".encode())
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncGenerator[None]:
+        """Listen on a port of its own while the block lasts."""
+        async with (
+            await anyio.create_tcp_listener(local_host=LOOPBACK) as listener,
+            httpcore2.AsyncConnectionPool(
+                network_backend=self._backend, max_connections=_MAX_CONNECTIONS, keepalive_expiry=_KEEPALIVE_S
+            ) as pool,
+            anyio.create_task_group() as tasks,
+        ):
+            port = int(listener.extra(SocketAttribute.local_port))  # noqa: S610 - no Django here
+            self.server = f"http://{LOOPBACK}:{port}"
+
+            async def take(stream: anyio.abc.SocketStream) -> None:
+                await self._take(stream, pool)
+
+            tasks.start_soon(listener.serve, take)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+
+    def refusal(self, url: str) -> Fault | None:
+        """Tell why the last connection to the host of `url` did not come about, if it did not."""
+        return self._refusals.get(_authority(url))
+
+    async def _take(self, stream: anyio.abc.SocketStream, pool: httpcore2.AsyncConnectionPool) -> None:
+        self._connections += 1
+        try:
+            if self._connections <= _MAX_CONNECTIONS:
+                await self._converse(Client(stream), pool)
+        except _BROKEN:
+            pass  # one of both went away
+        finally:
+            self._connections -= 1
+            with anyio.move_on_after(_CLOSE_S, shield=True):
+                await anyio.aclose_forcefully(stream)
+
+    async def _converse(self, client: Client, pool: httpcore2.AsyncConnectionPool) -> None:
+        while (request := await client.request()) is not None:
+            if not self._proven(request):
+                async with aclosing(client.body()) as body:
+                    async for _ in body:
+                        pass
+                await client.refuse(407, [(b"Proxy-Authenticate", b'Basic realm="weft"')])
+            elif request.method == b"CONNECT":
+                await self._tunnel(client, request.target.decode("ascii", "replace"))
+                return
+            else:
+                await self._forward(client, request, pool)
+            if not client.again():
+                return
+
+    def _proven(self, request: h11.Request) -> bool:
+        given = next((value for name, value in request.headers if name == b"proxy-authorization"), b"")
+        return secrets.compare_digest(given, self._proof)
+
+    # -- CONNECT -------------------------------------------------------------------------------------------------------
+
+    async def _tunnel(self, client: Client, authority: str) -> None:
+        address = _host_and_port(f"//{authority}")
+        if address is None:
+            return
+        with self._remembering(_join(*address)):
+            site = await self._backend.connect_tcp(*address, self._connect_s)
+        try:
+            await client.connected()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_pour, client.tunnelled, site.write, tasks.cancel_scope)
+                tasks.start_soon(_pour, lambda: _received(site), client.stream.send, tasks.cancel_scope)
+        finally:
+            with anyio.move_on_after(_CLOSE_S, shield=True), suppress(*_BROKEN):
+                await site.aclose()
+
+    # -- http:// -------------------------------------------------------------------------------------------------------
+
+    async def _forward(self, client: Client, request: h11.Request, pool: httpcore2.AsyncConnectionPool) -> None:
+        target = request.target.decode("ascii", "replace")
+        address = _host_and_port(target)
+        if address is None or not target.startswith("http://"):
+            await client.refuse(400, [(b"Connection", b"close")])
+            return
+        with self._remembering(_join(*address)):
+            response = await pool.handle_async_request(self._asked(client, request, target, address))
+        try:
+            await client.answer(
+                response.status,
+                _reason(response.status),
+                _passed_on(response.headers),
+                _body(response),
+            )
+        finally:
+            with anyio.move_on_after(_CLOSE_S, shield=True), suppress(*_BROKEN):
+                await response.aclose()
+
+    def _asked(self, client: Client, request: h11.Request, target: str, address: tuple[str, int]) -> httpcore2.Request:
+        parts = urlsplit(target)
+        path = target[len(f"{parts.scheme}://{parts.netloc}") :] or "/"
+        headers = _passed_on(request.headers.raw_items())
+        sized = any(name.lower() in (b"content-length", b"transfer-encoding") for name, _ in request.headers)
+        url = httpcore2.URL(scheme=b"http", host=address[0].encode(), port=address[1], target=path.encode())
+        return httpcore2.Request(
+            request.method,
+            url,
+            headers=headers,
+            content=client.body() if sized else None,
+            extensions={"timeout": {"connect": self._connect_s}},
+        )
+
+    @contextmanager
+    def _remembering(self, place: str) -> Generator[None]:
+        """Keep why nothing connected to `place`; what broke is raised on as a broken connection."""
+        try:
+            yield
+        except FaultError as error:
+            self._keep(place, error.fault)
+            raise anyio.BrokenResourceError from error
+        except httpcore2.TimeoutException:
+            self._keep(place, fault(Code.NETWORK_TIMEOUT))
+            raise
+        except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError):
+            self._keep(place, fault(Code.NETWORK_CONNECTION_FAILED))
+            raise
+        else:
+            self._refusals.pop(place, None)
+
+    def _keep(self, place: str, why: Fault) -> None:
+        self._refusals[place] = why
+        self._refusals.move_to_end(place)
+        if len(self._refusals) > _MAX_REFUSALS:
+            self._refusals.popitem(last=False)
+
+
+async def _pour(
+    source: Callable[[], AsyncGenerator[bytes]], sink: Callable[[bytes], Awaitable[None]], both: anyio.CancelScope
+) -> None:
+    """Carry one direction of a tunnel; its end, however it comes, is the end of both."""
+    try:
+        with suppress(*_BROKEN):
+            async with aclosing(source()) as chunks:
+                async for chunk in chunks:
+                    await sink(chunk)
+    finally:
+        both.cancel()
+
+
+async def _received(site: httpcore2.AsyncNetworkStream) -> AsyncGenerator[bytes]:
+    while chunk := await site.read(CHUNK_BYTES):
+        yield chunk
+
+
+async def _body(response: httpcore2.Response) -> AsyncGenerator[bytes]:
+    if isinstance(response.stream, AsyncIterable):
+        async for chunk in response.stream:
+            yield chunk
+
+
+def _reason(status: int) -> bytes:
+    """Give the usual words of a status: no page can see others."""
+    try:
+        return HTTPStatus(status).phrase.encode()
+    except ValueError:
+        return b""
+
+
+def _passed_on(headers: list[tuple[bytes, bytes]]) -> Headers:
+    named = {
+        token.strip().lower()
+        for name, value in headers
+        if name.lower() in (b"connection", b"proxy-connection")
+        for token in value.split(b",")
+    }
+    return [(name, value) for name, value in headers if name.lower() not in _HOP_BY_HOP | named]
+
+
+def _authority(url: str) -> str:
+    address = _host_and_port(url)
+    return _join(*address) if address else ""
+
+
+def _join(host: str, port: int) -> str:
+    return f"{host.lower()}:{port}"
+
+
+def _host_and_port(url: str) -> tuple[str, int] | None:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+    return (host, port) if host and port else None

@@ -1,0 +1,184 @@
+"""Writes down what a page does: requests, console, dialogs, downloads, and whether anything is under way."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+from playwright.async_api import ConsoleMessage as Line
+from playwright.async_api import Dialog as Asked
+from playwright.async_api import Download, Error, Page, Request, Response
+
+from actors.fetchers.observed_apis import is_json
+from actors.fetchers.web import redact
+from protocol.browse import ConsoleMessage, NetworkRequest
+from protocol.pages import Dialog
+
+_MAX_EXCHANGES = 500
+_MAX_BODIES = 50
+_MAX_LINES = 200
+_MAX_LINE_CHARS = 2_000
+_MAX_DIALOGS = 20
+_MAX_DOWNLOADS = 5
+_ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "manifest", "texttrack", "cspviolationreport"})
+"""Kinds of requests that a page is not waiting for."""
+
+_SCRIPTED = frozenset({"xhr", "fetch"})
+_REDIRECTS = range(300, 400)
+
+_Level = Literal["log", "debug", "info", "warning", "error"]
+_Kind = Literal["alert", "confirm", "prompt", "beforeunload"]
+_LEVELS: dict[str, _Level] = {
+    "debug": "debug",
+    "info": "info",
+    "warning": "warning",
+    "error": "error",
+    "assert": "error",
+}
+
+
+@dataclass(eq=False)
+class Recorder:
+    """What was seen of one page since `attach`; times of the clock that only goes forward, in seconds."""
+
+    page: Page
+    bodies: bool = False
+    crashed: bool = False
+    scripts: int = 0
+    documents: int = 0
+    main: Response | None = None
+    main_url: str = ""
+    exchanges: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
+    lines: deque[ConsoleMessage] = field(default_factory=lambda: deque(maxlen=_MAX_LINES))
+    dialogs: list[Dialog] = field(default_factory=list[Dialog])
+    downloads: list[Download] = field(default_factory=list[Download])
+    _under_way: set[Request] = field(default_factory=set[Request])
+    _last_s: float = field(default_factory=time.monotonic)
+    _reading: int = 0
+    _bodies_read: int = 0
+
+    def attach(self) -> None:
+        """Begin."""
+        page = self.page
+        page.on("request", self._asked)
+        page.on("response", self._answered)
+        page.on("requestfinished", self._finished)
+        page.on("requestfailed", self._failed)
+        page.on("console", self._said)
+        page.on("dialog", self._dialog)
+        page.on("download", self._download)
+        page.on("popup", _close)
+        page.on("crash", self._crash)
+
+    @property
+    def under_way(self) -> int:
+        """Requests that the page waits for."""
+        return len(self._under_way)
+
+    @property
+    def reading(self) -> bool:
+        """Whether a body is being read for the record."""
+        return self._reading > 0
+
+    def quiet_ms(self) -> float:
+        """Tell for how long nothing came or went; 0 while something is under way."""
+        return 0.0 if self._under_way else (time.monotonic() - self._last_s) * 1000
+
+    def _asked(self, request: Request) -> None:
+        if request.is_navigation_request() and request.frame == self.page.main_frame:
+            self.main_url = request.url
+            self.documents += 1
+            self._under_way.clear()
+        if request.resource_type == "script":
+            self.scripts += 1
+        if request.resource_type not in _ENDLESS and not request.url.startswith(("data:", "blob:")):
+            self._under_way.add(request)
+            self._last_s = time.monotonic()
+
+    def _answered(self, response: Response) -> None:
+        request = response.request
+        if request.is_navigation_request() and response.frame == self.page.main_frame:
+            self.main = response
+            if response.status not in _REDIRECTS:
+                self._done(request)
+
+    def _failed(self, request: Request) -> None:
+        self._done(request)
+
+    async def _finished(self, request: Request) -> None:
+        self._done(request)
+        with suppress(Error):
+            await self._record(request)
+
+    def _done(self, request: Request) -> None:
+        if request in self._under_way:
+            self._under_way.discard(request)
+            self._last_s = time.monotonic()
+
+    async def _record(self, request: Request) -> None:
+        response = request.existing_response
+        if response is None or request.url.startswith(("data:", "blob:")):
+            return
+        content_type = response.headers.get("content-type", "")
+        self._reading += 1
+        try:
+            body = await self._body(request, response, content_type)
+        finally:
+            self._reading -= 1
+        timing = request.timing
+        self.exchanges.append(
+            NetworkRequest(
+                url=redact.url(request.url),
+                method=request.method,
+                status=response.status,
+                status_text=response.status_text,
+                headers=redact.headers(response.headers.items()),
+                request_headers=redact.headers(request.headers.items()),
+                timestamp=round(timing["startTime"]),
+                content_type=content_type,
+                response_body=redact.json_body(body, content_type if body else ""),
+                duration=max(round(timing["responseEnd"]), 0),
+            )
+        )
+
+    async def _body(self, request: Request, response: Response, content_type: str) -> bytes:
+        """Read a body that is JSON, while there are not too many of them and it is not too long."""
+        length = response.headers.get("content-length", "")
+        long = length.isdecimal() and int(length[:12]) > redact.MAX_RECORDED_BODY_BYTES
+        if not self.bodies or not is_json(content_type) or long or self._bodies_read >= _MAX_BODIES:
+            return b""
+        self._bodies_read += 1
+        if not length and (await request.sizes())["responseBodySize"] > redact.MAX_RECORDED_BODY_BYTES:
+            return b""
+        return await response.body()
+
+    def _said(self, line: Line) -> None:
+        level: _Level = _LEVELS.get(line.type, "log")
+        text = line.text[:_MAX_LINE_CHARS]
+        self.lines.append(ConsoleMessage(level=level, text=text, timestamp=time.time_ns() // 1_000_000))
+
+    async def _dialog(self, dialog: Asked) -> None:
+        if len(self.dialogs) < _MAX_DIALOGS:
+            kind = cast("_Kind", dialog.type)
+            self.dialogs.append(Dialog(kind=kind, message=dialog.message[:_MAX_LINE_CHARS]))
+        with suppress(Error):
+            await dialog.dismiss()
+
+    async def _download(self, download: Download) -> None:
+        if len(self.downloads) < _MAX_DOWNLOADS:
+            self.downloads.append(download)
+            return
+        with suppress(Error):
+            await download.cancel()
+
+    def _crash(self, _: Page) -> None:
+        self.crashed = True
+
+
+async def _close(popup: Page) -> None:
+    """Close a window that a page opened: nobody looks at it."""
+    with suppress(Error):
+        await popup.close()

@@ -1,0 +1,66 @@
+// Tells how settled the document is; the first call in a document begins to watch it.
+(() => {
+  const MANY = 200;
+  const LOADING = [
+    '[aria-busy="true"]', '[data-loading="true"]', '.skeleton', '[class*="skeleton" i]', '.spinner', '.loader',
+    '.loading', '[class*="spinner" i]', '.placeholder-glow',
+  ].join(',');
+  const WORDS = /^(loading|please wait|one moment|just a second|laden|wird geladen|chargement|cargando|carregando|caricamento)\b[\s.…]*$/i;
+  const known = globalThis.__weft ?? (globalThis.__weft = begin());
+
+  function begin() {
+    const state = { last: performance.now(), roots: new WeakSet() };
+    state.observer = new MutationObserver((records) => {
+      if (records.some(matters)) state.last = performance.now();
+    });
+    return state;
+  }
+
+  function matters(record) {
+    if (record.type === 'characterData') return true;
+    for (const list of [record.addedNodes, record.removedNodes])
+      for (const node of list)
+        if (node.nodeType === 3 ? node.data.trim() : node.nodeType === 1 && !/^(script|style|link|meta)$/.test(node.localName))
+          return true;
+    return false;
+  }
+
+  function watch(root) {
+    if (known.roots.has(root)) return;
+    known.roots.add(root);
+    known.observer.observe(root, { childList: true, characterData: true, subtree: true });
+  }
+
+  function shows(element) {
+    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
+    const box = element.getBoundingClientRect();
+    return box.width > 0 && box.height > 0;
+  }
+
+  function waits() {
+    let looked = 0;
+    for (const element of document.querySelectorAll(LOADING)) {
+      if (++looked > MANY) break;
+      if (element !== document.body && element !== document.documentElement && shows(element)) return true;
+    }
+    const body = document.body;
+    return body !== null && body.textContent.length < 2000 && WORDS.test(body.innerText.trim());
+  }
+
+  function programs() {
+    let count = 0;
+    for (const script of document.scripts)
+      if (/^$|module|javascript|ecmascript/i.test(script.type)) count += 1;
+    return count;
+  }
+
+  watch(document);
+  for (const element of document.querySelectorAll('*')) if (element.shadowRoot) watch(element.shadowRoot);
+  return {
+    ready: document.readyState,
+    quiet: performance.now() - known.last,
+    loading: waits(),
+    programs: programs(),
+    length: document.body ? document.body.textContent.length : 0,
+  };
+})()
