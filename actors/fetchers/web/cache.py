@@ -1,118 +1,188 @@
-"""Keeps answers of sites in memory, bounded by number and by bytes, for hishel to judge by RFC 9111."""
+"""Keeps answers of sites, in the memory of a replica or shared over the bus, bounded by number and by bytes."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncIterable, AsyncIterator
-from dataclasses import dataclass, replace
-from uuid import UUID, uuid4
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Protocol
 
-from hishel import AsyncBaseStorage, Entry, Headers, Request, Response
+import structlog
+from msgspec.structs import replace
 
+from bus import TransportError
+from bus.table import Change
+from protocol.faults import FaultError
+from protocol.webcache import KeptAnswer, KeptAnswers
+
+log = structlog.stdlib.get_logger()
+
+SHARED_CACHE_AWAY = "shared_cache_away"
+
+SHARED_BYTES = 262_144
+"""Bodies up to here are shared; in JSON, with the other variants of its key, one stays below the megabyte of a message.
+
+Of web pages as they travel, compressed, more than 99 in 100 are smaller.
+"""
+
+STALE = -1
+"""The revision of what is not to be written any more."""
+
+_VARIANTS = 8
 _OVERHEAD_BYTES = 4_096
 """What the headers and the objects of an entry are counted with."""
 
 
 @dataclass(frozen=True)
-class _Kept:
-    key: str
-    request: Request
-    response: Response
-    body: bytes
+class Record:
+    """The variants of one key, the newest last, as they stand at a revision."""
 
-    @property
-    def cost(self) -> int:
-        return len(self.body) + _OVERHEAD_BYTES
+    variants: tuple[KeptAnswer, ...] = ()
+    revision: int = 0
 
 
-class MemoryStorage(AsyncBaseStorage):
-    """The least recently used entry goes first; what is larger than `max_entry_bytes` is passed on without being kept.
+class Store(Protocol):
+    """Where answers are kept by key."""
 
-    Cookies are not part of what is kept: a later answer from here must not turn a session back.
-    """
+    async def get(self, key: str) -> Record:
+        """Give what is kept of a key, whole."""
+        ...
+
+    async def put(self, key: str, variants: tuple[KeptAnswer, ...], revision: int) -> int:
+        """Replace what is kept of a key and give its new revision.
+
+        Where it is no longer at `revision` somebody knows better: nothing happens, now or with the -1 that is given.
+        """
+        ...
+
+
+class Shelves(Protocol):
+    """What is used of the bucket HTTP_CACHE."""
+
+    async def get(self, key: str) -> Change[KeptAnswers] | None:
+        """Give the value of a key with its revision, if it has one."""
+        ...
+
+    async def put(self, key: str, value: KeptAnswers, *, revision: int | None = None) -> int:
+        """Set a key; ValueError when `revision` is no longer the last."""
+        ...
+
+
+class MemoryStore:
+    """The least recently used key goes first; what is larger than a quarter of the whole is not kept."""
 
     def __init__(self, max_bytes: int, max_entries: int = 1_000) -> None:
-        super().__init__(max_stream_size=max_bytes // 4)
         self._max_bytes = max_bytes
         self._max_entries = max_entries
-        self._kept: OrderedDict[UUID, _Kept] = OrderedDict()
-        self._by_key: dict[str, list[UUID]] = {}
+        self._kept: OrderedDict[str, Record] = OrderedDict()
         self._bytes = 0
+        self._revision = 0
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many entries there are, and what they cost in bytes."""
+        """How many keys there are, and what they cost in bytes."""
         return len(self._kept), self._bytes
 
-    async def create_entry(
-        self, request: Request, response: Response, key: str, *, ttl: float | None = None, tti: float | None = None
-    ) -> Entry:
-        """Pass the body on and keep it once it has been read whole."""
-        del ttl, tti  # HTTP says how long
-        entry_id = uuid4()
-        stream = self._saving(entry_id, request, response, key)
-        return Entry(id=entry_id, request=request, response=replace(response, stream=stream))
+    async def get(self, key: str) -> Record:
+        """Give what is kept of a key, which becomes the most recently used."""
+        record = self._kept.get(key)
+        if record is None:
+            return Record()
+        self._kept.move_to_end(key)
+        return record
 
-    async def get_entries(self, key: str) -> list[Entry]:
-        """Give the entries of a key, which become the most recently used."""
-        found: list[Entry] = []
-        for entry_id in self._by_key.get(key, ()):
-            kept = self._kept[entry_id]
-            self._kept.move_to_end(entry_id)
-            response = replace(kept.response, stream=_once(kept.body))
-            found.append(Entry(id=entry_id, request=kept.request, response=response))
-        return found
-
-    async def update_headers(self, id: UUID, headers: Headers) -> None:  # noqa: A002 - the signature is hishel's
-        """Replace the headers of an entry that a 304 has freshened."""
-        if kept := self._kept.get(id):
-            self._kept[id] = replace(kept, response=replace(kept.response, headers=_without_cookies(headers)))
-
-    async def remove_entry(self, id: UUID) -> None:  # noqa: A002 - the signature is hishel's
-        """Forget an entry, if it is still there."""
-        self._drop(id)
-
-    async def _saving(self, entry_id: UUID, request: Request, response: Response, key: str) -> AsyncIterator[bytes]:
-        kept: bytearray | None = bytearray()
-        assert isinstance(response.stream, AsyncIterable)  # noqa: S101 - hishel's model speaks for both worlds
-        async for chunk in response.stream:
-            if kept is not None:
-                kept += chunk
-                if len(kept) > (self.max_stream_size or 0):
-                    kept = None
-            yield chunk
-        if kept is not None:
-            plain = replace(response, headers=_without_cookies(response.headers), stream=None)
-            self._keep(entry_id, _Kept(key=key, request=request, response=plain, body=bytes(kept)))
-
-    def _keep(self, entry_id: UUID, kept: _Kept) -> None:
-        for former in tuple(self._by_key.get(kept.key, ())):
-            if _same_variant(self._kept[former], kept):
-                self._drop(former)
-        self._kept[entry_id] = kept
-        self._by_key.setdefault(kept.key, []).append(entry_id)
-        self._bytes += kept.cost
+    async def put(self, key: str, variants: tuple[KeptAnswer, ...], revision: int) -> int:
+        """Replace what is kept of a key, and forget others where there is no room."""
+        former = self._kept.get(key, Record())
+        if former.revision != revision:
+            return STALE
+        self._drop(key)
+        variants = _bounded(variants, self._max_bytes // 4)
+        if variants:
+            self._revision += 1
+            self._kept[key] = Record(variants, self._revision)
+            self._bytes += _cost(variants)
         while self._bytes > self._max_bytes or len(self._kept) > self._max_entries:
             self._drop(next(iter(self._kept)))
+        return self._kept.get(key, Record()).revision
 
-    def _drop(self, entry_id: UUID) -> None:
-        if kept := self._kept.pop(entry_id, None):
-            self._bytes -= kept.cost
-            siblings = self._by_key[kept.key]
-            siblings.remove(entry_id)
-            if not siblings:
-                del self._by_key[kept.key]
+    def _drop(self, key: str) -> None:
+        record = self._kept.pop(key, None)
+        if record is not None:
+            self._bytes -= _cost(record.variants)
 
 
-def _same_variant(one: _Kept, other: _Kept) -> bool:
-    fields = [name.strip() for name in other.response.headers.get("vary", "").split(",")]
-    return all(one.request.headers.get(name) == other.request.headers.get(name) for name in fields if name)
+class SharedStore:
+    """Answers that every replica may give, in a bucket of so many places that it cannot outgrow `max_bytes`.
+
+    Who comes to a place takes it. Bodies of more than SHARED_BYTES stay in the replica that got them; everybody knows
+    of them, so that what makes them invalid does so everywhere. While the bus is away nothing is kept.
+    """
+
+    def __init__(self, shelves: Shelves, bodies: MemoryStore, max_bytes: int) -> None:
+        self._shelves = shelves
+        self._bodies = bodies
+        self._places = max(max_bytes // SHARED_BYTES, 1)
+
+    async def get(self, key: str) -> Record:
+        """Give what is kept of a key, as far as this replica has the bodies."""
+        try:
+            found = await self._shelves.get(self._place(key))
+        except (TransportError, FaultError) as error:
+            log.warning(SHARED_CACHE_AWAY, reason=type(error).__name__)
+            return Record(revision=STALE)
+        if found is None or found.value is None:
+            return Record()
+        if found.value.key != key:
+            return Record(revision=found.revision)
+        whole = [await self._whole(one) for one in found.value.variants]
+        return Record(tuple(one for one in whole if one is not None), found.revision)
+
+    async def put(self, key: str, variants: tuple[KeptAnswer, ...], revision: int) -> int:
+        """Replace what is kept of a key, and whatever else is in its place."""
+        if revision == STALE:
+            return STALE
+        shared = [await self._shared(one) for one in variants]
+        try:
+            value = KeptAnswers(key=key, variants=_bounded(shared, 2 * SHARED_BYTES))
+            return await self._shelves.put(self._place(key), value, revision=revision)
+        except TransportError as error:
+            log.warning(SHARED_CACHE_AWAY, reason=type(error).__name__)
+            return STALE
+        except ValueError:  # another replica was here in between
+            return STALE
+
+    async def _whole(self, kept: KeptAnswer) -> KeptAnswer | None:
+        if kept.body is not None:
+            return kept
+        held = (await self._bodies.get(kept.id)).variants
+        return replace(kept, body=held[0].body) if held else None
+
+    async def _shared(self, kept: KeptAnswer) -> KeptAnswer:
+        if kept.body is None or len(kept.body) <= SHARED_BYTES:
+            return kept
+        record = await self._bodies.get(kept.id)
+        if not record.variants:
+            await self._bodies.put(kept.id, (kept,), record.revision)
+        return replace(kept, body=None)
+
+    def _place(self, key: str) -> str:
+        digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return str(int.from_bytes(digest, "big") % self._places)
 
 
-def _without_cookies(headers: Headers) -> Headers:
-    names = (name for name in headers if name.lower() != "set-cookie")
-    return Headers({name: headers.get_list(name) or [] for name in names})
+def _bounded(variants: Iterable[KeptAnswer], max_bytes: int) -> tuple[KeptAnswer, ...]:
+    """Leave out the oldest of too many or too large variants."""
+    kept: list[KeptAnswer] = []
+    room = max_bytes
+    for one in list(variants)[: -_VARIANTS - 1 : -1]:
+        room -= len(one.body or b"")
+        if room < 0:
+            break
+        kept.append(one)
+    return tuple(reversed(kept))
 
 
-async def _once(body: bytes) -> AsyncIterator[bytes]:
-    yield body
+def _cost(variants: tuple[KeptAnswer, ...]) -> int:
+    return sum(len(one.body or b"") + _OVERHEAD_BYTES for one in variants)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import ssl
 import time
-from collections.abc import Generator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
-import httpcore2
 import httpx2
-from hishel import CacheOptions
-from hishel.httpx2 import AsyncCacheTransport
 
 from actors.fetchers.web import guard, redact
-from actors.fetchers.web.cache import MemoryStorage
+from actors.fetchers.web.cache import MemoryStore, Store
+from actors.fetchers.web.caching import CachingTransport, Clock, Served
+from actors.fetchers.web.connecting import GuardedTransport, faults, trusted
 from actors.fetchers.web.cookies import Jar, refusing_jar
+from actors.fetchers.web.merge import Merged
+from actors.fetchers.web.pace import Pace, Paces, Turn
+from actors.fetchers.web.paced import PacedTransport
+from actors.fetchers.web.rates import Limits
+from actors.fetchers.web.robots import MAX_BYTES, TERM_S, Files, Found, Robots
 from protocol.browse import Freshness, NetworkRequest
 from protocol.faults import Code, FaultError, fault
 
@@ -32,8 +34,8 @@ _TO_GET = frozenset({301, 302})
 """Redirects that turn a POST into a GET, as browsers do (RFC 9110 §15.4); 303 does so to everything."""
 
 _MAX_REDIRECT_BODY_BYTES = 65_536
-_MAX_CONNECTIONS = 100
-_KEEPALIVE_S = 30.0
+_ROBOTS_TIMEOUT_MS = 10_000
+_LEAST_S = 0.001
 _ATTEMPTS = 2
 """A GET that broke off before it was answered is sent once more: a kept-alive connection may have been closed."""
 
@@ -86,7 +88,9 @@ class WebRequest:
     """One thing to be got of the web: for itself, or on behalf of a page.
 
     `headers` are sent beside the client's own and replace those of the same name. `partition` keeps cached answers of
-    one session from another's. With `follow` false a redirect is an answer like any other.
+    one session from another's. With `follow` false a redirect is an answer like any other. A `sub_resource` of a page
+    counts among the open requests to its host, but is not held up as a page is. Of the body no more than `cut_bytes`
+    is read, if they are given; without them a body that is too large is a fault.
     """
 
     url: str
@@ -97,13 +101,17 @@ class WebRequest:
     partition: str = ""
     follow: bool = True
     record_body: bool = False
+    sub_resource: bool = False
+    obey_robots: bool = False
+    cut_bytes: int = 0
 
 
 @dataclass(frozen=True)
 class Response:
     """What a site answered at the end of its redirects: `url` is the last one, `body` is decoded.
 
-    `from_cache` tells that no body came over the network; `exchanges` are in the order in which they were made.
+    `from_cache` tells that no body came over the network; `received_at` is when it came or was last confirmed by the
+    site, in seconds since the epoch. `exchanges` are in the order in which they were made.
     """
 
     status: int
@@ -114,24 +122,61 @@ class Response:
     from_cache: bool
     retry_count: int
     exchanges: tuple[NetworkRequest, ...]
+    received_at: float = 0.0
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How polite a client is, and what it shares with others; without `limits` nobody has to wait."""
+
+    limits: Limits | None = None
+    robots: Literal["asked", "always", "never"] = "asked"
+    robots_term_s: float = TERM_S
+    store: Store | None = None
+    paces: Paces | None = None
+    files: Files | None = None
+
+
+@dataclass(frozen=True)
+class _Followed:
+    """An answer, and those on the way to it, whose cookies are for everybody who asked."""
+
+    response: Response
+    hops: tuple[httpx2.Response, ...]
 
 
 class WebClient:
-    """A polite HTTP client for pages; one for the life of an actor."""
+    """A polite HTTP client for pages; one for the life of an actor. Ask `robots` before pages that go past it."""
 
-    def __init__(self, settings: WebSettings, resolve: guard.Resolve = guard.resolve) -> None:
+    def __init__(
+        self,
+        settings: WebSettings,
+        resolve: guard.Resolve = guard.resolve,
+        manners: Manners | None = None,
+        clock: Clock = time.time,
+    ) -> None:
         self._settings = settings
         self._resolve = resolve
+        self._manners = manners or Manners()
+        self._now = clock
         self._open = AsyncExitStack()
         self._http: httpx2.AsyncClient | None = None
+        self._merged = Merged[_Followed]()
+        term_s, files = self._manners.robots_term_s, self._manners.files
+        self.robots = Robots(self._robots_txt, settings.fetch_user_agent, clock, files, term_s)
 
     async def __aenter__(self) -> Self:
         """Load the certificate authorities, and get ready to connect."""
-        trusted = await anyio.to_thread.run_sync(_trusted, self._settings.fetch_ca_file)
+        context = await anyio.to_thread.run_sync(trusted, self._settings.fetch_ca_file)
         backend = guard.GuardedBackend(guard.networks(self._settings.allow_private), self._resolve)
-        transport = AsyncCacheTransport(
-            GuardedTransport(trusted, backend), MemoryStorage(self._settings.fetch_cache_bytes), rfc=True
-        )
+        transport: httpx2.AsyncBaseTransport = GuardedTransport(context, backend)
+        if self._manners.limits is not None:
+            pace = Pace(self._manners.limits, self._manners.paces, self._now)
+            await self._open.enter_async_context(pace.running())
+            transport = PacedTransport(transport, pace, self._settings.allow_private)
+        if self._settings.fetch_cache_bytes:
+            store = self._manners.store or MemoryStore(self._settings.fetch_cache_bytes)
+            transport = CachingTransport(transport, store, self._now, self._settings.fetch_cache_bytes // 4)
         headers = {
             "User-Agent": self._settings.fetch_user_agent,
             "Accept": _ACCEPT,
@@ -150,66 +195,99 @@ class WebClient:
     async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> Response:
         """Get something, whatever its status; what it sets goes into `cookies`.
 
+        Who asks the same at the same time gets the same answer.
+
         Raises:
-            FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS or CONTENT_TOO_LARGE.
+            FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, CONTENT_TOO_LARGE, RATE_LIMIT_EXCEEDED or
+                BLOCKED_BY_ROBOTS.
         """
+        until = self._now() + timeout_ms / 1000
         try:
-            with anyio.fail_after(timeout_ms / 1000), _faults():
-                return await self._follow(request, cookies, timeout_ms)
+            with anyio.fail_after(timeout_ms / 1000), faults():
+                if request.method != "GET" or request.body:
+                    return (await self._follow(request, cookies, until)).response
+                return await self._shared(request, cookies, until)
         except TimeoutError as error:
             raise FaultError(fault(Code.NETWORK_TIMEOUT)) from error
 
-    async def _follow(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> Response:
+    async def _shared(self, request: WebRequest, cookies: Jar, until: float) -> Response:
+        sent = httpx2.Request("GET", guard.check_url(request.url))
+        cookies.set_cookie_header(sent)
+        key = (request, sent.headers.get("cookie", ""))
+        followed, own = await self._merged.once(key, lambda: self._follow(request, cookies, until))
+        if not own:
+            for hop in followed.hops:
+                cookies.extract_cookies(hop)
+        return followed.response
+
+    async def _follow(self, request: WebRequest, cookies: Jar, until: float) -> _Followed:
         url, method, body = guard.check_url(request.url), request.method, request.body
         exchanges: list[NetworkRequest] = []
+        hops: list[httpx2.Response] = []
         seen: set[tuple[str, str]] = set()
         retries = 0
         for _ in range(self._settings.fetch_max_redirects + 1):
-            hop = self._request(replace(request, method=method, body=body), url, timeout_ms)
+            turn = await self._turn(request, url, until)
+            hop = self._request(replace(request, method=method, body=body), url, turn)
             cookies.set_cookie_header(hop)
             step = (str(url), hop.headers.get("cookie", ""))
             if step in seen:
                 break
             seen.add(step)
-            answer = await self._exchange(hop, cookies, record_body=request.record_body)
+            answer, got = await self._exchange(hop, request, cookies)
+            hops.append(got)
             exchanges += answer.exchanges
             retries += answer.retry_count
             location = answer.headers.get("location")
             if answer.status not in _REDIRECTS or location is None or not request.follow:
-                return replace(answer, url=str(url), exchanges=tuple(exchanges), retry_count=retries)
+                response = replace(answer, url=str(url), exchanges=tuple(exchanges), retry_count=retries)
+                return _Followed(response, tuple(hops))
             url = guard.check_redirect(url, location)
             if answer.status == HTTPStatus.SEE_OTHER or (answer.status in _TO_GET and method == "POST"):
                 method, body = "GET", b""
         raise FaultError(fault(Code.HTTP_TOO_MANY_REDIRECTS))
 
-    def _request(self, request: WebRequest, url: httpx2.URL, timeout_ms: int) -> httpx2.Request:
-        total = timeout_ms / 1000
+    async def _turn(self, request: WebRequest, url: httpx2.URL, until: float) -> Turn:
+        """Ask robots.txt where it is to be obeyed: always, never, or where the caller wants it."""
+        wanted = request.obey_robots or (self._manners.robots == "always" and not request.sub_resource)
+        obeyed = wanted and self._manners.robots != "never"
+        return Turn(until, request.sub_resource, await self.robots.check(str(url)) if obeyed else 0.0)
+
+    async def _robots_txt(self, url: str) -> Found:
+        """Get a robots.txt for whoever asks about it."""
+        request = WebRequest(url, sub_resource=True, cut_bytes=MAX_BYTES)
+        try:
+            with anyio.fail_after(_ROBOTS_TIMEOUT_MS / 1000), faults():
+                followed = await self._follow(request, Jar(), self._now() + _ROBOTS_TIMEOUT_MS / 1000)
+        except TimeoutError:
+            return Found(0)
+        except FaultError as error:
+            return Found(HTTPStatus.NOT_FOUND if error.fault.code is Code.HTTP_TOO_MANY_REDIRECTS else 0)
+        return Found(followed.response.status, followed.response.body)
+
+    def _request(self, request: WebRequest, url: httpx2.URL, turn: Turn) -> httpx2.Request:
+        total = max(turn.until - self._now(), _LEAST_S)
         connect = min(self._settings.fetch_connect_timeout_ms / 1000, total)
-        directive = _DIRECTIVES.get(request.freshness)
-        url = url.copy_with(fragment=None)
-        caching = {
-            "key": f"{request.partition} {url}",
-            "rfc": CacheOptions(shared=False, allow_stale=request.freshness is Freshness.CACHED),
-        }
         headers = httpx2.Headers(request.headers)
-        if directive:
+        if directive := _DIRECTIVES.get(request.freshness):
             headers["Cache-Control"] = directive
         return self._client.build_request(
             request.method,
-            url,
+            url.copy_with(fragment=None),
             headers=headers,
             content=request.body or None,
             timeout=httpx2.Timeout(total, connect=connect),
-            extensions={"caching": caching},
+            extensions={"partition": request.partition, "turn": turn},
         )
 
-    async def _exchange(self, request: httpx2.Request, cookies: Jar, *, record_body: bool) -> Response:
+    async def _exchange(
+        self, request: httpx2.Request, asked: WebRequest, cookies: Jar
+    ) -> tuple[Response, httpx2.Response]:
         started, at_ms = time.perf_counter(), time.time_ns() // 1_000_000
         response, retries = await self._send(request)
         try:
-            from_cache = bool(response.extensions.get("caching", {}).get("from_cache"))
             cookies.extract_cookies(response)
-            body = await self._body(response)
+            body = await self._body(response, asked.cut_bytes)
         finally:
             await response.aclose()
         content_type = response.headers.get("content-type", "")
@@ -222,19 +300,22 @@ class WebClient:
             request_headers=redact.headers(request.headers.multi_items()),
             timestamp=at_ms,
             content_type=content_type,
-            response_body=redact.json_body(body, content_type if record_body else ""),
+            response_body=redact.json_body(body, content_type if asked.record_body else ""),
             duration=round((time.perf_counter() - started) * 1000),
         )
-        return Response(
+        served: Served = response.extensions.get("caching") or Served(from_cache=False, received_at=self._now())
+        answer = Response(
             status=response.status_code,
             url=str(request.url),
             headers=response.headers,
             body=body,
             content_type=content_type,
-            from_cache=from_cache,
+            from_cache=served["from_cache"],
             retry_count=retries,
             exchanges=(recorded,),
+            received_at=served["received_at"],
         )
+        return answer, response
 
     async def _send(self, request: httpx2.Request) -> tuple[httpx2.Response, int]:
         attempt = 1
@@ -248,7 +329,7 @@ class WebClient:
             else:
                 return response, attempt - 1
 
-    async def _body(self, response: httpx2.Response) -> bytes:
+    async def _body(self, response: httpx2.Response, cut_bytes: int) -> bytes:
         redirects = response.status_code in _REDIRECTS and "location" in response.headers
         limit = self._settings.fetch_max_bytes
         body = bytearray()
@@ -257,6 +338,8 @@ class WebClient:
             body += chunk
             if redirects and len(body) > _MAX_REDIRECT_BODY_BYTES:
                 return b""
+            if cut_bytes and len(body) >= cut_bytes:
+                return bytes(body[:cut_bytes])
             if max(len(body), response.num_bytes_downloaded) > limit:
                 raise FaultError(fault(Code.CONTENT_TOO_LARGE, f"The page is larger than {limit} bytes."))
             await anyio.lowlevel.checkpoint()
@@ -267,48 +350,3 @@ class WebClient:
         if self._http is None:
             raise RuntimeError("the client is not open")
         return self._http
-
-
-class GuardedTransport(httpx2.AsyncHTTPTransport):
-    """httpx's transport over a pool that connects through the guard, and never through a proxy."""
-
-    def __init__(self, trusted: ssl.SSLContext, backend: httpcore2.AsyncNetworkBackend) -> None:
-        self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=trusted,
-            max_connections=_MAX_CONNECTIONS,
-            keepalive_expiry=_KEEPALIVE_S,
-            http2=True,
-            network_backend=backend,
-        )
-
-
-def _trusted(ca_file: str) -> ssl.SSLContext:
-    context = httpx2.create_ssl_context(trust_env=False)
-    if ca_file:
-        context.load_verify_locations(ca_file)
-    return context
-
-
-@contextmanager
-def _faults() -> Generator[None]:
-    try:
-        yield
-    except httpx2.TimeoutException as error:
-        raise FaultError(fault(Code.NETWORK_TIMEOUT)) from error
-    except httpx2.ConnectError as error:
-        code = Code.NETWORK_TLS_FAILED if _broke_in_tls(error) else Code.NETWORK_CONNECTION_FAILED
-        raise FaultError(fault(code)) from error
-    except httpx2.DecodingError as error:
-        message = "The site's compressed answer cannot be unpacked."
-        raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED, message)) from error
-    except httpx2.HTTPError as error:
-        raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED)) from error
-
-
-def _broke_in_tls(error: BaseException) -> bool:
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLError):
-            return not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError)
-        cause = cause.__cause__ or cause.__context__
-    return False

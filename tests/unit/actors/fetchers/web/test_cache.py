@@ -1,109 +1,150 @@
-"""The cache in memory is bounded, and keeps nobody's cookies."""
+"""What is kept is bounded, in memory and on the shelves that replicas share."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import cast
+from dataclasses import dataclass, field
 
-from hishel import Headers, Request, Response
-
-from actors.fetchers.web.cache import MemoryStorage
+from actors.fetchers.web.cache import SHARED_BYTES, STALE, MemoryStore, Record, SharedStore
+from bus import TransportError
+from bus.table import Change
+from protocol.webcache import KeptAnswer, KeptAnswers
 
 KIB = 1_024
+COST = 4 * KIB
+"""What an entry is counted with beside its body."""
 
 
-async def pieces(size: int) -> AsyncIterator[bytes]:
-    for _ in range(0, size, KIB):
-        yield b"x" * KIB
+def answer(name: str, size: int = KIB, **vary: str) -> KeptAnswer:
+    return KeptAnswer(
+        id=name, status=200, headers=(), received_at=0.0, vary=tuple(vary.items()), body=name[0].encode() * size
+    )
 
 
-async def keep(storage: MemoryStorage, key: str, size: int, read: int | None = None, **headers: str) -> None:
-    """Answer with `size` bytes, of which the client reads so many."""
-    request = Request("GET", f"http://a.example/{key}", Headers({"accept": "*/*"}))
-    fields = {name.replace("_", "-"): value for name, value in headers.items()}
-    entry = await storage.create_entry(request, Response(200, Headers(fields), pieces(size)), key)
-    taken = 0
-    async for chunk in aiter_of(entry.response.stream):
-        taken += len(chunk)
-        if read is not None and taken >= read:
-            return
+async def keep(store: MemoryStore | SharedStore, key: str, *answers: KeptAnswer) -> int:
+    """Replace what is kept of a key, as somebody does who has just looked."""
+    return await store.put(key, answers, (await store.get(key)).revision)
 
 
-def aiter_of(stream: object) -> AsyncIterator[bytes]:
-    assert isinstance(stream, AsyncIterator)
-    return cast("AsyncIterator[bytes]", stream)
+@dataclass
+class Shelf:
+    """A bucket in a dict, which may be away."""
+
+    held: dict[str, Change[KeptAnswers]] = field(default_factory=dict[str, Change[KeptAnswers]])
+    away: bool = False
+
+    async def get(self, key: str) -> Change[KeptAnswers] | None:
+        if self.away:
+            raise TransportError
+        return self.held.get(key)
+
+    async def put(self, key: str, value: KeptAnswers, *, revision: int | None = None) -> int:
+        if self.away:
+            raise TransportError
+        last = held.revision if (held := self.held.get(key)) else 0
+        if revision != last:
+            raise ValueError(key)
+        self.held[key] = Change(key, value, last + 1)
+        return last + 1
 
 
-async def body(storage: MemoryStorage, key: str) -> bytes | None:
-    for entry in await storage.get_entries(key):
-        return b"".join([chunk async for chunk in aiter_of(entry.response.stream)])
-    return None
+async def test_what_was_put_is_there() -> None:
+    store = MemoryStore(1_000_000)
+    revision = await keep(store, "a", answer("a"))
+
+    assert await store.get("a") == Record((answer("a"),), revision)
+    assert await store.get("b") == Record()
 
 
-async def test_what_was_read_whole_is_kept() -> None:
-    storage = MemoryStorage(1_000_000)
-    await keep(storage, "a", 3 * KIB)
+async def test_what_is_too_large_is_not_kept() -> None:
+    store = MemoryStore(100 * KIB)
+    await keep(store, "a", answer("a", 26 * KIB))
 
-    assert await body(storage, "a") == await body(storage, "a") == b"x" * 3 * KIB
-
-
-async def test_what_was_cut_is_not_kept() -> None:
-    storage = MemoryStorage(1_000_000)
-    await keep(storage, "a", 3 * KIB, read=KIB)
-
-    assert storage.size == (0, 0)
-
-
-async def test_what_is_too_large_is_passed_on() -> None:
-    storage = MemoryStorage(100 * KIB)
-    await keep(storage, "a", 26 * KIB)
-
-    assert storage.size == (0, 0)
+    assert store.size == (0, 0)
 
 
 async def test_the_least_recently_used_goes_first() -> None:
-    storage = MemoryStorage(44 * KIB)
+    store = MemoryStore(44 * KIB)
     for key in "abcd":
-        await keep(storage, key, 7 * KIB)
-    await storage.get_entries("a")
-    await keep(storage, "e", 7 * KIB)
+        await keep(store, key, answer(key, 7 * KIB))
+    await store.get("a")
+    await keep(store, "e", answer("e", 7 * KIB))
 
-    assert [key for key in "abcde" if await body(storage, key)] == ["a", "c", "d", "e"]
-    assert storage.size == (4, 44 * KIB)
+    assert [key for key in "abcde" if (await store.get(key)).variants] == ["a", "c", "d", "e"]
+    assert store.size == (4, 4 * (7 * KIB + COST))
 
 
-async def test_there_are_so_many_entries_at_most() -> None:
-    storage = MemoryStorage(1_000_000, max_entries=2)
+async def test_there_are_so_many_keys_at_most() -> None:
+    store = MemoryStore(1_000_000, max_entries=2)
     for key in "abc":
-        await keep(storage, key, KIB)
+        await keep(store, key, answer(key))
 
-    assert [key for key in "abc" if await body(storage, key)] == ["b", "c"]
-
-
-async def test_a_new_answer_takes_the_place_of_the_old() -> None:
-    storage = MemoryStorage(1_000_000)
-    await keep(storage, "a", KIB)
-    await keep(storage, "a", 2 * KIB)
-
-    assert (len(await storage.get_entries("a")), await body(storage, "a")) == (1, b"x" * 2 * KIB)
+    assert [key for key in "abc" if (await store.get(key)).variants] == ["b", "c"]
 
 
-async def test_cookies_are_not_kept() -> None:
-    storage = MemoryStorage(1_000_000)
-    await keep(storage, "a", KIB, set_cookie="a=1", etag="x")
-    (entry,) = await storage.get_entries("a")
-    await storage.update_headers(entry.id, Headers({"set-cookie": "b=2", "etag": "y"}))
-    (later,) = await storage.get_entries("a")
+async def test_there_are_so_many_variants_at_most() -> None:
+    store = MemoryStore(1_000_000)
+    await keep(store, "a", *(answer(str(number)) for number in range(9)))
 
-    assert (dict(entry.response.headers), dict(later.response.headers)) == ({"etag": "x"}, {"etag": "y"})
+    assert [one.id for one in (await store.get("a")).variants] == list("12345678")
+
+
+async def test_who_is_late_does_not_write() -> None:
+    store = MemoryStore(1_000_000)
+    first = await keep(store, "a", answer("a"))
+    await store.put("a", (answer("b"),), first)
+
+    assert await store.put("a", (answer("c"),), first) == STALE
+    assert [one.id for one in (await store.get("a")).variants] == ["b"]
 
 
 async def test_what_is_removed_is_gone() -> None:
-    storage = MemoryStorage(1_000_000)
-    await keep(storage, "a", KIB)
-    (entry,) = await storage.get_entries("a")
-    await storage.remove_entry(entry.id)
-    await storage.remove_entry(entry.id)
-    await storage.update_headers(entry.id, Headers({}))
+    store = MemoryStore(1_000_000)
+    await keep(store, "a", answer("a"))
+    await keep(store, "a")
 
-    assert storage.size == (0, 0)
+    assert (store.size, await store.get("a")) == ((0, 0), Record())
+
+
+async def test_replicas_share_what_they_keep() -> None:
+    shelf = Shelf()
+    one, other = (SharedStore(shelf, MemoryStore(1_000_000), 10_000_000) for _ in range(2))
+    revision = await keep(one, "a", answer("a"))
+
+    assert await other.get("a") == Record((answer("a"),), revision)
+    assert await keep(other, "a") == revision + 1
+    assert await one.get("a") == Record((), revision + 1)
+    assert await one.put("a", (answer("b"),), revision) == STALE
+
+
+async def test_a_place_belongs_to_who_came_last() -> None:
+    shelf = Shelf()
+    store = SharedStore(shelf, MemoryStore(1_000_000), 1)
+    await keep(store, "a", answer("a"))
+    await keep(store, "b", answer("b"))
+
+    assert [len((await store.get(key)).variants) for key in "ab"] == [0, 1]
+    assert len(shelf.held) == 1
+
+
+async def test_a_large_body_stays_where_it_came() -> None:
+    shelf = Shelf()
+    one, other = (SharedStore(shelf, MemoryStore(10_000_000), 10_000_000) for _ in range(2))
+    large, small = answer("large", SHARED_BYTES + 1, size="large"), answer("small", size="small")
+    await keep(one, "a", small, large)
+
+    assert [kept.id for kept in (await one.get("a")).variants] == ["small", "large"]
+    assert [kept.id for kept in (await other.get("a")).variants] == ["small"]
+    (shelved,) = shelf.held.values()
+    assert shelved.value is not None
+    assert [kept.body for kept in shelved.value.variants] == [small.body, None]
+
+
+async def test_while_the_bus_is_away_nothing_is_kept() -> None:
+    shelf = Shelf()
+    store = SharedStore(shelf, MemoryStore(1_000_000), 10_000_000)
+    await keep(store, "a", answer("a"))
+    shelf.away = True
+
+    assert await store.get("a") == Record((), STALE)
+    assert await keep(store, "a") == STALE
+    assert await store.put("a", (), 1) == STALE

@@ -1,0 +1,315 @@
+"""Makes requests wait their turn, so that all replicas together ask a host no faster than is polite."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import Protocol, TypeVar
+
+import anyio
+import msgspec
+import stamina
+import structlog
+
+from actors.fetchers.web import rates
+from actors.fetchers.web.rates import Given, Limits, Wish
+from bus import TransportError
+from bus.table import Change
+from protocol.faults import Fault, FaultError, rate_limited
+from protocol.manners import HostPace
+
+log = structlog.stdlib.get_logger()
+
+SHARED_PACE_AWAY = "shared_pace_away"
+
+_BATCH = 64
+"""Slots or leases that are taken at once for those who wait in this replica."""
+
+_LINGER_S = 0.2
+"""How long a replica keeps leases that nobody uses, for the next request."""
+
+_TRY_AGAIN_S = 0.03
+_CHANGE_S = 5.0
+_BUSY_MS = 1_000.0
+"""When to come back where all connections are in use."""
+
+_REFUSALS = frozenset({429, 503})
+
+T = TypeVar("T")
+
+
+class Paces(Protocol):
+    """What is used of the bucket PACE."""
+
+    async def get(self, key: str) -> Change[HostPace] | None:
+        """Give the value of a key with its revision, if it has one."""
+        ...
+
+    async def put(self, key: str, value: HostPace, *, revision: int | None = None) -> int:
+        """Set a key; ValueError when `revision` is no longer the last."""
+        ...
+
+
+class OwnPaces:
+    """The paces of a replica that shares them with nobody."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Change[HostPace]] = {}
+
+    async def get(self, key: str) -> Change[HostPace] | None:
+        """Give the value of a key with its revision, if it has one."""
+        return self._held.get(key)
+
+    async def put(self, key: str, value: HostPace, *, revision: int | None = None) -> int:
+        """Set a key; ValueError when `revision` is no longer the last."""
+        last = held.revision if (held := self._held.get(key)) else 0
+        if revision not in (None, last):
+            raise ValueError(key)
+        self._held[key] = Change(key, value, last + 1)
+        return last + 1
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One request that wants to be sent, until when at the latest, in seconds since the epoch.
+
+    What a page loads for itself (`part`) counts among the open requests alone. `interval_ms` is what robots.txt wants
+    between any two.
+    """
+
+    until: float
+    part: bool = False
+    interval_ms: float = 0.0
+
+
+@dataclass
+class _Host:
+    """What this replica knows of a host and holds of it."""
+
+    seen: Change[HostPace] | None = None
+    slots: deque[float] = field(default_factory=deque[float])
+    wanting: int = 0
+    waiting: int = 0
+    held: int = 0
+    used: int = 0
+    turn: anyio.Lock = field(default_factory=anyio.Lock)
+    freed: anyio.Event = field(default_factory=anyio.Event)
+
+    @property
+    def idle(self) -> bool:
+        return not (self.wanting or self.waiting or self.held or self.used or self.slots)
+
+
+class Pace:
+    """The pace of every host; open with `running`."""
+
+    def __init__(self, limits: Limits, paces: Paces | None, clock: Callable[[], float]) -> None:
+        """Hold `limits` together with whoever shares `paces`, or else alone."""
+        self._limits = limits
+        self._shared = paces
+        self._own = OwnPaces()
+        self._now = clock
+        self._replica = token_hex(6)
+        self._hosts: dict[str, _Host] = {}
+        self._surplus = anyio.Event()
+        self._chance = random.Random()  # noqa: S311 - spreads requests, hides nothing
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Give back leases that nobody uses, and all of them at the end."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._give_back_surplus)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+                with anyio.move_on_after(1, shield=True):
+                    await self._give_back()
+
+    async def enter(self, host: str, turn: Turn) -> None:
+        """Wait until the host may be asked; `leave` when its answer is through.
+
+        Raises:
+            FaultError: RATE_LIMIT_EXCEEDED at once, where that will not be in time.
+        """
+        here = self._hosts.setdefault(host, _Host())
+        entered = False
+        try:
+            while not entered:
+                if not turn.part:
+                    await self._slot(host, here, turn)
+                entered = await self._open(host, here, turn)
+        finally:
+            if not entered:
+                self._surplus.set()
+
+    def leave(self, host: str) -> None:
+        """Say that a request is through."""
+        here = self._hosts[host]
+        here.used -= 1
+        here.freed.set()
+        here.freed = anyio.Event()
+        if not here.waiting:
+            self._surplus.set()
+
+    async def heard(self, host: str, status: int, retry_after: str | None) -> None:
+        """Note how the host answered: 429 and 503 make everybody wait."""
+        here = self._hosts.setdefault(host, _Host())
+        if status in _REFUSALS:
+            now, chance = self._now(), self._chance.random()
+            wait_ms = rates.retry_after_ms(retry_after, now)
+            await self._change(
+                host, here, lambda pace: (rates.refused(pace, status, wait_ms, now * 1000, chance), None)
+            )
+        elif here.seen and here.seen.value and here.seen.value.strikes:
+            await self._change(host, here, lambda pace: (rates.answered(pace), None))
+
+    async def _slot(self, host: str, here: _Host, turn: Turn) -> None:
+        """Wait for the time at which a page may be asked for."""
+        limits = self._limits.spaced(turn.interval_ms)
+        here.wanting += 1
+        try:
+            while True:
+                async with here.turn:
+                    slot, given = self._reserved(here, limits, turn), Given()
+                    if slot is None:
+                        given = await self._take(host, here, turn, limits, slots=min(here.wanting, _BATCH))
+                        here.slots.extend(given.slots)
+                        slot = here.slots.popleft() if given.slots else None
+                if slot is not None:
+                    break
+                await self._wait(here, given.wait_until_ms, turn)
+        finally:
+            here.wanting -= 1
+        await anyio.sleep(max(0.0, slot / 1000 - self._now()))
+
+    def _reserved(self, here: _Host, limits: Limits, turn: Turn) -> float | None:
+        """Give a slot that was taken before, unless its time has gone by."""
+        if limits is not self._limits:
+            here.slots.clear()
+        now_ms = self._now() * 1000
+        while here.slots and here.slots[0] < now_ms - limits.interval_ms:
+            here.slots.popleft()
+        return here.slots.popleft() if here.slots and here.slots[0] <= turn.until * 1000 else None
+
+    async def _open(self, host: str, here: _Host, turn: Turn) -> bool:
+        """Have one more request open; False where the host wants to be left alone now."""
+        here.waiting += 1
+        try:
+            while self._limits.at_once and here.used >= here.held:
+                async with here.turn:
+                    if here.used < here.held:
+                        break
+                    given = await self._take(host, here, turn, self._limits, slots=0)
+                if given.wait_until_ms:
+                    await self._wait(here, given.wait_until_ms, turn)
+                    return False
+                if not given.open:
+                    await self._freed(here, turn)
+            here.used += 1
+        finally:
+            here.waiting -= 1
+        return True
+
+    async def _take(self, host: str, here: _Host, turn: Turn, limits: Limits, *, slots: int) -> Given:
+        opening = max(min(here.waiting + slots, _BATCH) - (here.held - here.used), 1)
+        wish = Wish(self._replica, slots, opening, turn.until * 1000)
+        given = await self._change(host, here, lambda pace: rates.take(pace, wish, limits, self._now() * 1000))
+        here.held += given.open
+        return given
+
+    async def _wait(self, here: _Host, until_ms: float, turn: Turn) -> None:
+        """Wait until a time, unless that is too late."""
+        wait_ms = until_ms - self._now() * 1000
+        if until_ms > turn.until * 1000:
+            status = here.seen.value.status if here.seen and here.seen.value else 0
+            raise FaultError(_too_fast(wait_ms, status))
+        await anyio.sleep(max(wait_ms / 1000, 0.0))
+
+    async def _freed(self, here: _Host, turn: Turn) -> None:
+        """Wait for a request of this replica to end, or a moment for those of others."""
+        left = turn.until - self._now()
+        if left <= 0:
+            raise FaultError(_too_fast(_BUSY_MS, 0))
+        with anyio.move_on_after(min(_TRY_AGAIN_S * (1 + self._chance.random()), left)):
+            await here.freed.wait()
+
+    async def _change(self, host: str, here: _Host, turn: Callable[[HostPace], tuple[HostPace, T]]) -> T:
+        """Change how a host stands with everybody, or, while the bus is away, with this replica."""
+        if self._shared is not None:
+            try:
+                return await _changed(self._shared, host, here, turn)
+            except TransportError as error:
+                log.warning(SHARED_PACE_AWAY, reason=type(error).__name__)
+                return await _changed(self._own, host, _Host(), turn)
+        return await _changed(self._own, host, here, turn)
+
+    async def _give_back_surplus(self) -> None:
+        while True:
+            await self._surplus.wait()
+            self._surplus = anyio.Event()
+            await anyio.sleep(_LINGER_S)
+            await self._give_back()
+
+    async def _give_back(self) -> None:
+        """Give back the leases that nobody uses, and forget hosts that nobody asks."""
+        for host, here in list(self._hosts.items()):
+            async with here.turn:
+                if here.held > here.used and not here.waiting:
+                    here.held = here.used
+                    with suppress(FaultError):
+                        await self._change(host, here, self._giving_back(here.used))
+            if here.idle and self._hosts.get(host) is here:
+                del self._hosts[host]
+
+    def _giving_back(self, count: int) -> Callable[[HostPace], tuple[HostPace, None]]:
+        return lambda pace: (rates.give_back(pace, self._replica, count), None)
+
+
+async def _changed(paces: Paces, host: str, here: _Host, turn: Callable[[HostPace], tuple[HostPace, T]]) -> T:
+    """Change the pace of a host; where somebody else was faster, look again and try again."""
+    try:
+        async for attempt in stamina.retry_context(
+            on=ValueError, attempts=None, timeout=_CHANGE_S, wait_initial=0.001, wait_max=0.05, wait_jitter=0.01
+        ):
+            with attempt:
+                return await _change_once(paces, _key(host), here, turn)
+    except ValueError:
+        raise FaultError(_too_fast(_BUSY_MS, 0)) from None
+    raise AssertionError  # pragma: no cover - it returns or raises
+
+
+async def _change_once(paces: Paces, key: str, here: _Host, turn: Callable[[HostPace], tuple[HostPace, T]]) -> T:
+    """Change a pace by what was last seen of it, or by what is there where that would change nothing."""
+    seen, here.seen = here.seen, None
+    if seen is not None and seen.value is not None:
+        after, result = turn(seen.value)
+        if after != seen.value:
+            here.seen = Change(key, after, await paces.put(key, after, revision=seen.revision))
+            return result
+    seen = await paces.get(key)
+    before = (seen.value if seen else None) or HostPace()
+    after, result = turn(before)
+    revision = seen.revision if seen else 0
+    if after != before:
+        revision = await paces.put(key, after, revision=revision)
+    here.seen = Change(key, after, revision)
+    return result
+
+
+def _too_fast(wait_ms: float, status: int) -> Fault:
+    """Say that a host is asked no faster: because it answered `status`, or by Weft's own limit."""
+    wait = max(round(wait_ms), 1)
+    if status:
+        return rate_limited(f"The site answered {status} and is left alone for a while.", wait, status)
+    message = "The site is asked no faster than is polite; the time allowed is over before its turn comes."
+    return msgspec.structs.replace(rate_limited(message, wait), http_status=None)
+
+
+def _key(host: str) -> str:
+    """Write a host as a key: an IPv6 address has colons."""
+    return host.lower().rstrip(".").replace(":", "_") or "_"

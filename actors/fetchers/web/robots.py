@@ -1,0 +1,190 @@
+"""Reads what robots.txt allows, once per site and term, for every tier and replica (RFC 9309)."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from http import HTTPStatus
+from typing import Protocol
+
+import anyio
+import structlog
+from msgspec.structs import replace
+from protego import Protego
+
+from bus import TransportError
+from bus.table import Change
+from protocol.faults import Code, FaultError, fault
+from protocol.manners import RobotsFile
+
+log = structlog.stdlib.get_logger()
+
+SHARED_ROBOTS_AWAY = "shared_robots_away"
+
+MAX_BYTES = 512_000
+"""What is read of a robots.txt; RFC 9309 §2.5 wants at least 500 KiB."""
+
+TERM_S = 86_400.0
+"""The longest for which one may be believed (RFC 9309 §2.4)."""
+
+_SOON_S = 300.0
+"""When a site that could not be reached is asked again."""
+
+_SITES = 1_000
+_PRODUCT = re.compile(r"[A-Za-z_-]+")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of asking for a robots.txt: its status and what was read of it; 0 for a site that was not reached."""
+
+    status: int
+    body: bytes = b""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a robots.txt says to us."""
+
+    file: RobotsFile
+    parsed: Protego
+
+    def allows(self, url: str, product: str) -> bool:
+        """Tell whether a page may be fetched."""
+        if self.file.access == "ruled":
+            return self.parsed.can_fetch(url, product)
+        return self.file.access == "allowed"
+
+    def interval_ms(self, product: str) -> float:
+        """Tell how much time it wants between two requests."""
+        return max(0.0, (self.parsed.crawl_delay(product) or 0.0) * 1000)
+
+
+class Files(Protocol):
+    """What is used of the bucket ROBOTS."""
+
+    async def get(self, key: str) -> Change[RobotsFile] | None:
+        """Give the value of a key with its revision, if it has one."""
+        ...
+
+    async def put(self, key: str, value: RobotsFile, *, revision: int | None = None) -> int:
+        """Set a key."""
+        ...
+
+
+class Robots:
+    """The robots.txt of every site."""
+
+    def __init__(
+        self,
+        fetch: Callable[[str], Awaitable[Found]],
+        user_agent: str,
+        clock: Callable[[], float],
+        files: Files | None = None,
+        term_s: float = TERM_S,
+    ) -> None:
+        """Get files by `fetch`, which never fails, and obey what they say to the product of `user_agent`."""
+        self._fetch = fetch
+        self._product = product(user_agent)
+        self._now = clock
+        self._files = files
+        self._term_s = min(term_s, TERM_S)
+        self._read: OrderedDict[str, Rules] = OrderedDict()
+        self._turns: dict[str, anyio.Lock] = {}
+
+    async def check(self, url: str) -> float:
+        """Give the milliseconds that are to lie between two requests to the site of `url`.
+
+        Raises:
+            FaultError: BLOCKED_BY_ROBOTS where its robots.txt forbids the page, or cannot be had and never could.
+        """
+        rules = await self.rules(url)
+        if not rules.allows(url, self._product):
+            message = None if rules.file.access == "ruled" else "The site's robots.txt cannot be read at the moment."
+            raise FaultError(fault(Code.BLOCKED_BY_ROBOTS, message))
+        return rules.interval_ms(self._product)
+
+    async def rules(self, url: str) -> Rules:
+        """Give what the robots.txt of the site of `url` says."""
+        origin = _origin(url)
+        known = self._read.get(origin)
+        if known is not None and self._holds(known.file):
+            self._read.move_to_end(origin)
+            return known
+        async with self._turns.setdefault(origin, anyio.Lock()) as _:
+            try:
+                return await self._renewed(origin)
+            finally:
+                if not self._turns[origin].statistics().tasks_waiting:
+                    del self._turns[origin]
+
+    async def _renewed(self, origin: str) -> Rules:
+        known = self._read.get(origin)
+        if known is not None and self._holds(known.file):
+            return known
+        file = await self._shared(origin)
+        if file is None or not self._holds(file):
+            former = file or (known.file if known else None)
+            file = self._judged(await self._fetch(f"{origin}/robots.txt"), former)
+            await self._share(origin, file)
+        rules = self._read[origin] = Rules(file, Protego.parse(_text(file)))
+        while len(self._read) > _SITES:
+            self._read.popitem(last=False)
+        return rules
+
+    def _holds(self, file: RobotsFile) -> bool:
+        term = _SOON_S if file.access == "refused" else self._term_s
+        return self._now() - file.fetched_at < term
+
+    def _judged(self, found: Found, former: RobotsFile | None) -> RobotsFile:
+        """Say what an answer means: 4xx allows all, an unreachable site nothing but what its last file allows."""
+        now = self._now()
+        if HTTPStatus.OK <= found.status < HTTPStatus.MULTIPLE_CHOICES:
+            return RobotsFile(access="ruled", fetched_at=now, packed=zlib.compress(found.body[:MAX_BYTES]))
+        if HTTPStatus.MULTIPLE_CHOICES <= found.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            return RobotsFile(access="allowed", fetched_at=now)
+        if former is None or former.access == "refused":
+            return RobotsFile(access="refused", fetched_at=now)
+        # Believed for a little longer, then the site is asked again (RFC 9309 §2.3.1.4).
+        return replace(former, fetched_at=now - max(self._term_s - _SOON_S, 0.0))
+
+    async def _shared(self, origin: str) -> RobotsFile | None:
+        if self._files is None:
+            return None
+        try:
+            found = await self._files.get(_key(origin))
+        except (TransportError, FaultError) as error:
+            log.warning(SHARED_ROBOTS_AWAY, reason=type(error).__name__)
+            return None
+        return found.value if found else None
+
+    async def _share(self, origin: str, file: RobotsFile) -> None:
+        if self._files is None:
+            return
+        try:
+            await self._files.put(_key(origin), file)
+        except TransportError as error:
+            log.warning(SHARED_ROBOTS_AWAY, reason=type(error).__name__)
+
+
+def product(user_agent: str) -> str:
+    """Take the product token out of a User-Agent (RFC 9309 §2.2.1)."""
+    found = _PRODUCT.match(user_agent)
+    return found[0] if found else user_agent
+
+
+def _text(file: RobotsFile) -> str:
+    return zlib.decompress(file.packed).decode("utf-8-sig", "replace") if file.packed else ""
+
+
+def _origin(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{re.split('[/?#]', rest, maxsplit=1)[0]}".lower()
+
+
+def _key(origin: str) -> str:
+    return blake2b(origin.encode(), digest_size=16).hexdigest()
