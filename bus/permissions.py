@@ -7,7 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from bus.transport import INBOX
-from protocol.subjects import REPLICA_GONE, REPLICA_READY, Bucket, Call, Objects, Subject, Work, matches
+from protocol.subjects import (
+    BROWSE,
+    REPLICA_GONE,
+    REPLICA_READY,
+    SESSION_DELETE,
+    SESSION_HEALTH,
+    SESSION_LIST,
+    SESSION_REFRESH,
+    Bucket,
+    Call,
+    Objects,
+    Subject,
+    Work,
+    matches,
+)
 
 CLAIMS = "weft-claims"
 """The object store of claim checks."""
@@ -92,9 +106,11 @@ def grant(
 
 
 def onlooker() -> Grant:
-    """Give the grant of the command line: it may ask for a page, listen to everything, and say nothing else."""
+    """Give the grant of the command line: it may ask for a page, look after logins, listen to everything, no more."""
+    asked = (BROWSE, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
+    asks = [subject for call in asked for subject in (call.pattern, cancel_subject(call.pattern))]
     return Grant(
-        ("web.browse", cancel_subject("web.browse"), "$SRV.>", *_storing(CLAIMS)),
+        (*asks, "$SRV.>", *_storing(CLAIMS)),
         (">",),
         answers=False,
     )

@@ -18,7 +18,7 @@ from actors.gateway.edge import edge
 from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
-from protocol.subjects import Subject
+from protocol.subjects import Bucket, Subject
 
 log = structlog.stdlib.get_logger()
 
@@ -35,7 +35,16 @@ class Gateway(Actor):
     """
 
     name: ClassVar[str] = "gateway"
-    makes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSE,)
+    makes: ClassVar[tuple[Subject[Any], ...]] = (
+        subjects.BROWSE,
+        subjects.SESSION_SAVE,
+        subjects.SESSION_LIST,
+        subjects.SESSION_HEALTH,
+        subjects.SESSION_DELETE,
+        subjects.SESSION_REFRESH,
+    )
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
+    """For its key alone: a login that is handed in is sealed before it travels."""
 
     listener: socket.socket | None = None
 

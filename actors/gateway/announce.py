@@ -7,22 +7,34 @@ from typing import Any, cast
 
 _DEFS = "$defs"
 _HERE = f"#/{_DEFS}/"
-_HEADING = frozenset({"title"})
-_PROSE = frozenset({"title", "description"})
+_HEADING = frozenset({"title", "$schema"})
+_PROSE = _HEADING | {"description"}
+_LENGTHS = ("minLength", "maxLength", "pattern")
+_NOTHING: tuple[object, ...] = (None, False, ())
+_NULL = {"type": "null"}
 
 
 def arguments(whole: dict[str, Any]) -> dict[str, Any]:
-    """Give the schema of a tool's arguments: what each one means stands with it alone, not with its type."""
+    """Give the schema of a tool's arguments: what each one means stands with it alone, not with its type.
+
+    What need not be given is left out, rather than null; how long a text may be is told when it is too long.
+    """
     brief: dict[str, Any] = _without(_HEADING, whole)
+    brief.pop("description", None)
+    brief["properties"] = {name: _plain(field) for name, field in brief["properties"].items()}
     definitions: dict[str, Any] = _without(_PROSE, brief.pop(_DEFS, {}))
     return brief | ({_DEFS: definitions} if definitions else {})
 
 
 def answer(whole: dict[str, Any], by_type: Collection[str]) -> dict[str, Any]:
-    """Give the schema of a tool's answer, without prose; the fields of `by_type` are told by their type alone."""
+    """Give the schema of a tool's answer, without prose; the fields of `by_type` are told by their type alone.
+
+    A model reads what stands there: it need not know the defaults, nor every word of an enumeration.
+    """
     brief: dict[str, Any] = _without(_PROSE, whole)
     fields: dict[str, Any] = brief["properties"]
     brief["properties"] = {name: _bare(field) if name in by_type else field for name, field in fields.items()}
+    brief = _told(brief)
     definitions: dict[str, Any] = brief.pop(_DEFS, {})
     used = _used(brief, definitions)
     return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
@@ -35,6 +47,23 @@ def _without(words: frozenset[str], node: Any) -> Any:
         kept = {name: value for name, value in branch.items() if name not in words or not isinstance(value, str)}
         return {name: _without(words, value) for name, value in kept.items()}
     return [_without(words, child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
+
+
+def _plain(field: dict[str, Any]) -> dict[str, Any]:
+    """Take out of a field what a model need not know to fill it in."""
+    some = [kind for kind in field.get("anyOf", ()) if kind != _NULL]
+    plain = {name: value for name, value in field.items() if name != "anyOf"} | some[0] if len(some) == 1 else field
+    said_anyway = {"default"} if plain.get("default") in _NOTHING else set[str]()
+    return {name: value for name, value in plain.items() if name not in (*_LENGTHS, *said_anyway)}
+
+
+def _told(node: Any) -> Any:
+    if isinstance(node, dict):
+        branch = cast("dict[str, Any]", node)
+        if isinstance(branch.get("enum"), list):
+            return {"type": "string"}
+        return {name: _told(value) for name, value in branch.items() if name != "default" or isinstance(value, dict)}
+    return [_told(child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
 
 
 def _bare(field: dict[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,16 @@ from typing import Protocol, TypeVar
 from msgspec import structs
 
 from actors.gateway.translate import to_result
+from actors.sites import site_of
+from bus.seal import Seal
 from bus.stats import Meter, Replica
 from protocol.browse import BrowseResult, Freshness
-from protocol.faults import FaultError
+from protocol.faults import Code, Fault, FaultError
 from protocol.pages import BrowsePage
 from protocol.subjects import BROWSE, Call
+
+REFRESH_SESSION = "refresh_session"
+"""The action that renews a login, and the tool that does it."""
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -20,6 +25,11 @@ R = TypeVar("R")
 
 class Asking(Protocol):
     """What the gateway needs of the bus."""
+
+    @property
+    def seal(self) -> Seal | None:
+        """What encrypts a login before it travels, for a gateway that was given the key."""
+        ...
 
     async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None = None, wait_ms: int = 0) -> R:
         """Ask, and return the answer; raises FaultError."""
@@ -47,10 +57,24 @@ async def browse(bus: Asking, page: BrowsePage, grace_ms: int, *, for_model: boo
     try:
         browsed = await bus.call(BROWSE, _going_on(page), timeout_ms=page.options.max_latency_ms, wait_ms=grace_ms)
     except FaultError as error:
-        if error.fault.context is not None:
-            raise
-        raise FaultError(error.fault.at(url=page.url)) from None
+        told = with_login(error.fault, page)
+        raise FaultError(told if told.context is not None else told.at(url=page.url)) from None
     return to_result(browsed, page.options, for_model=for_model)
+
+
+def with_login(told: Fault, page: BrowsePage) -> Fault:
+    """Say which login is to be renewed, where that is what a fault advises."""
+    profile = page.options.session_profile
+    if told.code is not Code.AUTH_SESSION_EXPIRED or profile is None:
+        return told
+    parameters = {"domain": site_of(page.url, "url"), "profile": profile}
+    return structs.replace(
+        told,
+        actions=tuple(
+            structs.replace(action, parameters=parameters) if action.action == REFRESH_SESSION else action
+            for action in told.actions
+        ),
+    )
 
 
 def _going_on(page: BrowsePage) -> BrowsePage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Generic, Literal, TypeVar
@@ -39,13 +39,14 @@ _HEADERS_OF: Mapping[int, str] = {401: "WWW-Authenticate", 429: "Retry-After", 5
 
 @dataclass(frozen=True)
 class Endpoint(Generic[D]):
-    """One operation: `run` gets what the gateway works with, and the decoded body (None without one).
+    """One operation: `run` gets what the gateway works with, and the decoded body or `params` (None without either).
 
-    `answer` is the Struct of a 200, or None for something else of type `media`. `open` needs no key. `errors` are the
-    statuses that `run` itself fails with.
+    The fields of `params` are those that `path` has in braces, and of the query all others. `answer` is the Struct of
+    a 200, or None for something else of type `media`. `open` needs no key. `errors` are the statuses that `run` itself
+    fails with.
     """
 
-    method: Literal["GET", "POST"]
+    method: Literal["GET", "POST", "DELETE"]
     path: str
     name: str
     summary: str
@@ -53,6 +54,7 @@ class Endpoint(Generic[D]):
     answer: type[Struct] | None = None
     media: str = JSON
     body: type[Struct] | None = None
+    params: type[Struct] | None = None
     errors: frozenset[int] = frozenset()
     open: bool = False
 
@@ -62,6 +64,8 @@ class Endpoint(Generic[D]):
         found = self.errors | GATE_ERRORS | {HTTPStatus.INTERNAL_SERVER_ERROR}
         if self.body is not None:
             found |= BODY_ERRORS
+        if self.params is not None:
+            found |= {HTTPStatus.BAD_REQUEST}
         if not self.open:
             found |= {HTTPStatus.UNAUTHORIZED}
         return tuple(sorted(found))
@@ -110,9 +114,18 @@ def _operation(endpoint: Endpoint[Any], schemas: Mapping[type, dict[str, Any]]) 
     }
     if endpoint.body is not None:
         written["requestBody"] = {"required": True, "content": {JSON: {"schema": schemas[endpoint.body]}}}
+    if endpoint.params is not None:
+        written["parameters"] = list(_parameters(endpoint.path, msgspec.json.schema(endpoint.params)))
     if endpoint.open:
         written["security"] = []
     return written
+
+
+def _parameters(path: str, schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    (told,) = schema["$defs"].values()
+    for name, field in told["properties"].items():
+        in_path = f"{{{name}}}" in path
+        yield {"name": name, "in": "path" if in_path else "query", "required": in_path, "schema": field}
 
 
 def _response(status: int, media: str, shape: dict[str, Any]) -> dict[str, Any]:

@@ -30,10 +30,11 @@ from mcp.types import (
 from msgspec import Meta, Struct
 from starlette.types import Receive, Scope, Send
 
-from actors.gateway import announce
+from actors.gateway import announce, sessions
 from actors.gateway.answers import refusal
-from actors.gateway.asking import Asking, browse
+from actors.gateway.asking import REFRESH_SESSION, Asking, browse
 from actors.gateway.rest import MAX_BODY_BYTES, not_allowed
+from actors.gateway.sessions import NamedRequest, SessionRequest
 from actors.gateway.translate import error_text, result_text, to_error
 from actors.settings import Settings
 from bus import conversation, span
@@ -43,6 +44,7 @@ from protocol.codec import malformed
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.pages import BrowsePage, Url
 from protocol.schemas import schema
+from protocol.subjects import SESSION_REFRESH
 
 log = structlog.stdlib.get_logger()
 
@@ -102,21 +104,33 @@ class Weft:
 class ToolEntry(Generic[A]):
     """One row of the table of tools.
 
-    Clients are told the fields of `by_type` by their type alone; /openapi.json describes them whole.
+    Clients are told the fields of `by_type` by their type alone, and nothing of an answer that explains itself (None);
+    /openapi.json describes them whole.
     """
 
-    title: str
     description: str
     arguments: type[A]
-    answer: type[Struct]
     run: Callable[[Weft, A], Awaitable[Answer]]
+    title: str | None = None
+    answer: type[Struct] | None = None
     by_type: frozenset[str] = frozenset()
+    annotations: ToolAnnotations | None = None
 
 
 async def _browse(weft: Weft, asked: BrowseArguments) -> Answer:
     options = BrowseOptions(**{name: getattr(asked, name) for name in BrowseOptions.__struct_fields__})
     result = await browse(weft.bus, BrowsePage(url=asked.url, options=options), weft.grace_ms, for_model=True)
     return Answer(result_text(result, secrets.token_hex(BOUNDARY_BYTES)), result)
+
+
+async def _refresh(weft: Weft, asked: NamedRequest) -> Answer:
+    status = await sessions.ask(weft, SESSION_REFRESH, asked.domain, asked.profile)
+    return Answer(sessions.text_of(status), status)
+
+
+async def _manage(weft: Weft, asked: SessionRequest) -> Answer:
+    told = await sessions.manage(weft, asked)
+    return Answer(sessions.listing(told), told)
 
 
 TOOLS: Mapping[str, ToolEntry[Any]] = MappingProxyType(
@@ -132,6 +146,21 @@ TOOLS: Mapping[str, ToolEntry[Any]] = MappingProxyType(
                 {"decisionTrace", "network", "console", "discoveredApis", "learningInsights", "fields", "links"}
                 | {"forms", "lists", "structuredData", "signals", "usableFor", "leftOut"}
             ),
+            annotations=ToolAnnotations(
+                read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+            ),
+        ),
+        REFRESH_SESSION: ToolEntry(
+            description="Renew a saved login (see sessionProfile of browse).",
+            arguments=NamedRequest,
+            run=_refresh,
+            annotations=ToolAnnotations(destructive_hint=False),
+        ),
+        "session_management": ToolEntry(
+            description="Saved logins: list, check or delete.",
+            arguments=SessionRequest,
+            run=_manage,
+            annotations=ToolAnnotations(open_world_hint=False),
         ),
     }
 )
@@ -200,10 +229,8 @@ def _announced(name: str, entry: ToolEntry[Any]) -> Tool:
         title=entry.title,
         description=entry.description,
         input_schema=announce.arguments(schema(entry.arguments)),
-        output_schema=announce.answer(schema(entry.answer), entry.by_type),
-        annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True
-        ),
+        output_schema=announce.answer(schema(entry.answer), entry.by_type) if entry.answer else None,
+        annotations=entry.annotations,
     )
 
 

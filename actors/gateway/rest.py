@@ -6,20 +6,21 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from actors.gateway import metrics
+from actors.gateway import metrics, sessions
 from actors.gateway.answers import JSON, answer, invalid, refusal
 from actors.gateway.asking import Asking, browse
 from actors.gateway.contract import Endpoint, openapi
 from actors.gateway.translate import http_status
 from bus.stats import Replica
 from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult
-from protocol.codec import Decoder
+from protocol.codec import Decoder, malformed
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage, Url
 
@@ -122,6 +123,7 @@ ENDPOINTS: tuple[Endpoint[Desk], ...] = (
         media=metrics.MEDIA_TYPE,
         errors=_LOOK_ERRORS,
     ),
+    *sessions.ENDPOINTS,
     Endpoint("GET", "/openapi.json", "openapi", "Describe these endpoints.", _openapi, open=True),
 )
 
@@ -165,15 +167,17 @@ class Resource:
         try:
             if endpoint is None:
                 raise not_allowed(*self._endpoints)
-            body = await self._body(endpoint, Request(scope, receive))
-            response = await endpoint.run(self._desk, body)
+            asked = await self._asked(endpoint, Request(scope, receive))
+            response = await endpoint.run(self._desk, asked)
         except ClientDisconnect:
             return
         except FaultError as error:
             response = refusal(error)
         await response(scope, receive, send)
 
-    async def _body(self, endpoint: Endpoint[Desk], request: Request) -> Struct | None:
+    async def _asked(self, endpoint: Endpoint[Desk], request: Request) -> Struct | None:
+        if endpoint.params is not None:
+            return _params(endpoint.params, {**request.query_params, **request.path_params})
         if endpoint.body is None:
             return None
         essence = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -186,6 +190,13 @@ def not_allowed(*methods: str) -> FaultError:
     """Make the error for a method that a path does not have."""
     allowed = ", ".join([*methods, *(["HEAD"] if "GET" in methods else [])])
     return invalid(f"This path takes {allowed} only", 405, {"Allow": allowed})
+
+
+def _params(kind: type[Struct], given: dict[str, str]) -> Struct:
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None
 
 
 async def _read(request: Request) -> bytes:

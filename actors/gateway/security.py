@@ -18,7 +18,7 @@ from protocol.faults import Action, Code, fault
 PREFLIGHT_S = 600
 """How long a browser may remember what a preflight allowed, in seconds."""
 
-_METHODS = "GET, HEAD, POST"
+_METHODS = "DELETE, GET, HEAD, POST"
 _HEADERS = frozenset({"accept", "authorization", "content-type", "traceparent", "tracestate"})
 _MCP_PREFIX = "mcp-"
 _EXPOSED = f"{CONVERSATION}, Retry-After, WWW-Authenticate"

@@ -72,7 +72,7 @@ def _server(data_dir: Path) -> StdioServerParameters:
 async def test_both_eras_meet_the_same_server(weft: System, transport: Transport, era: Era) -> None:
     async with connected(weft, transport, era) as client:
         info, instructions, version = client.server_info, client.instructions, client.protocol_version
-        (tool,) = (await client.list_tools()).tools
+        tool, *_ = (await client.list_tools()).tools
 
     assert info is not None
     assert (info.name, info.title) == ("weft", "Weft")
@@ -85,7 +85,8 @@ async def test_the_tools_are_told_whole_and_in_few_words(weft: System) -> None:
     async with connected(weft) as client:
         listed = await client.list_tools()
 
-    (tool,) = listed.tools
+    tool, *others = listed.tools
+    assert [other.name for other in others] == ["refresh_session", "session_management"]
     assert tool.annotations is not None
     notes = tool.annotations
     assert (notes.read_only_hint, notes.destructive_hint, notes.idempotent_hint, notes.open_world_hint) == (
@@ -105,7 +106,7 @@ async def test_the_tools_are_told_whole_and_in_few_words(weft: System) -> None:
 async def test_a_page_is_the_same_as_over_rest(weft: System, site: Site, transport: Transport, era: Era) -> None:
     url = site.url("/table?rows=3")
     async with connected(weft, transport, era) as client:
-        (tool,) = (await client.list_tools()).tools
+        tool, *_ = (await client.list_tools()).tools
         result = await client.call_tool("browse", {"url": url, "includeDecisionTrace": True})
 
     rest: Json = weft.browse(url, includeDecisionTrace=True).json()
@@ -190,7 +191,7 @@ async def test_a_call_that_is_cancelled_leaves_the_site(weft: System, transport:
         await silence.left.wait()
         tools = await client.list_tools(cache_mode="bypass")
 
-    assert [tool.name for tool in tools.tools] == ["browse"]
+    assert "browse" in [tool.name for tool in tools.tools]
 
 
 @both_eras

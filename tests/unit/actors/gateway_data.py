@@ -10,9 +10,11 @@ from typing import Any
 
 import anyio
 import msgspec
+from msgspec import Struct
 
 from actors.settings import Settings
 from bus import tracing
+from bus.seal import Seal
 from bus.stats import BUCKET_BOUNDS_S, EndpointStats, Meter, Replica
 from bus.tracing import Attributes, Span, SpanKind, Value
 from protocol.browse import (
@@ -29,6 +31,7 @@ from protocol.pages import Browsed
 from tests.unit.actors.page_data import SELECTORS, TITLES, URL, fetched
 
 KEY = "key-for-tests"
+VAULT_KEY = "A" * 43
 HOST = "127.0.0.1"
 PORT = 8720
 BASE = f"http://{HOST}:{PORT}"
@@ -100,7 +103,7 @@ def endpoint(*counts: int) -> EndpointStats:
 
 LIVE = (replica("fetchers.intelligence"), replica("gateway"), replica("navigator"), replica("verifier"))
 
-Outcome = Browsed | Exception | None
+Outcome = Struct | Exception | None
 
 
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -163,6 +166,7 @@ class FakeBus:
     def __init__(self, outcome: Outcome = None, live: tuple[Replica, ...] | Exception = LIVE) -> None:
         self.outcome = outcome
         self.live = live
+        self.seal: Seal | None = Seal.of(VAULT_KEY)
         self.calls: list[tuple[Any, ...]] = []
         self.meters: dict[str, Meter] = {}
         self.asked = anyio.Event()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import socket
 import sys
@@ -27,7 +26,7 @@ from actors.gateway.mcp import INSTRUCTIONS, PATH, TOOLS
 from actors.gateway.server import serving
 from actors.gateway.translate import error_text, result_text, to_error, to_result
 from bus.tracing import Value
-from protocol.browse import BrowseOptions, RenderTier, StructuredError
+from protocol.browse import BrowseOptions, BrowseResult, RenderTier, StructuredError
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
 from protocol.schemas import schema
@@ -73,11 +72,18 @@ def text_of(result: CallToolResult) -> str:
 @eras
 async def test_the_tool_is_announced_with_its_schemas(mode: str) -> None:
     async with connected(FakeBus(), mode) as client:
-        (tool,) = (await client.list_tools()).tools
+        tool, *others = (await client.list_tools()).tools
 
+    assert [other.name for other in others] == ["refresh_session", "session_management"]
     assert (tool.name, tool.title) == ("browse", "Read a web page")
-    asked, answered = schema(TOOLS["browse"].arguments), schema(TOOLS["browse"].answer)
-    assert tool.input_schema["properties"] == json.loads(msgspec.json.encode(asked["properties"]))
+    asked, answered = schema(TOOLS["browse"].arguments), schema(BrowseResult)
+    assert list(tool.input_schema["properties"]) == list(asked["properties"])
+    assert tool.input_schema["properties"]["query"] == {
+        "description": "Words that the passages to return should match.",
+        "type": "string",
+    }
+    assert tool.input_schema["properties"]["maxPages"]["default"] == 5
+    assert "default" not in tool.input_schema["properties"]["includeHtml"]
     assert tool.input_schema["$defs"]["Freshness"] == {"enum": ["any", "cached", "realtime"]}
     assert tool.output_schema is not None
     told = tool.output_schema["properties"]
@@ -94,6 +100,7 @@ async def test_the_tool_is_announced_with_its_schemas(mode: str) -> None:
         "RenderTier",
         "Source",
     ]
+    assert tool.output_schema["$defs"]["Source"] == {"type": "string"}
     assert tool.annotations is not None
     assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, True)
     assert tool.input_schema["required"] == ["url"]
@@ -130,7 +137,7 @@ async def test_a_page_comes_as_data_and_as_framed_text(mode: str, monkeypatch: p
     assert result.structured_content == msgspec.json.decode(msgspec.json.encode(expected))
     assert text_of(result) == result_text(expected, "b0b0")
     assert bus.calls == [(BROWSE, BrowsePage(url=URL, options=options), 900, 1_500)]
-    jsonschema.validate(result.structured_content, schema(TOOLS["browse"].answer))
+    jsonschema.validate(result.structured_content, schema(BrowseResult))
 
 
 @eras

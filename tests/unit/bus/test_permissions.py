@@ -103,6 +103,8 @@ def test_the_onlooker_hears_all_and_answers_nothing() -> None:
 
     assert looking.may_subscribe(">")
     assert looking.may_publish("web.browse")
+    assert looking.may_publish("session.list")
+    assert not looking.may_publish("session.save")
     assert not looking.may_publish("web.fetch.intelligence")
     assert not looking.answers
 

@@ -1,0 +1,244 @@
+"""Saved logins at the edge: the endpoints and the tools that keep, list, renew and forget them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Annotated, Any, Literal, Protocol
+
+import msgspec
+from msgspec import Meta, Struct, structs
+from starlette.responses import Response
+
+from actors.gateway.answers import RefusedError, answer
+from actors.gateway.asking import Asking
+from actors.gateway.contract import Endpoint
+from actors.gateway.translate import http_status
+from protocol import subjects
+from protocol.browse import SCHEMA_VERSION
+from protocol.codec import encode
+from protocol.faults import Code, FaultError, fault
+from protocol.sessions import (
+    DEFAULT_PROFILE,
+    Domain,
+    ListSessions,
+    NamedSession,
+    Profile,
+    SaveSession,
+    SessionHealth,
+    SessionStatus,
+    sealed_for,
+)
+from protocol.storagestate import StorageState, from_storage_state
+from protocol.subjects import Call
+
+_DOMAIN = Meta(description="Host or address of the site.")
+_PROFILE = Meta(description="Name of the saved login.")
+
+
+class SessionAnswer(SessionStatus, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """How one saved login stands."""
+
+    # omit_defaults would leave out a plain default.
+    schema_version: str = msgspec.field(default_factory=lambda: SCHEMA_VERSION)
+
+
+class SessionsAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How the saved logins stand; `more` are those that were left out."""
+
+    sessions: tuple[SessionStatus, ...]
+    more: int = 0
+    schema_version: str = SCHEMA_VERSION
+
+
+class SaveRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A login to be kept: `state` is a storage state as Playwright writes it.
+
+    `address` is a page that only who is logged in gets to see.
+    """
+
+    domain: Domain
+    state: StorageState
+    profile: Profile = DEFAULT_PROFILE
+    address: Annotated[str, Meta(max_length=8_192)] = ""
+
+
+class ListRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which logins to list: those of one profile, or all."""
+
+    profile: Profile | None = None
+
+
+class NamedRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which login is meant."""
+
+    domain: Annotated[Domain, _DOMAIN]
+    profile: Annotated[Profile, _PROFILE] = DEFAULT_PROFILE
+
+
+class SessionRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to do with which saved login; `list` takes neither."""
+
+    operation: Literal["list", "health", "delete"]
+    domain: Domain | None = None
+    profile: Profile | None = None
+
+
+class Desk(Protocol):
+    """What is worked with here."""
+
+    @property
+    def bus(self) -> Asking:
+        """The bus."""
+        ...
+
+    @property
+    def grace_ms(self) -> int:
+        """What an actor that is being restarted gets."""
+        ...
+
+
+async def save(desk: Desk, asked: SaveRequest) -> SessionStatus:
+    """Keep a login; it is sealed before it leaves this process."""
+    seal = desk.bus.seal
+    if seal is None:
+        raise FaultError(fault(Code.CONFIG_INVALID, "This gateway has no key to seal a login with."))
+    sealed = seal.seal(encode(from_storage_state(asked.state)), sealed_for(asked.profile, asked.domain))
+    order = SaveSession(domain=asked.domain, profile=asked.profile, address=asked.address, sealed=sealed)
+    return await desk.bus.call(subjects.SESSION_SAVE, order, wait_ms=desk.grace_ms)
+
+
+async def list_all(desk: Desk, profile: str | None) -> SessionsAnswer:
+    """List the logins."""
+    found = await desk.bus.call(subjects.SESSION_LIST, ListSessions(profile=profile), wait_ms=desk.grace_ms)
+    return SessionsAnswer(sessions=found.sessions, more=found.more)
+
+
+async def ask(
+    desk: Desk, call: Call[NamedSession, SessionStatus], domain: str, profile: str = DEFAULT_PROFILE
+) -> SessionAnswer:
+    """Ask for something that is done to one login."""
+    told = await desk.bus.call(call, NamedSession(domain=domain, profile=profile), wait_ms=desk.grace_ms)
+    return told_of(told)
+
+
+async def manage(desk: Desk, asked: SessionRequest) -> SessionsAnswer:
+    """Do what a client of the tools asks for."""
+    if asked.operation == "list":
+        return await list_all(desk, asked.profile)
+    if asked.domain is None:
+        message = f"domain: {asked.operation} needs one"
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="domain"))
+    call = subjects.SESSION_HEALTH if asked.operation == "health" else subjects.SESSION_DELETE
+    return SessionsAnswer(sessions=(await ask(desk, call, asked.domain, asked.profile or DEFAULT_PROFILE),))
+
+
+def told_of(status: SessionStatus) -> SessionAnswer:
+    """Give a status as an answer of its own."""
+    return SessionAnswer(**structs.asdict(status))
+
+
+def text_of(status: SessionStatus) -> str:
+    """Tell a model how a login stands; the names of cookies are the site's, and are left to the data."""
+    facts = [f"{status.domain} (profile {status.profile}): {status.health.replace('_', ' ')}"]
+    if status.health is not SessionHealth.NOT_FOUND:
+        facts.append(f"{status.cookies} cookies, {len(status.auth_cookies)} of a login")
+    for word, when in (("ends", status.expires), ("last used", status.used), ("last verified", status.verified)):
+        if when:
+            facts.append(f"{word} {datetime.fromtimestamp(when / 1000, UTC):%Y-%m-%d %H:%M} UTC")
+    return "; ".join(facts)
+
+
+def listing(told: SessionsAnswer) -> str:
+    """Tell a model of several logins."""
+    lines = [text_of(status) for status in told.sessions] or ["No session is saved."]
+    return "\n".join([*lines, *([f"And {told.more} more."] if told.more else [])])
+
+
+# REST
+
+
+async def _save(desk: Desk, asked: SaveRequest) -> Response:
+    return answer(told_of(await save(desk, asked)))
+
+
+async def _list(desk: Desk, asked: ListRequest) -> Response:
+    return answer(await list_all(desk, asked.profile))
+
+
+async def _health(desk: Desk, asked: NamedRequest) -> Response:
+    return answer(await ask(desk, subjects.SESSION_HEALTH, asked.domain, asked.profile))
+
+
+async def _delete(desk: Desk, asked: NamedRequest) -> Response:
+    return answer(await _there(desk, subjects.SESSION_DELETE, asked))
+
+
+async def _refresh(desk: Desk, asked: NamedRequest) -> Response:
+    return answer(await _there(desk, subjects.SESSION_REFRESH, asked))
+
+
+async def _there(desk: Desk, call: Call[NamedSession, SessionStatus], asked: NamedRequest) -> SessionAnswer:
+    """Answer 404 where the path names a login that there is not."""
+    try:
+        return await ask(desk, call, asked.domain, asked.profile)
+    except FaultError as error:
+        if error.fault.code is Code.AUTH_MISSING_SESSION:
+            raise RefusedError(error.fault, HTTPStatus.NOT_FOUND) from None
+        raise
+
+
+_INSIDE = frozenset({500, 503, 504})
+_ONE = "/api/sessions/{domain}"
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint(
+        method="GET",
+        path="/api/sessions",
+        name="listSessions",
+        summary="List the saved logins, and how each stands.",
+        run=_list,
+        answer=SessionsAnswer,
+        params=ListRequest,
+        errors=_INSIDE,
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/sessions",
+        name="saveSession",
+        summary="Keep a login, from a storage state as Playwright writes it.",
+        run=_save,
+        answer=SessionAnswer,
+        body=SaveRequest,
+        errors=_INSIDE,
+    ),
+    Endpoint(
+        method="GET",
+        path=_ONE,
+        name="getSession",
+        summary="Tell how a saved login stands.",
+        run=_health,
+        answer=SessionAnswer,
+        params=NamedRequest,
+        errors=_INSIDE,
+    ),
+    Endpoint(
+        method="DELETE",
+        path=_ONE,
+        name="deleteSession",
+        summary="Forget a saved login.",
+        run=_delete,
+        answer=SessionAnswer,
+        params=NamedRequest,
+        errors=_INSIDE | {404},
+    ),
+    Endpoint(
+        method="POST",
+        path=f"{_ONE}/refresh",
+        name="refreshSession",
+        summary="Visit the site with a saved login, so that it is renewed, and tell how it stands then.",
+        run=_refresh,
+        answer=SessionAnswer,
+        params=NamedRequest,
+        errors=frozenset(http_status(fault(code)) for code in Code) | {404},
+    ),
+)
