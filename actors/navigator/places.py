@@ -10,7 +10,9 @@ import httpx2
 from actors.sites import site_of
 from protocol.faults import FaultError
 
+_WEB = ("http", "https")
 _NO_KEY = re.compile(r"[^a-z0-9_.-]")
+_MAX_CHARS = 253
 _NUMBERS = re.compile(r"(.*\.)?[0-9]+")
 
 
@@ -33,6 +35,8 @@ def place_of(url: str) -> Place | None:
         host = parsed.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
         domain = site_of(url)
     except (httpx2.InvalidURL, FaultError, UnicodeError, ValueError):
+        return None
+    if not 0 < len(host) <= _MAX_CHARS or parsed.scheme not in _WEB:
         return None
     if parsed.port is not None:
         return Place(host, f"{_escaped(host)}/{parsed.port}", None)

@@ -1,0 +1,164 @@
+"""What begins where experience says costs hardly more than what an oracle does, and follows a site that changes."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from actors.navigator.choice import Reason, Start, start
+from actors.navigator.hosts import Kind
+from protocol.browse import TIERS, RenderTier
+from protocol.tierhistory import TierHistory
+from tests.unit.actors.navigator.visiting import (
+    BROWSER,
+    BROWSER_ONLY,
+    CHEAP,
+    HOUR_MS,
+    LIGHT,
+    NEEDS_LIGHT,
+    STATIC,
+    Needs,
+    Site,
+    Visitor,
+    noticed,
+    oracle,
+    spend,
+)
+
+MAX_REGRET = 0.10
+RUNS = 12
+SITES: dict[str, Needs] = {
+    "static": STATIC,
+    "light": NEEDS_LIGHT,
+    "browser only": BROWSER_ONLY,
+    "static, a twentieth light": {CHEAP: 0.95, LIGHT: 0.05},
+    "static, a twentieth browser": {CHEAP: 0.95, BROWSER: 0.05},
+    "static, a third light": {CHEAP: 0.7, LIGHT: 0.3},
+    "static, a third browser": {CHEAP: 0.7, BROWSER: 0.3},
+    "half static, half light": {CHEAP: 0.5, LIGHT: 0.5},
+    "light, a third static": {CHEAP: 0.3, LIGHT: 0.7},
+    "light, a tenth static": {CHEAP: 0.1, LIGHT: 0.9},
+    "light, a third browser": {LIGHT: 0.7, BROWSER: 0.3},
+    "browser, a third static": {CHEAP: 0.3, BROWSER: 0.7},
+    "browser, a third light": {LIGHT: 0.3, BROWSER: 0.7},
+    "browser, a tenth static": {CHEAP: 0.1, BROWSER: 0.9},
+    "all three": {CHEAP: 0.6, LIGHT: 0.25, BROWSER: 0.15},
+}
+CHANGES = [
+    ("static", "light"),
+    ("static", "browser only"),
+    ("light", "static"),
+    ("light", "browser only"),
+    ("browser only", "static"),
+    ("browser only", "light"),
+]
+
+
+@pytest.mark.parametrize("name", SITES)
+@pytest.mark.parametrize("every_ms", [HOUR_MS, 7 * 24 * HOUR_MS], ids=["hourly", "weekly"])
+def test_after_twenty_visits_a_visit_costs_what_it_costs_an_oracle(name: str, every_ms: int) -> None:
+    assert spend(SITES[name], runs=RUNS, every_ms=every_ms).regret <= MAX_REGRET
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_where_a_fifth_of_all_attempts_fails_for_a_while_too(name: str) -> None:
+    assert spend(SITES[name], runs=RUNS, flaky=0.2).regret <= MAX_REGRET
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("name", ["static", "light", "browser only"])
+def test_a_wrong_belief_is_outweighed(kind: Kind, name: str) -> None:
+    assert spend(SITES[name], runs=RUNS, kind=kind).regret <= MAX_REGRET
+
+
+@pytest.mark.parametrize(("before", "after"), CHANGES)
+def test_a_change_is_noticed_within_five_visits(before: str, after: str) -> None:
+    took = [noticed(SITES[before], SITES[after], run=run) for run in range(100)]
+
+    assert max(took) <= 5
+
+
+@pytest.mark.parametrize(("before", "after"), CHANGES)
+def test_a_change_of_a_flaky_site_is_noticed_mostly(before: str, after: str) -> None:
+    took = [noticed(SITES[before], SITES[after], run=run, flaky=0.2) for run in range(100)]
+
+    assert sum(visits <= 5 for visits in took) >= 85
+    assert max(took) <= 20
+
+
+def test_a_site_that_changes_and_changes_back_is_followed() -> None:
+    site, visitor = Site(random.Random(0), STATIC), Visitor()
+    labels: list[RenderTier] = []
+    for needs in (STATIC, BROWSER_ONLY, STATIC, NEEDS_LIGHT, STATIC):
+        site.needs = needs
+        for _ in range(30):
+            visitor.visit(site.page())
+        labels.append(visitor.label)
+
+    assert labels == [CHEAP, BROWSER, CHEAP, LIGHT, CHEAP]
+
+
+@pytest.mark.parametrize("name", ["static", "light", "browser only"])
+@pytest.mark.parametrize("flaky", [0.2, 0.5])
+def test_what_fails_for_a_while_never_flips_a_label(name: str, flaky: float) -> None:
+    flips = 0
+    for run in range(50):
+        site, visitor = Site(random.Random(run), SITES[name]), Visitor()
+        for _ in range(20):
+            visitor.visit(site.page())
+        site.flaky = flaky
+        for _ in range(100):
+            visitor.visit(site.page())
+            flips += visitor.label is not oracle(SITES[name])
+
+    assert flips == 0
+
+
+@pytest.mark.parametrize("name", ["static", "light", "browser only"])
+def test_an_outage_flips_no_label(name: str) -> None:
+    site, visitor = Site(random.Random(1), SITES[name]), Visitor()
+    for _ in range(20):
+        visitor.visit(site.page())
+    before = visitor.label
+    site.flaky = 1.0
+    for _ in range(50):
+        visitor.visit(site.page())
+
+    assert visitor.label is before
+
+
+def test_known_hosts_begin_right_at_the_first_visit() -> None:
+    assert start(None, Kind.BROWSER_ONLY, TIERS, 0) == Start(BROWSER, Reason.BROWSER_ONLY)
+    assert start(None, Kind.STATIC, TIERS, 0) == Start(CHEAP, Reason.STATIC)
+    assert start(None, None, TIERS, 0) == Start(CHEAP, Reason.CHEAPEST)
+
+
+def test_an_unknown_browser_only_host_begins_there_from_the_third_visit_on() -> None:
+    site, visitor = Site(random.Random(0), BROWSER_ONLY), Visitor()
+    for _ in range(3):
+        visitor.visit(site.page())
+
+    assert [begin.tier for begin in visitor.starts] == [CHEAP, LIGHT, BROWSER]
+
+
+@pytest.mark.parametrize("name", ["light", "browser only"])
+def test_cheaper_tiers_are_probed_for_ever(name: str) -> None:
+    site, visitor = Site(random.Random(0), SITES[name]), Visitor()
+    for _ in range(1_000):
+        visitor.visit(site.page())
+
+    probes = [number for number, begin in enumerate(visitor.starts) if begin.probe]
+    assert {later - sooner for sooner, later in pairwise(probes[3:])} == {4}
+
+
+def test_the_same_visits_teach_the_same() -> None:
+    histories: list[tuple[TierHistory | None, list[Start]]] = []
+    for _ in range(2):
+        site, visitor = Site(random.Random(7), SITES["all three"], flaky=0.2), Visitor()
+        for _ in range(200):
+            visitor.visit(site.page())
+        histories.append((visitor.history, visitor.starts))
+
+    assert histories[0] == histories[1]

@@ -1,0 +1,140 @@
+"""Made-up sites that are visited over and over: what the choice of tiers costs there, beside an oracle."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from actors.navigator.choice import COST, Start, start
+from actors.navigator.history import Evidence, Lessons, learned, taught
+from actors.navigator.hosts import Kind
+from protocol.browse import TIERS, RenderTier
+from protocol.faults import Code
+from protocol.tierhistory import TierHistory
+
+CHEAP, LIGHT, BROWSER = TIERS
+HOUR_MS = 3_600_000
+LEARNING_VISITS = 20
+"""The visits in which a site may be learned."""
+
+VISITS = 200
+
+Needs = Mapping[RenderTier, float]
+"""The share of a site's pages that need each tier at least."""
+
+STATIC: Needs = {CHEAP: 1.0}
+NEEDS_LIGHT: Needs = {LIGHT: 1.0}
+BROWSER_ONLY: Needs = {BROWSER: 1.0}
+
+CLIMBED = (Code.NETWORK_TIMEOUT, Code.NETWORK_CONNECTION_FAILED, Code.HTTP_FORBIDDEN, Code.BLOCKED_BOT_DETECTION)
+SETTLED = (Code.HTTP_SERVICE_UNAVAILABLE, Code.RATE_LIMIT_EXCEEDED, Code.HTTP_SERVER_ERROR, Code.BLOCKED_RATE_LIMITED)
+"""Failures that come and go: after some a better tier is tried, after others the visit ends."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """One visit's page: the tier it needs, and what goes wrong by chance in each tier."""
+
+    need: RenderTier
+    trouble: Mapping[RenderTier, Code]
+
+    def visit(self, begin: RenderTier, tiers: Sequence[RenderTier] = TIERS) -> tuple[int, Lessons]:
+        """Climb from `begin`; gives the cost and what was seen."""
+        cost, seen = 0, dict[RenderTier, Evidence]()
+        for tier in tiers[tiers.index(begin) :]:
+            cost += COST[tier]
+            code = self.trouble.get(tier, None if tier.cost >= self.need.cost else Code.CONTENT_REQUIRES_JS)
+            seen[tier] = taught(code)
+            if code is None or code in SETTLED:
+                break
+        return cost, seen
+
+
+@dataclass
+class Site:
+    """A site whose pages are drawn by chance; `flaky` is the share of attempts that fail for a while."""
+
+    chance: random.Random
+    needs: Needs
+    flaky: float = 0.0
+
+    def page(self) -> Page:
+        need = self.chance.choices(list(self.needs), list(self.needs.values()))[0]
+        troubled = [tier for tier in TIERS if self.chance.random() < self.flaky]
+        return Page(need, {tier: self.chance.choice(CLIMBED + SETTLED) for tier in troubled})
+
+
+@dataclass
+class Visitor:
+    """Visits one site, an hour after the other by default, and learns."""
+
+    kind: Kind | None = None
+    history: TierHistory | None = None
+    now_ms: int = 0
+    every_ms: int = HOUR_MS
+    cost: int = 0
+    starts: list[Start] = field(default_factory=list[Start])
+
+    def visit(self, page: Page) -> int:
+        begin = start(self.history, self.kind, TIERS, self.now_ms)
+        cost, seen = page.visit(begin.tier)
+        self.history = learned(self.history, seen, self.now_ms)
+        self.now_ms += self.every_ms
+        self.starts.append(begin)
+        return cost
+
+    @property
+    def label(self) -> RenderTier:
+        """Where visits begin by now, but for probes."""
+        return start(self.history, self.kind, TIERS, self.now_ms, may_probe=False).tier
+
+
+def oracle(needs: Needs) -> RenderTier:
+    """Name the start that costs least for who knows the needs."""
+
+    def expected(begin: RenderTier) -> float:
+        return sum(share * Page(need, {}).visit(begin)[0] for need, share in needs.items())
+
+    return min(TIERS, key=expected)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What visits cost from the one on where learning should be over, and what they cost the oracle."""
+
+    cost: int
+    best: int
+
+    @property
+    def regret(self) -> float:
+        """The share on top of the oracle's cost."""
+        return self.cost / self.best - 1
+
+
+def spend(needs: Needs, *, runs: int, flaky: float = 0.0, every_ms: int = HOUR_MS, kind: Kind | None = None) -> Spent:
+    """Visit sites of these needs, and let an oracle that knows the needs visit the same pages."""
+    cost, best, begin = 0, 0, oracle(needs)
+    for run in range(runs):
+        site, visitor = Site(random.Random(run), needs, flaky), Visitor(kind=kind, every_ms=every_ms)
+        for number in range(LEARNING_VISITS + VISITS):
+            page = site.page()
+            spent = visitor.visit(page)
+            if number >= LEARNING_VISITS:
+                cost += spent
+                best += page.visit(begin)[0]
+    return Spent(cost, best)
+
+
+def noticed(before: Needs, after: Needs, *, run: int, flaky: float = 0.0) -> int:
+    """Count the visits from a change of the site until the next one begins where it now should."""
+    chance = random.Random(run)
+    site, visitor = Site(chance, before, flaky), Visitor()
+    for _ in range(40 + chance.randrange(40)):
+        visitor.visit(site.page())
+    site.needs = after
+    for number in range(1, 100):
+        visitor.visit(site.page())
+        if visitor.label is oracle(after):
+            return number
+    return 100
