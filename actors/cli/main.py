@@ -15,6 +15,7 @@ from actors.cli.errors import Exit, exit_code, first, show
 from actors.cli.extract import extract
 from actors.cli.mcp import mcp
 from actors.cli.schema import schema
+from actors.cli.sessions import app as sessions
 from actors.cli.status import status
 from actors.cli.tap import tap
 from actors.cli.up import up
@@ -53,6 +54,7 @@ def weft(
 
 for _verb in (up, browse, extract, status, tap, mcp, doctor, schema):
     app.command(no_args_is_help=_verb is browse)(_verb)
+app.add_typer(sessions, name="sessions", help="List, import, renew and forget saved logins.")
 
 
 def main() -> None:

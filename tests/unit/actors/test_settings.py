@@ -16,7 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from actors.settings import Loaded, Settings, describe, env_name, key_file, load, masked, resolve_api_key
+from actors.settings import (
+    Loaded,
+    Settings,
+    describe,
+    env_name,
+    key_file,
+    load,
+    masked,
+    resolve_api_key,
+    resolve_vault_key,
+    vault_key_file,
+)
+from bus.seal import Seal
 from protocol.faults import Code, Fault, FaultError
 
 SHIPPED = Path(__file__).parents[3] / "config" / "weft.toml"
@@ -290,3 +302,32 @@ def test_a_data_folder_that_is_a_file_is_an_error_with_its_cure(tmp_path: Path) 
 
     with pytest.raises(FaultError, match="cannot be used"):
         resolve_api_key(Settings(data_dir=tmp_path / "file"))
+
+
+def test_a_vault_key_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data")
+
+    first, second = resolve_vault_key(settings), resolve_vault_key(settings)
+
+    path = vault_key_file(settings)
+    assert first == second == path.read_text(encoding="ascii").strip() != resolve_api_key(settings)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert Seal.of(first).unseal(Seal.of(second).seal(b"x", "here"), "here") == b"x"
+
+
+def test_a_vault_key_that_is_set_leaves_no_file(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, vault_key="A" * 43)
+
+    assert resolve_vault_key(settings) == "A" * 43
+    assert not vault_key_file(settings).exists()
+
+
+@pytest.mark.parametrize("key", ["short", "A" * 42, "A" * 45, "?" * 43])
+def test_what_is_no_vault_key_is_refused_and_not_repeated(key: str) -> None:
+    with pytest.raises(FaultError) as caught:
+        load(config_file=None, overrides={}, environ={"WEFT_VAULT_KEY": key})
+
+    assert caught.value.fault.field == "vault_key"
+    assert key not in caught.value.fault.message
+    assert key not in str(masked("vault_key", key))

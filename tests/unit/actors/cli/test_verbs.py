@@ -22,7 +22,7 @@ from tests.unit.actors.cli.cli_data import REPLICA, FakeBus, FakeLaunch, connect
 
 # -- help, usage, exit codes ------------------------------------------------------------------------------------------
 
-VERBS = ("up", "browse", "extract", "status", "tap", "mcp", "doctor", "schema")
+VERBS = ("up", "browse", "extract", "status", "tap", "mcp", "doctor", "schema", "sessions")
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -173,7 +173,7 @@ def test_actors_are_chosen_by_name_and_number(text: str, chosen: dict[str, int])
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "There are: fetchers.intelligence, gateway, navigator"),
+        ("", f"There are: {', '.join(sorted(ACTORS))}"),
         ("gatewy", "Did you mean gateway?"),
         ("zzz", "There are:"),
         ("gateway,gateway=2", "named twice"),
