@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from actors.navigator.choice import COST, Start, start
 from actors.navigator.history import Evidence, Lessons, learned, taught
 from actors.navigator.hosts import Kind
+from actors.navigator.reactions import REACTIONS, Reaction
 from protocol.browse import TIERS, RenderTier
 from protocol.faults import Code
 from protocol.tierhistory import TierHistory
@@ -27,9 +28,17 @@ STATIC: Needs = {CHEAP: 1.0}
 NEEDS_LIGHT: Needs = {LIGHT: 1.0}
 BROWSER_ONLY: Needs = {BROWSER: 1.0}
 
-CLIMBED = (Code.NETWORK_TIMEOUT, Code.NETWORK_CONNECTION_FAILED, Code.HTTP_FORBIDDEN, Code.BLOCKED_BOT_DETECTION)
-SETTLED = (Code.HTTP_SERVICE_UNAVAILABLE, Code.RATE_LIMIT_EXCEEDED, Code.HTTP_SERVER_ERROR, Code.BLOCKED_RATE_LIMITED)
-"""Failures that come and go: after some a better tier is tried, after others the visit ends."""
+TROUBLES = (
+    Code.NETWORK_TIMEOUT,
+    Code.NETWORK_CONNECTION_FAILED,
+    Code.HTTP_FORBIDDEN,
+    Code.HTTP_SERVICE_UNAVAILABLE,
+    Code.HTTP_SERVER_ERROR,
+    Code.RATE_LIMIT_EXCEEDED,
+    Code.BLOCKED_BOT_DETECTION,
+    Code.BLOCKED_RATE_LIMITED,
+)
+"""Failures that come and go."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class Page:
             cost += COST[tier]
             code = self.trouble.get(tier, None if tier.cost >= self.need.cost else Code.CONTENT_REQUIRES_JS)
             seen[tier] = taught(code)
-            if code is None or code in SETTLED:
+            if code is None or REACTIONS[code] is not Reaction.CLIMB:
                 break
         return cost, seen
 
@@ -62,7 +71,7 @@ class Site:
     def page(self) -> Page:
         need = self.chance.choices(list(self.needs), list(self.needs.values()))[0]
         troubled = [tier for tier in TIERS if self.chance.random() < self.flaky]
-        return Page(need, {tier: self.chance.choice(CLIMBED + SETTLED) for tier in troubled})
+        return Page(need, {tier: self.chance.choice(TROUBLES) for tier in troubled})
 
 
 @dataclass
