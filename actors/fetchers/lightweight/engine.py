@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,16 +11,16 @@ from types import TracebackType
 from typing import Final, Protocol, Self
 
 import anyio
+import anyio.to_thread
 import structlog
 from anyio import Event, get_cancelled_exc_class
 from anyio.abc import TaskGroup
 
-from actors.fetchers.lightweight import binary
-from actors.fetchers.lightweight.cdp import Connection, connect
+from actors.fetchers.lightweight import binary, folders
+from actors.fetchers.lightweight.cdp import ClosedError, Connection, connect
 from actors.fetchers.lightweight.process import EngineProcess, StartError
+from actors.fetchers.lightweight.seats import Begin, Room, Seat, Take, choose
 
-PAGES_AT_ONCE: Final = 2
-PAGES_IN_A_LIFE: Final = 200
 FULL_BYTES: Final = 250_000_000
 """A process that holds more when a page is done is replaced: what a page leaves behind is not all freed."""
 
@@ -28,11 +28,11 @@ IDLE_SECONDS: Final = 60.0
 GRACE_SECONDS: Final = 10.0
 """What the neighbours of a page that ended ill get to finish, before the process that may still be busy is killed."""
 
+ENGINE_ENDED: Final = "engine_ended"
+ENGINE_NOT_STARTED: Final = "engine_not_started"
+
 _NOTICE_SECONDS = 0.25
 """By when an end is noticed: the sockets of a process close before it is gone."""
-
-ENGINE_ENDED = "engine_ended"
-ENGINE_NOT_STARTED = "engine_not_started"
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -46,13 +46,28 @@ class Choice(binary.Choice, Protocol):
         ...
 
 
+class Process(Protocol):
+    """What the engine needs of a process: see EngineProcess."""
+
+    ended: Event
+
+    @property
+    def pid(self) -> int: ...  # noqa: D102 - see EngineProcess
+    @property
+    def socket(self) -> Path: ...  # noqa: D102 - see EngineProcess
+    @property
+    def resident_bytes(self) -> int: ...  # noqa: D102 - see EngineProcess
+    async def serve(self, ready: Event) -> None: ...  # noqa: D102 - see EngineProcess
+    def kill(self) -> None: ...  # noqa: D102 - see EngineProcess
+
+
 @dataclass(eq=False)
 class Place:
     """Room for one page: a fresh connection in a process that only one tenant uses."""
 
     connection: Connection
-    _seat: _Seat
-    _process: EngineProcess
+    _seat: Seat
+    _process: Process
 
     @property
     def alone(self) -> bool:
@@ -76,68 +91,43 @@ class Place:
 
 
 @dataclass(eq=False)
-class _Seat:
-    """A page's claim: waits until it has a process."""
+class _Claim(Seat):
+    """A page that waits for room."""
 
-    tenant: str
-    alone: bool
-    given: Event = field(default_factory=Event)
     host: _Host | None = None
-    company: bool = False
-    ill: bool = False
+    given: Event = field(default_factory=Event)
 
 
-@dataclass(eq=False)
-class _Host:
-    """A process and who uses it."""
+@dataclass(eq=False, kw_only=True)
+class _Host(Room):
+    """The room that a process gives; `ready` when it listens, or never will."""
 
-    process: EngineProcess
-    tenant: str
+    process: Process
     ready: Event = field(default_factory=Event)
     why: StartError | None = None
-    seats: set[_Seat] = field(default_factory=set[_Seat])
-    served: int = 0
-    retired: bool = False
     idle_since: float = 0.0
-
-    def open_to(self, seat: _Seat) -> bool:
-        """Tell whether it takes another page of that tenant."""
-        most = 1 if seat.alone or any(other.alone for other in self.seats) else PAGES_AT_ONCE
-        return (
-            self.tenant == seat.tenant and not self.retired and self.served < PAGES_IN_A_LIFE and len(self.seats) < most
-        )
-
-    def take(self, seat: _Seat) -> None:
-        """Give a page its place."""
-        for other in self.seats:
-            seat.company = other.company = True
-        self.seats.add(seat)
-        self.served += 1
-        seat.host = self
-        seat.given.set()
 
 
 class Engine:
     """The processes of one replica; open it by `async with`, and no process or folder is left afterwards."""
 
-    def __init__(self, settings: Choice) -> None:
-        """Start nothing: a process starts with the first page."""
+    def __init__(self, settings: Choice, make: Callable[[], Process] | None = None) -> None:
+        """Start nothing: a process starts with the first page. `make` gives another kind of process."""
         self._settings = settings
+        self._make = make or self._process
         self._stack = AsyncExitStack()
         self._hosts: list[_Host] = []
-        self._waiting: deque[_Seat] = deque()
+        self._waiting: deque[_Claim] = deque()
 
     async def __aenter__(self) -> Self:
         self._tasks: TaskGroup = await self._stack.enter_async_context(anyio.create_task_group())
         self._tasks.start_soon(self._end_idle)
+        self._tasks.start_soon(anyio.to_thread.run_sync, folders.sweep)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        for host in self._hosts:
-            self._retire(host)
-            host.process.kill()
         self._tasks.cancel_scope.cancel()
         try:
             return await self._stack.__aexit__(kind, error, trace)
@@ -162,111 +152,90 @@ class Engine:
             StartError: if no process can be started.
             ClosedError: if the process died just now.
         """
-        async with self._claim(tenant, alone=alone) as (seat, process), connect(process.socket) as connection:
+        async with self._claim(_Claim(tenant, alone)) as (seat, process):
             try:
-                yield Place(connection, seat, process)
-            except get_cancelled_exc_class():
+                async with connect(process.socket) as connection:
+                    try:
+                        yield Place(connection, seat, process)
+                    finally:
+                        seat.ill |= connection.closed.is_set()
+            except (get_cancelled_exc_class(), ClosedError):
                 seat.ill = True
                 raise
-            finally:
-                seat.ill |= connection.closed.is_set()
 
     @asynccontextmanager
-    async def _claim(self, tenant: str, *, alone: bool) -> AsyncGenerator[tuple[_Seat, EngineProcess]]:
-        seat = _Seat(tenant, alone)
-        self._waiting.append(seat)
+    async def _claim(self, claim: _Claim) -> AsyncGenerator[tuple[Seat, Process]]:
+        self._waiting.append(claim)
         try:
             self._grant()
-            await seat.given.wait()
-            host = seat.host
-            if host is None:
+            await claim.given.wait()
+            if claim.host is None:
                 raise StartError("the engine is closed")
-            await host.ready.wait()
-            if host.why is not None:
-                raise host.why
-            yield seat, host.process
+            await claim.host.ready.wait()
+            if claim.host.why is not None:
+                raise claim.host.why
+            yield claim, claim.host.process
         finally:
-            self._leave(seat)
+            if claim.host is None:
+                self._waiting.remove(claim)
+            else:
+                self._release(claim, claim.host)
+            self._grant()
 
-    def _leave(self, seat: _Seat) -> None:
-        if seat.host is None:
-            self._waiting.remove(seat)
-        else:
-            self._release(seat, seat.host)
-        self._grant()
-
-    def _release(self, seat: _Seat, host: _Host) -> None:
-        host.seats.discard(seat)
+    def _release(self, claim: _Claim, host: _Host) -> None:
+        host.release(claim, full=host.process.resident_bytes > FULL_BYTES)
         host.idle_since = anyio.current_time()
-        spent = host.served >= PAGES_IN_A_LIFE and not host.seats
-        if seat.ill or spent or host.process.resident_bytes > FULL_BYTES:
-            self._retire(host)
-        if host.retired and not host.seats:
+        if not host.retired:
+            return
+        if host.seats:
+            self._tasks.start_soon(self._expire, host)
+        else:
             host.process.kill()
 
     def _grant(self) -> None:
         """Give room to those who wait, in their order: nobody is overtaken, so nobody starves."""
         while self._waiting:
-            seat = self._waiting[0]
-            host = self._choose(seat)
-            if host is None:
+            claim = self._waiting[0]
+            found = choose(self._hosts, claim, self._settings.light_processes)
+            if isinstance(found, Take):
+                host = found.room
+            elif isinstance(found, Begin):
+                host = self._begin(claim.tenant)
+            else:
+                if found.evicted is not None:
+                    self._end(found.evicted)
                 return
             self._waiting.popleft()
-            host.take(seat)
-
-    def _choose(self, seat: _Seat) -> _Host | None:
-        """Find a process: an idle one of the tenant, a new one, one to share; else have an idle stranger make room."""
-        own = [host for host in self._hosts if host.open_to(seat)]
-        idle = [host for host in own if not host.seats]
-        if idle:
-            return idle[0]
-        if len(self._hosts) < self._settings.light_processes:
-            return self._begin(seat.tenant)
-        if own:
-            return own[0]
-        stranger = next((host for host in self._hosts if not host.seats), None)
-        if stranger is not None:
-            self._retire(stranger)
-            stranger.process.kill()
-        return None
+            host.take(claim)
+            claim.host = host
+            claim.given.set()
 
     def _begin(self, tenant: str) -> _Host:
-        program = binary.find() or Path(binary.PACKAGE)
-        host = _Host(EngineProcess(program, lenient=self._settings.light_without_walls), tenant)
+        host = _Host(tenant, process=self._make())
         self._hosts.append(host)
         self._tasks.start_soon(self._live, host)
         return host
 
+    def _process(self) -> Process:
+        program = binary.find() or Path(binary.PACKAGE)
+        return EngineProcess(program, lenient=self._settings.light_without_walls)
+
     async def _live(self, host: _Host) -> None:
         try:
-            report = host.process.launch()
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(host.process.watch)
-                await self._await_start(host, report)
-        except OSError as error:
-            host.why = StartError(str(error))
+            await host.process.serve(host.ready)
+        except StartError as error:
+            log.warning(ENGINE_NOT_STARTED, reason=str(error))
+            host.why = error
         finally:
-            host.process.discard()
             host.retired = True
             host.ready.set()
             self._hosts.remove(host)
         log.debug(ENGINE_ENDED, served=host.served)
         self._grant()
 
-    async def _await_start(self, host: _Host, report: int) -> None:
-        try:
-            await host.process.answer(report)
-        except StartError as error:
-            log.warning(ENGINE_NOT_STARTED, reason=str(error))
-            host.why = error
-            self._retire(host)
-            host.process.kill()
-        host.ready.set()
-
-    def _retire(self, host: _Host) -> None:
-        if not host.retired:
-            host.retired = True
-            self._tasks.start_soon(self._expire, host)
+    def _end(self, host: _Host) -> None:
+        host.retired = True
+        host.process.kill()
 
     async def _expire(self, host: _Host) -> None:
         with anyio.move_on_after(GRACE_SECONDS):
@@ -278,5 +247,4 @@ class Engine:
             await anyio.sleep(IDLE_SECONDS / 4)
             for host in self._hosts:
                 if not host.seats and anyio.current_time() - host.idle_since >= IDLE_SECONDS:
-                    self._retire(host)
-                    host.process.kill()
+                    self._end(host)

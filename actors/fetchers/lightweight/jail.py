@@ -80,7 +80,7 @@ def _run(order: Order, command: list[str]) -> None:
         try:
             wall(order)
         except (OSError, WallError) as error:
-            if not order.lenient:
+            if not order.lenient or wall not in _KERNELS:
                 raise WallError(f"{name}: {error}") from error
     os.execve(  # noqa: S606 - the program has no shell to go through
         descriptor,
@@ -315,6 +315,10 @@ def _sockets(number: int) -> list[_Code]:
         (_RETURN, 0, 0, _ALLOW),
         (_RETURN, 0, 0, _ERRNO | errno.EAFNOSUPPORT),
     ]
+
+
+_KERNELS: Final = (_landlock, _seccomp)
+"""The walls that a kernel may lack."""
 
 
 # --- calls ------------------------------------------------------------------------------------------------------------

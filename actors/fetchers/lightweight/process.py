@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -18,6 +16,7 @@ from anyio import CancelScope, CapacityLimiter, Event
 
 from actors.fetchers.lightweight import jail
 from actors.fetchers.lightweight.cdp import MAX_MESSAGE_BYTES
+from actors.fetchers.lightweight.folders import Folder
 
 WATCHDOG_MS: Final = 2_000
 """How long a page's scripts may keep the engine busy; then it closes that page's connection."""
@@ -37,8 +36,6 @@ OPTIONS: Final = (
 
 _POLL_SECONDS = 0.002
 _SOCKET = "s"
-_SHORT = 80
-"""The name of a socket has room for 108 bytes."""
 
 
 class StartError(Exception):
@@ -46,14 +43,14 @@ class StartError(Exception):
 
 
 class EngineProcess:
-    """One process; `start` it, then `watch` it in a task until it has ended."""
+    """One process, which lives while `serve` runs in a task."""
 
     def __init__(self, program: Path, *, lenient: bool) -> None:
         """Start nothing."""
         self.ended = Event()
         self._program = program
         self._lenient = lenient
-        self._folder: Path | None = None
+        self._folder: Folder | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._over = False
 
@@ -67,7 +64,7 @@ class EngineProcess:
         """Name the socket that it listens on."""
         if self._folder is None:
             raise StartError("not started")
-        return self._folder / _SOCKET
+        return self._folder.path / _SOCKET
 
     @property
     def resident_bytes(self) -> int:
@@ -78,15 +75,39 @@ class EngineProcess:
             return 0
         return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    def launch(self) -> int:
+    async def serve(self, ready: Event) -> None:
+        """Start it, set `ready` when it listens, and return when it has ended; being cancelled ends it.
+
+        Raises:
+            StartError: if it never listened.
+        """
+        try:
+            await self._answer(self._launch())
+            ready.set()
+            await anyio.to_thread.run_sync(_await_end, self.pid, limiter=_one(), abandon_on_cancel=True)
+        except OSError as error:
+            raise StartError(str(error)) from error
+        finally:
+            self.kill()
+            self._over = True
+            with CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._clear, limiter=_one())
+            self.ended.set()
+
+    def kill(self) -> None:
+        """End it at once, whatever it does, without waiting: its number stays its own until it is reaped."""
+        if self._process is not None and not self._over:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def _launch(self) -> int:
         """Start the launcher and give the descriptor on which it reports.
 
-        Called in the thread of the event loop: the process dies with the thread that made it.
+        In the thread of the event loop, for the process dies with the thread that made it.
         """
-        self._folder = Path(tempfile.mkdtemp(prefix="weft-light-", dir=_temporary()))
+        self._folder = Folder()
         reading, writing = os.pipe2(os.O_CLOEXEC)
         program = str(self._program)
-        order = jail.Order(str(self._folder), os.getpid(), writing, int(self._lenient), program, program)
+        order = jail.Order(str(self._folder.path), os.getpid(), writing, int(self._lenient), program, program)
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own launcher and the program of a package that we name
                 jail.arguments(order, ("serve", "--unix-socket", str(self.socket), *OPTIONS)),
@@ -104,19 +125,14 @@ class EngineProcess:
             os.close(writing)
         return reading
 
-    async def answer(self, report: int) -> None:
-        """Wait until it listens.
-
-        Raises:
-            StartError: if it has ended instead, or does not get there in time.
-        """
+    async def _answer(self, report: int) -> None:
         try:
             with anyio.fail_after(START_SECONDS):
                 await anyio.wait_readable(report)
                 if why := os.read(report, 1000):
                     raise StartError(why.decode(errors="replace"))
-                while not _listens(self.socket):
-                    if self.ended.is_set():
+                while not listens(self.socket):
+                    if _has_ended(self.pid):
                         raise StartError("it ended at once")
                     await anyio.sleep(_POLL_SECONDS)
         except TimeoutError as error:
@@ -124,34 +140,11 @@ class EngineProcess:
         finally:
             os.close(report)
 
-    async def watch(self) -> None:
-        """Wait until it has ended, and clear up behind it; being cancelled kills it first."""
-        try:
-            await anyio.to_thread.run_sync(_await_end, self.pid, limiter=_one(), abandon_on_cancel=True)
-        finally:
-            self.kill()
-            self._over = True
-            with CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._reap, limiter=_one())
-            self.ended.set()
-
-    def kill(self) -> None:
-        """End it at once, whatever it does, without waiting: its number stays its own until it is reaped."""
-        if self._process is not None and not self._over:
-            os.kill(self.pid, signal.SIGKILL)
-
-    def discard(self) -> None:
-        """Forget a process that was never started, or whose end was seen."""
-        self._over = True
-        self.ended.set()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _reap(self) -> None:
+    def _clear(self) -> None:
         if self._process is not None:
             self._process.wait()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
 
 
 def _await_end(pid: int) -> None:
@@ -159,15 +152,15 @@ def _await_end(pid: int) -> None:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # it stays a zombie, so that its number stays its own
 
 
-def _listens(path: Path) -> bool:
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+
+def listens(path: Path) -> bool:
+    """Tell whether somebody listens on a socket."""
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(0)
         return probe.connect_ex(str(path)) == 0
-
-
-def _temporary() -> str | None:
-    usual = tempfile.gettempdir()
-    return None if len(usual) <= _SHORT else "/tmp"  # noqa: S108 - mkdtemp makes a folder of our own there
 
 
 def _one() -> CapacityLimiter:
