@@ -12,8 +12,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
+from tests.site.account import answer_account
 from tests.site.answers import HTML, Answer, Ask, Break, Drip, Headers, Reply, text
 from tests.site.apps import answer_apps, answer_corpus
+from tests.site.rehearsed import REHEARSED
+from tests.site.scripted import SCRIPTED
 
 
 class _Packer(Protocol):
@@ -196,6 +199,9 @@ ROUTES: tuple[tuple[str, Callable[[Ask], Answer]], ...] = (
     ("/cookies", _cookies),
     ("/table", _table),
     ("/hidden", lambda _: page("hidden.html")),
+    ("/account", answer_account),
     ("/apps", answer_apps),
     ("/corpus", answer_corpus),
+    *SCRIPTED,
+    *REHEARSED,
 )

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from actors.fetchers.lightweight.observed import Settling
 
-POLL_MS = 22
+POLL_MS = 20
 """How long after one reading the next is taken."""
 
 NEAR_MS = 400
@@ -24,6 +24,9 @@ LATE_WAITS = 2
 
 SOFT_MS = 2_000
 """So long after the last that came over the network a page that still moves is taken as it is."""
+
+RESTLESS_MS = 500
+"""How long it has moved then without a rest: what a late timer has begun may come to its end."""
 
 
 class Reading(Struct, frozen=True):
@@ -58,6 +61,7 @@ class Settle:
     _activity: int = field(default=-1, init=False)
     _calm: int = field(default=1, init=False)
     _late_waits: int = field(default=0, init=False)
+    _restless_from: float | None = field(default=None, init=False)
 
     def look(self, reading: Reading, quiet_ms: float) -> float | Settling:
         """Judge one reading, taken `quiet_ms` after the last that came over the network; nothing is under way there.
@@ -69,7 +73,7 @@ class Settle:
         near = 0 <= reading.due <= NEAR_MS
         busy = reading.frames > 0 or near
         self._calm = self._calm + 1 if still and not busy else 1
-        if quiet_ms > SOFT_MS and (busy or not still) and reading.late < 0:
+        if self._restless(quiet_ms, moves=busy or not still):
             return Settling.SOFT
         if near and reading.frames == 0:
             return max(reading.due, POLL_MS)
@@ -81,6 +85,12 @@ class Settle:
             self._calm = 1
             return reading.late + 1
         return Settling.SETTLED
+
+    def _restless(self, quiet_ms: float, *, moves: bool) -> bool:
+        if not moves or self._restless_from is None or self._restless_from > quiet_ms:
+            self._restless_from = quiet_ms if moves else None
+            return False
+        return quiet_ms > SOFT_MS and quiet_ms - self._restless_from > RESTLESS_MS
 
     def again(self) -> None:
         """Forget what was seen: something has come over the network, or was done to the page."""

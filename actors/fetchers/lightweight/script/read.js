@@ -4,12 +4,14 @@
   const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'track', 'wbr']);
   const DROPPED = new Set(['noscript', 'template']);
   const RAW = new Set(['script', 'style', 'xmp', 'plaintext']);
+  const INLINE = new Set(['a', 'abbr', 'b', 'bdi', 'bdo', 'cite', 'code', 'data', 'del', 'em', 'font', 'i', 'ins', 'kbd', 'label',
+    'mark', 'q', 's', 'samp', 'slot', 'small', 'span', 'strong', 'sub', 'sup', 'time', 'u', 'var', 'wbr']);
   const NAME = /^[^\s"'<>\/=\u0000]+$/;
   const XHTML = 'http://www.w3.org/1999/xhtml';
   const counts = { media: 0, canvases: 0, foreign: 0, scripts: 0, missing: 0 };
   const out = ['<!DOCTYPE html>'];
   const text = [];
-  let size = 0, chars = 0, truncated = false;
+  let size = 0, truncated = false;
 
   const put = (piece) => { out.push(piece); size += piece.length; };
   const escaped = (value) => value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
@@ -59,6 +61,8 @@
     const written = tag === 'iframe' || tag === 'frame' ? 'div' : tag === 'slot' ? 'span' : tag;
     put(`<${written}${tag === 'slot' ? '' : attributes(element, tag)}>`);
     if (html && VOID.has(tag)) { return null; }
+    const apart = !INLINE.has(tag);
+    if (apart) { text.push(' '); }
     const raw = html && RAW.has(tag);
     const children = raw ? [] : inner(element, tag);
     if (raw) {
@@ -66,33 +70,37 @@
       if (!new RegExp(`</${tag}`, 'i').test(content)) { put(content); }
     }
     return {
-      children, at: 0, end: `</${written}>`, shadow: tag === 'slot' ? within.outer : !!element.shadowRoot || within.shadow,
+      children, at: 0, end: `</${written}>`, apart, shadow: tag === 'slot' ? within.outer : !!element.shadowRoot || within.shadow,
       outer: element.shadowRoot ? within.shadow : within.outer, mute: within.mute || raw || tag === 'title' || hidden(element),
     };
   };
   const stack = [{ children: document.documentElement ? [document.documentElement] : [], at: 0, end: '', shadow: false, outer: false, mute: false }];
   while (stack.length) {
     const top = stack[stack.length - 1];
-    if (top.at >= top.children.length || truncated) { put(top.end); stack.pop(); continue; }
+    if (top.at >= top.children.length || truncated) {
+      put(top.end);
+      if (top.apart) { text.push(' '); }
+      stack.pop();
+      continue;
+    }
     const node = top.children[top.at];
     top.at += 1;
     if (size > maxChars) { truncated = true; continue; }
     if (node.nodeType === 3) {
       put(escaped(node.data));
-      const shown = top.mute ? '' : node.data.trim();
-      if (shown) { chars += shown.length; text.push(shown); }
+      if (!top.mute) { text.push(node.data); }
     } else if (node.nodeType === 1) {
       const entered = open(node, top);
       if (entered) { stack.push(entered); }
     }
   }
-  const whole = text.join(' ');
+  const whole = text.join('').replace(/\s+/g, ' ').trim();
   const wide = (whole.match(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/g) || []).length;
   const roots = document.querySelectorAll('#root, #app, #__next, #___gatsby, app-root, #svelte, [data-reactroot]');
   let empty = 0;
   for (const root of roots) { empty += !root.textContent.trim() && !root.shadowRoot ? 1 : 0; }
   return JSON.stringify({
-    href: location.href, html: out.join(''), text: whole.slice(0, maxText), words: whole.split(/\s+/).filter(Boolean).length + wide, chars,
+    href: location.href, html: out.join(''), text: whole.slice(0, maxText), words: whole.split(' ').filter(Boolean).length + wide, chars: whole.length,
     empty_roots: empty, truncated, ...counts,
   });
 }
