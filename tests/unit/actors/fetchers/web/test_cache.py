@@ -34,12 +34,12 @@ class Shelf:
 
     async def get(self, key: str) -> Change[KeptAnswers] | None:
         if self.away:
-            raise TransportError
+            raise TransportError("away")
         return self.held.get(key)
 
     async def put(self, key: str, value: KeptAnswers, *, revision: int | None = None) -> int:
         if self.away:
-            raise TransportError
+            raise TransportError("away")
         last = held.revision if (held := self.held.get(key)) else 0
         if revision != last:
             raise ValueError(key)
@@ -129,7 +129,7 @@ async def test_a_place_belongs_to_who_came_last() -> None:
 async def test_a_large_body_stays_where_it_came() -> None:
     shelf = Shelf()
     one, other = (SharedStore(shelf, MemoryStore(10_000_000), 10_000_000) for _ in range(2))
-    large, small = answer("large", SHARED_BYTES + 1, size="large"), answer("small", size="small")
+    large, small = answer("large", SHARED_BYTES + 1, accept="large"), answer("small", accept="small")
     await keep(one, "a", small, large)
 
     assert [kept.id for kept in (await one.get("a")).variants] == ["small", "large"]
