@@ -108,6 +108,7 @@ class PageFields(Struct, frozen=True, kw_only=True, rename="camel", omit_default
     """The fields of a page beyond its title and content; addresses are absolute, dates as of ISO 8601.
 
     `outline` holds the headings of the main content, `previous` and `next` the neighbours of a page in parts.
+    `page_count` is that of a document with pages of its own (PDF).
     """
 
     description: str = ""
@@ -125,6 +126,7 @@ class PageFields(Struct, frozen=True, kw_only=True, rename="camel", omit_default
     previous: str = ""
     outline: tuple[Heading, ...] = ()
     product: Product | UnsetType = UNSET
+    page_count: int | UnsetType = UNSET
 
 
 def wire_names(fields: PageFields) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from anyio import BrokenResourceError, CancelScope, ClosedResourceError, EndOfSt
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from actors.fetchers.apart_process import LENGTH, Failure, main, prepare
+from actors.fetchers.apart_process import LENGTH, MAX_SECONDS, Failure, main, prepare, within
 from protocol.faults import Fault
 
 T = TypeVar("T")
@@ -67,14 +67,14 @@ class Apart:
         )
         await self._import(module)
 
-    async def call(self, work: Callable[[], T]) -> T | Fault:
-        """Do some work in the process; being cancelled kills it.
+    async def call(self, work: Callable[[], T], cpu_seconds: float = MAX_SECONDS) -> T | Fault:
+        """Do some work in the process, for at most so many seconds of a processor; being cancelled kills it.
 
         Raises:
             DiedError: if the process ended, mostly for its memory.
             FailedError: for an error of the work that is no fault.
         """
-        return cast("T | Fault", await self._exchange(work))
+        return cast("T | Fault", await self._exchange(partial(within, cpu_seconds, work)))
 
     async def end(self) -> None:
         """Kill the process, if there is one."""

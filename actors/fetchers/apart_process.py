@@ -54,6 +54,12 @@ def prepare(module: str) -> None:
     importlib.import_module(module)
 
 
+def within(seconds: float, work: Callable[[], object]) -> object:
+    """Do some work that may take more of a processor, or less, than others."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    return work()
+
+
 def _received(incoming: BinaryIO) -> bytes | None:
     # Nothing is ever sent ahead, so the buffer of the stream is empty here.
     if not select.select([incoming], [], [], _IDLE_SECONDS)[0]:

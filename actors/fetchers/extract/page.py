@@ -16,7 +16,7 @@ from actors.fetchers.extract.data.script_engine import evaluate
 from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.extract.fields.decide import Decided, decide
 from actors.fetchers.extract.formats import reading
-from actors.fetchers.extract.formats.kinds import Kind, kind_of
+from actors.fetchers.extract.formats.kinds import BINARY, Kind, kind_of
 from actors.fetchers.extract.formats.shaping import shaped
 from actors.fetchers.extract.language import language
 from actors.fetchers.extract.markdown import writer
@@ -48,9 +48,11 @@ def extract(
     """Extract from what a site sent, in whatever type it came; `url` is the last one of the redirects.
 
     Raises:
-        FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text.
+        FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text, CONTENT_EMPTY for a PDF that is locked or a scan.
     """
     kind = kind_of(body, content_type)
+    if kind in BINARY:
+        return shaped(reading.read_bytes(kind, body, url), url, captured_at)
     text, _ = decode(body, content_type)
     if kind is not Kind.HTML:
         return shaped(reading.read(kind, text, url), url, captured_at)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from protocol.confidence import Source
-from protocol.documents import ExtractedLink, ExtractedTable
+from protocol.confidence import Confidence, Source
+from protocol.documents import ExtractedLink, ExtractedTable, Signal
 from protocol.page import PageFields
 
 MAX_CHARS = 1_000_000
@@ -19,7 +20,8 @@ MAX_WORDS_CHARS = 200
 class Found:
     """The content as Markdown and as its `text`, where it is from (000 §2), and what else the body says.
 
-    `title` is "" where the body has none. `left_out` counts what is not written, in characters.
+    `title` is "" where the body has none. `left_out` counts what is not written, in characters, and `kept_back` by kind
+    what nobody is meant to see or could be read. Scores are those of the sources, where the body gave no better ones.
     """
 
     markdown: str
@@ -31,6 +33,11 @@ class Found:
     links: tuple[ExtractedLink, ...] = ()
     fields: PageFields = field(default_factory=PageFields)
     left_out: int = 0
+    kept_back: Mapping[str, int] = field(default_factory=dict[str, int])
+    signals: tuple[Signal, ...] = ()
+    title_score: float | None = None
+    sure: Mapping[str, Confidence] = field(default_factory=dict[str, Confidence])
+    tables_sure: tuple[Confidence, ...] = ()
 
 
 def bounded(text: str) -> tuple[str, int]:

@@ -20,7 +20,13 @@ class Kind(StrEnum):
     CSV = "csv"
     MARKDOWN = "markdown"
     TEXT = "text"
+    SVG = "svg"
+    PDF = "pdf"
+    IMAGE = "image"
 
+
+BINARY = frozenset({Kind.PDF, Kind.IMAGE})
+"""What is no text, and is read by a library in C."""
 
 _KINDS: Mapping[str, Kind] = MappingProxyType(
     {
@@ -41,6 +47,7 @@ _KINDS: Mapping[str, Kind] = MappingProxyType(
         "text/tab-separated-values": Kind.CSV,
         "text/markdown": Kind.MARKDOWN,
         "text/x-markdown": Kind.MARKDOWN,
+        "image/svg+xml": Kind.SVG,
         "application/javascript": Kind.TEXT,
         "application/x-javascript": Kind.TEXT,
         "application/x-yaml": Kind.TEXT,
@@ -54,8 +61,15 @@ _KINDS: Mapping[str, Kind] = MappingProxyType(
 _UNTOLD = frozenset({"", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*"})
 _SNIFFED_BYTES = 1_024
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_PDF = re.compile(rb"\s{0,100}%PDF-")
+_PDF_BEGINS_WITHIN = re.compile(rb"%PDF-\d")
+_IMAGE = re.compile(
+    rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF.{4}WEBP|.{4}ftypavi[fs]|BM.{12}[\x0c\x28\x38\x40\x6c\x7c]\x00\x00\x00|"
+    rb"II\*\x00|MM\x00\*|\x00\x00[\x01\x02]\x00.{2}.{16}",
+    re.DOTALL,
+)
 _BINARY = (
-    *(b"%PDF-", b"PK\x03\x04", b"\x1f\x8b", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"\x00asm", b"OggS", b"ID3"),
+    *(b"PK\x03\x04", b"\x1f\x8b", b"\x89PNG", b"RIFF", b"\x00asm", b"OggS", b"ID3"),
     *(b"\x7fELF", b"\xd0\xcf\x11\xe0", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"BZh", b"\xfd7zXZ", b"wOFF", b"wOF2"),
     *(b"SQLite format 3", b"\x1aE\xdf\xa3"),
 )
@@ -64,6 +78,10 @@ _HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _XHTML = re.compile(rb"^\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!doctype\s+html[^>]{0,300}>\s*)?<html\b", re.IGNORECASE)
+_SVG = re.compile(
+    rb"^\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,500}?-->\s*)?(?:<!doctype\s+svg[^>]{0,300}>\s*)?<svg[\s>]",
+    re.IGNORECASE | re.DOTALL,
+)
 _FEED = re.compile(rb"^\s*(?:<\?xml[^>]{0,200}\?>\s*)?<(?:rss|feed|rdf:RDF|urlset|sitemapindex)\b")
 _JSON_LINES = re.compile(rb"^\s*\{[^\n]{0,1000}\}\s*\n\s*\{")
 
@@ -76,14 +94,33 @@ def kind_of(body: bytes, content_type: str) -> Kind:
     """
     media_type = content_type.partition(";")[0].strip().lower()
     head = body[:_SNIFFED_BYTES].removeprefix(b"\xef\xbb\xbf")
-    if head.startswith(_BINARY):
-        raise _unsupported(media_type)
+    if binary := _binary(head, media_type):
+        return binary
     kind = _sniffed(head, media_type) if media_type in _UNTOLD else _told(media_type)
     if kind is Kind.XML and _XHTML.match(head):
         return Kind.HTML
     if kind in (Kind.HTML, Kind.TEXT) and _FEED.match(head):
         return Kind.XML
+    if kind in (Kind.XML, Kind.TEXT) and _SVG.match(head):
+        return Kind.SVG
     return kind
+
+
+def is_binary(body: bytes) -> bool:
+    """Tell whether a body is a PDF or an image by its first bytes."""
+    return bool(_PDF_BEGINS_WITHIN.search(body, 0, _SNIFFED_BYTES) or _IMAGE.match(body))
+
+
+def _binary(head: bytes, media_type: str) -> Kind | None:
+    """Tell what a body that is no text is, whatever it is said to be."""
+    said_pdf = media_type == "application/pdf" and _PDF_BEGINS_WITHIN.search(head)  # as readers do: rubbish may precede
+    if _PDF.match(head) or said_pdf:
+        return Kind.PDF
+    if _IMAGE.match(head):
+        return Kind.IMAGE
+    if head.startswith(_BINARY):
+        raise _unsupported(media_type)
+    return None
 
 
 def _told(media_type: str) -> Kind:

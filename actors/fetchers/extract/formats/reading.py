@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import MappingProxyType
 
-from actors.fetchers.extract.formats import csv_data, json_data, json_lines, markdown_text, plain_text, xml_data
+from actors.fetchers.extract.formats import csv_data, json_data, json_lines, markdown_text, plain_text, svg, xml_data
 from actors.fetchers.extract.formats.found import Found
 from actors.fetchers.extract.formats.kinds import Kind
 from actors.fetchers.extract.text import clean
@@ -17,6 +18,7 @@ _READERS: Mapping[Kind, Callable[[str, str], Found | None]] = MappingProxyType(
         Kind.NDJSON: json_lines.read,
         Kind.XML: xml_data.read,
         Kind.CSV: csv_data.read,
+        Kind.SVG: svg.read,
         Kind.MARKDOWN: markdown_text.read,
         Kind.TEXT: plain_text.read,
     }
@@ -31,3 +33,19 @@ def read(kind: Kind, text: str, url: str) -> Found:
         if reader is not None and (found := reader(text, url)) is not None:
             return found
     return Found(markdown="", text="", source=Source.UNKNOWN)
+
+
+_BINARY: Mapping[Kind, str] = MappingProxyType(
+    {Kind.PDF: f"{__package__}.pdf.reading", Kind.IMAGE: f"{__package__}.images"}
+)
+"""The modules that read what is no text; they are loaded when the first such body comes."""
+
+
+def read_bytes(kind: Kind, body: bytes, url: str) -> Found:
+    """Read a body that is no text.
+
+    Raises:
+        FaultError: CONTENT_EMPTY, CONTENT_TOO_LARGE or CONTENT_UNSUPPORTED_TYPE: what its module says.
+    """
+    reader: Callable[[bytes, str], Found] = import_module(_BINARY[kind]).read
+    return reader(body, url)

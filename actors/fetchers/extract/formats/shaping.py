@@ -20,7 +20,7 @@ from protocol.pages import PageEvidence
 def shaped(found: Found, url: str, captured_at: datetime | None = None) -> Extraction:
     """Give a body as a page: its address is its title where it has none, and no text is no content."""
     title = found.title or name_of(url)
-    named = confidence(found.title_source if found.title else Source.FALLBACK)
+    named = confidence(found.title_source, found.title_score) if found.title else confidence(Source.FALLBACK)
     sure = confidence(found.source) if found.text.strip() else confidence(Source.UNKNOWN, 0.0)
     return Extraction(
         summary=WebObservationSummary(
@@ -29,18 +29,19 @@ def shaped(found: Found, url: str, captured_at: datetime | None = None) -> Extra
             markdown=found.markdown,
             captured_at=captured_at or UNSET,
             extracted_links=found.links,
+            signals=found.signals,
             text=found.text,
             language=found.fields.language or UNSET,
             tables=found.tables,
-            parts=PageParts(fields=found.fields, left_out={"characters": found.left_out} if found.left_out else {}),
+            parts=PageParts(fields=found.fields, left_out=_left_out(found)),
         ),
         evidence=PageEvidence(content_length=len(found.text), markup=False),
         title=named,
         content=sure,
-        tables=tuple(confidence(found.source) for _ in found.tables),
+        tables=found.tables_sure or tuple(confidence(found.source) for _ in found.tables),
         selectors=(_whole(found, sure),),
         titles=(_place(title, named, found),),
-        fields={name: confidence(found.source) for name in wire_names(found.fields)},
+        fields={name: found.sure.get(name) or confidence(found.source) for name in wire_names(found.fields)},
     )
 
 
@@ -51,6 +52,11 @@ def name_of(url: str) -> str:
     except ValueError:
         return url
     return one_line(unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc or url, MAX_TITLE_CHARS)
+
+
+def _left_out(found: Found) -> dict[str, int]:
+    counts = {"characters": found.left_out, **found.kept_back}
+    return {kind: count for kind, count in counts.items() if count}
 
 
 def _whole(found: Found, sure: Confidence) -> SelectorAttempt:

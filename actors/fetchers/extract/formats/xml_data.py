@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import unescape
 from itertools import islice
 
@@ -16,6 +17,7 @@ from protocol.confidence import Source
 from protocol.documents import ExtractedLink
 
 _MAX_LINKS = 1_000
+_MAX_ELEMENTS = 2_000
 _REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)(?:(\w{2,31});)?")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _HTML_NAMES = frozenset(
@@ -28,10 +30,10 @@ _PROLOGUE_CHARS = 10_000
 
 def read(text: str, url: str) -> Found | None:
     """Read XML; None where it is none, even when mended. No entity is ever expanded, and nothing is loaded."""
-    root = _parsed(text)
+    root = parsed(text)
     if root is None:
         return None
-    match _local(root):
+    match local(root):
         case "rss" | "feed" | "RDF":
             return feeds.write(_feed(root), url)
         case "urlset" | "sitemapindex":
@@ -40,7 +42,8 @@ def read(text: str, url: str) -> Found | None:
             return _plain(root, text)
 
 
-def _parsed(text: str) -> Element | None:
+def parsed(text: str) -> Element | None:
+    """Parse XML, mended where it is broken in the common ways; no entity is expanded."""
     try:
         return parse_xml(text).root
     except HTMLParseError:
@@ -77,12 +80,12 @@ def _meant(found: re.Match[str]) -> str:
 
 
 def _feed(root: Element) -> Feed:
-    about = next((element for element in root.iter_elements() if _local(element) == "channel"), root)
-    entries = (element for element in root.iter_elements() if _local(element) in ("item", "entry"))
+    about = next((element for element in root.iter_elements() if local(element) == "channel"), root)
+    entries = (element for element in root.iter_elements() if local(element) in ("item", "entry"))
     return Feed(
-        title=_child(about, "title"),
-        description=_child(about, "description", "subtitle", "tagline"),
-        language=_child(about, "language") or root.attr("xml:lang") or "",
+        title=child(about, "title"),
+        description=child(about, "description", "subtitle", "tagline"),
+        language=child(about, "language") or root.attr("xml:lang") or "",
         link=_href(about),
         entries=tuple(_entry(element) for element in islice(entries, feeds.MAX_ENTRIES)),
     )
@@ -90,30 +93,28 @@ def _feed(root: Element) -> Feed:
 
 def _entry(element: Element) -> Entry:
     author = next(
-        (child for child in element.children if isinstance(child, Element) and _local(child) == "author"), None
+        (child for child in element.children if isinstance(child, Element) and local(child) == "author"), None
     )
     return Entry(
-        title=_child(element, "title"),
+        title=child(element, "title"),
         link=_href(element),
-        summary=_child(element, "description", "summary", "encoded", "content"),
-        published=_child(element, "pubDate", "published", "date", "issued", "updated", "modified"),
-        author=_child(element, "creator")
-        or (author is not None and _child(author, "name"))
-        or _child(element, "author"),
+        summary=child(element, "description", "summary", "encoded", "content"),
+        published=child(element, "pubDate", "published", "date", "issued", "updated", "modified"),
+        author=child(element, "creator") or (author is not None and child(author, "name")) or child(element, "author"),
     )
 
 
 def _href(element: Element) -> str:
-    links = [child for child in element.children if isinstance(child, Element) and _local(child) == "link"]
+    links = [child for child in element.children if isinstance(child, Element) and local(child) == "link"]
     for link in links:
-        if link.attr("rel", "alternate") == "alternate" and (href := (link.attr("href") or _text(link)).strip()):
+        if link.attr("rel", "alternate") == "alternate" and (href := (link.attr("href") or text_of(link)).strip()):
             return href
-    guid = _child(element, "guid")
+    guid = child(element, "guid")
     return guid if guid.startswith(("http://", "https://")) else ""
 
 
 def _site_map(root: Element, text: str) -> Found:
-    places = (_text(element).strip() for element in root.iter_elements() if _local(element) == "loc")
+    places = (text_of(element).strip() for element in root.iter_elements() if local(element) == "loc")
     links = tuple(
         ExtractedLink(url=place, text=place) for place in islice(places, _MAX_LINKS) if place.startswith("http")
     )
@@ -126,7 +127,7 @@ def _site_map(root: Element, text: str) -> Found:
 
 def _plain(root: Element, text: str) -> Found:
     markdown, left_out = fenced(text.strip(), "xml")
-    title = next((_text(element) for element in root.iter_elements() if _local(element) == "title"), "")
+    title = next((text_of(element) for element in root.iter_elements() if local(element) == "title"), "")
     return Found(
         markdown=markdown,
         text=text.strip()[: max(len(text.strip()) - left_out, 0)],
@@ -136,16 +137,17 @@ def _plain(root: Element, text: str) -> Found:
     )
 
 
-def _child(parent: Element, *names: str) -> str:
+def child(parent: Element, *names: str) -> str:
+    """Give the words of the first child of one of those names that has any."""
     children = [child for child in parent.children if isinstance(child, Element)]
     for name in names:
         for child in children:
-            if _local(child) == name and (text := _text(child).strip()):
+            if local(child) == name and (text := text_of(child).strip()):
                 return text
     return ""
 
 
-def _text(element: Element) -> str:
+def text_of(element: Element) -> str:
     """Give the words of an element, with those of CDATA, which `text` leaves out; markup of XHTML is kept as words."""
     return "".join(
         node.data if isinstance(node, Text) else getattr(node, "data", "")
@@ -154,5 +156,14 @@ def _text(element: Element) -> str:
     )
 
 
-def _local(element: Element) -> str:
+def local(element: Element) -> str:
+    """Give the name of an element without its prefix."""
     return element.tag.rpartition(":")[2]
+
+
+def elements(text: str) -> Iterator[tuple[str, str]]:
+    """Give the elements of XML: the name of each without its prefix, and its words; none of what is broken."""
+    root = parsed(text)
+    if root is not None:
+        for element in islice(root.iter_elements(), _MAX_ELEMENTS):
+            yield local(element), text_of(element)

@@ -15,6 +15,7 @@ from actors.fetchers.extracting import ORDINARY_BYTES, ORDINARY_LEVELS, ORDINARY
 from protocol.faults import Code, FaultError, fault
 
 HUGE = b"<p>" * (ORDINARY_TAGS + 1)
+DOCUMENT = b"%PDF-1.7"
 
 
 def where(_: bytes) -> tuple[int, int]:
@@ -28,6 +29,13 @@ def length(source: bytes, more: int, *, twice: bool = False) -> int:
 def endless(_: bytes) -> None:
     while True:
         pass
+
+
+def works(_: bytes) -> bool:
+    until = time.process_time() + 1.6
+    while time.process_time() < until:
+        pass
+    return True
 
 
 def asleep(_: bytes) -> None:
@@ -66,6 +74,9 @@ def broken(_: bytes) -> None:
         (b"<p>" * (ORDINARY_LEVELS + 1) + b"</p>" * (ORDINARY_LEVELS + 1), False),
         ("<p>\ud800</p>", True),
         ("<p></p>", True),
+        (DOCUMENT, False),
+        (b"\x89PNG\r\n", False),
+        (DOCUMENT.decode(), True),
     ],
 )
 def test_which_pages_are_ordinary(source: bytes | str, *, expected: bool) -> None:
@@ -95,6 +106,19 @@ async def test_what_a_function_takes_and_gives() -> None:
             found = [await extractor.run(length, source, 1, twice=True) for source in (b"abc", HUGE)]
 
     assert found == [8, 2 * len(HUGE) + 2]
+
+
+async def test_documents_are_read_in_a_process_of_their_own_in_which_they_have_more_time() -> None:
+    with anyio.fail_after(60):
+        async with Extractor() as extractor:
+            page, _ = await extractor.run(where, HUGE)
+            document, _ = await extractor.run(where, DOCUMENT)
+            worked = await extractor.run(works, DOCUMENT)
+            with pytest.raises(FaultError) as caught:
+                await extractor.run(works, HUGE)
+
+    assert len({page, document, os.getpid()}) == 3
+    assert (worked, caught.value.fault.code) == (True, Code.CONTENT_TOO_LARGE)
 
 
 @pytest.mark.parametrize("function", [endless, asleep, hungry, dead])

@@ -34,6 +34,16 @@ from protocol.faults import Code, FaultError
         (b"<feed/>", "", "xml"),
         (b"words", "", "text"),
         (b"", "", "text"),
+        (b"%PDF-1.7", "application/pdf", "pdf"),
+        (b"%PDF-1.7", "text/html", "pdf"),
+        (b"rubbish\n%PDF-1.4", "application/pdf", "pdf"),
+        (b"\x89PNG\r\n", "image/png", "image"),
+        (b"\xff\xd8\xff\xe0", "", "image"),
+        (b"GIF89a", "text/plain", "image"),
+        (b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp", "image"),
+        (b"\x00\x00\x00\x1cftypavif", "", "image"),
+        (b"<svg/>", "image/svg+xml", "svg"),
+        (b'<?xml version="1.0"?>\n<svg xmlns="x">', "text/xml", "svg"),
     ],
 )
 def test_kinds(body: bytes, content_type: str, kind: str) -> None:
@@ -43,10 +53,8 @@ def test_kinds(body: bytes, content_type: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("body", "content_type"),
     [
-        (b"%PDF-1.7", "application/pdf"),
-        (b"%PDF-1.7", "text/html"),
-        (b"\x89PNG\r\n", "image/png"),
-        (b"<svg/>", "image/svg+xml"),
+        (b"words", "application/pdf"),
+        (b"RIFF\x00\x00\x00\x00WAVE", "audio/wav"),
         (b"PK\x03\x04", ""),
         (b"\x00\x01\x02", "application/octet-stream"),
         (b"x", "video/mp4"),

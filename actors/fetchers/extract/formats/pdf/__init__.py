@@ -1,0 +1,1 @@
+"""Reads PDF: what its pages show, in reading order."""
