@@ -12,20 +12,21 @@ from playwright.async_api import Browser, Error, Frame, Page, Request, async_pla
 EXECUTABLE = "/usr/bin/chromium"
 _FLAGS = ("--no-sandbox", "--disable-dev-shm-usage", "--no-first-run", "--disable-component-update")
 _DEADLINE_S = 12.0
-_QUIET_S = 0.75
+_QUIET_S = 0.6
 """A page has settled when its text stays the same for so long and no request is under way."""
 _STEP_S = 0.15
 _FRAME_S = 2.0
 """A frame that shows an error page of the browser's own never answers."""
 
 # Text nodes in the order of the flat tree: shadow roots in place of their hosts' children, slots by what is assigned.
+# A blank follows each, whatever the layout, since the other tiers have none.
 _READ = """() => {
   const out = [];
   const skipped = new Set('SCRIPT STYLE NOSCRIPT TEMPLATE HEAD TEXTAREA SELECT OPTION DATALIST'.split(' '));
   const walk = (node) => {
     if (node.nodeType === Node.TEXT_NODE) {
       const within = node.parentElement ?? node.parentNode?.host;
-      if (!within || getComputedStyle(within).visibility === 'visible') out.push(node.data);
+      if (!within || getComputedStyle(within).visibility === 'visible') out.push(node.data, ' ');
       return;
     }
     if (node.nodeType === Node.DOCUMENT_FRAGMENT_NODE) { node.childNodes.forEach(walk); return; }
@@ -33,13 +34,9 @@ _READ = """() => {
     const style = getComputedStyle(node);
     if (style.display === 'none' || style.contentVisibility === 'hidden') return;
     if (node.tagName === 'DETAILS' && !node.open) { node.querySelectorAll(':scope > summary').forEach(walk); return; }
-    const inline = style.display.startsWith('inline') || style.display === 'contents';
-    if (!inline) out.push(' ');
-    if (node.tagName === 'BR') out.push(' ');
     const assigned = node.tagName === 'SLOT' ? node.assignedNodes() : [];
     const children = node.shadowRoot ? node.shadowRoot.childNodes : assigned.length ? assigned : node.childNodes;
     [...children].forEach(walk);
-    if (!inline) out.push(' ');
   };
   if (document.body) walk(document.body);
   return out.join('');

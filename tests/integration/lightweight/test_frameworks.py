@@ -1,0 +1,103 @@
+"""What the tier lightweight shows of pages on real frameworks, beside what a real Chromium shows of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+import anyio.to_thread
+import pytest
+from rapidfuzz.distance import Indel
+
+from actors.fetchers.lightweight.outcome import Ill
+from actors.fetchers.lightweight.signals import signals
+from tests.site import Site, serve_site
+from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES, build_apps
+from tests.site.apps.chromium import Chromium, open_chromium
+from tests.support.light import Light, open_light
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+EQUAL = 0.98
+WRONG = 0.9
+AT_ONCE = 3
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How alike the texts of both are, from 0 to 1, how many words Chromium shows, and the signals raised."""
+
+    similarity: float
+    words: int
+    raised: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Both:
+    site: Site
+    chromium: Chromium
+    light: Light
+
+    async def compare_all(self, pages: dict[str, str]) -> dict[str, Compared]:
+        """Show pages, a few at once, in both."""
+        compared: dict[str, Compared] = {}
+        at_once = anyio.CapacityLimiter(AT_ONCE)
+
+        async def compare(name: str) -> None:
+            async with at_once:
+                compared[name] = await self.compare(pages[name])
+
+        async with anyio.create_task_group() as tasks:
+            for name in pages:
+                tasks.start_soon(compare, name)
+        return {name: compared[name] for name in pages}
+
+    async def compare(self, path: str) -> Compared:
+        """Show a page in both."""
+        url = self.site.url(path)
+        wanted = words(await self.chromium.text(url))
+        seen = await self.light.see(url)
+        if isinstance(seen, Ill):
+            return Compared(0.0, len(wanted), (seen.value,))
+        return Compared(Indel.normalized_similarity(wanted, words(seen.text)), len(wanted), signals(seen))
+
+
+@asynccontextmanager
+async def both() -> AsyncGenerator[Both]:
+    """Run the site and both browsers."""
+    await anyio.to_thread.run_sync(build_apps)
+    async with serve_site() as site, open_chromium() as chromium, open_light() as light:
+        yield Both(site, chromium, light)
+
+
+def words(text: str) -> list[str]:
+    """Split a text into its words."""
+    return re.findall(r"\w+", text)
+
+
+@pytest.mark.timeout(300)
+async def test_frameworks_show_what_they_show_in_chromium() -> None:
+    with anyio.fail_after(280):
+        async with both() as tiers:
+            compared = await tiers.compare_all(FRAMEWORK_PAGES)
+
+    equal = [name for name, page in compared.items() if page.similarity >= EQUAL]
+    silent = {name: page for name, page in compared.items() if page.similarity < EQUAL and not page.raised}
+    assert min(page.words for page in compared.values()) >= 60
+    assert silent == {}
+    assert len(equal) >= 0.9 * len(FRAMEWORK_PAGES), compared
+    assert [name for name in equal if compared[name].raised] == []
+
+
+@pytest.mark.timeout(180)
+async def test_pages_that_need_a_whole_browser_are_known_for_it() -> None:
+    with anyio.fail_after(160):
+        async with both() as tiers:
+            compared = await tiers.compare_all(BROWSER_PAGES)
+
+    wrong = [name for name, page in compared.items() if page.similarity < WRONG]
+    assert wrong == list(BROWSER_PAGES)
+    assert [name for name in wrong if not compared[name].raised] == []
