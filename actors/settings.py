@@ -137,6 +137,43 @@ class Settings(Struct, frozen=True, kw_only=True):
     fetch_cache_bytes: Annotated[
         int, Meta(ge=0, le=2**50, description="Bytes of pages that a fetcher keeps to answer again; 0: none.")
     ] = 32_000_000
+    fetch_shared_cache_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=2**50,
+            description="Bytes of pages, encrypted, that fetchers keep on the bus for each other; 0: none.",
+        ),
+    ] = 256_000_000
+    fetch_host_rate: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Pages a minute that all replicas together get of one host; 0: as many as they like. "
+            "Addresses of allow_private are not limited.",
+        ),
+    ] = 300
+    fetch_host_burst: Annotated[
+        int, Meta(ge=1, le=10_000, description="Pages of one host that may come at once before fetch_host_rate counts.")
+    ] = 20
+    fetch_host_at_once: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="Requests that all replicas together have open to one host at once at most; 0: as many as "
+            "they like.",
+        ),
+    ] = 16
+    fetch_robots: Annotated[
+        Literal["asked", "always", "never"],
+        Meta(
+            description="When robots.txt is obeyed; asked: where the request wants it, as those of a batch do by "
+            "themselves.",
+        ),
+    ] = "asked"
+    fetch_robots_ttl_ms: Annotated[Ms, Meta(description="Milliseconds that a robots.txt is believed.")] = 86_400_000
     fetch_ca_file: Annotated[
         str, Meta(description="PEM file of certificate authorities to trust for sites; empty: the usual ones.")
     ] = ""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from typing import Any, ClassVar
 
@@ -15,10 +13,13 @@ from actors.actor import Actor, handles
 from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.extract.formats.kinds import kind_of
 from actors.fetchers.extract.page import extract
+from actors.fetchers.extracted import Extracted, Page
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
+from actors.fetchers.web.rates import retry_after_ms
+from actors.fetchers.web.shared import BUCKETS, web_client
 from actors.sites import site_of
 from bus import remaining_ms, span
 from protocol import subjects
@@ -34,7 +35,6 @@ _MAX_RESERVE_MS = 1_000
 
 _FIRST_ERROR = 400
 _ANY_PAGE = b"<title>A page</title><main><h1>A page</h1><p>It has a few words, so that everything is loaded.</p></main>"
-_MAX_RETRY_AFTER_MS = 24 * 3_600_000
 
 
 @dataclass
@@ -42,11 +42,12 @@ class Intelligence(Actor):
     """Gets pages over HTTP without running their scripts, and extracts from them."""
 
     name: ClassVar[str] = "fetchers.intelligence"
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, *BUCKETS)
 
     _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
     _sessions: Sessions = field(init=False, repr=False)
+    _extracted: Extracted = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:
@@ -58,7 +59,8 @@ class Intelligence(Actor):
     async def open(self) -> AsyncGenerator[None]:
         """Hold the HTTP client, and what reads pages beside the loop."""
         self._sessions = Sessions(self.bus)
-        async with WebClient(self.settings) as self._web, Extractor() as self._extractor:
+        self._extracted = Extracted(self.settings.fetch_cache_bytes)
+        async with web_client(self.settings, self.bus) as self._web, Extractor() as self._extractor:
             yield
 
     @handles(subjects.FETCH.at(tier=RenderTier.INTELLIGENCE.value), at_once=32)
@@ -66,11 +68,11 @@ class Intelligence(Actor):
         """Get one page; a status of 400 and above is an answer like any other, the verifier judges it."""
         try:
             response = await self._exchange(request)
-            now = datetime.now(UTC)
-            found = await self._extract(request, response, now)
+            had_at = datetime.fromtimestamp(response.received_at, UTC)
+            found = await self._extract(request, response, had_at)
         except FaultError as error:
             raise FaultError(error.fault.at(url=request.url, tier=RenderTier.INTELLIGENCE.value)) from error
-        return _fetched(request, response, found, now)
+        return _fetched(request, response, found, had_at)
 
     async def _exchange(self, request: FetchPage) -> Response:
         attributes = {"http.request.method": "GET", "url.full": redact.url(request.url)}
@@ -85,11 +87,21 @@ class Intelligence(Actor):
             seen.set_attribute("http.response.status_code", response.status)
             return response
 
-    async def _extract(self, request: FetchPage, response: Response, now: datetime) -> Extraction:
-        body, content_type = _readable(response)
-        return await self._extractor.run(
-            extract, body, content_type, response.url, include_html=request.include_html, captured_at=now
-        )
+    async def _extract(self, request: FetchPage, response: Response, had_at: datetime) -> Extraction:
+        """Extract from a page, unless that was done before: a site that confirms a page costs next to nothing."""
+        page = Page(*_readable(response), response.url, request.include_html)
+        found = self._extracted.get(page, had_at)
+        if found is None:
+            found = await self._extractor.run(
+                extract,
+                page.body,
+                page.content_type,
+                page.url,
+                include_html=page.include_html,
+                captured_at=had_at,
+            )
+            self._extracted.keep(page, found)
+        return found
 
 
 def _asked(request: FetchPage) -> WebRequest:
@@ -98,6 +110,7 @@ def _asked(request: FetchPage) -> WebRequest:
         freshness=request.freshness,
         partition=request.session or "",
         record_body=request.include_network,
+        obey_robots=request.obey_robots,
     )
 
 
@@ -117,22 +130,7 @@ def time_for_site(remaining: int | None) -> int:
     return max(left - min(left // _RESERVE_SHARE, _MAX_RESERVE_MS), 1)
 
 
-def retry_after_ms(value: str | None, now_s: float) -> int | None:
-    """Read a Retry-After header, in seconds or as a date, as milliseconds from now (RFC 9110 §10.2.3)."""
-    if not value:
-        return None
-    value = value.strip()
-    if value.isascii() and value.isdigit():
-        return min(int(value[:9]) * 1000, _MAX_RETRY_AFTER_MS)
-    try:
-        date = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    seconds = date.replace(tzinfo=date.tzinfo or UTC).timestamp() - now_s
-    return min(max(round(seconds * 1000), 0), _MAX_RETRY_AFTER_MS)
-
-
-def _fetched(request: FetchPage, response: Response, found: Extraction, now: datetime) -> Fetched:
+def _fetched(request: FetchPage, response: Response, found: Extraction, had_at: datetime) -> Fetched:
     digest = blake2b(f"{response.url}\n{found.summary.markdown}".encode("utf-8", "replace"), digest_size=12)
     return Fetched(
         tier=RenderTier.INTELLIGENCE,
@@ -148,9 +146,9 @@ def _fetched(request: FetchPage, response: Response, found: Extraction, now: dat
         apis=found.apis,
         selectors=found.selectors,
         titles=found.titles,
-        fetched_at=int(now.timestamp() * 1000),
+        fetched_at=int(had_at.timestamp() * 1000),
         from_cache=response.from_cache,
-        retry_after_ms=retry_after_ms(response.headers.get("retry-after"), time.time()),
+        retry_after_ms=retry_after_ms(response.headers.get("retry-after"), response.received_at),
         retry_count=response.retry_count,
         network=response.exchanges if request.include_network else (),
     )
