@@ -95,8 +95,9 @@ def hedge(  # noqa: PLR0913 - what is known, what is asked, and the two limits
     now_ms: int,
     *,
     percent: int,
+    climbed: bool = False,
 ) -> Early | None:
-    """Choose the tier to start early beside `tier`, where that one mostly fails.
+    """Choose the tier to start early beside `tier`, where that one mostly fails; `climbed`: cheaper ones just have.
 
     What is spent in vain, because `tier` has the page after all, is at most `percent` of what such a visit costs, in
     the long run.
@@ -107,6 +108,9 @@ def hedge(  # noqa: PLR0913 - what is known, what is asked, and the two limits
     if not dearer or records.get(tier, TierRecord()).refused < MIN_REFUSED:
         return None
     refusing = _refusing(records, kind)
+    if climbed and tier.cost:
+        given = refusing[TIERS[tier.cost - 1]]
+        refusing = {each: left / given for each, left in refusing.items()}
     enough = 1 - refusing[tier]
     in_vain = enough * COST[dearer[0]]
     if enough >= MOSTLY or 100 * in_vain > percent * _expected(tier, tiers, refusing):

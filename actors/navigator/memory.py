@@ -110,13 +110,15 @@ class TierMemory:
                 self._probes.popitem(last=False)
         return Start(chosen.tier, chosen.reason.value)
 
-    def hedge(self, url: str, tier: RenderTier, allowed: Sequence[RenderTier]) -> Early | None:
-        """Say whether the next tier is to be started early."""
+    def hedge(
+        self, url: str, tier: RenderTier, allowed: Sequence[RenderTier], *, climbed: bool = False
+    ) -> Early | None:
+        """Say whether the next tier is to be started early; `climbed`: cheaper ones have refused this page."""
         place = place_of(url)
         if place is None:
             return None
-        history, kind = self.histories.of(place), self.hosts.kind(place.host)
-        return choice.hedge(history, kind, tier, allowed, self.clock(), percent=self.hedge_percent)
+        history, kind, percent = self.histories.of(place), self.hosts.kind(place.host), self.hedge_percent
+        return choice.hedge(history, kind, tier, allowed, self.clock(), percent=percent, climbed=climbed)
 
     def teach(self, url: str, attempts: Sequence[Attempt]) -> None:
         """Learn from a browse that has ended."""
@@ -132,6 +134,11 @@ class TierMemory:
         if place.domain_key is not None:
             self.histories.add(place.domain_key, lesson)
         self._taught.set()
+
+    def known(self, url: str) -> TierHistory | None:
+        """Give what is known of the host of an address, or else what its domain leaves to it."""
+        place = place_of(url)
+        return None if place is None else self.histories.of(place)
 
     def _is_probed(self, place: Place, now_ms: int) -> bool:
         return place.key in self._probes and now_ms - self._probes[place.key][1] < PROBE_MS

@@ -10,7 +10,7 @@ from actors.navigator.history import Lessons, inherited, learned
 from actors.navigator.places import Place
 from protocol.tierhistory import TierHistory
 
-MAX_HOSTS = 20_000
+MAX_HOSTS = 10_000
 """Keys that are remembered, about 1 KB each; of what was longer unused, history is read again when it is written."""
 
 MAX_WAITING = 100

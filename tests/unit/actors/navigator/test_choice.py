@@ -50,9 +50,10 @@ def test_a_start_is_always_allowed(
 def test_what_is_started_early_is_allowed_and_better(
     history: TierHistory | None, kind: Kind | None, tier: RenderTier, allowed: list[RenderTier], percent: int
 ) -> None:
-    early = hedge(history, kind, tier, allowed, 0, percent=percent)
+    for climbed in (False, True):
+        early = hedge(history, kind, tier, allowed, 0, percent=percent, climbed=climbed)
 
-    assert early is None or (early.tier in allowed and early.tier.cost > tier.cost and early.after_ms > 0)
+        assert early is None or (early.tier in allowed and early.tier.cost > tier.cost and early.after_ms > 0)
 
 
 @given(histories, kinds, st.sampled_from(TIERS))
@@ -118,3 +119,10 @@ def test_the_bound_decides_what_may_be_spent_in_vain() -> None:
 
     assert hedge(history, None, CHEAP, TIERS, 0, percent=10) is None
     assert hedge(history, None, CHEAP, TIERS, 0, percent=50) == Early(LIGHT, EXPECTED_MS[CHEAP])
+
+
+def test_what_cheaper_tiers_have_refused_counts() -> None:
+    history = after(*[STATIC, STATIC, NEEDS_BROWSER] * 5)
+
+    assert hedge(history, None, LIGHT, TIERS, 0, percent=10) is None
+    assert hedge(history, None, LIGHT, TIERS, 0, percent=10, climbed=True) == Early(BROWSER, EXPECTED_MS[LIGHT])

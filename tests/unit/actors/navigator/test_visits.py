@@ -16,9 +16,11 @@ from tests.unit.actors.navigator.visiting import (
     BROWSER_ONLY,
     CHEAP,
     HOUR_MS,
+    LEARNING_VISITS,
     LIGHT,
     NEEDS_LIGHT,
     STATIC,
+    VISITS,
     Needs,
     Site,
     Visitor,
@@ -162,3 +164,17 @@ def test_the_same_visits_teach_the_same() -> None:
         histories.append((visitor.history, visitor.starts))
 
     assert histories[0] == histories[1]
+
+
+@pytest.mark.parametrize("name", SITES)
+@pytest.mark.parametrize("percent", [5, 10, 30])
+def test_what_is_started_early_in_vain_stays_within_its_bound(name: str, percent: int) -> None:
+    spent = in_vain = 0
+    for run in range(RUNS):
+        site, visitor = Site(random.Random(run), SITES[name]), Visitor()
+        for _ in range(LEARNING_VISITS + VISITS):
+            page, history, now_ms = site.page(), visitor.history, visitor.now_ms
+            spent += visitor.visit(page)
+            in_vain += page.in_vain(history, visitor.starts[-1].tier, now_ms, percent)
+
+    assert in_vain <= spent * percent / 100

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from actors.navigator.choice import COST, Start, start
+from actors.navigator.choice import COST, Start, hedge, start
 from actors.navigator.history import Evidence, Lessons, learned, taught
 from actors.navigator.hosts import Kind
 from actors.navigator.reactions import REACTIONS, Reaction
@@ -58,6 +58,12 @@ class Page:
             if code is None or REACTIONS[code] is not Reaction.CLIMB:
                 break
         return cost, seen
+
+    def in_vain(self, history: TierHistory | None, begin: RenderTier, now_ms: int, percent: int) -> int:
+        """Count what is spent on a tier that is started early beside the one that has the page."""
+        answer = max(begin, self.need, key=TIERS.index)
+        early = hedge(history, None, answer, TIERS, now_ms, percent=percent, climbed=answer is not begin)
+        return 0 if early is None else COST[early.tier]
 
 
 @dataclass
