@@ -15,7 +15,7 @@ _HEADER = "h."
 
 
 def as_asked(ask: Ask) -> Answer:
-    """Answer as the query says: `body`, `type`, `status`, `ms` to wait, `h.<name>` for headers; a preflight with 204."""
+    """Answer as the query says: `body`, `type`, `status`, `ms` to wait, `h.<name>` headers; a preflight with 204."""
     headers = tuple(
         (name.removeprefix(_HEADER), value) for name, value in ask.query.items() if name.startswith(_HEADER)
     )

@@ -25,6 +25,9 @@ LATE_WAITS = 2
 SOFT_MS = 2_000
 """So long after the last that came over the network a page that still moves is taken as it is."""
 
+SOFT_THIN_MS = 2_600
+"""The same for a page that shows next to nothing: what it draws frame by frame may come within 2 s of its load."""
+
 RESTLESS_MS = 500
 """How long it has moved then without a rest: what a late timer has begun may come to its end."""
 
@@ -73,11 +76,11 @@ class Settle:
         near = 0 <= reading.due <= NEAR_MS
         busy = reading.frames > 0 or near
         self._calm = self._calm + 1 if still and not busy else 1
-        if self._restless(quiet_ms, moves=busy or not still):
+        thin = reading.chars < THIN_CHARS
+        if self._restless(quiet_ms, SOFT_THIN_MS if thin else SOFT_MS, moves=busy or not still):
             return Settling.SOFT
         if near and reading.frames == 0:
             return max(reading.due, POLL_MS)
-        thin = reading.chars < THIN_CHARS
         if self._calm < (CALM_READINGS_THIN if thin else CALM_READINGS):
             return POLL_MS
         if thin and reading.late >= 0 and self._late_waits < LATE_WAITS:
@@ -86,11 +89,11 @@ class Settle:
             return reading.late + 1
         return Settling.SETTLED
 
-    def _restless(self, quiet_ms: float, *, moves: bool) -> bool:
+    def _restless(self, quiet_ms: float, soft_ms: float, *, moves: bool) -> bool:
         if not moves or self._restless_from is None or self._restless_from > quiet_ms:
             self._restless_from = quiet_ms if moves else None
             return False
-        return quiet_ms > SOFT_MS and quiet_ms - self._restless_from > RESTLESS_MS
+        return quiet_ms > soft_ms and quiet_ms - self._restless_from > RESTLESS_MS
 
     def again(self) -> None:
         """Forget what was seen: something has come over the network, or was done to the page."""
