@@ -88,16 +88,15 @@ class Visitor:
     history: TierHistory | None = None
     now_ms: int = 0
     every_ms: int = HOUR_MS
-    cost: int = 0
     starts: list[Start] = field(default_factory=list[Start])
 
-    def visit(self, page: Page) -> int:
+    def visit(self, page: Page) -> tuple[int, Lessons]:
         begin = start(self.history, self.kind, TIERS, self.now_ms)
         cost, seen = page.visit(begin.tier)
         self.history = learned(self.history, seen, self.now_ms)
         self.now_ms += self.every_ms
         self.starts.append(begin)
-        return cost
+        return cost, seen
 
     @property
     def label(self) -> RenderTier:
@@ -114,31 +113,34 @@ def oracle(needs: Needs) -> RenderTier:
     return min(TIERS, key=expected)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Spent:
-    """What visits cost from the one on where learning should be over, and what they cost the oracle."""
+    """What was spent on visits, and how many of them got their page."""
 
-    cost: int
-    best: int
+    cost: int = 0
+    pages: int = 0
+
+    def add(self, visit: tuple[int, Lessons]) -> None:
+        self.cost += visit[0]
+        self.pages += Evidence.ENOUGH in visit[1].values()
 
     @property
-    def regret(self) -> float:
-        """The share on top of the oracle's cost."""
-        return self.cost / self.best - 1
+    def a_page(self) -> float:
+        return self.cost / self.pages
 
 
-def spend(needs: Needs, *, runs: int, flaky: float = 0.0, every_ms: int = HOUR_MS, kind: Kind | None = None) -> Spent:
-    """Visit sites of these needs, and let an oracle that knows the needs visit the same pages."""
-    cost, best, begin = 0, 0, oracle(needs)
+def regret(needs: Needs, *, runs: int, flaky: float = 0.0, every_ms: int = HOUR_MS, kind: Kind | None = None) -> float:
+    """Tell what a page costs, once a site may be learned, beyond what it costs an oracle that knows the needs."""
+    own, best, begin = Spent(), Spent(), oracle(needs)
     for run in range(runs):
         site, visitor = Site(random.Random(run), needs, flaky), Visitor(kind=kind, every_ms=every_ms)
         for number in range(LEARNING_VISITS + VISITS):
             page = site.page()
-            spent = visitor.visit(page)
+            visit = visitor.visit(page)
             if number >= LEARNING_VISITS:
-                cost += spent
-                best += page.visit(begin)[0]
-    return Spent(cost, best)
+                own.add(visit)
+                best.add(page.visit(begin))
+    return own.a_page / best.a_page - 1
 
 
 def noticed(before: Needs, after: Needs, *, run: int, flaky: float = 0.0) -> int:
