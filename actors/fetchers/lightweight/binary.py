@@ -95,7 +95,14 @@ def _trial(program: Path, *, lenient: bool) -> str | None:
     with tempfile.TemporaryDirectory(prefix="weft-light-") as folder:
         reading, writing = os.pipe()
         try:
-            order = jail.Order(folder, os.getpid(), writing, int(lenient), str(program), str(program))
+            order = jail.Order(
+                folder=folder,
+                parent=os.getpid(),
+                report=writing,
+                lenient=lenient,
+                readable=str(program),
+                program=str(program),
+            )
             done = subprocess.run(  # noqa: S603 - our own launcher and the program of a package that we name
                 jail.arguments(order, ("version",)),
                 pass_fds=(writing,),

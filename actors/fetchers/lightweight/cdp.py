@@ -12,7 +12,7 @@ from typing import Any, Final
 import anyio
 import anyio.to_thread
 import msgspec
-from anyio import CancelScope, Event
+from anyio import CancelScope, Event, get_cancelled_exc_class
 from msgspec import Struct
 from websockets.asyncio.client import ClientConnection, unix_connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
@@ -167,6 +167,9 @@ async def connect(path: Path) -> AsyncGenerator[Connection]:
             tasks.start_soon(connection.read)
             try:
                 yield connection
+            except get_cancelled_exc_class():
+                socket.transport.abort()  # nobody waits for a farewell
+                raise
             finally:
                 await _close(socket)
                 tasks.cancel_scope.cancel()
@@ -196,7 +199,11 @@ async def _open(path: Path) -> ClientConnection:
 
 async def _close(socket: ClientConnection) -> None:
     with CancelScope(shield=True):
-        await socket.close()  # gives up by itself
+        with anyio.move_on_after(_CLOSE_SECONDS):
+            await socket.close()
+        socket.transport.abort()  # what is still to be written would be waited for
+        with anyio.move_on_after(_CLOSE_SECONDS):
+            await socket.wait_closed()
 
 
 def _decode(data: bytes) -> _Message:

@@ -1,18 +1,19 @@
-"""Walls itself in, then becomes the program that it is to run: `python -I -S jail.py ORDER`, standard library only."""
+"""Walls itself in, then becomes the program that it is to run, in a Python of its own: see `arguments`."""
 
 from __future__ import annotations
 
 import ctypes
 import errno
 import os
-import platform
 import resource
-import signal
 import stat
 import struct
 import sys
-from collections.abc import Callable
-from typing import Final, NamedTuple
+
+TYPE_CHECKING = False  # importing typing, like signal or platform, would cost each start of the engine 10 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final
 
 NOBODY: Final = 65534
 """The user and group that the program gets when the launcher is root."""
@@ -27,20 +28,27 @@ _READABLE: Final = (
 )
 
 
-class Order(NamedTuple):
-    """What to run and how; every field is one argument of the launcher, the rest are the program's own."""
+class Order:
+    """What to run and how."""
 
-    folder: str
-    """The only folder that the program may write to: its home, owned by the user that runs it."""
-    parent: int
-    """The process that must live, or the program ends."""
-    report: int
-    """A descriptor: says why there is no program; is closed without a word when there is."""
-    lenient: int
-    """1: a wall that this kernel lacks is left out; 0: it ends the launcher."""
-    readable: str
-    """Further files and folders that may be read and run, separated by colons."""
-    program: str
+    __slots__ = ("folder", "lenient", "parent", "program", "readable", "report")
+
+    def __init__(  # noqa: PLR0913 - the arguments of a program
+        self, *, folder: str, parent: int, report: int, lenient: bool, readable: str, program: str
+    ) -> None:
+        """Keep what is ordered.
+
+        `folder` is the only one that the program may write to: its home. `parent` is the process that must live, or
+        the program ends. `report` is a descriptor that says why there is no program, and is closed without a word when
+        there is. `lenient` leaves out walls that this kernel lacks; else they end the launcher. `readable` are further
+        files and folders that may be read and run, separated by colons.
+        """
+        self.folder = folder
+        self.parent = parent
+        self.report = report
+        self.lenient = lenient
+        self.readable = readable
+        self.program = program
 
 
 class WallError(Exception):
@@ -49,17 +57,25 @@ class WallError(Exception):
 
 def arguments(order: Order, options: tuple[str, ...]) -> list[str]:
     """Write the command that carries out an order."""
-    return [sys.executable, "-I", "-S", __file__, *(str(field) for field in order), *options]
+    start = f"import sys; sys.path.append({os.path.dirname(__file__)!r}); import jail; jail.main(sys.argv[1:])"  # noqa: PTH120 - pathlib is slow to import
+    fields = (order.folder, order.parent, order.report, int(order.lenient), order.readable, order.program)
+    return [sys.executable, "-I", "-S", "-c", start, *map(str, fields), *options]
 
 
 def main(argv: list[str]) -> None:
     """Carry out an order; returns only when there will be no program."""
-    size = len(Order._fields)
-    folder, parent, report, lenient, readable, program = argv[:size]
-    order = Order(folder, int(parent), int(report), int(lenient), readable, program)
+    folder, parent, report, lenient, readable, program, *options = argv
+    order = Order(
+        folder=folder,
+        parent=int(parent),
+        report=int(report),
+        lenient=lenient == "1",
+        readable=readable,
+        program=program,
+    )
     os.set_inheritable(order.report, False)  # noqa: FBT003 - takes nothing by name
     try:
-        _run(order, [program, *argv[size:]])
+        _run(order, [program, *options])
     except (OSError, WallError) as error:
         os.write(order.report, str(error).encode()[:1000])
         sys.exit(1)
@@ -103,7 +119,7 @@ def _drop(order: Order) -> None:
 
 def _tie(order: Order) -> None:
     """Die with the parent; a change of user takes this back, so it comes after."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(_PR_SET_PDEATHSIG, _SIGKILL)
     if os.getppid() != order.parent:
         raise WallError("the parent has died")
 
@@ -177,15 +193,8 @@ def _permit(rules: int, path: str, rights: int) -> None:
 # --- seccomp (seccomp(2)) ---------------------------------------------------------------------------------------------
 
 
-class _Machine(NamedTuple):
-    """One architecture: its number for the filter, that of the system call seccomp, and its column in the table."""
-
-    audit: int
-    seccomp: int
-    column: int
-
-
-_MACHINES: Final = {"x86_64": _Machine(0xC000003E, 317, 0), "aarch64": _Machine(0xC00000B7, 277, 1)}
+MACHINES: Final = {"x86_64": (0xC000003E, 317, 0), "aarch64": (0xC00000B7, 277, 1)}
+"""Of each architecture: its number for the filter, that of the system call seccomp, and its column in the tables."""
 
 _DENIED: Final = (
     # other processes
@@ -224,38 +233,38 @@ _AF_UNIX = 1
 _KILL_PROCESS, _ALLOW, _ERRNO = 0x8000_0000, 0x7FFF_0000, 0x0005_0000
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 
-_Code = tuple[int, int, int, int]
+Code = tuple[int, int, int, int]
 """An instruction: operation, steps to skip when true, when false, operand (the kernel's sock_filter)."""
 
 
 def seccomp_available() -> bool:
     """Tell whether the kernel filters system calls, on a machine whose calls are known here."""
-    machine = _MACHINES.get(platform.machine())
+    machine = MACHINES.get(os.uname().machine)
     if machine is None:
         return False
     try:
-        _syscall(machine.seccomp, 2, 0, struct.pack("=I", _ERRNO))
+        _syscall(machine[1], 2, 0, struct.pack("=I", _ERRNO))
     except OSError:
         return False
     return True
 
 
 def _seccomp(_: Order) -> None:
-    machine = _MACHINES.get(platform.machine())
+    machine = MACHINES.get(os.uname().machine)
     if machine is None:
         raise WallError("the system calls of this machine are not known")
-    code = b"".join(struct.pack("=HBBI", *step) for step in program(machine, os.getpid()))
+    audit, seccomp, column = machine
+    code = b"".join(struct.pack("=HBBI", *step) for step in rules(audit, column, os.getpid()))
     held = ctypes.create_string_buffer(code, len(code))
     filters = struct.pack("@HP", len(code) // 8, ctypes.addressof(held))
-    _syscall(machine.seccomp, 1, 0, filters)
+    _syscall(seccomp, 1, 0, filters)
 
 
-def program(machine: _Machine, own: int) -> list[_Code]:
+def rules(audit: int, column: int, own: int) -> list[Code]:
     """Write the filter for the process `own`: foreign calls end it, the rest is refused or allowed."""
-    column = machine.column
-    code: list[_Code] = [
+    code: list[Code] = [
         (_LOAD, 0, 0, 4),
-        (_EQUAL, 1, 0, machine.audit),
+        (_EQUAL, 1, 0, audit),
         (_RETURN, 0, 0, _KILL_PROCESS),
         (_LOAD, 0, 0, 0),
         (_AT_LEAST, 0, 1, _X32_BIT),
@@ -279,11 +288,11 @@ def program(machine: _Machine, own: int) -> list[_Code]:
     return [*code, (_RETURN, 0, 0, _ALLOW)]
 
 
-def _refuse(number: int, error: int) -> list[_Code]:
+def _refuse(number: int, error: int) -> list[Code]:
     return [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERRNO | error)]
 
 
-def _only_if(number: int, argument: int, test: tuple[int, int], error: int) -> list[_Code]:
+def _only_if(number: int, argument: int, test: tuple[int, int], error: int) -> list[Code]:
     return [
         (_EQUAL, 0, 4, number),
         (_LOAD, 0, 0, 16 + 8 * argument),  # the low half: both machines are little-endian
@@ -293,7 +302,7 @@ def _only_if(number: int, argument: int, test: tuple[int, int], error: int) -> l
     ]
 
 
-def _unless(number: int, argument: int, test: tuple[int, int], error: int) -> list[_Code]:
+def _unless(number: int, argument: int, test: tuple[int, int], error: int) -> list[Code]:
     return [
         (_EQUAL, 0, 4, number),
         (_LOAD, 0, 0, 16 + 8 * argument),
@@ -303,7 +312,7 @@ def _unless(number: int, argument: int, test: tuple[int, int], error: int) -> li
     ]
 
 
-def _sockets(number: int) -> list[_Code]:
+def _sockets(number: int) -> list[Code]:
     """Allow streams between processes of this machine: a datagram needs no connection to get out."""
     return [
         (_EQUAL, 0, 7, number),
@@ -323,7 +332,7 @@ _KERNELS: Final = (_landlock, _seccomp)
 
 # --- calls ------------------------------------------------------------------------------------------------------------
 
-_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _SIGKILL = 1, 38, 9
 
 
 def _prctl(option: int, value: int) -> None:
@@ -344,7 +353,3 @@ def _syscall(number: int, *values: int | bytes | None) -> int:
 
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

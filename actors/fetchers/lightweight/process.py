@@ -107,7 +107,14 @@ class EngineProcess:
         self._folder = Folder()
         reading, writing = os.pipe2(os.O_CLOEXEC)
         program = str(self._program)
-        order = jail.Order(str(self._folder.path), os.getpid(), writing, int(self._lenient), program, program)
+        order = jail.Order(
+            folder=str(self._folder.path),
+            parent=os.getpid(),
+            report=writing,
+            lenient=self._lenient,
+            readable=program,
+            program=program,
+        )
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own launcher and the program of a package that we name
                 jail.arguments(order, ("serve", "--unix-socket", str(self.socket), *OPTIONS)),

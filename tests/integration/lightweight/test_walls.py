@@ -69,11 +69,18 @@ def launch(
     program = str(Path(ANYBODYS).resolve())
     reading, writing = os.pipe()
     readable = f"{program}:{Path(program).parents[1] / 'lib'}"
-    order = jail.Order(str(home), parent or os.getpid(), writing, int(lenient), readable, program)
+    order = jail.Order(
+        folder=str(home),
+        parent=parent or os.getpid(),
+        report=writing,
+        lenient=lenient,
+        readable=readable,
+        program=program,
+    )
     with os.fdopen(reading, "rb") as report:
         try:
             whole = jail.arguments(order, command)
-            whole[3:4] = launcher or whole[3:4]
+            whole[3:5] = launcher or whole[3:5]
             done = subprocess.run(whole, pass_fds=(writing,), stdout=subprocess.PIPE, timeout=TIMEOUT, check=False)
         finally:
             os.close(writing)
@@ -218,7 +225,7 @@ import importlib.util, sys
 spec = importlib.util.spec_from_file_location("jail", sys.argv[1])
 jail = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(jail)
-jail.landlock_version, jail._MACHINES = lambda: 0, {}
+jail.landlock_version, jail.MACHINES = lambda: 0, {}
 jail.main(sys.argv[2:])
 """
 
