@@ -194,6 +194,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     browser_max_bytes: Annotated[
         Bytes, Meta(description="Bytes of memory beyond which a browser is replaced by a fresh one.")
     ] = 1_500_000_000
+    browser_session_idle_ms: Annotated[
+        int, Meta(ge=1_000, le=86_400_000, description="Milliseconds that a browser session lives without a call.")
+    ] = 1_800_000
     light_processes: Annotated[
         int,
         Meta(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from protocol.browse import MAX_LATENCY_MS
+from protocol.browsers import AskBrowser, BrowserAnswer, BrowserRecord
 from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.manners import HostPace, RobotsFile
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
@@ -18,13 +19,18 @@ from protocol.webcache import KeptAnswers
 A = TypeVar("A")
 R = TypeVar("R")
 
+REPLICA = "replica"
+
 _SLOT = re.compile(r"\{(\w+)\}")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
 class Subject(Generic[A]):
-    """A pattern of tokens such as `web.fetch.{tier}`, and what is sent to it."""
+    """A pattern of tokens such as `web.fetch.{tier}`, and what is sent to it.
+
+    Each replica that answers a pattern with the slot `{replica}` answers under its own name alone.
+    """
 
     pattern: str
     args: type[A]
@@ -40,6 +46,13 @@ class Subject(Generic[A]):
     def wildcard(self) -> str:
         """The NATS subject that matches every filled form."""
         return _SLOT.sub("*", self.pattern)
+
+    def answered_by(self, replica: str) -> Self:
+        """Give the subject as this replica answers it."""
+        slot = f"{{{REPLICA}}}"
+        if slot not in self.pattern:
+            return self
+        return replace(self, pattern=self.pattern.replace(slot, replica), form=self.form or self.pattern)
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -142,6 +155,10 @@ SESSION_HEALTH = Call("session.health", NamedSession, SessionStatus)
 SESSION_DELETE = Call("session.delete", NamedSession, SessionStatus)
 SESSION_REFRESH = Call("session.refresh", NamedSession, SessionStatus, timeout_ms=90_000)
 
+BROWSER = Call("browser.ask", AskBrowser, BrowserAnswer, timeout_ms=60_000)
+BROWSER_AT = Call("browser.at.{replica}", AskBrowser, BrowserAnswer, timeout_ms=60_000)
+"""The same, asked of the replica in which the session lives."""
+
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
@@ -152,6 +169,9 @@ SESSIONS = Bucket("sessions", SavedSession, sealed=True)
 
 TIER_HISTORY = Bucket("tier-history", TierHistory, ttl_ms=180 * 86_400_000)
 """What visits have taught of the tiers that hosts need, by host; after half a year next to nothing of it counts."""
+
+BROWSER_SESSIONS = Bucket("browser_sessions", BrowserRecord, ttl_ms=86_400_000, sealed=True)
+"""The browser sessions by their ids: where each lives, and what it is restored from elsewhere."""
 
 CAPTURES = Objects("captures", ttl_ms=86_400_000, max_bytes=512 * 1024 * 1024)
 """Screenshots, PDFs and downloads, for a day: who asked for them fetches them long before."""

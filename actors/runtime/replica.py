@@ -109,7 +109,8 @@ async def _working(actor: Actor, bus: Bus) -> AsyncGenerator[None]:
         return
     async with actor.open():
         for handler in handlers(kind):
-            await bus.serve(handler.subject, getattr(actor, handler.method), at_once=handler.at_once)
+            subject = handler.subject.answered_by(bus.replica)
+            await bus.serve(subject, getattr(actor, handler.method), at_once=handler.at_once)
         yield
 
 

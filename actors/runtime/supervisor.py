@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 import structlog
@@ -16,7 +16,7 @@ from actors.runtime.spawners import Child
 from bus import Bus, TransportError
 from protocol.faults import Code, FaultError, fault
 from protocol.lifecycle import ReplicaGone, ReplicaReady
-from protocol.subjects import REPLICA_GONE, REPLICA_READY
+from protocol.subjects import REPLICA_GONE, REPLICA_READY, Subject
 
 log = structlog.stdlib.get_logger()
 
@@ -41,7 +41,7 @@ class Slot:
     name: str
     start: Callable[[], Awaitable[Child]]
     vital: bool = False
-    answers: tuple[str, ...] = ()
+    answers: tuple[Subject[Any], ...] = ()
     log: str = "the log"
     replica: str = ""
     child: Child | None = None
@@ -115,7 +115,8 @@ class Supervisor:
     async def _tell_gone(self, slot: Slot, reason: Literal["died", "given_up"]) -> None:
         if self._bus is None or slot.vital:
             return
-        gone = ReplicaGone(actor=slot.name, replica=slot.replica, reason=reason, answers=slot.answers)
+        answers = tuple(subject.answered_by(slot.replica).wildcard for subject in slot.answers)
+        gone = ReplicaGone(actor=slot.name, replica=slot.replica, reason=reason, answers=answers)
         try:
             await self._bus.tell(REPLICA_GONE, gone)
         except TransportError:

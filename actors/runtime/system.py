@@ -199,5 +199,5 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
         spec = ReplicaSpec(actor=name, replica=slot.replica, settings=settings, nats_url=url, key=plan.key(name))
         return await spawner.replica(spec, plan.listener if gateway else None)
 
-    slot = Slot(name, start, answers=tuple(handler.subject.wildcard for handler in handlers(plan.kinds[name])))
+    slot = Slot(name, start, answers=tuple(handler.subject for handler in handlers(plan.kinds[name])))
     return slot

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from actors.fetchers.sessions.kept import Sessions
-from actors.fetchers.sessions.session import Session
+from actors.fetchers.sessions.session import Loan, Session
 
-__all__ = ["Session", "Sessions"]
+__all__ = ["Loan", "Session", "Sessions"]

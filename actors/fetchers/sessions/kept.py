@@ -12,7 +12,7 @@ import structlog
 from msgspec.structs import replace
 
 from actors.fetchers.sessions.merging import fitting, merged
-from actors.fetchers.sessions.session import Session
+from actors.fetchers.sessions.session import Loan, Session
 from actors.sites import key_of, site_of
 from bus import TransportError
 from bus.memory.keyvalue import HeldKeys, MemoryKeys
@@ -60,21 +60,38 @@ class Sessions:
         What others have changed meanwhile is kept, too. Nothing is kept of a login that was deleted or saved anew
         while it was in use.
         """
-        site = _site(url)
-        if profile is None or site is None:
+        loan = await self.lend(profile, url)
+        if loan is None:
             yield Session()
             return
+        try:
+            yield loan.session
+        finally:
+            await self.keep(loan)
+
+    async def lend(self, profile: str | None, url: str) -> Loan | None:
+        """Give the login of a profile for the site of `url`, to be kept by `keep`; None where none is meant."""
+        site = _site(url)
+        if profile is None or site is None:
+            return None
         table = await self._table()
         found = await table.get(key_of(profile, site))
         saved = found.value if found and found.value else SavedSession(profile=profile, domain=site)
         session = Session(profile)
         session.take(saved.state)
-        before = session.state
+        return Loan(session, saved, session.state)
+
+    async def keep(self, loan: Loan) -> None:
+        """Keep what has become of a login so far; a page that was got is not given up because that fails."""
+        after, now = loan.session.state, time.time_ns() // 1_000_000
+        if loan.before == after and (not loan.saved.created or now - loan.saved.used < USED_MS):
+            return
+        table = await self._table()
         try:
-            yield session
-        finally:
-            with anyio.CancelScope(shield=True):
-                await _keep(table, saved, before, session.state)
+            with anyio.fail_after(SAVE_S, shield=True):
+                await _merge(table, loan, after, now)
+        except (TransportError, TimeoutError) as error:
+            log.warning(NOT_SAVED, site=loan.saved.domain, reason=repr(error))
 
     async def _table(self) -> Table[SavedSession]:
         if self._opened is None:
@@ -83,41 +100,36 @@ class Sessions:
         return self._opened
 
 
-async def _keep(table: Table[SavedSession], saved: SavedSession, before: SessionState, after: SessionState) -> None:
-    """Keep what a fetch has changed; a page that was got is not given up because that fails."""
-    now = time.time_ns() // 1_000_000
-    if before == after and (not saved.created or now - saved.used < USED_MS):
-        return
-    try:
-        with anyio.fail_after(SAVE_S):
-            await _merge(table, saved, before, after, now)
-    except (TransportError, TimeoutError) as error:
-        log.warning(NOT_SAVED, site=saved.domain, reason=repr(error))
-
-
-async def _merge(
-    table: Table[SavedSession], saved: SavedSession, before: SessionState, after: SessionState, now: int
-) -> None:
-    key, unreadable = key_of(saved.profile, saved.domain), False
+async def _merge(table: Table[SavedSession], loan: Loan, after: SessionState, now: int) -> None:
+    saved, before, unreadable = loan.saved, loan.before, False
+    key = key_of(saved.profile, saved.domain)
     for _ in range(TRIES):
         found = await table.get(key)
         latest = found.value if found and found.value else replace(saved, state=SessionState(), created=0)
         if saved.created and latest.created != saved.created:
             return
-        state = merged(before, after, latest.state)
-        fits = fitting(state)
-        if fits is not state:
-            log.warning(CUT, site=saved.domain, origins=len(state.origins), kept=len(fits.origins))
-        kept = replace(latest, state=fits, used=now, created=latest.created or now)
-        if before != after:
-            kept = replace(kept, updated=now)
+        kept = replace(
+            latest,
+            state=_cut(merged(before, after, latest.state), saved.domain),
+            created=latest.created or now,
+            updated=latest.updated if before == after else now,
+            used=now,
+        )
         try:
             await table.put(key, kept, revision=found.revision if found else None if unreadable else 0)
         except ValueError:
             unreadable = found is None  # unless it can be read next time: sealed with a key that is lost
             continue
+        loan.saved, loan.before = kept, after
         return
     log.warning(NOT_SAVED, site=saved.domain, reason="too many at once")
+
+
+def _cut(state: SessionState, site: str) -> SessionState:
+    fits = fitting(state)
+    if fits is not state:
+        log.warning(CUT, site=site, origins=len(state.origins), kept=len(fits.origins))
+    return fits
 
 
 def _site(url: str) -> str | None:

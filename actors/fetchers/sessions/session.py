@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from actors.fetchers.web.cookies import Jar
-from protocol.sessions import OriginStorage, SessionState
+from protocol.sessions import OriginStorage, SavedSession, SessionState
 
 
 @dataclass
@@ -29,3 +29,12 @@ class Session:
         self.cookies.clear()
         self.cookies.load(state.cookies)
         self.origins = {origin.origin: origin for origin in state.origins}
+
+
+@dataclass
+class Loan:
+    """A session that was lent: what was `saved` of it, and how it stood when it was kept last."""
+
+    session: Session
+    saved: SavedSession
+    before: SessionState

@@ -1,0 +1,325 @@
+"""Browser sessions of all replicas: each lives in one, is found from any, and goes on elsewhere when its own dies."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+from weakref import WeakValueDictionary
+
+import anyio
+import structlog
+from msgspec.structs import replace
+from playwright.async_api import Error
+
+from actors.fetchers.playwright.browser import Browser
+from actors.fetchers.playwright.held import Held, hold, now_ms
+from actors.fetchers.playwright.operations import OPERATIONS, Tools, ToolSettings
+from actors.fetchers.sessions import Sessions
+from actors.fetchers.web import guard
+from actors.sites import site_of
+from bus import Bus, NoResponderError, TransportError
+from bus.table import Change, Table
+from protocol.browsers import (
+    SESSION_BYTES,
+    SESSION_PREFIX,
+    AskBrowser,
+    BrowserAnswer,
+    BrowserInfo,
+    BrowserRecord,
+    CloseBrowser,
+    InSession,
+    ListBrowsers,
+    ListTabs,
+    Navigate,
+    OpenBrowser,
+)
+from protocol.faults import Code, FaultError, fault
+from protocol.subjects import BROWSER_AT, BROWSER_SESSIONS
+
+log = structlog.stdlib.get_logger()
+
+ADOPTED = "browser_session_adopted"
+MOVED = "browser_session_moved"
+ENDED = "browser_session_ended"
+NOT_KEPT = "browser_session_not_kept"
+
+TRIES = 5
+KEEP_S = 5.0
+"""How long it may take to note how a session stands, also after an operation that was cut off."""
+
+MAX_LISTED = 500
+_ROUNDS = 10
+"""How often within the idle time it is looked which sessions are idle."""
+
+
+class SessionSettings(ToolSettings, Protocol):
+    """What is read of the settings."""
+
+    @property
+    def browser_session_idle_ms(self) -> int:
+        """How long a session lives without a call."""
+        ...
+
+
+class _MovedError(Exception):
+    """The session lives in another replica by now."""
+
+
+@dataclass(eq=False)
+class BrowserSessions:
+    """The browser sessions as one replica has them: those that live here, and the way to all others."""
+
+    bus: Bus
+    browser: Browser
+    logins: Sessions
+    tools: Tools
+    settings: SessionSettings
+    _table: Table[BrowserRecord] | None = None
+    _held: dict[str, Held] = field(default_factory=dict[str, Held])
+    _locks: WeakValueDictionary[str, anyio.Lock] = field(default_factory=WeakValueDictionary[str, anyio.Lock])
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Look after the sessions that live here; at the end they stay as they were noted last, for other replicas."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._look_after)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    for session in list(self._held):
+                        await self._drop(session)
+
+    async def ask(self, asked: AskBrowser) -> BrowserAnswer:
+        """Do what is asked, here or wherever the session lives.
+
+        Raises:
+            FaultError: SESSION_NOT_FOUND, or what the operation failed with.
+        """
+        match asked.do:
+            case OpenBrowser() as do:
+                return await self._open(do)
+            case ListBrowsers():
+                return await self._list()
+            case do:
+                return await self._anywhere(do)
+
+    async def at(self, asked: AskBrowser) -> BrowserAnswer:
+        """Do what another replica was asked, in a session that lives here.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE where it lives elsewhere by now.
+        """
+        if isinstance(asked.do, OpenBrowser | ListBrowsers):
+            raise FaultError(fault(Code.VALIDATION_INVALID_PACKET))
+        try:
+            return await self._here(asked.do)
+        except _MovedError:
+            raise FaultError(fault(Code.INTERNAL_UNAVAILABLE)) from None
+
+    async def _open(self, do: OpenBrowser) -> BrowserAnswer:
+        if do.profile is not None and do.url is None:
+            message = "url: a login is one of a site, so it takes an address of the site"
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="url"))
+        if do.url is not None:
+            guard.check_url(do.url)
+        session = do.session or f"{SESSION_PREFIX}{secrets.token_urlsafe(SESSION_BYTES)}"
+        if not await self._began(session, do):
+            return await self._anywhere(ListTabs(session=session))
+        first = ListTabs(session=session) if do.url is None else Navigate(session=session, url=do.url)
+        try:
+            return await self._anywhere(first)
+        except FaultError:
+            await self._end(session)
+            raise
+
+    async def _began(self, session: str, do: OpenBrowser) -> bool:
+        """Note a new session; False where there is one of that name."""
+        now = now_ms()
+        login = site_of(do.url, "url") if do.url and do.profile else ""
+        loan = await self.logins.lend(do.profile, do.url or "")
+        record = BrowserRecord(
+            session=session, owner=self.bus.replica, profile=do.profile, login=login, created=now, used=now
+        )
+        if loan is not None:
+            record = replace(record, state=loan.session.state)
+        try:
+            await (await self._records()).put(session, record, revision=0)
+        except ValueError:
+            return False
+        return True
+
+    async def _list(self) -> BrowserAnswer:
+        found = list[BrowserInfo]()
+        for name in sorted(await (await self._records()).names())[:MAX_LISTED]:
+            change = await (await self._records()).get(name)
+            if change is not None and change.value is not None and not self._is_idle(change.value):
+                found.append(_info(change.value))
+        return BrowserAnswer(sessions=tuple(found))
+
+    # -- where a session lives -----------------------------------------------------------------------------------------
+
+    async def _anywhere(self, do: InSession) -> BrowserAnswer:
+        """Do something where the session lives; one whose replica is gone lives here from now on."""
+        for _ in range(TRIES):
+            found, record = await self._known(do.session)
+            try:
+                if record.owner != self.bus.replica:
+                    return await self._there(record.owner, do)
+                return await self._here(do)
+            except NoResponderError:
+                await self._adopt(found, record)
+            except _MovedError:
+                log.info(MOVED, session=_short(do.session))
+        raise FaultError(fault(Code.INTERNAL_UNAVAILABLE))
+
+    async def _there(self, replica: str, do: InSession) -> BrowserAnswer:
+        try:
+            return await self.bus.call(BROWSER_AT.at(replica=replica), AskBrowser(do=do))
+        except NoResponderError:
+            raise
+        except FaultError as error:
+            if error.fault.code is Code.INTERNAL_UNAVAILABLE:
+                raise _MovedError from None
+            raise
+
+    async def _adopt(self, found: Change[BrowserRecord], record: BrowserRecord) -> None:
+        """Take over a session, unless somebody else is faster."""
+        try:
+            await (await self._records()).put(
+                found.key, replace(record, owner=self.bus.replica), revision=found.revision
+            )
+        except ValueError:
+            return
+        log.info(ADOPTED, session=_short(record.session), tabs=len(record.tabs))
+
+    async def _known(self, session: str) -> tuple[Change[BrowserRecord], BrowserRecord]:
+        """Find what was written of a session last.
+
+        Raises:
+            FaultError: SESSION_NOT_FOUND, also where it was idle for too long.
+        """
+        found = await (await self._records()).get(session)
+        if found is not None and found.value is not None:
+            if not self._is_idle(found.value):
+                return found, found.value
+            await self._end(session)
+        raise FaultError(fault(Code.SESSION_NOT_FOUND))
+
+    def _is_idle(self, record: BrowserRecord) -> bool:
+        return now_ms() - record.used > self.settings.browser_session_idle_ms
+
+    # -- sessions that live here ---------------------------------------------------------------------------------------
+
+    async def _here(self, do: InSession) -> BrowserAnswer:
+        """Do something in a session that lives here, after whatever else is being done in it."""
+        async with self._lock(do.session):
+            if isinstance(do, CloseBrowser):
+                await self._known(do.session)
+                await self._end(do.session)
+                return BrowserAnswer(session=do.session)
+            held = await self._restored(do.session)
+            try:
+                answer = await OPERATIONS[type(do)](self.tools, held, do)
+            except FaultError as error:
+                if error.fault.code is Code.PAGE_CRASHED:
+                    await self._drop(do.session)
+                raise
+            finally:
+                await self._keep(held)
+            return replace(answer, session=do.session, tabs=held.tabs)
+
+    async def _restored(self, session: str) -> Held:
+        """Give a session as it was written last, in a context of the browser here."""
+        found, record = await self._known(session)
+        held = self._held.get(session)
+        if held is not None and (record.owner != self.bus.replica or held.revision != found.revision):
+            await self._drop(session)
+            held = None
+        if record.owner != self.bus.replica:
+            raise _MovedError
+        if held is None:
+            address = f"https://{f'[{record.login}]' if ':' in record.login else record.login}/"
+            loan = await self.logins.lend(record.profile, address)
+            held = self._held[session] = await hold(self.browser, record, found.revision, loan)
+        return held
+
+    async def _keep(self, held: Held) -> None:
+        """Write how a session stands; one that cannot be written is restored from what was written before."""
+        session = held.record.session
+        if self._held.get(session) is not held:
+            return
+        try:
+            with anyio.fail_after(KEEP_S, shield=True):
+                held.revision = await (await self._records()).put(session, await held.look(), revision=held.revision)
+                if held.loan is not None:
+                    await self.logins.keep(held.loan)
+        except ValueError:
+            await self._drop(session)
+            raise _MovedError from None
+        except (Error, TransportError, TimeoutError) as error:
+            log.warning(NOT_KEPT, session=_short(session), reason=type(error).__name__)
+            await self._drop(session)
+
+    async def _end(self, session: str) -> None:
+        await (await self._records()).delete(session)
+        await self._drop(session)
+        log.info(ENDED, session=_short(session))
+
+    async def _drop(self, session: str) -> None:
+        held = self._held.pop(session, None)
+        if held is not None:
+            await held.drop()
+
+    async def _look_after(self) -> None:
+        """End what nobody uses, and let go of what lives elsewhere by now."""
+        while True:
+            await anyio.sleep(self.settings.browser_session_idle_ms / 1000 / _ROUNDS)
+            for session in list(self._held):
+                lock = self._lock(session)
+                if lock.locked():
+                    continue
+                async with lock:
+                    await self._checked(session)
+
+    async def _checked(self, session: str) -> None:
+        try:
+            _, record = await self._known(session)
+        except TransportError:
+            return
+        except FaultError:
+            await self._drop(session)
+            return
+        if record.owner != self.bus.replica:
+            await self._drop(session)
+
+    async def _records(self) -> Table[BrowserRecord]:
+        if self._table is None:
+            self._table = await self.bus.table(BROWSER_SESSIONS)
+        return self._table
+
+    def _lock(self, session: str) -> anyio.Lock:
+        lock = self._locks.get(session)
+        if lock is None:
+            lock = self._locks[session] = anyio.Lock()
+        return lock
+
+
+def _info(record: BrowserRecord) -> BrowserInfo:
+    return BrowserInfo(
+        session=record.session,
+        replica=record.owner,
+        profile=record.profile,
+        tabs=len(record.tabs),
+        created=record.created,
+        used=record.used,
+    )
+
+
+def _short(session: str) -> str:
+    """Name a session in the log without giving it away."""
+    return session[: len(SESSION_PREFIX) + 6]
