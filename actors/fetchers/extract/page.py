@@ -48,7 +48,7 @@ def extract(
     """Extract from what a site sent, in whatever type it came; `url` is the last one of the redirects.
 
     Raises:
-        FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text, CONTENT_EMPTY for a PDF that is locked or a scan.
+        FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text, as a PDF that is locked or a scan.
     """
     kind = kind_of(body, content_type)
     if kind in BINARY:

@@ -1,4 +1,4 @@
-"""Reads Markdown: what stands before it is read as fields, the rest is content as it is."""
+"""Reads Markdown: what stands before it is read as fields, the rest is content, without what nobody sees."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import islice
 from actors.fetchers.extract.addresses import absolute
 from actors.fetchers.extract.formats.feeds import iso_date
 from actors.fetchers.extract.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found, bounded
+from actors.fetchers.extract.formats.markdown_shown import shown
 from actors.fetchers.extract.text import one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink
@@ -28,7 +29,8 @@ def read(text: str, url: str) -> Found | None:
     """Read Markdown; any text is."""
     front = _FRONT.match(text)
     entries = {key.lower(): _unquoted(value) for key, value in _ENTRY.findall(front[2])} if front else {}
-    body, left_out = bounded((text[front.end() :] if front else text).strip())
+    cut, left_out = bounded((text[front.end() :] if front else text).strip())
+    body, invisible = shown(cut)
     outline = tuple(islice(_outline(body), _MAX_HEADINGS))
     title = one_line(entries.get("title", ""), MAX_TITLE_CHARS)
     first = min(outline, key=lambda heading: heading.level, default=None)
@@ -48,6 +50,7 @@ def read(text: str, url: str) -> Found | None:
             outline=outline,
         ),
         left_out=left_out,
+        kept_back={"invisible texts": invisible} if invisible else {},
     )
 
 

@@ -45,7 +45,7 @@ def read_bytes(kind: Kind, body: bytes, url: str) -> Found:
     """Read a body that is no text.
 
     Raises:
-        FaultError: CONTENT_EMPTY, CONTENT_TOO_LARGE or CONTENT_UNSUPPORTED_TYPE: what its module says.
+        FaultError: CONTENT_UNSUPPORTED_TYPE or CONTENT_TOO_LARGE: what its module says.
     """
     reader: Callable[[bytes, str], Found] = import_module(_BINARY[kind]).read
     return reader(body, url)

@@ -60,7 +60,7 @@ def opened(body: bytes) -> Generator[Document]:
     """Open a PDF; one at a time in a process, for PDFium keeps what it knows in one place.
 
     Raises:
-        FaultError: CONTENT_EMPTY for what needs a password, CONTENT_UNSUPPORTED_TYPE for what is no PDF.
+        FaultError: CONTENT_UNSUPPORTED_TYPE for what needs a password or is no PDF: no other tier reads it.
     """
     library: Any = import_module("pypdfium2")
     try:
@@ -68,7 +68,7 @@ def opened(body: bytes) -> Generator[Document]:
     except library.PdfiumError as error:
         if getattr(error, "err_code", 0) in (_raw().FPDF_ERR_PASSWORD, _raw().FPDF_ERR_SECURITY):
             message = "The PDF is encrypted, and opens only with a password."
-            raise FaultError(fault(Code.CONTENT_EMPTY, message, actions=(_UNLOCK,))) from None
+            raise FaultError(fault(Code.CONTENT_UNSUPPORTED_TYPE, message, actions=(_UNLOCK,))) from None
         raise FaultError(fault(Code.CONTENT_UNSUPPORTED_TYPE, "The PDF is damaged and cannot be opened.")) from None
     try:
         yield Document(inner, library.PdfiumError)

@@ -59,7 +59,7 @@ def read(body: bytes, url: str) -> Found:
     """Read a PDF, as many of its pages as the time allows.
 
     Raises:
-        FaultError: CONTENT_EMPTY where it is locked or was scanned, CONTENT_UNSUPPORTED_TYPE where it is damaged.
+        FaultError: CONTENT_UNSUPPORTED_TYPE where it is locked, was scanned, or is damaged: no tier reads it.
     """
     del url
     with opened(body) as document:
@@ -67,7 +67,7 @@ def read(body: bytes, url: str) -> Found:
         pages = _pages(document)
         told, spoken = document.info(), document.language()
     if pages.characters == 0 or pages.meaningless > _MEANINGLESS_SHARE * pages.characters:
-        raise FaultError(fault(Code.CONTENT_EMPTY, _why_empty(count, pages), actions=(_RECOGNISE,)))
+        raise FaultError(fault(Code.CONTENT_UNSUPPORTED_TYPE, _why_empty(count, pages), actions=(_RECOGNISE,)))
     return _found(pages, count, told, spoken)
 
 
