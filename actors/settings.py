@@ -29,6 +29,9 @@ KEY_BYTES = 32
 OTHERS = frozenset({"WEFT_PYTHON"})
 """Variables that are no settings: scripts/ reads them before there is a Weft."""
 
+_TRUTHS = {"true": True, "false": False}
+"""How a variable or an option says yes and no, as TOML does."""
+
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 Ms = Annotated[int, Meta(ge=0, le=86_400_000)]
 Bytes = Annotated[int, Meta(ge=1, le=2**50)]
@@ -390,6 +393,8 @@ def _typed(name: str, text: str) -> object:
     inner = typing.get_args(_kinds()[name])[0]
     if typing.get_origin(inner) is tuple:
         return [part.strip() for part in text.split(",") if part.strip()]
+    if inner is bool:
+        return _TRUTHS.get(text.strip().lower(), text)
     return int(text) if inner is int and re.fullmatch(r"[+-]?[0-9]{1,19}", text) else text
 
 
@@ -439,6 +444,8 @@ def _type_text(kind: object) -> str:
     if inner is int:
         bounds = next(meta for meta in cast("list[Meta]", metas) if meta.le is not None)
         return f"an integer from {bounds.ge} to {bounds.le}"
+    if inner is bool:
+        return "true or false"
     return "the path of a folder" if inner is Path else "a text"
 
 

@@ -331,3 +331,14 @@ def test_what_is_no_vault_key_is_refused_and_not_repeated(key: str) -> None:
     assert caught.value.fault.field == "vault_key"
     assert key not in caught.value.fault.message
     assert key not in str(masked("vault_key", key))
+
+
+@pytest.mark.parametrize(("text", "said"), [("true", True), ("false", False), ("TRUE", True), (" False ", False)])
+def test_a_variable_says_yes_or_no(text: str, said: bool) -> None:  # noqa: FBT001 - data
+    assert load(config_file=None, overrides={}, environ={"WEFT_TIER_LEARNING": text}).settings.tier_learning is said
+
+
+@pytest.mark.parametrize("text", ["", "1", "yes", "None"])
+def test_what_is_neither_yes_nor_no_is_refused(text: str) -> None:
+    with pytest.raises(FaultError, match="tier_learning is true or false"):
+        load(config_file=None, overrides={}, environ={"WEFT_TIER_LEARNING": text})
