@@ -12,6 +12,7 @@ from actors.navigator.climb import Climb
 from actors.navigator.experience import Experience, NoExperience
 from actors.navigator.hosts import known_hosts
 from actors.navigator.memory import TierMemory
+from actors.sites import site_of
 from protocol import subjects
 from protocol.pages import Browsed, BrowsePage
 from protocol.subjects import Bucket, Subject
@@ -32,6 +33,11 @@ class Navigator(Actor):
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.TIER_HISTORY,)
 
     experience: Experience = field(default_factory=NoExperience)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Load the list of public suffixes."""
+        site_of("example.com")
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:

@@ -11,9 +11,9 @@ import anyio
 from msgspec import structs
 
 from actors.navigator import ladder, orders, trace
-from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Outcome, Overtaken, judged
+from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Outcome, Overtaken, Rejected, judged
 from actors.navigator.budget import EXPECTED_MS, Budget, budget
-from actors.navigator.experience import Experience
+from actors.navigator.experience import Early, Experience
 from actors.navigator.joining import joined
 from actors.navigator.ladder import Answer, Fail, Skip, Try, Wait
 from bus import TransportError
@@ -100,11 +100,17 @@ class Climb:
     async def _try(self, limits: Budget, tier: RenderTier) -> None:
         """Put a tier to work, and where it mostly fails the next one early."""
         self.attempts = [attempt for attempt in self.attempts if attempt.tier is not tier]
-        early = None if limits.force_tier else self.experience.hedge(self.asked.url, tier, limits.affordable)
+        early = self._early(limits, tier)
         if early is None:
             self.attempts.append(await self._attempt(tier))
         else:
             self.attempts += await self._race(limits, tier, early.tier, early.after_ms)
+
+    def _early(self, limits: Budget, tier: RenderTier) -> Early | None:
+        if limits.force_tier is not None:
+            return None
+        climbed = any(isinstance(attempt.outcome, Rejected) for attempt in self.attempts)
+        return self.experience.hedge(self.asked.url, tier, limits.affordable, climbed=climbed)
 
     async def _race(self, limits: Budget, tier: RenderTier, better: RenderTier, after_ms: int) -> list[Attempt]:
         """Start `better` when `tier` takes too long or is of no use; whoever has the page first stops the other."""

@@ -33,8 +33,10 @@ class Experience(Protocol):
         """Say where to begin among the tiers that are allowed."""
         ...
 
-    def hedge(self, url: str, tier: RenderTier, allowed: Sequence[RenderTier]) -> Early | None:
-        """Say whether the next tier is to be started early."""
+    def hedge(
+        self, url: str, tier: RenderTier, allowed: Sequence[RenderTier], *, climbed: bool = False
+    ) -> Early | None:
+        """Say whether the next tier is to be started early; `climbed`: a cheaper one was not enough in this browse."""
         ...
 
     def teach(self, url: str, attempts: Sequence[Attempt]) -> None:
@@ -50,9 +52,11 @@ class NoExperience:
         del url, allowed
         return Start()
 
-    def hedge(self, url: str, tier: RenderTier, allowed: Sequence[RenderTier]) -> Early | None:
+    def hedge(
+        self, url: str, tier: RenderTier, allowed: Sequence[RenderTier], *, climbed: bool = False
+    ) -> Early | None:
         """Never hurry."""
-        del url, tier, allowed
+        del url, tier, allowed, climbed
         return None
 
     def teach(self, url: str, attempts: Sequence[Attempt]) -> None:

@@ -83,7 +83,9 @@ class Known:
     def start(self, url: str, allowed: Sequence[RenderTier]) -> Start:
         return self.begin
 
-    def hedge(self, url: str, tier: RenderTier, allowed: Sequence[RenderTier]) -> Early | None:
+    def hedge(
+        self, url: str, tier: RenderTier, allowed: Sequence[RenderTier], *, climbed: bool = False
+    ) -> Early | None:
         return self.early if tier is CHEAP else None
 
     def teach(self, url: str, attempts: Sequence[Attempt]) -> None:
