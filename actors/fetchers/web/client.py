@@ -161,6 +161,7 @@ class WebClient:
         self._now = clock
         self._open = AsyncExitStack()
         self._http: httpx2.AsyncClient | None = None
+        self._pace: Pace | None = None
         self._merged = Merged[_Followed]()
         term_s, files = self._manners.robots_term_s, self._manners.files
         self.robots = Robots(self._robots_txt, settings.fetch_user_agent, clock, files, term_s)
@@ -171,9 +172,9 @@ class WebClient:
         backend = guard.GuardedBackend(guard.networks(self._settings.allow_private), self._resolve)
         transport: httpx2.AsyncBaseTransport = GuardedTransport(context, backend)
         if self._manners.limits is not None:
-            pace = Pace(self._manners.limits, self._manners.paces, self._now)
-            await self._open.enter_async_context(pace.running())
-            transport = PacedTransport(transport, pace, self._settings.allow_private)
+            self._pace = Pace(self._manners.limits, self._manners.paces, self._now)
+            await self._open.enter_async_context(self._pace.running())
+            transport = PacedTransport(transport, self._pace, self._settings.allow_private)
         if self._settings.fetch_cache_bytes:
             store = self._manners.store or MemoryStore(self._settings.fetch_cache_bytes)
             transport = CachingTransport(transport, store, self._now, self._settings.fetch_cache_bytes // 4)

@@ -34,6 +34,10 @@ _LINGER_S = 0.2
 
 _TRY_AGAIN_S = 0.03
 _CHANGE_S = 5.0
+_CLOSE_S = 1.0
+_LEAST_S = 0.05
+"""With less time left, no request is worth being sent."""
+
 _BUSY_MS = 1_000.0
 """When to come back where all connections are in use."""
 
@@ -121,14 +125,21 @@ class Pace:
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Give back leases that nobody uses, and all of them at the end."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._give_back_surplus)
-            try:
-                yield
-            finally:
-                tasks.cancel_scope.cancel()
-                with anyio.move_on_after(1, shield=True):
-                    await self._give_back()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._give_back_surplus)
+                try:
+                    yield
+                finally:
+                    tasks.cancel_scope.cancel()
+                    with anyio.move_on_after(_CLOSE_S, shield=True):
+                        await self._give_back()
+        except BaseExceptionGroup as errors:
+            # The task never fails: what is in the group is the block's own, which knows nothing of a group.
+            own, *more = errors.exceptions
+            if more:
+                raise
+            raise own from None
 
     async def enter(self, host: str, turn: Turn) -> None:
         """Wait until the host may be asked; `leave` when its answer is through.
@@ -137,12 +148,17 @@ class Pace:
             FaultError: RATE_LIMIT_EXCEEDED at once, where that will not be in time.
         """
         here = self._hosts.setdefault(host, _Host())
-        entered = False
+        entered, late_s = False, rates.JITTER_MS / 1000
         try:
             while not entered:
-                if not turn.part:
-                    await self._slot(host, here, turn)
-                entered = await self._open(host, here, turn)
+                slot = self._now() if turn.part else await self._slot(host, here, turn)
+                if not await self._open(host, here, turn):
+                    continue
+                # Who is held up by a busy machine would come together with the next: his slot is lost.
+                entered = turn.part or self._now() - slot <= late_s
+                if not entered:
+                    here.used -= 1
+                    late_s *= 2
         finally:
             if not entered:
                 self._surplus.set()
@@ -168,8 +184,8 @@ class Pace:
         elif here.seen and here.seen.value and here.seen.value.strikes:
             await self._change(host, here, lambda pace: (rates.answered(pace), None))
 
-    async def _slot(self, host: str, here: _Host, turn: Turn) -> None:
-        """Wait for the time at which a page may be asked for."""
+    async def _slot(self, host: str, here: _Host, turn: Turn) -> float:
+        """Wait for the time at which a page may be asked for, and give it."""
         limits = self._limits.spaced(turn.interval_ms)
         here.wanting += 1
         try:
@@ -186,13 +202,14 @@ class Pace:
         finally:
             here.wanting -= 1
         await anyio.sleep(max(0.0, slot / 1000 - self._now()))
+        return slot / 1000
 
     def _reserved(self, here: _Host, limits: Limits, turn: Turn) -> float | None:
         """Give a slot that was taken before, unless its time has gone by."""
         if limits is not self._limits:
             here.slots.clear()
         now_ms = self._now() * 1000
-        while here.slots and here.slots[0] < now_ms - limits.interval_ms:
+        while here.slots and here.slots[0] < now_ms - rates.JITTER_MS:
             here.slots.popleft()
         return here.slots.popleft() if here.slots and here.slots[0] <= turn.until * 1000 else None
 
@@ -233,9 +250,9 @@ class Pace:
     async def _freed(self, here: _Host, turn: Turn) -> None:
         """Wait for a request of this replica to end, or a moment for those of others."""
         left = turn.until - self._now()
-        if left <= 0:
+        if left <= _LEAST_S:
             raise FaultError(_too_fast(_BUSY_MS, 0))
-        with anyio.move_on_after(min(_TRY_AGAIN_S * (1 + self._chance.random()), left)):
+        with anyio.move_on_after(min(_TRY_AGAIN_S * (1 + self._chance.random()), left - _LEAST_S)):
             await here.freed.wait()
 
     async def _change(self, host: str, here: _Host, turn: Callable[[HostPace], tuple[HostPace, T]]) -> T:

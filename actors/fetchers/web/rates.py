@@ -21,6 +21,9 @@ _MAX_BACK_OFF_MS = 300_000.0
 _GRACE_MS = 5_000.0
 """How much longer than its request a lease lasts: a dead replica's is free again soon after."""
 
+JITTER_MS = 50.0
+"""A request that leaves so late comes close to the next: a burst is shorter by it, and the limit holds all the same."""
+
 _HORIZON_MS = 1_000.0
 """So far ahead a replica may take slots for those who wait in it; the next ones are for whoever comes first."""
 
@@ -123,7 +126,7 @@ def _next(pace: HostPace, limits: Limits, now_ms: float) -> float:
     """Tell when the next slot is: GCRA lets a burst come early, never the rate grow."""
     if limits.interval_ms <= 0:
         return now_ms
-    tolerated = (limits.burst - 1) * limits.interval_ms
+    tolerated = max(0.0, (limits.burst - 1) * limits.interval_ms - JITTER_MS)
     earliest = max(now_ms, pace.arrival_ms - tolerated)
     return max(earliest, pace.last_ms + limits.interval_ms) if limits.burst == 1 else earliest
 
