@@ -24,7 +24,7 @@ CONNECT_SECONDS: Final = 3.0
 """An engine that serves answers within milliseconds, on a machine with other work within tenths."""
 
 _CLOSE_SECONDS: Final = 0.25
-"""Closing takes 1 ms; an engine that is busy with a page never answers."""
+"""Closing takes 1 ms; an engine that is busy with a page does not answer, and may never."""
 
 _LARGE_BYTES: Final = 1 << 20
 """A message from here on is read in a thread: at 64 MiB it would hold the loop for a tenth of a second."""
@@ -77,8 +77,12 @@ class Connection:
     """One connection, which `connect` opens; it may be used by many tasks at once."""
 
     def __init__(self, socket: ClientConnection) -> None:
-        """Keep the socket; `closed` is set when nothing will come any more."""
+        """Keep the socket.
+
+        `closed` is set when nothing will come any more; `stuck` when the engine did not answer the farewell.
+        """
         self.closed = Event()
+        self.stuck = False
         self._socket = socket
         self._ids = itertools.count(1)
         self._pending: dict[int, _Pending] = {}
@@ -171,7 +175,7 @@ async def connect(path: Path) -> AsyncGenerator[Connection]:
                 socket.transport.abort()  # nobody waits for a farewell
                 raise
             finally:
-                await _close(socket)
+                connection.stuck = not await _close(socket)
                 tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         first, *more = group.exceptions
@@ -189,7 +193,7 @@ async def _open(path: Path) -> ClientConnection:
                 max_size=MAX_MESSAGE_BYTES,
                 compression=None,
                 ping_interval=None,
-                close_timeout=_CLOSE_SECONDS,
+                close_timeout=4 * _CLOSE_SECONDS,  # ours comes first
                 user_agent_header=None,
                 proxy=None,
             )
@@ -197,13 +201,16 @@ async def _open(path: Path) -> ClientConnection:
         raise ClosedError from error
 
 
-async def _close(socket: ClientConnection) -> None:
+async def _close(socket: ClientConnection) -> bool:
+    """Close the connection; tell whether that was answered in time."""
+    farewell = anyio.move_on_after(_CLOSE_SECONDS)
     with CancelScope(shield=True):
-        with anyio.move_on_after(_CLOSE_SECONDS):
+        with farewell:
             await socket.close()
         socket.transport.abort()  # what is still to be written would be waited for
         with anyio.move_on_after(_CLOSE_SECONDS):
             await socket.wait_closed()
+    return not farewell.cancelled_caught
 
 
 def _decode(data: bytes) -> _Message:

@@ -154,11 +154,8 @@ class Engine:
         """
         async with self._claim(_Claim(tenant, alone)) as (seat, process):
             try:
-                async with connect(process.socket) as connection:
-                    try:
-                        yield Place(connection, seat, process)
-                    finally:
-                        seat.ill |= connection.closed.is_set()
+                async with _checked(process, seat) as connection:
+                    yield Place(connection, seat, process)
             except (get_cancelled_exc_class(), ClosedError):
                 seat.ill = True
                 raise
@@ -248,3 +245,17 @@ class Engine:
             for host in self._hosts:
                 if not host.seats and anyio.current_time() - host.idle_since >= IDLE_SECONDS:
                     self._end(host)
+
+
+@asynccontextmanager
+async def _checked(process: Process, seat: Seat) -> AsyncGenerator[Connection]:
+    """Hold a connection; a page that lost it, or leaves the engine without an answer, has ended ill."""
+    connection = None
+    try:
+        async with connect(process.socket) as connection:
+            try:
+                yield connection
+            finally:
+                seat.ill |= connection.closed.is_set()
+    finally:
+        seat.ill |= connection is not None and connection.stuck

@@ -142,6 +142,17 @@ async def hang(light: Engine, going: anyio.Event) -> None:
         await page.evaluate("1")
 
 
+@pytest.mark.parametrize("html", [DEEP, "<script>while (1);</script>"])
+async def test_nor_does_one_that_its_caller_leaves_in_peace(html: str) -> None:
+    async with engine(1) as light:
+        async with light.page("") as place, opened(place.connection, always(Answer(html))) as page:
+            await page.goto("http://hostile.example/")
+            with anyio.move_on_after(0.5):
+                await page.until("document.title === 'never'")
+        await gone(place)
+        await assert_well(light)
+
+
 async def test_the_neighbour_of_a_page_that_ended_ill_may_finish_then_the_process_goes() -> None:
     async with engine(1) as light:
         async with light.page("") as neighbour:

@@ -34,6 +34,7 @@ async def test_a_call_gets_the_result_of_its_own_answer() -> None:
             for method in ("A.a", "B.b", "C.c"):
                 tasks.start_soon(call, method)
 
+    assert not connection.stuck
     assert results == {method: {"was": method} for method in ("A.a", "B.b", "C.c")}
 
 
@@ -128,7 +129,7 @@ async def test_an_engine_that_reads_no_more_holds_nobody_up_at_the_end() -> None
                     await connection.call("A.a", {"x": "x" * 5_000_000})
         over.set()
 
-    assert scope.cancelled_caught
+    assert (scope.cancelled_caught, connection.stuck) == (True, True)
 
 
 async def test_what_a_page_cannot_spell_is_mended() -> None:
