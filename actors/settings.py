@@ -180,6 +180,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     fetch_ca_file: Annotated[
         str, Meta(description="PEM file of certificate authorities to trust for sites; empty: the usual ones.")
     ] = ""
+    markdown_offers: Annotated[
+        bool,
+        Meta(
+            description="Take Markdown from sites that offer it: asked for by Accept, and where a page is read poorly, "
+            "linked by it or listed in llms.txt."
+        ),
+    ] = True
     browser_executable: Annotated[
         str,
         Meta(description="Program of the Chromium to use; empty: the one that is found (`weft doctor` says which)."),

@@ -15,7 +15,8 @@ from protocol.pages import PageEvidence
 class Extraction:
     """A page as a document, how sure each field is, and how it was come by; `tables` is parallel to the document's.
 
-    `fields` holds the confidence of the fields beyond title and content, by their wire names.
+    `fields` holds the confidence of the fields beyond title and content, by their wire names. `markdown_link` is the
+    address under which the page offers itself in Markdown, if it does.
     """
 
     summary: WebObservationSummary
@@ -27,3 +28,4 @@ class Extraction:
     titles: tuple[TitleAttempt, ...] = ()
     fields: Mapping[str, Confidence] = field(default_factory=dict[str, Confidence])
     apis: tuple[ApiPattern, ...] = ()
+    markdown_link: str = ""

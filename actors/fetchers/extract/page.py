@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -20,6 +21,7 @@ from actors.fetchers.extract.formats.kinds import BINARY, Kind, kind_of
 from actors.fetchers.extract.formats.shaping import shaped
 from actors.fetchers.extract.language import language
 from actors.fetchers.extract.markdown import writer
+from actors.fetchers.extract.parts.markdown_link import markdown_link
 from actors.fetchers.extract.product import product
 from actors.fetchers.extract.sanitised import sanitised
 from actors.fetchers.extract.sources import sources
@@ -39,6 +41,9 @@ FEW_WORDS = 150
 WALL_SCORE = 0.1
 """The most that is thought of a challenge, a login, a request for consent, an error page or an empty shell."""
 
+_MARKDOWN_NAME = re.compile(r"(?:\.md|\.markdown|/llms(?:-full)?\.txt)$", re.IGNORECASE)
+"""Names of what is Markdown, though many a site serves it as plain text."""
+
 _WIRE_NAMES = {field.name: field.encode_name for field in structs.fields(PageFields)}
 
 
@@ -51,6 +56,8 @@ def extract(
         FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text, as a PDF that is locked or a scan.
     """
     kind = kind_of(body, content_type)
+    if kind is Kind.TEXT and _MARKDOWN_NAME.search(url.partition("?")[0]):
+        kind = Kind.MARKDOWN
     if kind in BINARY:
         return shaped(reading.read_bytes(kind, body, url), url, captured_at)
     text, _ = decode(body, content_type)
@@ -73,6 +80,7 @@ def extract_html(
     grids = parts.tables(page, content)
     links, beside = _beside(page, content, fields)
     endpoints = apis.discover(page)
+    offer = markdown_link(page)
     html = sanitised(page) if include_html else UNSET
     written = writer.write(page, content)  # the last: it takes the tree apart
     summary = WebObservationSummary(
@@ -98,6 +106,7 @@ def extract_html(
         titles=decided.attempts,
         fields=sure,
         apis=endpoints,
+        markdown_link=offer,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from typing import Any, ClassVar
 
@@ -15,6 +16,8 @@ from actors.fetchers.extract.formats.kinds import kind_of
 from actors.fetchers.extract.page import extract
 from actors.fetchers.extracted import Extracted, Page
 from actors.fetchers.extracting import Extractor
+from actors.fetchers.intelligence.markdown_offer import ACCEPT
+from actors.fetchers.intelligence.offered import offered
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
@@ -70,16 +73,23 @@ class Intelligence(Actor):
             response = await self._exchange(request)
             had_at = datetime.fromtimestamp(response.received_at, UTC)
             found = await self._extract(request, response, had_at)
+            if self._welcomes_markdown(request):
+                get, read = partial(self._exchange, request), partial(self._extract, request, had_at=had_at)
+                found, response = await offered(found, response, get, read)
         except FaultError as error:
             raise FaultError(error.fault.at(url=request.url, tier=RenderTier.INTELLIGENCE.value)) from error
         return _fetched(request, response, found, had_at)
 
-    async def _exchange(self, request: FetchPage) -> Response:
-        attributes = {"http.request.method": "GET", "url.full": redact.url(request.url)}
+    def _welcomes_markdown(self, request: FetchPage) -> bool:
+        return self.settings.markdown_offers and not request.include_html
+
+    async def _exchange(self, request: FetchPage, url: str = "") -> Response:
+        asked = _asked(request, url or request.url, markdown=self._welcomes_markdown(request))
+        attributes = {"http.request.method": "GET", "url.full": redact.url(asked.url)}
         with span("GET", kind="client", attributes=attributes) as seen:
             try:
-                async with self._sessions.use(request.session, request.url) as session:
-                    response = await self._web.fetch(_asked(request), session.cookies, time_for_site(remaining_ms()))
+                async with self._sessions.use(request.session, asked.url) as session:
+                    response = await self._web.fetch(asked, session.cookies, time_for_site(remaining_ms()))
             except FaultError as error:
                 seen.fail(error.fault.code.value)
                 raise
@@ -104,9 +114,10 @@ class Intelligence(Actor):
         return found
 
 
-def _asked(request: FetchPage) -> WebRequest:
+def _asked(request: FetchPage, url: str, *, markdown: bool) -> WebRequest:
     return WebRequest(
-        request.url,
+        url,
+        headers=(("Accept", ACCEPT),) if markdown else (),
         freshness=request.freshness,
         partition=request.session or "",
         record_body=request.include_network,
