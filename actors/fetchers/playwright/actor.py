@@ -12,18 +12,23 @@ from actors.fetchers.extract.page import extract
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.playwright import chromium
 from actors.fetchers.playwright.browser import Browser
+from actors.fetchers.playwright.captures import Store
 from actors.fetchers.playwright.fetching import Fetching
+from actors.fetchers.playwright.operations import Tools
+from actors.fetchers.playwright.sessions import BrowserSessions
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
 from bus import remaining_ms, span
 from protocol import subjects
 from protocol.browse import RenderTier
+from protocol.browsers import AskBrowser, BrowserAnswer
 from protocol.faults import FaultError
 from protocol.lifecycle import Absence
 from protocol.pages import Fetched, FetchPage
-from protocol.subjects import Bucket, Objects
+from protocol.subjects import Bucket, Objects, Subject
 
 PAGES_AT_ONCE = 4
+SESSIONS_AT_ONCE = 32
 
 _ANY_PAGE = b"<title>A page</title><main><h1>A page</h1><p>It has a few words, so that everything is loaded.</p></main>"
 
@@ -33,11 +38,14 @@ class Playwright(Actor):
     """Gets pages with a real browser, which runs their scripts, and extracts from what it shows."""
 
     name: ClassVar[str] = "fetchers.playwright"
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
+    makes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSER_AT,)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, subjects.BROWSER_SESSIONS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
 
+    browser: Browser = field(init=False, repr=False)
     _fetching: Fetching = field(init=False, repr=False)
     _sessions: Sessions = field(init=False, repr=False)
+    _browser_sessions: BrowserSessions = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:
@@ -53,9 +61,15 @@ class Playwright(Actor):
     async def open(self) -> AsyncGenerator[None]:
         """Hold the browser, which is started when a page is first asked for, and what reads pages beside the loop."""
         self._sessions = Sessions(self.bus)
-        async with Extractor() as extractor, Browser(self.settings) as browser:
-            self._fetching = Fetching(self.settings, browser, extractor)
-            yield
+        async with Extractor() as extractor, Browser(self.settings) as self.browser:
+            self._fetching = Fetching(self.settings, self.browser, extractor, self._store)
+            tools = Tools(self.settings, extractor)
+            self._browser_sessions = BrowserSessions(self.bus, self.browser, self._sessions, tools, self.settings)
+            async with self._browser_sessions.open():
+                yield
+
+    async def _store(self) -> Store:
+        return await self.bus.objects(subjects.CAPTURES)
 
     @handles(subjects.FETCH.at(tier=RenderTier.PLAYWRIGHT.value), at_once=PAGES_AT_ONCE)
     async def fetch(self, request: FetchPage) -> Fetched:
@@ -71,3 +85,13 @@ class Playwright(Actor):
             seen.set_attribute("server.address", redact.host(page.final_url))
             seen.set_attribute("http.response.status_code", page.status)
             return page
+
+    @handles(subjects.BROWSER, at_once=SESSIONS_AT_ONCE)
+    async def ask_session(self, asked: AskBrowser) -> BrowserAnswer:
+        """Do something in a browser session, wherever it lives."""
+        return await self._browser_sessions.ask(asked)
+
+    @handles(subjects.BROWSER_AT, at_once=SESSIONS_AT_ONCE)
+    async def ask_session_here(self, asked: AskBrowser) -> BrowserAnswer:
+        """Do something in a browser session that lives here."""
+        return await self._browser_sessions.at(asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.async_api import Error
+from playwright.async_api import Error, Request, TimeoutError  # noqa: A004 - its name
 
 from protocol.faults import Code
 
@@ -28,19 +28,32 @@ _CRASHES = ("Page crashed", "Target crashed", "Target closed", "has been closed"
 _DOWNLOAD = "Download is starting"
 
 
-def code_of(error: Error) -> Code:
-    """Name what kept a page from being loaded."""
-    found = _NET.search(error.message)
+def code_of(failure: str) -> Code:
+    """Name what kept a page from being loaded, by the browser's words for it."""
+    found = _NET.search(failure)
     if found is None:
-        return Code.PAGE_CRASHED if is_crash(error) else Code.NETWORK_CONNECTION_FAILED
+        return Code.NETWORK_CONNECTION_FAILED
     if found[1].startswith(_TLS):
         return Code.NETWORK_TLS_FAILED
     return _CODES.get(found[1], Code.NETWORK_CONNECTION_FAILED)
 
 
+def redirects(request: Request) -> int:
+    """Count the redirects that led to a request."""
+    count, former = 0, request.redirected_from
+    while former is not None:
+        count, former = count + 1, former.redirected_from
+    return count
+
+
 def is_crash(error: Error) -> bool:
     """Whether the page, the browser or its driver is gone."""
     return any(sign in error.message for sign in _CRASHES)
+
+
+def is_timeout(error: Error) -> bool:
+    """Whether the time that was given is over."""
+    return isinstance(error, TimeoutError)
 
 
 def is_download(error: Error) -> bool:

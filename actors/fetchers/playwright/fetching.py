@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import blake2b
 from typing import Literal, Protocol
 
 import anyio
-from msgspec import structs
+import structlog
 from playwright.async_api import Error
 
-from actors.fetchers import observed_apis
 from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.page import extract_html
+from actors.fetchers.extract.page import extract, extract_html
 from actors.fetchers.extracting import Extractor
-from actors.fetchers.playwright.browser import Browser, BrowserSettings
+from actors.fetchers.playwright import captures, faults, overlays, reading, scrolling
+from actors.fetchers.playwright.answer import answered
+from actors.fetchers.playwright.browser import Browser, BrowserSettings, Context
+from actors.fetchers.playwright.captures import Keeping, Store
 from actors.fetchers.playwright.settling import FOR_FETCH
-from actors.fetchers.playwright.tab import Tab, tab
+from actors.fetchers.playwright.tab import HUNG, Tab, tab
 from actors.fetchers.sessions import Session
 from actors.fetchers.web import guard
-from actors.fetchers.web.rates import retry_after_ms
-from protocol.browse import DEFAULT_LATENCY_MS, RenderTier
-from protocol.documents import untrusted
+from protocol.browse import DEFAULT_LATENCY_MS
 from protocol.faults import Code, FaultError, fault
-from protocol.pages import Fetched, FetchPage
+from protocol.pages import Captured, Fetched, FetchPage
+
+log = structlog.stdlib.get_logger()
+
+STORAGE_NOT_KEPT = "storage_not_kept"
 
 _RESERVE_SHARE = 10
 _MAX_RESERVE_MS = 1_500
@@ -34,8 +38,12 @@ _MAX_RESERVE_MS = 1_500
 _RECORD_S = 0.5
 """How long bodies that are still being read for the record are waited for."""
 
-_MARKUP = ("text/html", "application/xhtml+xml", "")
-_FIRST_ERROR = 400
+_POLL_S = 0.01
+_EMPTY = frozenset({204, 205})
+
+MISSING_SELECTOR = "wait_for_selector"
+MISSING_ELEMENT = "screenshot_selector"
+TOO_LONG = "size"
 
 
 class FetchSettings(BrowserSettings, Protocol):
@@ -47,6 +55,11 @@ class FetchSettings(BrowserSettings, Protocol):
         ...
 
     @property
+    def fetch_max_redirects(self) -> int:
+        """Redirects of one page at most."""
+        ...
+
+    @property
     def fetch_max_bytes(self) -> int:
         """Bytes of one page at most."""
         ...
@@ -54,27 +67,31 @@ class FetchSettings(BrowserSettings, Protocol):
 
 @dataclass(frozen=True)
 class Fetching:
-    """Gets pages with one browser."""
+    """Gets pages with one browser; `store` gives where captures are kept."""
 
     settings: FetchSettings
     browser: Browser
     extractor: Extractor
+    store: Callable[[], Awaitable[Store]]
 
     async def fetch(self, request: FetchPage, session: Session, remaining_ms: int | None) -> Fetched:
         """Get one page; what it leaves behind goes into `session`.
 
         Raises:
-            FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, PAGE_CRASHED, BROWSER_* or CONTENT_*.
+            FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, PAGE_CRASHED, BROWSER_*, CONTENT_*, or
+                ELEMENT_NOT_FOUND where the page shows nothing but the want of what was waited for.
         """
         guard.check_url(request.url)
-        deadline_s = time.monotonic() + _time_for_site(remaining_ms) / 1000
+        left_ms = DEFAULT_LATENCY_MS if remaining_ms is None else remaining_ms
+        reserve_ms = min(left_ms // _RESERVE_SHARE, _MAX_RESERVE_MS)
         try:
-            with anyio.fail_after(deadline_s - time.monotonic()):
+            with anyio.fail_after((left_ms - reserve_ms / 4) / 1000):
+                deadline_s = time.monotonic() + (left_ms - reserve_ms) / 1000
                 async with (
                     self.browser.context(session) as context,
-                    tab(context, block=self._blocks(request), bodies=True) as page,
+                    tab(context, block=self._blocks(request), bodies=request.include_network) as page,
                 ):
-                    return await self._fetch(request, page, deadline_s)
+                    return await _Visit(self, request, context, page, deadline_s).fetched()
         except TimeoutError as error:
             raise FaultError(fault(Code.NETWORK_TIMEOUT)) from error
         except Error as error:
@@ -84,44 +101,130 @@ class Fetching:
         looked_at = request.screenshot is not None or request.pdf
         return self.settings.browser_block == "always" or (self.settings.browser_block == "unseen" and not looked_at)
 
-    async def _fetch(self, request: FetchPage, page: Tab, deadline_s: float) -> Fetched:
-        await page.go(request.url, (deadline_s - time.monotonic()) * 1000)
-        cut_short = await page.settle(FOR_FETCH, deadline_s)
-        html = await page.html(self.settings.fetch_max_bytes)
-        now = datetime.now(UTC)
-        found = await self.extractor.run(
-            extract_html, html, page.page.url, include_html=request.include_html, captured_at=now
+
+@dataclass
+class _Visit:
+    """One page on its way; `cut_short` is the first limit that it met."""
+
+    by: Fetching
+    request: FetchPage
+    context: Context
+    page: Tab
+    deadline_s: float
+    cut_short: str = ""
+
+    async def fetched(self) -> Fetched:
+        """Go there, and answer with what is there."""
+        as_file = await self._went()
+        main = self.page.seen.main
+        if as_file or (main is not None and not reading.is_markup(main.headers.get("content-type", ""))):
+            found = await self._plain(as_file=as_file)
+            taken = await self._captures()
+        else:
+            await self._prepare()
+            found, taken = await self._shown()
+        await self._keep()
+        return answered(self.request, self.page, found, taken, self.cut_short)
+
+    async def _went(self) -> bool:
+        """Go to the address, and tell whether it is a file that the browser does not show."""
+        try:
+            response = await self.page.go(self.request.url, self.deadline_s)
+        except FaultError:
+            if self.page.seen.main is not None and self.page.seen.main.status in _EMPTY:
+                return False
+            raise
+        limit = self.by.settings.fetch_max_redirects
+        if response is not None and faults.redirects(response.request) > limit:
+            raise FaultError(fault(Code.HTTP_TOO_MANY_REDIRECTS))
+        return response is None
+
+    async def _prepare(self) -> None:
+        """Have the page show everything that was asked for."""
+        self._cut(await self.page.settle(FOR_FETCH, self.deadline_s))
+        if self.cut_short == HUNG:
+            await self.page.stop()
+            return
+        if self.request.dismiss_overlays:
+            await overlays.dismiss(self.page, self.deadline_s)
+        if self.request.wait_for_selector is not None:
+            await self._wait_for(self.request.wait_for_selector)
+        if self.request.scroll_to_load:
+            self._cut(await scrolling.load(self.page, self.deadline_s))
+
+    async def _wait_for(self, selector: str) -> None:
+        left_ms = max((self.deadline_s - time.monotonic()) * 1000, 1)
+        try:
+            await self.page.page.wait_for_selector(selector, state="attached", timeout=left_ms)
+        except Error as error:
+            if faults.is_crash(error):
+                raise
+            self._cut(MISSING_SELECTOR)
+        else:
+            self._cut(await self.page.settle(FOR_FETCH, self.deadline_s))
+
+    async def _shown(self) -> tuple[Extraction, tuple[Captured, ...]]:
+        self.page.check()
+        written = await self.page.html(self.by.settings.fetch_max_bytes)
+        self._cut(TOO_LONG if written.cut else "")
+        taken = await self._captures()
+        found = await self.by.extractor.run(
+            extract_html,
+            written.html,
+            self.page.page.url,
+            include_html=self.request.include_html,
+            captured_at=datetime.now(UTC),
         )
-        return _fetched(request, page, found, now, cut_short)
+        if self.cut_short == MISSING_SELECTOR and not found.evidence.content_length:
+            message = f"The page has no element {self.request.wait_for_selector}, nor anything else."
+            raise FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field="wait_for_selector"))
+        return found, taken
 
+    async def _plain(self, *, as_file: bool) -> Extraction:
+        limit = self.by.settings.fetch_max_bytes
+        body = await reading.body_of(self.page, limit, self.deadline_s, as_file=as_file)
+        return await self.by.extractor.run(
+            extract,
+            body.data,
+            body.content_type,
+            body.url,
+            include_html=self.request.include_html,
+            captured_at=datetime.now(UTC),
+        )
 
-def _time_for_site(remaining_ms: int | None) -> int:
-    left = DEFAULT_LATENCY_MS if remaining_ms is None else remaining_ms
-    return max(left - min(left // _RESERVE_SHARE, _MAX_RESERVE_MS), 1)
+    async def _captures(self) -> tuple[Captured, ...]:
+        """Take and keep what was asked for, and what the page had the browser download."""
+        shot, pdf, downloads = self.request.screenshot, self.request.pdf, self.page.seen.downloads
+        if shot is None and not pdf and not downloads:
+            return ()
+        keeping = Keeping(await self.by.store(), self.by.settings.fetch_max_bytes)
+        taken: list[Captured] = []
+        if shot is not None:
+            try:
+                data = await captures.screenshot(self.page.page, shot)
+                taken += await keeping.keep("screenshot", data, f"image/{shot.form}")
+            except Error as error:
+                if faults.is_crash(error):
+                    raise
+                self._cut(MISSING_ELEMENT)
+        if pdf:
+            data = await self.page.page.pdf(print_background=True)
+            taken += await keeping.keep("pdf", data, "application/pdf")
+        for download in downloads:
+            taken += await keeping.download(download, self.deadline_s - time.monotonic())
+        return tuple(taken)
 
+    async def _keep(self) -> None:
+        """Wait for what is still being recorded, and keep what the page has left of a saved login."""
+        with anyio.move_on_after(_RECORD_S):
+            while self.page.seen.reading:  # noqa: ASYNC110 - Playwright reads in tasks of its own
+                await anyio.sleep(_POLL_S)
+        if self.context.session.profile is None:
+            return
+        try:
+            await self.context.keep()
+        except Error as error:
+            log.warning(STORAGE_NOT_KEPT, reason=type(error).__name__)
 
-def _fetched(request: FetchPage, page: Tab, found: Extraction, now: datetime, cut_short: str) -> Fetched:
-    url = page.page.url
-    digest = blake2b(f"{url}\n{found.summary.markdown}".encode("utf-8", "replace"), digest_size=12)
-    main = page.seen.main
-    headers = main.headers if main else {}
-    return Fetched(
-        tier=RenderTier.PLAYWRIGHT,
-        status=main.status if main else 200,
-        final_url=url,
-        content_type=headers.get("content-type", ""),
-        document=untrusted(f"page_{digest.hexdigest()}", found.summary),
-        evidence=structs.replace(found.evidence, cut_short=cut_short),
-        title=found.title,
-        content=found.content,
-        tables=found.tables,
-        fields=dict(found.fields),
-        apis=observed_apis.merged(page.seen.exchanges, found.apis, by_browser=True),
-        selectors=found.selectors,
-        titles=found.titles,
-        fetched_at=int(now.timestamp() * 1000),
-        retry_after_ms=retry_after_ms(headers.get("retry-after"), time.time()),
-        network=tuple(page.seen.exchanges) if request.include_network else (),
-        console=tuple(page.seen.lines) if request.include_console else (),
-        dialogs=tuple(page.seen.dialogs),
-    )
+    def _cut(self, limit: str) -> None:
+        self.cut_short = self.cut_short or limit

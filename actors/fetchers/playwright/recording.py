@@ -26,6 +26,9 @@ _MAX_DOWNLOADS = 5
 _ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "manifest", "texttrack", "cspviolationreport"})
 """Kinds of requests that a page is not waiting for."""
 
+_ABORTED = "ERR_ABORTED"
+"""What the page itself stopped, or another navigation did."""
+
 _SCRIPTED = frozenset({"xhr", "fetch"})
 _REDIRECTS = range(300, 400)
 
@@ -47,11 +50,23 @@ class Recorder:
     page: Page
     bodies: bool = False
     crashed: bool = False
+    failure: str = ""
+    """What kept the last document from coming, in the browser's words."""
+
+    broken: bool = False
+    """Whether the main document broke off before its end."""
+
+    live: bool = False
+    """Whether the page has a socket or a worker, whose words nothing announces."""
+
     scripts: int = 0
     documents: int = 0
     main: Response | None = None
     main_url: str = ""
     exchanges: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
+    calls: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
+    """Those of the exchanges that the page's scripts made."""
+
     lines: deque[ConsoleMessage] = field(default_factory=lambda: deque(maxlen=_MAX_LINES))
     dialogs: list[Dialog] = field(default_factory=list[Dialog])
     downloads: list[Download] = field(default_factory=list[Download])
@@ -72,6 +87,8 @@ class Recorder:
         page.on("download", self._download)
         page.on("popup", _close)
         page.on("crash", self._crash)
+        page.on("websocket", self._lives)
+        page.on("worker", self._lives)
 
     @property
     def under_way(self) -> int:
@@ -90,8 +107,11 @@ class Recorder:
     def _asked(self, request: Request) -> None:
         if request.is_navigation_request() and request.frame == self.page.main_frame:
             self.main_url = request.url
+            self.broken = False
             self.documents += 1
             self._under_way.clear()
+        if request.resource_type == "eventsource":
+            self.live = True
         if request.resource_type == "script":
             self.scripts += 1
         if request.resource_type not in _ENDLESS and not request.url.startswith(("data:", "blob:")):
@@ -106,6 +126,11 @@ class Recorder:
                 self._done(request)
 
     def _failed(self, request: Request) -> None:
+        if request.is_navigation_request() and request.frame == self.page.main_frame:
+            self.failure = request.failure or ""
+        main = self.main.request if self.main is not None else None
+        if request == main and _ABORTED not in (request.failure or ""):
+            self.broken = True
         self._done(request)
 
     async def _finished(self, request: Request) -> None:
@@ -129,20 +154,21 @@ class Recorder:
         finally:
             self._reading -= 1
         timing = request.timing
-        self.exchanges.append(
-            NetworkRequest(
-                url=redact.url(request.url),
-                method=request.method,
-                status=response.status,
-                status_text=response.status_text,
-                headers=redact.headers(response.headers.items()),
-                request_headers=redact.headers(request.headers.items()),
-                timestamp=round(timing["startTime"]),
-                content_type=content_type,
-                response_body=redact.json_body(body, content_type if body else ""),
-                duration=max(round(timing["responseEnd"]), 0),
-            )
+        exchange = NetworkRequest(
+            url=redact.url(request.url),
+            method=request.method,
+            status=response.status,
+            status_text=response.status_text,
+            headers=redact.headers(response.headers.items()),
+            request_headers=redact.headers(request.headers.items()),
+            timestamp=round(timing["startTime"]),
+            content_type=content_type,
+            response_body=redact.json_body(body, content_type if body else ""),
+            duration=max(round(timing["responseEnd"]), 0),
         )
+        self.exchanges.append(exchange)
+        if request.resource_type in _SCRIPTED:
+            self.calls.append(exchange)
 
     async def _body(self, request: Request, response: Response, content_type: str) -> bytes:
         """Read a body that is JSON, while there are not too many of them and it is not too long."""
@@ -173,6 +199,9 @@ class Recorder:
             return
         with suppress(Error):
             await download.cancel()
+
+    def _lives(self, _: object) -> None:
+        self.live = True
 
     def _crash(self, _: Page) -> None:
         self.crashed = True

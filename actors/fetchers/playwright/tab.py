@@ -6,155 +6,190 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import anyio
-import msgspec
+from msgspec import Struct
 from playwright.async_api import Error, Page, Response
 
 from actors.fetchers.playwright import faults, frames
 from actors.fetchers.playwright.browser import Context
-from actors.fetchers.playwright.cdp import Cdp, of_page
+from actors.fetchers.playwright.cdp import of_page
 from actors.fetchers.playwright.gate import Gate
 from actors.fetchers.playwright.loading import script
 from actors.fetchers.playwright.recording import Recorder
-from actors.fetchers.playwright.settling import POLL_MS, Look, Settling, wait_ms
+from actors.fetchers.playwright.settling import (
+    NOTHING_KNOWN,
+    POLL_MS,
+    Ahead,
+    Around,
+    Look,
+    Settling,
+    ahead_in_ms,
+    is_static,
+    rest_in_ms,
+)
+from actors.fetchers.playwright.world import CrashedError, HungError, World
 from protocol.faults import Code, FaultError, fault
-
-_WORLD = "weft"
-_LOOK_S = 2.0
-"""How long a page may take to answer one look before it counts as hung."""
 
 UNSETTLED = "settle"
 HUNG = "hung"
 OVERTIME = "deadline"
 
+_AHEAD = "globalThis[Symbol.for('weft')]()"
+_ERROR_PAGE = "chrome-error:"
+
+T = TypeVar("T")
+
+
+class Written(Struct, frozen=True):
+    """A document as the serialiser wrote it; `cut` where it is longer than the limit."""
+
+    html: str
+    cut: bool
+
 
 @dataclass(eq=False)
 class Tab:
-    """One tab with what is recorded of it; every method raises FaultError where the page or the browser is gone."""
+    """One tab with what is recorded of it; every method raises PAGE_CRASHED where the page or the browser is gone."""
 
     page: Page
-    cdp: Cdp
+    world: World
     gate: Gate
     seen: Recorder
-    _frame: str = ""
-    _world: int = 0
 
-    async def go(self, url: str, timeout_ms: float) -> Response | None:
+    async def go(self, url: str, deadline_s: float) -> Response | None:
         """Go to an address, until its document begins to come; None where it leads to a file.
 
         Raises:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS or PAGE_CRASHED.
         """
         try:
-            return await self.page.goto(url, wait_until="commit", timeout=max(timeout_ms, 1))
+            left_ms = max((deadline_s - time.monotonic()) * 1000, 1)
+            return await self.page.goto(url, wait_until="commit", timeout=left_ms)
         except Error as error:
             if faults.is_download(error):
                 return None
-            raise self._fault(error) from error
+            raise self.fault(error) from error
 
     async def settle(self, settling: Settling, deadline_s: float) -> str:
         """Wait until the page is settled; gives the name of what ended the wait where it is not.
 
         `deadline_s` is of the clock that only goes forward. The cap counts from when the document has been read.
         """
-        began: float | None = None
+        asked_s, began_s = time.monotonic(), 0.0
         while True:
-            now = time.monotonic()
+            try:
+                look = await self._ask("observe", Look, deadline_s)
+                now = time.monotonic()
+                began_s = began_s or (now if look.ready != "loading" else 0.0)
+                pause_ms = await self._rest_in_ms(look, settling, (now - asked_s) * 1000)
+            except HungError:
+                return HUNG if time.monotonic() < deadline_s or self.seen.main is not None else OVERTIME
+            if pause_ms == 0:
+                return ""
             if now >= deadline_s:
                 return OVERTIME
-            if began is not None and (now - began) * 1000 >= settling.cap_ms:
+            left_ms = (began_s - now) * 1000 + settling.cap_ms if began_s else POLL_MS
+            if left_ms <= 0:
                 return UNSETTLED
-            look = await self._look(deadline_s)
-            if look is None:
-                return HUNG
-            if look.ready != "loading" and began is None:
-                began = now
-            pause = wait_ms(look, self.seen.quiet_ms(), settling, scripts=self.seen.scripts)
-            if pause == 0:
-                return ""
-            await anyio.sleep(min(pause, POLL_MS * 2, max(deadline_s - now, 0) * 1000) / 1000)
+            await anyio.sleep(max(min(pause_ms, left_ms, (deadline_s - now) * 1000), 1) / 1000)
 
-    async def html(self, limit: int) -> str:
-        """Write the page as it is shown, `limit` characters at most.
+    async def run(self, expression: str, kind: type[T]) -> T | None:
+        """Evaluate in our own world; None where the page does not answer."""
+        try:
+            return await self.world.ask(expression, kind)
+        except HungError:
+            return None
+        except (Error, CrashedError) as error:
+            raise self.fault(error) from error
+
+    async def html(self, limit: int) -> Written:
+        """Write the page as it is shown, `limit` characters at most; a page that is hung is stopped first.
 
         Raises:
-            FaultError: BROWSER_PAGE_HUNG where its scripts never end; PAGE_CRASHED.
+            FaultError: BROWSER_PAGE_HUNG where even that does not help; PAGE_CRASHED.
         """
         expression = f"({script('serialise')})({limit})"
-        written = await self._evaluate(expression)
+        written = await self.run(expression, Written)
+        if written is None:
+            await self._stop()
+            written = await self.run(expression, Written)
         if written is None:
             raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
+        return Written(await frames.filled(self.page.main_frame, written.html, limit), written.cut)
+
+    async def stop(self) -> None:
+        """Let no script of the page run any more."""
+        await self._stop()
+
+    async def _stop(self) -> None:
+        with suppress(Error, CrashedError):
+            await self.world.stop()
+
+    async def _rest_in_ms(self, look: Look, settling: Settling, waited_ms: float) -> float:
+        """Tell how long to wait for the next look, 0 for a page at rest."""
+        seen = self.seen
+        around = Around(seen.quiet_ms(), waited_ms, seen.scripts, seen.live)
+        pause_ms = rest_in_ms(look, around, settling)
+        if pause_ms or is_static(look, around):
+            return pause_ms
         try:
-            return await frames.filled(self.page.main_frame, str(written["html"]), limit)
-        except Error as error:
-            raise self._fault(error) from error
+            ahead = await self.world.ask_page(_AHEAD, Ahead, NOTHING_KNOWN)
+        except (Error, CrashedError) as error:
+            raise self.fault(error) from error
+        return ahead_in_ms(ahead, look, around, settling)
 
-    async def _look(self, deadline_s: float) -> Look | None:
-        """Look at the document; None where it does not answer."""
-        while True:
-            with anyio.move_on_after(min(_LOOK_S, max(deadline_s - time.monotonic(), 0.1))):
-                value = await self._evaluate(script("observe"))
-                if value is not None:
-                    return msgspec.convert(value, Look)
-                await anyio.sleep(POLL_MS / 1000)
-                continue
-            return None
-
-    async def _evaluate(self, expression: str) -> Any:
-        """Evaluate in a world of our own, where no script of the page has changed anything; None between documents."""
+    async def _ask(self, name: str, kind: type[T], deadline_s: float) -> T:
         try:
-            if not self._frame:
-                tree = await self.cdp.send("Page.getFrameTree")
-                self._frame = str(tree["frameTree"]["frame"]["id"])
-            for _ in range(2):
-                if not self._world:
-                    made = await self.cdp.send(
-                        "Page.createIsolatedWorld", {"frameId": self._frame, "worldName": _WORLD}
-                    )
-                    self._world = int(made["executionContextId"])
-                with suppress(Error):
-                    answer = await self.cdp.send(
-                        "Runtime.evaluate",
-                        {"expression": expression, "contextId": self._world, "returnByValue": True},
-                    )
-                    return answer["result"].get("value")
-                if self.seen.crashed:
-                    break
-                self._world = 0
-        except Error as error:
-            raise self._fault(error) from error
-        if self.seen.crashed:
-            raise FaultError(fault(Code.PAGE_CRASHED))
-        return None
+            return await self.world.ask(script(name), kind, deadline_s - time.monotonic())
+        except (Error, CrashedError) as error:
+            raise self.fault(error) from error
 
-    def _fault(self, error: Error) -> FaultError:
-        """Say why something failed: the gate knows best, then the proxy, then the browser."""
-        if self.seen.crashed or faults.is_crash(error):
+    def check(self) -> None:
+        """See that there is a page: one may lead on to an address that cannot be had, or break off.
+
+        Raises:
+            FaultError: NETWORK_*, SECURITY_* or HTTP_TOO_MANY_REDIRECTS.
+        """
+        if self.page.url.startswith(_ERROR_PAGE):
+            raise self._why(self.seen.failure)
+        if self.seen.broken:
+            raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED))
+
+    def fault(self, error: Error | CrashedError) -> FaultError:
+        """Say why something failed."""
+        if isinstance(error, CrashedError) or self.seen.crashed or faults.is_crash(error):
             return FaultError(fault(Code.PAGE_CRASHED))
+        if faults.is_timeout(error):
+            return FaultError(fault(Code.NETWORK_TIMEOUT))
+        return self._why(error.message)
+
+    def _why(self, failure: str) -> FaultError:
+        """Say why no document came: the gate knows best, then the proxy, then the browser."""
         if self.gate.refused is not None:
             return FaultError(self.gate.refused)
-        code = faults.code_of(error)
-        if code is Code.NETWORK_CONNECTION_FAILED:
-            refusal = self.gate.proxy.refusal(self.seen.main_url)
-            if refusal is not None:
-                return FaultError(refusal)
-        if "Timeout" in error.message and "exceeded" in error.message:
-            code = Code.NETWORK_TIMEOUT
-        return FaultError(fault(code))
+        code = faults.code_of(failure)
+        refusal = self.gate.proxy.refusal(self.seen.main_url) if code is Code.NETWORK_CONNECTION_FAILED else None
+        return FaultError(refusal or fault(code))
 
 
 @asynccontextmanager
 async def tab(context: Context, *, block: bool = False, bodies: bool = False) -> AsyncGenerator[Tab]:
-    """Open a tab in a context; with `block` it does without what nobody looks at, with `bodies` it records JSON."""
+    """Open a tab in a context; with `block` it does without what nobody looks at, with `bodies` it records JSON.
+
+    The tab is closed with its context.
+    """
     page = await context.page()
     recorder = Recorder(page, bodies=bodies)
     recorder.attach()
     try:
-        session = await of_page(context.raw, page)
-        gate = Gate(session, context.proxy)
+        cdp = await of_page(context.raw, page)
+        await page.add_init_script(script("timers"))
+        gate = Gate(cdp, context.proxy)
         await gate.close_in(block=block)
     except Error as error:
         raise FaultError(fault(Code.PAGE_CRASHED)) from error
-    yield Tab(page, session, gate, recorder)
+    world = World(cdp)
+    page.on("crash", lambda _: world.crash())
+    yield Tab(page, world, gate, recorder)

@@ -44,7 +44,8 @@
       if (element !== document.body && element !== document.documentElement && shows(element)) return true;
     }
     const body = document.body;
-    return body !== null && body.textContent.length < 2000 && WORDS.test(body.innerText.trim());
+    if (body === null || body.textContent.length > 2000) return false;
+    return body.innerText.split('\n').some((line) => WORDS.test(line.trim()));
   }
 
   function programs() {
@@ -61,6 +62,5 @@
     quiet: performance.now() - known.last,
     loading: waits(),
     programs: programs(),
-    length: document.body ? document.body.textContent.length : 0,
   };
 })()

@@ -6,6 +6,7 @@
   const LEAST = 30;
   const text = (value) => value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/\u00a0/g, '&nbsp;');
   const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/\u00a0/g, '&nbsp;');
+  const kept = globalThis.__weft?.kept; // rows of a list that shows only some of them at a time
   const out = [];
   let size = 0;
 
@@ -73,6 +74,10 @@
     if (VOID.has(name)) return;
     stack.push(`</${name}>`);
     if (name === 'template') return;
+    if (kept?.list === node && kept.rows.size > node.childElementCount) {
+      for (const row of kept.rows.values()) put(row);
+      return;
+    }
     const root = node.shadowRoot;
     later(stack, root ? root.childNodes : node.childNodes, { ...place, shadow: place.shadow || root !== null, raw: RAW.has(name) });
   }

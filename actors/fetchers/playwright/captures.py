@@ -1,0 +1,101 @@
+"""Takes pictures and PDFs of a page, and keeps them and its downloads where others can fetch them."""
+
+from __future__ import annotations
+
+import mimetypes
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+import anyio
+import anyio.to_thread
+import structlog
+from playwright.async_api import Download, Error, Page
+
+from protocol.pages import Captured, Screenshot
+
+log = structlog.stdlib.get_logger()
+
+NOT_KEPT = "capture_not_kept"
+
+_MAX_HEIGHT = 16_000
+"""Pixels of a picture; Chromium draws no texture that is higher than 16,384."""
+
+_TIMEOUT_MS = 10_000.0
+_MAX_NAME_CHARS = 120
+_A_FILE = "application/octet-stream"
+
+Kind = Literal["screenshot", "pdf", "download"]
+
+
+class Store(Protocol):
+    """Where bytes are kept by name."""
+
+    async def put(self, name: str, data: bytes) -> None:
+        """Keep bytes."""
+        ...
+
+
+async def screenshot(page: Page, wanted: Screenshot) -> bytes:
+    """Take a picture; raises Playwright's Error where its element is not there."""
+    quality = None if wanted.form == "png" else wanted.quality
+    if wanted.selector:
+        element = page.locator(wanted.selector).first
+        return await element.screenshot(type=wanted.form, quality=quality, animations="disabled", timeout=_TIMEOUT_MS)
+    if not wanted.full_page:
+        return await page.screenshot(type=wanted.form, quality=quality, animations="disabled", timeout=_TIMEOUT_MS)
+    width, height = await page.evaluate(
+        "() => [document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+    )
+    return await page.screenshot(
+        type=wanted.form,
+        quality=quality,
+        animations="disabled",
+        timeout=_TIMEOUT_MS,
+        full_page=True,
+        clip={"x": 0, "y": 0, "width": max(int(width), 1), "height": max(min(int(height), _MAX_HEIGHT), 1)},
+    )
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Puts captures into a store; one that it does not take is left out, and logged."""
+
+    store: Store
+    max_bytes: int
+
+    async def keep(self, kind: Kind, data: bytes, media_type: str, file_name: str = "") -> tuple[Captured, ...]:
+        """Keep one capture."""
+        name = f"{kind}-{secrets.token_hex(16)}{mimetypes.guess_extension(media_type) or ''}"
+        try:
+            if len(data) > self.max_bytes:
+                raise ValueError("it is larger than a page may be")  # noqa: TRY301 - as the store says of its own bound
+            await self.store.put(name, data)
+        except (ValueError, OSError) as error:
+            log.warning(NOT_KEPT, kind=kind, size=len(data), reason=str(error))
+            return ()
+        return (Captured(kind=kind, name=name, media_type=media_type, size=len(data), file_name=file_name),)
+
+    async def download(self, download: Download, wait_s: float) -> tuple[Captured, ...]:
+        """Keep a file that the page had the browser download."""
+        read = await file_of(download, self.max_bytes, wait_s)
+        if read is None:
+            return ()
+        name = Path(download.suggested_filename).name[:_MAX_NAME_CHARS]
+        return await self.keep("download", read, mimetypes.guess_type(name)[0] or _A_FILE, name)
+
+
+async def file_of(download: Download, max_bytes: int, wait_s: float) -> bytes | None:
+    """Read a download once it is there; None where it fails, is too large or too late."""
+    with anyio.move_on_after(max(wait_s, 0)):
+        try:
+            path = Path(await download.path())
+        except Error:
+            return None
+        return await anyio.to_thread.run_sync(_read, path, max_bytes)
+    return None
+
+
+def _read(path: Path, max_bytes: int) -> bytes | None:
+    return None if path.stat().st_size > max_bytes else path.read_bytes()

@@ -1,0 +1,101 @@
+"""The actor with its browser and the site, in a thread of their own, so that a module of tests shares them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import urlencode
+
+import anyio
+import anyio.from_thread
+from anyio.from_thread import BlockingPortal
+
+from actors.fetchers.playwright.actor import Playwright
+from actors.fetchers.playwright.browser import Browser
+from actors.settings import Settings
+from bus import Bus
+from bus.memory.keyvalue import HeldKeys, MemoryKeys
+from bus.table import Table
+from protocol.pages import Fetched, FetchPage
+from protocol.subjects import Bucket, Objects
+from tests.site import Site, serve_site
+
+LIMIT_S = 40.0
+"""What one fetch may take before a test fails."""
+
+
+@dataclass
+class Shelf:
+    """A bus that keeps things and says nothing."""
+
+    kept: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    tables: dict[str, Table[Any]] = field(default_factory=dict[str, Table[Any]])
+
+    async def put(self, name: str, data: bytes) -> None:
+        self.kept[name] = data
+
+    async def objects(self, entry: Objects) -> Shelf:
+        return self
+
+    async def table(self, bucket: Bucket[Any]) -> Table[Any]:
+        keys = MemoryKeys(HeldKeys(ttl_ms=None), lambda: None)
+        return self.tables.setdefault(bucket.name, Table(bucket, keys))
+
+
+@dataclass(frozen=True)
+class Browsing:
+    """An actor that works, and the site that it may fetch from."""
+
+    site: Site
+    actor: Playwright
+    shelf: Shelf
+    portal: BlockingPortal
+
+    @property
+    def browser(self) -> Browser:
+        """What the actor holds."""
+        return self.actor.browser
+
+    def fetch(self, url: str, **options: Any) -> Fetched:
+        """Have one page fetched; `url` may be a path of the site."""
+        found: Fetched = self.portal.call(self.fetching, url, options)
+        return found
+
+    async def fetching(self, url: str, options: dict[str, Any]) -> Fetched:
+        """Fetch, in the loop of the actor."""
+        where = self.site.url(url) if url.startswith("/") else url
+        with anyio.fail_after(LIMIT_S):
+            return await self.actor.fetch(FetchPage(url=where, **options))
+
+    def text(self, url: str, **options: Any) -> str:
+        """Fetch, and give the words of the page."""
+        summary = self.fetch(url, **options).document.content
+        return cast("str", summary.text)
+
+
+def page(html: str, **options: str | int) -> str:
+    """Give the path of a page of the site with this markup; `options` as `/asked` knows them."""
+    return f"/asked?{urlencode({'body': html, **options})}"
+
+
+@contextmanager
+def browsing(**settings: Any) -> Generator[Browsing]:
+    """Run the actor and the site while the block lasts."""
+    with (
+        anyio.from_thread.start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(_running(settings)) as (site, actor, shelf),
+    ):
+        yield Browsing(site, actor, shelf, portal)
+
+
+@asynccontextmanager
+async def _running(settings: dict[str, Any]) -> AsyncGenerator[tuple[Site, Playwright, Shelf]]:
+    shelf = Shelf()
+    values: dict[str, Any] = {"allow_private": ("127.0.0.0/8",), **settings}
+    chosen = Settings(**values)
+    async with serve_site() as site:
+        actor = Playwright(bus=cast("Bus", shelf), settings=chosen)
+        async with actor.open():
+            yield site, actor, shelf
