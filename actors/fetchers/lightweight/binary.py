@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import subprocess
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -40,15 +41,17 @@ class Wall(Struct, frozen=True, kw_only=True):
 
 def absence(settings: Choice) -> Absence | None:
     """Say why the engine cannot work here, if it cannot; runs its program once, so it takes some 50 ms."""
+    if sys.platform != "linux":
+        return Absence(reason="The sandbox of the light engine needs Linux.")
     found = find()
     if found is None:
         return Absence(
             reason=f"The package {PACKAGE} is not installed.", cure="Install the extra: pip install 'weft[light]'."
         )
-    lacking = [wall for wall in walls() if not wall.present]
+    lacking = [wall.detail for wall in walls() if not wall.present]
     if lacking and not settings.light_without_walls:
         return Absence(
-            reason=f"The sandbox lacks a wall here: {'; '.join(wall.detail for wall in lacking)}.",
+            reason=f"The sandbox lacks a wall: {'; '.join(lacking)}.",
             cure="Run on Linux 5.13 or later with Landlock and seccomp, or accept pages without that wall: "
             "light_without_walls = true.",
         )
@@ -56,8 +59,8 @@ def absence(settings: Choice) -> Absence | None:
     if why is None:
         return None
     return Absence(
-        reason=f"The program of {PACKAGE} does not run here: {why}.",
-        cure="It needs glibc 2.35 or later (Debian 12, Ubuntu 22.04).",
+        reason=f"The program of {PACKAGE} does not run in its sandbox: {why}.",
+        cure="It needs glibc 2.35 or later, and where Weft runs as root, the right to become another user.",
     )
 
 
