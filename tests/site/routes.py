@@ -15,6 +15,7 @@ from typing import Protocol, cast
 from tests.site.account import answer_account
 from tests.site.answers import HTML, Answer, Ask, Break, Drip, Headers, Reply, text
 from tests.site.apps import answer_apps, answer_corpus
+from tests.site.documents import DOCUMENTS
 from tests.site.rehearsed import REHEARSED
 from tests.site.scripted import SCRIPTED
 
@@ -204,4 +205,5 @@ ROUTES: tuple[tuple[str, Callable[[Ask], Answer]], ...] = (
     ("/corpus", answer_corpus),
     *SCRIPTED,
     *REHEARSED,
+    *DOCUMENTS,
 )

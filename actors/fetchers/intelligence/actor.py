@@ -17,7 +17,7 @@ from actors.fetchers.extract.page import extract
 from actors.fetchers.extracted import Extracted, Page
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.intelligence.markdown_offer import ACCEPT
-from actors.fetchers.intelligence.offered import offered
+from actors.fetchers.intelligence.offered import Lists, offered
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
@@ -50,6 +50,7 @@ class Intelligence(Actor):
     _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
     _sessions: Sessions = field(init=False, repr=False)
+    _lists: Lists = field(init=False, repr=False)
     _extracted: Extracted = field(init=False, repr=False)
 
     @classmethod
@@ -62,6 +63,7 @@ class Intelligence(Actor):
     async def open(self) -> AsyncGenerator[None]:
         """Hold the HTTP client, and what reads pages beside the loop."""
         self._sessions = Sessions(self.bus)
+        self._lists = Lists()
         self._extracted = Extracted(self.settings.fetch_cache_bytes)
         async with web_client(self.settings, self.bus) as self._web, Extractor() as self._extractor:
             yield
@@ -75,7 +77,7 @@ class Intelligence(Actor):
             found = await self._extract(request, response, had_at)
             if self._welcomes_markdown(request):
                 get, read = partial(self._exchange, request), partial(self._extract, request, had_at=had_at)
-                found, response = await offered(found, response, get, read)
+                found, response = await offered(found, response, get, read, self._lists)
         except FaultError as error:
             raise FaultError(error.fault.at(url=request.url, tier=RenderTier.INTELLIGENCE.value)) from error
         return _fetched(request, response, found, had_at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from http import HTTPStatus
@@ -16,7 +17,33 @@ Get = Callable[[str], Awaitable[Response]]
 Read = Callable[[Response], Awaitable[Extraction]]
 
 
-async def offered(found: Extraction, response: Response, get: Get, read: Read) -> tuple[Extraction, Response]:
+_UNLISTED_S = 3_600.0
+_MAX_SITES = 1_000
+
+
+class Lists:
+    """Remembers for an hour which sites list nothing for models, so that they are not asked at every page."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Know of no site; `clock` tells seconds."""
+        self._clock = clock
+        self._none_until: dict[str, float] = {}
+
+    def may_have(self, address: str) -> bool:
+        """Tell whether a list may be there."""
+        return self._none_until.get(address, 0.0) <= self._clock()
+
+    def has_none(self, address: str) -> None:
+        """Note that there is none; of too many sites the one noted first is forgotten."""
+        self._none_until.pop(address, None)
+        if len(self._none_until) >= _MAX_SITES:
+            del self._none_until[next(iter(self._none_until))]
+        self._none_until[address] = self._clock() + _UNLISTED_S
+
+
+async def offered(
+    found: Extraction, response: Response, get: Get, read: Read, lists: Lists
+) -> tuple[Extraction, Response]:
     """Give a page with the content of its Markdown, where that was wanted, is there and says more; else as it was.
 
     Two further addresses of the site are asked for at most; a fault of theirs is none of the page.
@@ -25,7 +52,7 @@ async def offered(found: Extraction, response: Response, get: Get, read: Read) -
         return found, response
     try:
         address = markdown_offer.linked(found, response.headers.get("link"), response.url)
-        address = address or await _listed(response.url, get)
+        address = address or await _listed(response.url, get, lists)
         if not address or address == response.url:
             return found, response
         offer = await get(address)
@@ -44,9 +71,13 @@ async def offered(found: Extraction, response: Response, get: Get, read: Read) -
     )
 
 
-async def _listed(url: str, get: Get) -> str:
-    answer = await get(markdown_offer.list_of(url))
+async def _listed(url: str, get: Get, lists: Lists) -> str:
+    address = markdown_offer.list_of(url)
+    if not lists.may_have(address):
+        return ""
+    answer = await get(address)
     if not _is_markdown(answer):
+        lists.has_none(address)
         return ""
     return markdown_offer.listed(answer.body.decode("utf-8", "replace"), answer.url, url)
 
