@@ -99,4 +99,5 @@ SCRIPTED: tuple[tuple[str, Callable[[Ask], Answer]], ...] = (
     ("/late", late),
     ("/late-data", late_data),
     ("/late-module", late_module),
+    ("/deep", lambda ask: text("<title>Deep</title><script></script>" + "<div>" * ask.number("levels", 200_000))),
 )

@@ -19,11 +19,12 @@ from actors.fetchers.extracting import Extractor
 from actors.fetchers.lightweight import before, binary, found
 from actors.fetchers.lightweight.cdp import CdpError, ClosedError
 from actors.fetchers.lightweight.engine import Engine
-from actors.fetchers.lightweight.network import Terms
 from actors.fetchers.lightweight.outcome import Ill, IllError, fault_of, harms, repeats
-from actors.fetchers.lightweight.page import Sight, Wish, look
+from actors.fetchers.lightweight.page import look
 from actors.fetchers.lightweight.process import StartError
+from actors.fetchers.lightweight.sight import Sight, Visit, Wish
 from actors.fetchers.lightweight.signals import signals
+from actors.fetchers.lightweight.tally import Terms
 from actors.fetchers.sessions import Session, Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
@@ -161,7 +162,7 @@ class Lightweight(Actor):
                 if wish.seconds < _LEAST_SECONDS:
                     return None
                 try:
-                    sight = await look(place.connection, self._web, first, session, wish)
+                    sight = await look(place.connection, Visit(first, session, self._web, wish))
                 except ClosedError as error:
                     ill = Ill.JS_HANG if await place.outlived() else Ill.RESOURCE_EXHAUSTED
                     raise IllError(ill, alone=place.alone) from error

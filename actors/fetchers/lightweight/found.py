@@ -10,7 +10,7 @@ from msgspec import structs
 from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.lightweight import apis
 from actors.fetchers.lightweight.observed import Observed
-from actors.fetchers.lightweight.page import Sight
+from actors.fetchers.lightweight.sight import Sight
 from actors.fetchers.web.client import Response
 from actors.fetchers.web.rates import retry_after_ms
 from protocol.browse import RenderTier

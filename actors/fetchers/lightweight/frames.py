@@ -15,9 +15,9 @@ _DATA = "data:"
 class Frames:
     """The frames of one page; told of every event in the order in which it came."""
 
-    def __init__(self) -> None:
-        """Know no frame."""
-        self.main = ""
+    def __init__(self, main: str) -> None:
+        """Know the main frame alone."""
+        self.main = main
         self._documents: dict[str, str] = {}
         self._parents: dict[str, str] = {}
         self._coming: dict[str, str] = {}

@@ -6,7 +6,6 @@ import base64
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
-from urllib.parse import urlsplit
 
 import anyio
 import msgspec
@@ -14,14 +13,16 @@ from anyio import CancelScope, CapacityLimiter, Event
 from anyio.abc import TaskGroup
 
 from actors.fetchers.lightweight import origins
+from actors.fetchers.lightweight.answers import HTML, JSON_MODULE, Answer, headers_of, is_json, onward, shows
 from actors.fetchers.lightweight.asked import Asked, asked
 from actors.fetchers.lightweight.cdp import CdpError, ClosedError
 from actors.fetchers.lightweight.following import Got, RefusedError, Wanted, Web, follow
 from actors.fetchers.lightweight.frames import NOWHERE, Frames
 from actors.fetchers.lightweight.keeping import OwnCookies
+from actors.fetchers.lightweight.tally import Tally, Terms
 from actors.fetchers.web.client import Response
 from actors.fetchers.web.cookies import Jar
-from protocol.browse import Freshness, NetworkRequest
+from protocol.browse import Freshness
 from protocol.faults import Code, FaultError
 
 MAX_REQUESTS: Final = 300
@@ -32,15 +33,9 @@ MAX_BYTES: Final = 8_000_000
 AT_ONCE: Final = 8
 _TIMEOUT_MS: Final = 10_000
 _COOKIES_SECONDS: Final = 0.3
-_HELD: Final = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml"})
-"""What a frame can show; there is no text in what it cannot."""
-
 _EMPTY_ANSWERS: Final = frozenset({"Image", "Font", "Media"})
 _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
-_HTML: Final = (("content-type", "text/html"),)
-_JSON_MODULE = b"export default "
 
-Pairs = tuple[tuple[str, str], ...]
 
 
 class Engine(Protocol):
@@ -53,46 +48,6 @@ class Engine(Protocol):
     async def post(self, method: str, params: dict[str, Any] | None = None, *, session: str | None = None) -> None:
         """Call a method, and return when it is sent."""
         ...
-
-
-@dataclass(frozen=True)
-class Terms:
-    """On what terms a page is shown: `profile` keeps its cached answers apart; `record` that exchanges are wanted."""
-
-    profile: str = ""
-    freshness: Freshness = Freshness.ANY
-    record: bool = False
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What the engine is given."""
-
-    status: int
-    headers: Pairs = ()
-    body: bytes = b""
-
-
-@dataclass
-class Tally:
-    """What a page has asked for so far; `limit` is the one that ended it."""
-
-    requests: int = 0
-    documents: int = 0
-    received: int = 0
-    sent: int = 0
-    scripts: int = 0
-    failed_scripts: int = 0
-    failed: int = 0
-    refused: int = 0
-    oversized: int = 0
-    api_4xx: int = 0
-    api_5xx: int = 0
-    retries: int = 0
-    limit: str = ""
-    exchanges: list[NetworkRequest] = field(default_factory=list[NetworkRequest])
-    apis: list[NetworkRequest] = field(default_factory=list[NetworkRequest])
-    """The exchanges of XHR and fetch that came to their end."""
 
 
 @dataclass(kw_only=True)
@@ -118,6 +73,7 @@ class Network:
     _others: Jar = field(default_factory=Jar, init=False)
     _changed: Event = field(default_factory=Event, init=False)
     _over_with: bool = field(default=False, init=False)
+    _ended: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         """Have the first document ready."""
@@ -147,6 +103,8 @@ class Network:
 
     def paused(self, params: dict[str, Any], _: str) -> None:
         """Take Fetch.requestPaused."""
+        if self._ended:
+            return
         try:
             request = asked(params)
         except msgspec.ValidationError:
@@ -158,6 +116,10 @@ class Network:
         self._open[request.request_id] = anyio.current_time()
         self.touch()
         self.tasks.start_soon(self._serve, request)
+
+    def end(self) -> None:
+        """Take no request any more."""
+        self._ended = True
 
     async def give_up(self) -> None:
         """Fail everything that is under way, so that the page can be read; what is asked for later fails at once."""
@@ -214,7 +176,7 @@ class Network:
             # The engine would write into the frame that navigation has failed.
             self.frames.handed(request.network_id, NOWHERE)
             with suppress(ClosedError):
-                await self._hand(request.request_id, Answer(200, _HTML))
+                await self._hand(request.request_id, Answer(200, HTML))
 
     def _stays(self, request: Asked) -> bool:
         """Whether to leave a request without an answer: the page then stays as it is."""
@@ -247,7 +209,7 @@ class Network:
             return self._script(request, got)
         if kind == "XHR":
             self._noted(got)
-        return Answer(got.response.status, _headers(got), got.response.body)
+        return Answer(got.response.status, headers_of(got), got.response.body)
 
     async def _document(self, request: Asked) -> Answer | None:
         if not self.frames.known(request.frame_id) and request.frame_id != self.frames.main:
@@ -259,8 +221,8 @@ class Network:
             if (last := got.url.partition("#")[0]) != request.url:
                 self._kept[last] = kept
                 self.frames.handed(request.network_id, request.url)
-                return Answer(200, _HTML, _onward(got.url))
-        if not _shows(kept):
+                return Answer(200, HTML, onward(got.url))
+        if not shows(kept):
             if self._stays(request):
                 return None
             kept = Response(kept.status, kept.url, kept.headers, b"", "text/html", kept.from_cache, 0, ())
@@ -275,12 +237,12 @@ class Network:
             self.tally.failed_scripts += 1
         else:
             self.tally.scripts += 1
-        if not _is_json(response):
-            return Answer(response.status, _headers(got), response.body)
+        if not is_json(response):
+            return Answer(response.status, headers_of(got), response.body)
         own = origins.same_origin(origins.origin(got.url), self.frames.origin(request.frame_id))
         if not own and not origins.readable(response.headers, "*"):
             raise RefusedError
-        return Answer(response.status, (("content-type", "text/javascript"),), _JSON_MODULE + response.body)
+        return Answer(response.status, (("content-type", "text/javascript"),), JSON_MODULE + response.body)
 
     def _noted(self, got: Got) -> None:
         status = got.response.status
@@ -363,31 +325,3 @@ class _Hop:
         jar, own = self._network.jar_for(self._request, url)
         self.own = self.own or own
         return jar
-
-
-def _headers(got: Got) -> Pairs:
-    return origins.shown(got.response.headers.multi_items(), foreign=got.foreign)
-
-
-def _media_type(response: Response) -> str:
-    return response.content_type.partition(";")[0].strip().lower()
-
-
-def _is_json(response: Response) -> bool:
-    kind = _media_type(response)
-    return (
-        kind in ("application/json", "text/json")
-        or kind.endswith("+json")
-        or (not kind and urlsplit(response.url).path.endswith(".json"))
-    )
-
-
-def _shows(response: Response) -> bool:
-    disposition = str(response.headers.get("content-disposition", ""))
-    kind = _media_type(response)
-    return not disposition.lower().startswith("attachment") and (not kind or kind in _HELD or kind.endswith("+xml"))
-
-
-def _onward(url: str) -> bytes:
-    target = msgspec.json.encode(url).replace(b"<", b"\\u003c")
-    return b"<script>location.replace(" + target + b")</script>"

@@ -66,13 +66,13 @@ class Settle:
     _late_waits: int = field(default=0, init=False)
     _restless_from: float | None = field(default=None, init=False)
 
-    def look(self, reading: Reading, quiet_ms: float) -> float | Settling:
-        """Judge one reading, taken `quiet_ms` after the last that came over the network; nothing is under way there.
+    def look(self, reading: Reading, requests: int, quiet_ms: float) -> float | Settling:
+        """Judge one reading, taken `quiet_ms` after the last of `requests` had come; nothing is under way there.
 
         Gives the milliseconds until the next reading is worth its while.
         """
-        still = reading.activity == self._activity
-        self._activity = reading.activity
+        still = reading.activity + requests == self._activity
+        self._activity = reading.activity + requests
         near = 0 <= reading.due <= NEAR_MS
         busy = reading.frames > 0 or near
         self._calm = self._calm + 1 if still and not busy else 1

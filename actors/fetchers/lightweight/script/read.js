@@ -67,7 +67,7 @@
     const children = raw ? [] : inner(element, tag);
     if (raw) {
       const content = element.textContent;
-      if (!new RegExp(`</${tag}`, 'i').test(content)) { put(content); }
+      if (size + content.length < maxChars && !new RegExp(`</${tag}`, 'i').test(content)) { put(content); }
     }
     return {
       children, at: 0, end: `</${written}>`, apart, shadow: tag === 'slot' ? within.outer : !!element.shadowRoot || within.shadow,
@@ -87,8 +87,10 @@
     top.at += 1;
     if (size > maxChars) { truncated = true; continue; }
     if (node.nodeType === 3) {
-      put(escaped(node.data));
-      if (!top.mute) { text.push(node.data); }
+      const data = size + node.length > maxChars ? '' : node.data;
+      truncated ||= size + node.length > maxChars;
+      put(escaped(data));
+      if (!top.mute) { text.push(data); }
     } else if (node.nodeType === 1) {
       const entered = open(node, top);
       if (entered) { stack.push(entered); }
