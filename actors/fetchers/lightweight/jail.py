@@ -85,6 +85,7 @@ def _run(order: Order, command: list[str]) -> None:
     # Opened before the user changes, who may not pass the folders above it.
     descriptor = os.open(order.program, os.O_RDONLY | os.O_CLOEXEC)
     os.chdir(order.folder)
+    os.umask(0o077)
     for name, wall in (
         ("user", _drop),
         ("parent", _tie),
@@ -207,6 +208,7 @@ _DENIED: Final = (
         (312, 272),
     ),  # ptrace vm_readv/writev unshare setns kcmp
     *((434, 434), (438, 438), (424, 424), (440, 440), (200, 130), (129, 138)),  # pidfds process_madvise tkill sigqueue
+    *((144, 119), (142, 118), (314, 274), (251, 30), (256, 238), (279, 239), (448, 448)),  # their scheduling and pages
     *((57, -1), (58, -1), (141, 140), (203, 122), (135, 92)),  # fork vfork setpriority sched_setaffinity personality
     # the kernel
     *((321, 280), (298, 241), (425, 425), (426, 426), (427, 427), (323, 282)),  # bpf perf io_uring userfaultfd
@@ -219,9 +221,13 @@ _DENIED: Final = (
     # what Landlock does not watch: owners, times, attributes, lengths by path
     *((92, -1), (93, 55), (94, -1), (260, 54), (188, 5), (189, 6), (190, 7), (197, 14), (198, 15), (199, 16)),
     *((132, -1), (235, -1), (261, -1), (280, 88), (76, 45)),
+    *((254, 27), (300, 262), (301, 263)),  # who uses which file
     # the way out, and memory that no limit counts
     *((42, 203), (319, 279), (447, 447), (29, 194), (30, 196), (307, 269)),  # connect memfds shm sendmmsg
 )
+
+_PRETENDED: Final = ((90, -1), (91, 52), (268, 53), (452, 452))
+"""Changes of modes, which Landlock does not watch: the engine insists on one for its socket, in a private folder."""
 
 _SOCKET, _CLONE, _CLONE3 = (41, 198), (56, 220), (435, 435)
 _KILL, _TGKILL, _TGSIGQUEUE = (62, 129), (234, 131), (297, 240)
@@ -282,9 +288,10 @@ def rules(audit: int, column: int, own: int) -> list[Code]:
     code += _unless(_PRCTL[column], 0, (_EQUAL, _PR_SET_PDEATHSIG), errno.EPERM)
     code += _sockets(_SOCKET[column])
     code += _refuse(_CLONE3[column], errno.ENOSYS)
-    for numbers in _DENIED:
-        if numbers[column] >= 0:
-            code += _refuse(numbers[column], errno.EPERM)
+    for table, error in ((_DENIED, errno.EPERM), (_PRETENDED, 0)):
+        for numbers in table:
+            if numbers[column] >= 0:
+                code += _refuse(numbers[column], error)
     return [*code, (_RETURN, 0, 0, _ALLOW)]
 
 

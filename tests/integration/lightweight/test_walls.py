@@ -58,7 +58,7 @@ def probe(code: str) -> dict[str, list[Any]]:
         command = ("-I", "-S", "-c", whole, str(os.getpid()), str(outside), "weft-abstract")
         done, why = launch(home, command)
         assert why == ""
-        assert secret.read_text() == "secret"
+        assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("secret", 0o644)
         found: dict[str, list[Any]] = json.loads(done)
         return found
 
@@ -110,7 +110,8 @@ attempt('remove', lambda: os.remove(secret))
 attempt('rename', lambda: os.rename(secret, outside + '/other'))
 attempt('link', lambda: os.link(secret, 'mine'))
 attempt('truncate', lambda: os.truncate(secret, 0))
-attempt('mode', lambda: os.utime(secret, (0, 0)))
+attempt('times', lambda: os.utime(secret, (0, 0)))
+system('watch', 254, 27, 0, outside.encode(), 2)
 attempt('owner', lambda: os.chown(secret, os.getuid(), -1))
 attempt('passwd', lambda: open('/etc/passwd').read())
 attempt('environment', lambda: open(f'/proc/{parent}/environ').read())
@@ -119,6 +120,12 @@ attempt('tmp', lambda: os.listdir('/tmp'))
 """)
 
     assert set(outcomes(found).values()) <= {"EACCES", "EPERM", "EXDEV"}
+
+
+def test_a_change_of_mode_is_only_pretended() -> None:
+    found = probe("attempt('mode', lambda: os.chmod(outside + '/secret', 0))")
+
+    assert outcomes(found) == {"mode": "ok"}
 
 
 def test_in_its_own_folder_it_makes_sockets_and_no_files() -> None:
@@ -236,6 +243,33 @@ def test_a_kernel_without_walls_runs_nothing_unless_that_is_allowed(*, lenient: 
         output, why = launch(home, ("-c", "print('ran')"), lenient=lenient, launcher=("-c", BARE, jail.__file__))
 
         assert (output, why) == ((b"ran\n", "") if lenient else (b"", "landlock: the kernel has no Landlock"))
+
+
+OLDER = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("jail", sys.argv[1])
+jail = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(jail)
+jail.landlock_version = lambda: {version}
+jail.main(sys.argv[2:])
+"""
+TRY = """
+import os
+os.listdir(os.environ["HOME"])
+try:
+    os.listdir("/etc")
+except PermissionError:
+    print("in")
+"""
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
+def test_older_kernels_keep_files_apart_too(version: int) -> None:
+    with folder() as home:
+        launcher = ("-c", OLDER.format(version=version), jail.__file__)
+        output, why = launch(home, ("-c", TRY), launcher=launcher)
+
+        assert (output, why) == (b"in\n", "")
 
 
 def test_the_program_dies_with_its_parent() -> None:
