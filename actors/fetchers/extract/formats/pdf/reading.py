@@ -142,12 +142,13 @@ def _under(box: Box, glyphs: Sequence[Glyph]) -> str:
 
 
 def _why_empty(count: int, pages: _Pages) -> str:
-    count -= pages.unread
+    read = count - pages.unread
+    those = "The page of the PDF has" if read == 1 else f"The {read} pages of the PDF have"
     if pages.characters:
-        return f"The {count} pages of the PDF have letters, but not which ones they are."
-    if pages.broken == count:
-        return f"None of the {count} pages of the PDF can be read."
-    return f"The {count} pages of the PDF have no text: they are pictures, as of a scan."
+        return f"{those} letters, but it does not say which ones they are."
+    if pages.broken == read:
+        return "No page of the PDF can be read: it is damaged."
+    return f"{those} no text: only pictures, as of a scan."
 
 
 def _found(pages: _Pages, count: int, told: Mapping[str, str], spoken: str) -> Found:

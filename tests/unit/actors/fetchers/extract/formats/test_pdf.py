@@ -197,7 +197,7 @@ def test_links() -> None:
 def test_a_scan_has_no_text_and_says_what_to_do() -> None:
     assert failed(pdf([Sheet().picture()] * 2)) == (
         Code.CONTENT_UNSUPPORTED_TYPE,
-        "The 2 pages of the PDF have no text: they are pictures, as of a scan.",
+        "The 2 pages of the PDF have no text: only pictures, as of a scan.",
         True,
     )
 
