@@ -125,6 +125,11 @@ class Browser:
         await self._open.__aexit__(kind, error, trace)
 
     @property
+    def engine(self) -> Engine | None:
+        """The browser that takes contexts now, if one was started."""
+        return self._engine
+
+    @property
     def tabs(self) -> int:
         """How many tabs are open."""
         return sum(len(context.raw.pages) for context in self._contexts)

@@ -21,12 +21,17 @@ def private_bytes(pids: Iterable[int]) -> int:
 
 def children(parent: int, mark: str) -> Iterator[int]:
     """Find the children of a process whose command line holds `mark`."""
-    return (pid for pid in _processes() if _parent(pid) == parent and mark in _command(pid))
+    return (pid for pid in _processes() if _parent(pid) == parent and mark in command(pid))
 
 
 def named(mark: str) -> Iterator[int]:
     """Find every process whose command line holds `mark`, which nobody else's does."""
-    return (pid for pid in _processes() if mark in _command(pid))
+    return (pid for pid in _processes() if mark in command(pid))
+
+
+def command(pid: int) -> str:
+    """Give the command line of a process; nothing for one that has ended."""
+    return _read(pid, "cmdline")
 
 
 def _processes() -> Iterator[int]:
@@ -42,10 +47,6 @@ def _private_pages(pid: int) -> int:
 def _parent(pid: int) -> int:
     fields = _read(pid, "stat").rpartition(") ")[2].split()
     return int(fields[_PARENT]) if fields else 0
-
-
-def _command(pid: int) -> str:
-    return _read(pid, "cmdline")
 
 
 def _read(pid: int, name: str) -> str:

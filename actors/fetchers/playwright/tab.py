@@ -64,6 +64,7 @@ class Tab:
         Raises:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS or PAGE_CRASHED.
         """
+        self.gate.refused = None
         try:
             left_ms = max((deadline_s - time.monotonic()) * 1000, 1)
             return await self.page.goto(url, wait_until="commit", timeout=left_ms)

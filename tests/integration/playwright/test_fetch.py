@@ -290,3 +290,71 @@ def test_a_login_lives_on_from_fetch_to_fetch(web: Browsing) -> None:
     assert "c=1 2 3" in web.text(page(tell), session="anna")
     assert "undefined undefined" in web.text(page(tell), session="bert")
     assert "undefined undefined" in web.text(page(tell))
+
+
+# -- what lies over a page, and what comes by scrolling ----------------------------------------------------------------
+
+BANNER = """<div id=cookie-banner style="position:fixed;inset:auto 0 0 0;z-index:99;background:#fff;padding:40px">
+We use cookies and share personal data with our partners. <a href="/policy">Privacy policy</a>
+<button onclick="said('agreed')">Accept all</button>BUTTONS</div>
+<script>const said = (word) => { document.body.dataset.said = word; document.getElementById('cookie-banner').remove();
+document.body.insertAdjacentHTML('beforeend', `<p>The visitor ${word}.</p>`) }</script>"""
+
+
+@pytest.mark.parametrize(
+    ("buttons", "said"),
+    [
+        ("<button onclick=\"said('refused')\">Reject all</button>", "The visitor refused."),
+        ("<button onclick=\"said('refused')\">Nur notwendige Cookies</button>", "The visitor refused."),
+        ("<button onclick=\"said('closed')\" aria-label=Close>×</button>", "The visitor closed."),
+        ("", ""),
+    ],
+)
+def test_consent_is_refused_and_never_given(web: Browsing, buttons: str, said: str) -> None:
+    html = PROSE + BANNER.replace("BUTTONS", buttons)
+    left, put_away = web.text(page(html)), web.text(page(html), dismiss_overlays=True)
+
+    assert "The visitor" not in left
+    assert (said in put_away, "agreed" in put_away, "Thread 11" in put_away) == (True, False, True)
+
+
+def test_a_list_that_grows_is_read_to_its_end(web: Browsing) -> None:
+    html = """<main><h1>Rows</h1><ul id=u></ul></main><script>let n = 0; const add = () => { for (let i = 0; i < 20 &&
+    n < 100; i++) u.insertAdjacentHTML('beforeend', `<li style="height:60px">Row number ${n++} of the list.</li>`) };
+    add(); addEventListener('scroll', () => { if (innerHeight + scrollY > document.body.scrollHeight - 200)
+    setTimeout(add, 120) })</script>"""
+    short, long = web.text(page(html)), web.text(page(html), scroll_to_load=True)
+
+    assert ("Row number 99 of" in short, "Row number 99 of" in long) == (False, True)
+
+
+def test_a_list_that_recycles_its_rows_is_read_whole(web: Browsing) -> None:
+    html = """<style>body { margin: 0 } .row { position: absolute; left: 0; right: 0; height: 50px }</style>
+    <h1>Threads</h1><div id=box style="height:400px;overflow-y:auto;position:relative">
+    <div id=list style="height:10000px;position:relative"></div></div><script>
+    const draw = () => { const from = Math.floor(box.scrollTop / 50); list.replaceChildren(...Array.from({length: 12},
+    (_, i) => from + i).filter(i => i < 200).map(i => Object.assign(document.createElement('p'), {className: 'row',
+    style: `top:${i * 50}px`, textContent: `Row number ${i} of the list.`}))) }; draw();
+    box.addEventListener('scroll', () => requestAnimationFrame(draw))</script>"""
+    found = web.text(page(html), scroll_to_load=True)
+
+    assert [number for number in range(200) if f"Row number {number} of" not in found] == []
+    assert found.count("Row number 7 of") == 1
+
+
+def test_a_button_for_more_is_pressed(web: Browsing) -> None:
+    html = """<main><h1>Threads</h1><ul id=u></ul><button onclick=add()>Load more</button></main><script>let n = 0;
+    const add = () => { for (let i = 0; i < 10 && n < 50; i++) u.insertAdjacentHTML('beforeend',
+    `<li>Row number ${n++} of the list.</li>`); if (n >= 50) document.querySelector('button').remove() };
+    add()</script>"""
+
+    assert "Row number 49 of" in web.text(page(html), scroll_to_load=True)
+
+
+def test_a_feed_without_end_is_ended(web: Browsing) -> None:
+    html = """<main id=m></main><script>let n = 0; const add = () => { for (let i = 0; i < 30; i++)
+    m.insertAdjacentHTML('beforeend', `<p style="height:60px">Row number ${n++} of the list.</p>`) }; add();
+    addEventListener('scroll', add)</script>"""
+    found = web.fetch(page(html), scroll_to_load=True)
+
+    assert found.evidence.cut_short == "scroll"

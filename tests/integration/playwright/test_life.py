@@ -1,0 +1,205 @@
+"""The life of the browser: started when it is needed, replaced when it is worn or broken, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from actors.fetchers.playwright import memory
+from actors.fetchers.playwright.browser import MAX_TABS, MAX_TABS_OF_SESSION
+from actors.fetchers.sessions import Session
+from protocol.faults import Code, FaultError
+from protocol.pages import Fetched
+from tests.integration.playwright.browsing import Browsing, browsing, page
+from tests.site.scripted import ARTICLE
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PROSE = f"<p>{ARTICLE}</p>"
+DEEPER = "e = e.appendChild(document.createElement('div'))"
+CRASH = f"{PROSE}<script>let e = document.body; for (let i = 0; i < 20000; i++) {DEEPER}; e.append('End.')</script>"
+"""Markup so deep that the engine's layout runs out of stack."""
+
+WAIT_S = 20.0
+
+
+@pytest.fixture(scope="module")
+def web() -> Generator[Browsing]:
+    with browsing() as running:
+        yield running
+
+
+def tree(pid: int) -> list[int]:
+    """Find everything that descends from a process."""
+    found: list[int] = []
+    todo = [pid]
+    while todo:
+        below = list(memory.children(todo.pop(), ""))
+        found += below
+        todo += below
+    return found
+
+
+def until(happened: Callable[[], object]) -> None:
+    """Wait for something to happen."""
+    end = time.monotonic() + WAIT_S
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def alive(pids: Iterable[int]) -> list[int]:
+    """Give those that live; what nobody has buried yet is dead."""
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists() and memory.command(pid)]
+
+
+def fetching(web: Browsing, url: str) -> Future[Fetched]:
+    """Begin a fetch, and return once the site was asked."""
+    before = web.site.hits["/slow"]
+    future: Future[Fetched] = web.portal.start_task_soon(web.fetching, url, dict[str, Any]())
+    until(lambda: web.site.hits["/slow"] > before)
+    return future
+
+
+def code_of(future: Future[Fetched]) -> Code:
+    with pytest.raises(FaultError) as caught:
+        future.result(WAIT_S)
+    return caught.value.fault.code
+
+
+def folders() -> list[Path]:
+    """Give the folders of this process's browsers."""
+    return list(Path(tempfile.gettempdir()).glob(f"weft-browser-{os.getpid()}-*"))
+
+
+def process(web: Browsing, mark: str) -> int:
+    """Find the one descendant of this process with a mark in its command line and none of another kind."""
+    (found,) = [pid for pid in tree(os.getpid()) if mark in (line := memory.command(pid)) and "--type=" not in line]
+    return found
+
+
+def test_nothing_is_started_before_it_is_needed() -> None:
+    before = set(tree(os.getpid()))
+    with browsing():
+        assert set(tree(os.getpid())) <= before
+
+
+def test_a_page_that_crashes_harms_no_other(web: Browsing) -> None:
+    neighbour = fetching(web, "/slow?ms=1500")
+    crashed: Future[Fetched] = web.portal.start_task_soon(web.fetching, page(CRASH), dict[str, Any]())
+
+    assert code_of(crashed) is Code.PAGE_CRASHED
+    assert neighbour.result(WAIT_S).status == 200
+    assert web.fetch("/article").status == 200
+
+
+@pytest.mark.parametrize("mark", ["--remote-debugging-pipe", "playwright/driver"])
+def test_a_browser_that_dies_is_replaced(web: Browsing, mark: str) -> None:
+    web.fetch("/article")
+    under_way = fetching(web, "/slow?ms=20000")
+    os.kill(process(web, mark), signal.SIGKILL)
+
+    assert code_of(under_way) is Code.PAGE_CRASHED
+    assert web.fetch("/article").status == 200
+
+
+def test_a_worn_browser_is_replaced_without_cutting_anything(web: Browsing) -> None:
+    web.fetch("/article")
+    under_way = fetching(web, "/slow?ms=3000")
+    old = process(web, "--remote-debugging-pipe")
+    engine = web.browser.engine
+    assert engine is not None
+    engine.bytes_used = web.actor.settings.browser_max_bytes + 1
+
+    assert web.fetch("/article").status == 200
+    assert alive([old]) == [old]
+    assert under_way.result(WAIT_S).status == 200
+    until(lambda: not alive([old]))
+
+
+def test_memory_is_looked_at(web: Browsing) -> None:
+    web.fetch("/article")
+    until(lambda: web.browser.engine is not None and web.browser.engine.bytes_used > 10_000_000)
+
+
+def test_there_are_only_so_many_tabs(web: Browsing) -> None:
+    async def fill() -> tuple[Code, Code, int]:
+        async with AsyncExitStack() as stack:
+            first = await stack.enter_async_context(web.browser.context(Session()))
+            for _ in range(MAX_TABS_OF_SESSION):
+                await first.page()
+            with pytest.raises(FaultError) as of_session:
+                await first.page()
+            others = [await stack.enter_async_context(web.browser.context(Session())) for _ in range(2)]
+            for number in range(MAX_TABS - MAX_TABS_OF_SESSION):
+                await others[number % 2].page()
+            with pytest.raises(FaultError) as overall:
+                await others[0].page()
+            return of_session.value.fault.code, overall.value.fault.code, web.browser.tabs
+
+    assert web.portal.call(fill) == (Code.INTERNAL_BUSY, Code.INTERNAL_BUSY, MAX_TABS)
+    until(lambda: web.browser.tabs == 0)
+
+
+def test_windows_that_a_page_opens_are_closed(web: Browsing) -> None:
+    found = web.fetch(page(f"{PROSE}<script>for (let i = 0; i < 9; i++) open('/article')</script>"))
+
+    assert found.status == 200
+    until(lambda: web.browser.tabs == 0)
+
+
+def test_a_caller_in_a_hurry_does_not_keep_the_browser_from_starting() -> None:
+    with browsing() as web:
+
+        async def hurry() -> None:
+            with anyio.move_on_after(0.05), suppress(FaultError):
+                await web.fetching("/article", {})
+
+        web.portal.call(hurry)
+        until(lambda: web.browser.engine is not None and web.browser.engine.raw is not None)
+
+
+def test_nothing_is_left_behind() -> None:
+    before, held = set(tree(os.getpid())), folders()
+    with browsing() as web:
+        web.fetch("/article")
+        ours = set(tree(os.getpid())) - before
+        assert alive(ours)
+    until(lambda: not alive(ours))
+
+    assert len(folders()) == len(held)
+
+
+PROGRAM = """
+import sys, anyio
+from tests.integration.playwright.browsing import browsing
+with browsing() as web:
+    web.fetch("/article")
+    print("ready", flush=True)
+    web.fetch("/slow?ms=30000")
+"""
+
+
+def test_a_replica_that_is_killed_leaves_no_orphans() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as replica:
+        assert replica.stdout is not None
+        while replica.stdout.readline() not in (b"ready\n", b""):
+            pass
+        ours = tree(replica.pid)
+        assert len(alive(ours)) >= 3
+        replica.kill()
+    until(lambda: not alive(ours))
