@@ -173,7 +173,9 @@ class CachingTransport(httpx2.AsyncBaseTransport):
             received_at=now,
             initial_age=freshness.initial_age(response.headers, asked_at, now),
         )
-        await self._put(visit, (*others, fresh))
+        if _undated(fresh) != _undated(kept) or freshness.lifetime(fresh, shared=visit.shared) > 0:
+            await self._put(visit, (*others, fresh))
+        # Otherwise it is as stale as before, and nobody gains by knowing that it was confirmed.
         return self._kept(fresh)
 
     async def _new(self, visit: Visit, response: httpx2.Response, asked_at: float) -> httpx2.Response:
@@ -322,6 +324,10 @@ def _lists(fields: tuple[tuple[str, str], ...]) -> dict[str, str | list[str]]:
 
 def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name in headers for value in headers.get_list(name) or [])
+
+
+def _undated(kept: KeptAnswer) -> set[tuple[str, str]]:
+    return {pair for pair in kept.headers if pair[0] not in ("date", "age")}
 
 
 def _without_no_store(control: str) -> str:

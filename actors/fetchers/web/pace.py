@@ -187,6 +187,8 @@ class Pace:
     async def _slot(self, host: str, here: _Host, turn: Turn) -> float:
         """Wait for the time at which a page may be asked for, and give it."""
         limits = self._limits.spaced(turn.interval_ms)
+        if not limits.interval_ms:
+            return self._now()
         here.wanting += 1
         try:
             while True:

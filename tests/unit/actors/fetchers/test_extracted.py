@@ -9,7 +9,10 @@ from actors.fetchers.extract.page import extract
 from actors.fetchers.extracted import Extracted, Page
 
 PAGE = Page(
-    b"<title>Looms</title><main><h1>Looms</h1><p>They weave.</p></main>", "text/html", "http://a.example/", False
+    body=b"<title>Looms</title><main><h1>Looms</h1><p>They weave.</p></main>",
+    content_type="text/html",
+    url="http://a.example/",
+    include_html=False,
 )
 BEFORE, NOW = datetime(2025, 1, 1, tzinfo=UTC), datetime(2025, 1, 2, tzinfo=UTC)
 
