@@ -103,7 +103,6 @@ def _trial(program: Path, *, lenient: bool) -> str | None:
                 parent=os.getpid(),
                 report=writing,
                 lenient=lenient,
-                readable=str(program),
                 program=str(program),
             )
             done = subprocess.run(  # noqa: S603 - our own launcher and the program of a package that we name

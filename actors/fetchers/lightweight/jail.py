@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 NOBODY: Final = 65534
 """The user and group that the program gets when the launcher is root."""
 
+HOME: Final = "/proc/self/cwd"
+"""The folder of the order, by a name that leads there whoever owns the folders above it."""
+
 DATA_BYTES: Final = 600_000_000
 FILE_BYTES: Final = 1_000_000
 OPEN_FILES: Final = 512
@@ -31,10 +34,10 @@ _READABLE: Final = (
 class Order:
     """What to run and how."""
 
-    __slots__ = ("folder", "lenient", "parent", "program", "readable", "report")
+    __slots__ = ("descriptor", "folder", "lenient", "parent", "program", "readable", "report")
 
     def __init__(  # noqa: PLR0913 - the arguments of a program
-        self, *, folder: str, parent: int, report: int, lenient: bool, readable: str, program: str
+        self, *, folder: str, parent: int, report: int, lenient: bool, readable: str = "", program: str
     ) -> None:
         """Keep what is ordered.
 
@@ -49,6 +52,7 @@ class Order:
         self.lenient = lenient
         self.readable = readable
         self.program = program
+        self.descriptor = -1
 
 
 class WallError(Exception):
@@ -82,8 +86,8 @@ def main(argv: list[str]) -> None:
 
 
 def _run(order: Order, command: list[str]) -> None:
-    # Opened before the user changes, who may not pass the folders above it.
-    descriptor = os.open(order.program, os.O_RDONLY | os.O_CLOEXEC)
+    # Before the user changes, who may not pass the folders above them.
+    order.descriptor = os.open(order.program, os.O_RDONLY | os.O_CLOEXEC)
     os.chdir(order.folder)
     os.umask(0o077)
     for name, wall in (
@@ -100,19 +104,19 @@ def _run(order: Order, command: list[str]) -> None:
             if not order.lenient or wall not in _KERNELS:
                 raise WallError(f"{name}: {error}") from error
     os.execve(  # noqa: S606 - the program has no shell to go through
-        descriptor,
+        order.descriptor,
         command,
-        {"LIGHTPANDA_DISABLE_TELEMETRY": "true", "HOME": order.folder, "TMPDIR": order.folder, "LANG": "C.UTF-8"},
+        {"LIGHTPANDA_DISABLE_TELEMETRY": "true", "HOME": HOME, "TMPDIR": HOME, "LANG": "C.UTF-8"},
     )
 
 
 # --- user, parent, limits ---------------------------------------------------------------------------------------------
 
 
-def _drop(order: Order) -> None:
+def _drop(_: Order) -> None:
     if os.geteuid() != 0:
         return
-    os.chown(order.folder, NOBODY, NOBODY)
+    os.chown(".", NOBODY, NOBODY)
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
@@ -172,23 +176,25 @@ def _landlock(order: Order) -> None:
     )
     size = 24 if version >= _SCOPES_SINCE else 16 if version >= _NET_SINCE else 8
     rules = _syscall(_CREATE_RULESET, attributes, size, 0)
+    _permit(rules, order.descriptor, _EXECUTE | _READ_FILE)
     for path in (*_READABLE, *filter(None, order.readable.split(":"))):
         _permit(rules, path, _EXECUTE | _READ_FILE | _READ_DIR)
     _permit(rules, "/dev/null", _READ_FILE | _WRITE_FILE)
-    _permit(rules, order.folder, _READ_FILE | _WRITE_FILE | _READ_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_SOCK)
+    _permit(rules, ".", _READ_FILE | _WRITE_FILE | _READ_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_SOCK)
     _syscall(_RESTRICT_SELF, rules, 0)
     os.close(rules)
 
 
-def _permit(rules: int, path: str, rights: int) -> None:
+def _permit(rules: int, place: str | int, rights: int) -> None:
     try:
-        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        descriptor = place if isinstance(place, int) else os.open(place, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
         return
     if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
         rights &= _OF_FILES
     _syscall(_ADD_RULE, rules, 1, struct.pack("=Qi", rights, descriptor), 0)
-    os.close(descriptor)
+    if descriptor != place:
+        os.close(descriptor)
 
 
 # --- seccomp (seccomp(2)) ---------------------------------------------------------------------------------------------

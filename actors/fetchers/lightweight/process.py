@@ -112,12 +112,11 @@ class EngineProcess:
             parent=os.getpid(),
             report=writing,
             lenient=self._lenient,
-            readable=program,
             program=program,
         )
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own launcher and the program of a package that we name
-                jail.arguments(order, ("serve", "--unix-socket", str(self.socket), *OPTIONS)),
+                jail.arguments(order, ("serve", "--unix-socket", f"{jail.HOME}/{_SOCKET}", *OPTIONS)),
                 pass_fds=(writing,),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

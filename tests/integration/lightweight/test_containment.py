@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import anyio
-import anyio.from_thread
 import pytest
+from anyio.from_thread import start_blocking_portal
 
 from actors.fetchers.lightweight.cdp import ClosedError
 from actors.fetchers.lightweight.engine import FULL_BYTES, Engine, Place
@@ -176,7 +176,6 @@ async def gone(place: Place) -> None:
 
 ORPHAN = """
 import anyio
-import anyio.from_thread
 from actors.fetchers.lightweight.engine import Engine
 from actors.settings import Settings
 
@@ -190,15 +189,14 @@ anyio.run(main)
 
 
 def test_a_replica_that_is_killed_leaves_no_process() -> None:
-    with subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, cwd=Path.cwd()) as replica:
-        assert replica.stdout
-        pid = int(replica.stdout.readline())
-        assert Path(f"/proc/{pid}").exists()
-        descriptor = os.pidfd_open(pid)
-        replica.send_signal(signal.SIGKILL)
-
-        with anyio.from_thread.start_blocking_portal() as portal:
-            portal.call(ended, descriptor)
+    with tempfile.TemporaryDirectory() as place:
+        environment = {**os.environ, "TMPDIR": place}
+        with subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, env=environment) as replica:
+            assert replica.stdout
+            descriptor = os.pidfd_open(int(replica.stdout.readline()))
+            replica.kill()
+            with start_blocking_portal() as portal:
+                portal.call(ended, descriptor)
     os.close(descriptor)
 
 

@@ -49,7 +49,9 @@ parent, outside, abstract = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 
 def probe(code: str) -> dict[str, list[Any]]:
     """Run code behind the walls; give what came of each attempt in it."""
-    with folder() as home, folder() as outside:
+    with folder() as private, folder() as outside:
+        home = private / "home"  # whose user may not pass the folder above it
+        home.mkdir()
         secret = outside / "secret"
         secret.write_text("secret")
         secret.chmod(0o644)
