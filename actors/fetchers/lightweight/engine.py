@@ -144,9 +144,10 @@ class Engine:
 
     @asynccontextmanager
     async def page(self, tenant: str, *, alone: bool = False) -> AsyncGenerator[Place]:
-        """Hold room for one page of a tenant, who shares no process with another, ever; waits until there is some.
+        """Hold room for one page of a tenant, who shares no process with another, ever.
 
-        With `alone` no other page gets into the process meanwhile.
+        Waits until there is some: the page's deadline holds for that too. With `alone` no other page gets into the
+        process meanwhile.
 
         Raises:
             StartError: if no process can be started.

@@ -83,4 +83,5 @@ def choose(rooms: Sequence[R], seat: Seat, most: int) -> Take[R] | Begin | Wait[
         return Begin()
     if own:
         return Take(own[0])
-    return Wait(next((room for room in rooms if not room.seats and not room.retired), None))
+    idle = [room for room in rooms if not room.seats]
+    return Wait(None if any(room.retired for room in idle) or not idle else idle[0])  # one that is going will do

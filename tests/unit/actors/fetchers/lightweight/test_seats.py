@@ -32,7 +32,11 @@ def test_then_an_idle_stranger_makes_room() -> None:
     idle = room("b")
 
     assert choose([room("a", Seat("a"), Seat("a")), idle], Seat("a"), 2) == Wait(idle)
-    assert choose([room("b", Seat("b")), room("c", retired=True)], Seat("a"), 2) == Wait(None)
+    assert choose([room("b", Seat("b"))], Seat("a"), 1) == Wait(None)
+
+
+def test_only_one_makes_room() -> None:
+    assert choose([room("b"), room("c", retired=True)], Seat("a"), 2) == Wait(None)
 
 
 def test_a_page_that_wants_to_be_alone_shares_with_nobody() -> None:
