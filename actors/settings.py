@@ -147,7 +147,7 @@ class Settings(Struct, frozen=True, kw_only=True):
             le=2**50,
             description="Bytes of pages, encrypted, that fetchers keep on the bus for each other; 0: none.",
         ),
-    ] = 256_000_000
+    ] = 400_000_000
     fetch_host_rate: Annotated[
         int,
         Meta(
@@ -191,6 +191,13 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(description="Program of the Chromium to use; empty: the one that is found (`weft doctor` says which)."),
     ] = ""
+    browser_sandbox: Annotated[
+        Literal["auto", "off"],
+        Meta(
+            description="Whether Chromium puts up its own sandbox; auto: yes, except as root, where it cannot; "
+            "off: no, on machines that do not let it."
+        ),
+    ] = "auto"
     browser_block: Annotated[
         Literal["unseen", "always", "never"],
         Meta(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
 
+import anyio
 import structlog
 from msgspec.structs import replace
 
@@ -20,11 +21,14 @@ log = structlog.stdlib.get_logger()
 
 SHARED_CACHE_AWAY = "shared_cache_away"
 
-SHARED_BYTES = 262_144
-"""Bodies up to here are shared; in JSON, with the other variants of its key, one stays below the megabyte of a message.
+SHARED_BYTES = 131_072
+"""Bodies up to here are shared, all variants of one key together; most pages are smaller as they travel, compressed."""
 
-Of web pages as they travel, compressed, more than 99 in 100 are smaller.
-"""
+_PLACE_BYTES = 196_608
+"""What one place may take on disk: its bodies in Base64, and as much again for a few fields."""
+
+_BUS_S = 1.0
+"""How long the bus may take before a replica does without what is shared."""
 
 STALE = -1
 """The revision of what is not to be written any more."""
@@ -123,15 +127,18 @@ class SharedStore:
     def __init__(self, shelves: Shelves, bodies: MemoryStore, max_bytes: int) -> None:
         self._shelves = shelves
         self._bodies = bodies
-        self._places = max(max_bytes // SHARED_BYTES, 1)
+        self._places = max(max_bytes // _PLACE_BYTES, 1)
 
     async def get(self, key: str) -> Record:
         """Give what is kept of a key, as far as this replica has the bodies."""
         try:
-            found = await self._shelves.get(self._place(key))
-        except (TransportError, FaultError) as error:
+            with anyio.fail_after(_BUS_S):
+                found = await self._shelves.get(self._place(key))
+        except (TransportError, TimeoutError) as error:
             log.warning(SHARED_CACHE_AWAY, reason=type(error).__name__)
             return Record(revision=STALE)
+        except FaultError:  # written by another version
+            return Record()
         if found is None or found.value is None:
             return Record()
         if found.value.key != key:
@@ -145,9 +152,11 @@ class SharedStore:
             return STALE
         shared = [await self._shared(one) for one in variants]
         try:
-            value = KeptAnswers(key=key, variants=_bounded(shared, 2 * SHARED_BYTES))
-            return await self._shelves.put(self._place(key), value, revision=revision)
-        except TransportError as error:
+            value = KeptAnswers(key=key, variants=_bounded(shared, SHARED_BYTES))
+            with anyio.fail_after(_BUS_S):
+                # Where there was nothing, there may be what cannot be read: it goes, whatever its revision.
+                return await self._shelves.put(self._place(key), value, revision=revision or None)
+        except (TransportError, TimeoutError) as error:
             log.warning(SHARED_CACHE_AWAY, reason=type(error).__name__)
             return STALE
         except ValueError:  # another replica was here in between

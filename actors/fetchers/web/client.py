@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from types import TracebackType
@@ -21,7 +22,7 @@ from actors.fetchers.web.connecting import GuardedTransport, faults, trusted
 from actors.fetchers.web.cookies import Jar, refusing_jar
 from actors.fetchers.web.merge import Merged
 from actors.fetchers.web.pace import Pace, Paces, Turn
-from actors.fetchers.web.paced import PacedTransport
+from actors.fetchers.web.paced import PacedTransport, owned
 from actors.fetchers.web.rates import Limits
 from actors.fetchers.web.robots import MAX_BYTES, TERM_S, Files, Found, Robots
 from protocol.browse import Freshness, NetworkRequest
@@ -211,10 +212,26 @@ class WebClient:
         except TimeoutError as error:
             raise FaultError(fault(Code.NETWORK_TIMEOUT)) from error
 
+    @asynccontextmanager
+    async def turn(self, url: str, timeout_ms: int, *, obey_robots: bool = False) -> AsyncGenerator[None]:
+        """Wait until a page may be asked for by other means than `fetch`, and count it as open while the block lasts.
+
+        Raises:
+            FaultError: RATE_LIMIT_EXCEEDED where its turn comes too late, or BLOCKED_BY_ROBOTS.
+        """
+        checked = guard.check_url(url)
+        turn = await self._turn(WebRequest(url, obey_robots=obey_robots), checked, self._now() + timeout_ms / 1000)
+        if self._pace is None or owned(checked.host, guard.networks(self._settings.allow_private)):
+            yield
+            return
+        await self._pace.enter(checked.host, turn)
+        try:
+            yield
+        finally:
+            self._pace.leave(checked.host)
+
     async def _shared(self, request: WebRequest, cookies: Jar, until: float) -> Response:
-        sent = httpx2.Request("GET", guard.check_url(request.url))
-        cookies.set_cookie_header(sent)
-        key = (request, sent.headers.get("cookie", ""))
+        key = (request, _cookie_header(cookies, request.url))
         followed, own = await self._merged.once(key, lambda: self._follow(request, cookies, until))
         if not own:
             for hop in followed.hops:
@@ -351,3 +368,11 @@ class WebClient:
         if self._http is None:
             raise RuntimeError("the client is not open")
         return self._http
+
+
+def _cookie_header(cookies: Jar, url: str) -> str:
+    if not cookies:
+        return ""
+    request = httpx2.Request("GET", guard.check_url(url))
+    cookies.set_cookie_header(request)
+    return str(request.headers.get("cookie", ""))

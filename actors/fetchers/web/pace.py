@@ -34,6 +34,9 @@ _LINGER_S = 0.2
 
 _TRY_AGAIN_S = 0.03
 _CHANGE_S = 5.0
+_BUS_S = 1.0
+"""How long the bus may take before a replica goes on by itself."""
+
 _CLOSE_S = 1.0
 _LEAST_S = 0.05
 """With less time left, no request is worth being sent."""
@@ -104,8 +107,14 @@ class _Host:
     freed: anyio.Event = field(default_factory=anyio.Event)
 
     @property
-    def idle(self) -> bool:
-        return not (self.wanting or self.waiting or self.held or self.used or self.slots)
+    def wait_until_ms(self) -> float:
+        return self.seen.value.wait_until_ms if self.seen and self.seen.value else 0.0
+
+    def idle(self, now_ms: float) -> bool:
+        while self.slots and self.slots[0] < now_ms:
+            self.slots.popleft()
+        busy = self.wanting or self.waiting or self.held or self.used or self.slots
+        return not busy and self.wait_until_ms < now_ms
 
 
 class Pace:
@@ -151,6 +160,7 @@ class Pace:
         entered, late_s = False, rates.JITTER_MS / 1000
         try:
             while not entered:
+                await self._wait(here, here.wait_until_ms, turn)
                 slot = self._now() if turn.part else await self._slot(host, here, turn)
                 if not await self._open(host, here, turn):
                     continue
@@ -244,10 +254,12 @@ class Pace:
     async def _wait(self, here: _Host, until_ms: float, turn: Turn) -> None:
         """Wait until a time, unless that is too late."""
         wait_ms = until_ms - self._now() * 1000
+        if wait_ms <= 0:
+            return
         if until_ms > turn.until * 1000:
             status = here.seen.value.status if here.seen and here.seen.value else 0
             raise FaultError(_too_fast(wait_ms, status))
-        await anyio.sleep(max(wait_ms / 1000, 0.0))
+        await anyio.sleep(wait_ms / 1000)
 
     async def _freed(self, here: _Host, turn: Turn) -> None:
         """Wait for a request of this replica to end, or a moment for those of others."""
@@ -262,7 +274,7 @@ class Pace:
         if self._shared is not None:
             try:
                 return await _changed(self._shared, host, here, turn)
-            except TransportError as error:
+            except (TransportError, TimeoutError) as error:
                 log.warning(SHARED_PACE_AWAY, reason=type(error).__name__)
                 return await _changed(self._own, host, _Host(), turn)
         return await _changed(self._own, host, here, turn)
@@ -282,7 +294,7 @@ class Pace:
                     here.held = here.used
                     with suppress(FaultError):
                         await self._change(host, here, self._giving_back(here.used))
-            if here.idle and self._hosts.get(host) is here:
+            if here.idle(self._now() * 1000) and self._hosts.get(host) is here:
                 del self._hosts[host]
 
     def _giving_back(self, count: int) -> Callable[[HostPace], tuple[HostPace, None]]:
@@ -295,7 +307,7 @@ async def _changed(paces: Paces, host: str, here: _Host, turn: Callable[[HostPac
         async for attempt in stamina.retry_context(
             on=ValueError, attempts=None, timeout=_CHANGE_S, wait_initial=0.001, wait_max=0.05, wait_jitter=0.01
         ):
-            with attempt:
+            with attempt, anyio.fail_after(_BUS_S):
                 return await _change_once(paces, _key(host), here, turn)
     except ValueError:
         raise FaultError(_too_fast(_BUSY_MS, 0)) from None

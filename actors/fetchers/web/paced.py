@@ -28,7 +28,7 @@ class PacedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Wait, send, and count the request as open until its body is through."""
         turn, host = request.extensions.get("turn"), request.url.host
-        if not isinstance(turn, Turn) or _owned(host, self._own):
+        if not isinstance(turn, Turn) or owned(host, self._own):
             return await self._inner.handle_async_request(request)
         await self._pace.enter(host, turn)
         try:
@@ -46,7 +46,7 @@ class PacedTransport(httpx2.AsyncBaseTransport):
         return response
 
 
-def _owned(host: str, own: tuple[Network, ...]) -> bool:
+def owned(host: str, own: tuple[Network, ...]) -> bool:
     """Tell whether a host is written as an address that is private and that the operator has allowed."""
     try:
         address = ip_address(host.strip("[]"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from actors.fetchers.web.cache import SHARED_BYTES, STALE, MemoryStore, Record, SharedStore
 from bus import TransportError
 from bus.table import Change
+from protocol.faults import Code, FaultError, fault
 from protocol.webcache import KeptAnswer, KeptAnswers
 
 KIB = 1_024
@@ -31,17 +32,20 @@ class Shelf:
 
     held: dict[str, Change[KeptAnswers]] = field(default_factory=dict[str, Change[KeptAnswers]])
     away: bool = False
+    unreadable: bool = False
 
     async def get(self, key: str) -> Change[KeptAnswers] | None:
         if self.away:
             raise TransportError("away")
+        if self.unreadable:
+            raise FaultError(fault(Code.VALIDATION_INVALID_PACKET))
         return self.held.get(key)
 
     async def put(self, key: str, value: KeptAnswers, *, revision: int | None = None) -> int:
         if self.away:
             raise TransportError("away")
         last = held.revision if (held := self.held.get(key)) else 0
-        if revision != last:
+        if revision not in (None, last):
             raise ValueError(key)
         self.held[key] = Change(key, value, last + 1)
         return last + 1
@@ -148,3 +152,14 @@ async def test_while_the_bus_is_away_nothing_is_kept() -> None:
     assert await store.get("a") == Record((), STALE)
     assert await keep(store, "a") == STALE
     assert await store.put("a", (), 1) == STALE
+
+
+async def test_what_cannot_be_read_is_replaced() -> None:
+    shelf = Shelf(unreadable=True)
+    store = SharedStore(shelf, MemoryStore(1_000_000), 1)
+    await shelf.put("0", KeptAnswers(key="a"))
+
+    assert await store.get("a") == Record()
+    await keep(store, "a", answer("a"))
+    shelf.unreadable = False
+    assert [one.id for one in (await store.get("a")).variants] == ["a"]
