@@ -32,6 +32,7 @@ class Answer:
 
 
 def headers_of(got: Got) -> Pairs:
+    """Give the headers that the engine may have."""
     return origins.shown(got.response.headers.multi_items(), foreign=got.foreign)
 
 
@@ -40,6 +41,7 @@ def _media_type(response: Response) -> str:
 
 
 def is_json(response: Response) -> bool:
+    """Whether an answer to a request for a script is JSON: a module that the engine cannot read."""
     kind = _media_type(response)
     return (
         kind in ("application/json", "text/json")
@@ -49,11 +51,13 @@ def is_json(response: Response) -> bool:
 
 
 def shows(response: Response) -> bool:
+    """Whether a frame can show an answer."""
     disposition = str(response.headers.get("content-disposition", ""))
     kind = _media_type(response)
     return not disposition.lower().startswith("attachment") and (not kind or kind in _HELD or kind.endswith("+xml"))
 
 
 def onward(url: str) -> bytes:
+    """Make the document that leads on to another address, as a redirect would, and leaves no trace in the history."""
     target = msgspec.json.encode(url).replace(b"<", b"\\u003c")
     return b"<script>location.replace(" + target + b")</script>"

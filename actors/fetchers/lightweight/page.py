@@ -42,24 +42,25 @@ async def look(connection: Connection, visit: Visit) -> Sight:
         CdpError: the engine refused to open it.
         ClosedError: the connection broke off.
     """
-    sights: list[Sight] = []
+    sight: Sight | None = None
     until = anyio.current_time() + visit.wish.seconds
     try:
         async with anyio.create_task_group() as tasks:
             with CancelScope(deadline=until + GRACE_SECONDS):
                 target = await opened(connection, tasks, visit)
                 try:
-                    sights.append(await _Page(target, tasks, visit).look(until))
+                    sight = await _Page(target, tasks, visit).look(until)
                 finally:
                     target.network.end()
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
-        if len(group.exceptions) > 1:
+        first, *more = group.exceptions
+        if more:
             raise
-        raise group.exceptions[0] from None  # the task group here is nobody's concern
-    if not sights:
+        raise first from None  # the task group here is nobody's concern
+    if sight is None:
         raise IllError(Ill.ENGINE_STUCK)
-    return sights[0]
+    return sight
 
 
 class _Page:
@@ -116,7 +117,7 @@ class _Page:
     async def _rest(self) -> Settling:
         settle, network = Settle(), self._network
         while not network.tally.limit:
-            if not self._loaded or (network.in_flight and not self._patient()):
+            if not self._loaded or (network.in_flight and not await self._done_waiting()):
                 await self._news()
                 settle.again()
                 continue
@@ -131,9 +132,11 @@ class _Page:
             await self._pause(step)
         return Settling.HARD
 
-    def _patient(self) -> bool:
-        waited = self._network.newest_ms(anyio.current_time())
-        return waited > _PATIENT_MS and self._reading.chars >= THIN_CHARS
+    async def _done_waiting(self) -> bool:
+        """Whether what is under way for long may stay so: a page that shows something needs it hardly."""
+        if self._network.newest_ms(anyio.current_time()) < _PATIENT_MS:
+            return False
+        return (await self._read_state()).chars >= THIN_CHARS
 
     async def _news(self) -> None:
         """Wait until something happens on the network; look again by and by, as a request may never end."""

@@ -89,12 +89,12 @@ class Settle:
             return reading.late + 1
         return Settling.SETTLED
 
+    def again(self) -> None:
+        """Begin anew: something has come over the network, or was done to the page."""
+        self._activity = -1
+
     def _restless(self, quiet_ms: float, soft_ms: float, *, moves: bool) -> bool:
         if not moves or self._restless_from is None or self._restless_from > quiet_ms:
             self._restless_from = quiet_ms if moves else None
             return False
         return quiet_ms > soft_ms and quiet_ms - self._restless_from > RESTLESS_MS
-
-    def again(self) -> None:
-        """Forget what was seen: something has come over the network, or was done to the page."""
-        self._calm = 1

@@ -25,7 +25,10 @@ HOSTILE: dict[str, tuple[str, set[Code | str]]] = {
     "dialogs that give up": ("while (1) alert(1)", {"dialog_loop"}),
     "loop in a worker": ("new Worker(URL.createObjectURL(new Blob(['while (1);'])))", {HUNG, CRASHED}),
     "arrays": ("const a = []; while (1) a.push(new Array(1000).fill(1))", {HUNG, CRASHED}),
-    "strings": ("let s = 'x'; const a = []; while (1) { try { s += s; } catch { a.push(s); s = 'x' } }", {HUNG, CRASHED}),
+    "strings": (
+        "let s = 'x'; const a = []; while (1) { try { s += s; } catch { a.push(s); s = 'x' } }",
+        {HUNG, CRASHED},
+    ),
     "texts": (
         "const x = 'x'.repeat(1e6); while (1) document.documentElement.append(document.createTextNode(x))",
         {HUNG, CRASHED},
@@ -37,11 +40,14 @@ HOSTILE: dict[str, tuple[str, set[Code | str]]] = {
         "for (let i = 0; i < 5000; i++) fetch('/told?' + i).catch(() => 0)",
         {"too_many_requests", HUNG},
     ),
-    "reloads": ("location.href = '/asked?body=' + encodeURIComponent('<script>location.reload()</' + 'script>') + "
-                "'&n=' + Math.random()", {"nav_loop"}),
+    "reloads": (
+        """const again = '<script>location.reload()</' + 'script>';
+        location.href = '/asked?body=' + encodeURIComponent(again) + '&n=' + Math.random()""",
+        {"nav_loop"},
+    ),
     "frames": (
-        "for (let i = 0; i < 500; i++) { const f = document.createElement('iframe'); f.src = '/told?' + i;"
-        "document.body.append(f); }",
+        """for (let i = 0; i < 500; i++) {
+            const f = document.createElement('iframe'); f.src = '/told?' + i; document.body.append(f); }""",
         {"nav_loop"},
     ),
     "windows": ("for (let i = 0; i < 500; i++) window.open('/told?' + i)", {"nav_loop"}),
@@ -53,15 +59,21 @@ HOSTILE: dict[str, tuple[str, set[Code | str]]] = {
     "rejections": ("for (let i = 0; i < 2e4; i++) Promise.reject(i)", {WHOLE}),
     "storage": ("try { for (let i = 0; i < 1e4; i++) localStorage['k' + i] = 'x'.repeat(1e4) } catch {}", {WHOLE}),
     "cookies": ("for (let i = 0; i < 5000; i++) document.cookie = 'k' + i + '=' + 'x'.repeat(1000)", {WHOLE}),
-    "mutations": ("new MutationObserver(() => document.body.setAttribute('a', Math.random()))"
-                  ".observe(document.body, {attributes: true}); document.body.setAttribute('a', 1)", {WHOLE, HUNG}),
+    "mutations": (
+        """const turn = () => document.body.setAttribute('a', Math.random());
+        new MutationObserver(turn).observe(document.body, {attributes: true}); turn()""",
+        {WHOLE, HUNG},
+    ),
     "states": ("for (let i = 0; i < 2e5; i++) history.pushState(i, '', '#' + i)", {WHOLE, HUNG}),
-    "drawing": ("const go = () => { document.body.dataset.n = Math.random(); requestAnimationFrame(go) }; go()", {WHOLE}),
+    "drawing": (
+        "const go = () => { document.body.dataset.n = Math.random(); requestAnimationFrame(go) }; go()",
+        {WHOLE},
+    ),
     "waiting script": (
         "document.write('<script src=\"/drip?count=1000&ms=100\"></' + 'script>')",
         {"time"},
     ),
-}  # fmt: skip
+}
 
 
 async def fate(here: Showing, url: str) -> Code | str:
