@@ -6,11 +6,13 @@ import tracemalloc
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import cast
 
 import anyio
 import pytest
 
+from actors.fetchers.extracting import Extractor
 from actors.fetchers.intelligence.actor import Intelligence
 from actors.fetchers.web.client import Response, WebClient, WebRequest
 from actors.fetchers.web.cookies import Jar
@@ -21,6 +23,8 @@ from protocol.confidence import Source
 from protocol.faults import Code, FaultContext, FaultError
 from protocol.pages import Fetched, FetchPage
 from tests.site import Site, serve_site
+from tests.site.answers import text
+from tests.site.rehearsed import ARRANGED
 
 MIB = 1 << 20
 TIMEOUT_MS = 10_000
@@ -421,3 +425,47 @@ async def test_what_a_site_asks_to_wait_is_passed_on() -> None:
         page = await fetch(FetchPage(url=site.url("/status/429?after=7"), include_network=True))
 
         assert (page.retry_after_ms, [exchange.status for exchange in page.network]) == (7_000, [429])
+
+
+async def test_what_a_site_confirms_is_extracted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    extracted: list[str] = []
+    run = Extractor.run
+
+    async def counting(self: Extractor, function: object, source: bytes, *args: object, **options: object) -> object:
+        extracted.append(str(args[1]))
+        return await run(self, function, source, *args, **options)  # type: ignore[arg-type]  # as it came
+
+    monkeypatch.setattr(Extractor, "run", counting)
+    async with actor() as (site, fetch):
+        first = await fetch(FetchPage(url=site.url("/fresh?age=0")))
+        again = await fetch(FetchPage(url=site.url("/fresh?age=0")))
+
+        assert (first.from_cache, again.from_cache, site.hits["/fresh"], len(extracted)) == (False, True, 2, 1)
+        assert again.document.content.markdown == first.document.content.markdown
+        assert again.fetched_at > first.fetched_at
+        captured_at = again.document.content.captured_at
+        assert isinstance(captured_at, datetime)
+        assert int(captured_at.timestamp() * 1000) == again.fetched_at
+
+
+async def test_a_page_is_as_old_as_it_is() -> None:
+    async with actor() as (site, fetch):
+        first = await fetch(FetchPage(url=site.url("/fresh?age=60")))
+        again = await fetch(FetchPage(url=site.url("/fresh?age=60")))
+
+        assert (again.from_cache, site.hits["/fresh"]) == (True, 1)
+        assert again.fetched_at == first.fetched_at
+        assert again.document.content.captured_at == first.document.content.captured_at
+
+
+async def test_robots_txt_is_obeyed_where_it_is_asked_for() -> None:
+    ARRANGED["/robots.txt"] = [lambda _: text("User-agent: *\nDisallow: /article", "text/plain")]
+    try:
+        async with actor() as (site, fetch):
+            with pytest.raises(FaultError) as caught:
+                await fetch(FetchPage(url=site.url("/article"), obey_robots=True))
+            page = await fetch(FetchPage(url=site.url("/article")))
+    finally:
+        del ARRANGED["/robots.txt"]
+
+    assert (caught.value.fault.code, page.status) == (Code.BLOCKED_BY_ROBOTS, 200)

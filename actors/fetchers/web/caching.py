@@ -181,7 +181,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
     async def _new(self, visit: Visit, response: httpx2.Response, asked_at: float) -> httpx2.Response:
         """Pass an answer on, and keep it once it has been read whole, where it may be kept."""
         now = self._now()
-        response.extensions["caching"] = self._served(None)
+        response.extensions["caching"] = Served(from_cache=False, received_at=now)
         headers = _may_be_kept(visit, response, now)
         if headers is None:
             return response
