@@ -57,6 +57,10 @@ class Actor:
         del settings
         return None
 
+    def room(self, handler: Handler) -> int:
+        """Say how many times at once this replica answers by a handler: as it was marked, unless a setting says so."""
+        return handler.at_once
+
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Hold the actor's resources; it serves while the block lasts, and is drained before it ends."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from actors.fetchers.lightweight import binary
+from actors.fetchers.playwright import chromium
 from actors.runtime.rundir import read_ready
 from actors.settings import Settings, key_file
 
@@ -23,7 +24,6 @@ OLDEST_PYTHON = (3, 11)
 PROGRAM_TIMEOUT_S = 5
 LEAST_FREE_BYTES = 200_000_000
 COMFORTABLE_FREE_BYTES = 2_000_000_000
-BROWSERS = ("chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "google-chrome-stable")
 
 
 class State(StrEnum):
@@ -48,7 +48,7 @@ def run_all(settings: Settings, *, answers: bool) -> Iterator[Check]:
     yield python(sys.version_info[:3])
     yield nats(settings)
     yield light(settings)
-    yield chromium()
+    yield browser(settings)
     yield port(settings, running=answers)
     yield data_dir(settings.data_dir)
     yield disk(settings.data_dir)
@@ -91,13 +91,16 @@ def light(settings: Settings) -> Check:
     return Check(name="light", state=state, detail=f"lightpanda, behind: {', '.join(wall.detail for wall in walls)}")
 
 
-def chromium() -> Check:
+def browser(settings: Settings) -> Check:
     """Look for a browser; only the tier playwright needs one."""
-    found = next(_browsers(), None)
-    if found:
-        return Check(name="chromium", state=State.OK, detail=str(found))
-    cure = "apt install chromium, or: playwright install chromium"
-    return Check(name="chromium", state=State.WARNING, detail="none found: the browser tier cannot run", cure=cure)
+    absence = chromium.absence(settings)
+    if absence is not None:
+        return Check(name="chromium", state=State.WARNING, detail=absence.reason, cure=absence.cure)
+    found = chromium.find(settings)
+    if chromium.sandboxed(settings):
+        return Check(name="chromium", state=State.OK, detail=f"{found}, in its sandbox")
+    cure = "Run Weft as a user that is not root, with browser_sandbox = auto."
+    return Check(name="chromium", state=State.WARNING, detail=f"{found}, without its sandbox", cure=cure)
 
 
 def port(settings: Settings, *, running: bool) -> Check:
@@ -184,18 +187,6 @@ def _version(program: Path | str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
-
-
-def _browsers() -> Iterator[Path]:
-    cache = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or _playwright_cache())
-    for pattern in ("chromium-*/chrome-*/chrome", "chromium_headless_shell-*/*/*shell", "chromium-*/*/*.app"):
-        yield from sorted(cache.glob(pattern), reverse=True)
-    yield from (Path(found) for found in map(shutil.which, BROWSERS) if found)
-
-
-def _playwright_cache() -> Path:
-    home = Path.home()
-    return home / "Library/Caches/ms-playwright" if sys.platform == "darwin" else home / ".cache/ms-playwright"
 
 
 def _nearest(folder: Path) -> Path:

@@ -110,7 +110,7 @@ async def _working(actor: Actor, bus: Bus) -> AsyncGenerator[None]:
     async with actor.open():
         for handler in handlers(kind):
             subject = handler.subject.answered_by(bus.replica)
-            await bus.serve(subject, getattr(actor, handler.method), at_once=handler.at_once)
+            await bus.serve(subject, getattr(actor, handler.method), at_once=actor.room(handler))
         yield
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from actors.actor import Actor, handles
+from actors.actor import Actor, Handler, handles
 from actors.fetchers.extract.page import extract
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.playwright import chromium
@@ -67,6 +67,10 @@ class Playwright(Actor):
             self._browser_sessions = BrowserSessions(self.bus, self.browser, self._sessions, tools, self.settings)
             async with self._browser_sessions.open():
                 yield
+
+    def room(self, handler: Handler) -> int:
+        """Say how many times at once: as many pages as the operator has chosen."""
+        return self.settings.browser_pages if handler.method == "fetch" else handler.at_once
 
     async def _store(self) -> Store:
         return await self.bus.objects(subjects.CAPTURES)

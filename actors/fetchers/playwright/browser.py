@@ -63,6 +63,7 @@ class Context:
     raw: BrowserContext
     session: Session
     proxy: Proxy
+    restoring: storage.Restoring
     _browser: Browser
     _engine: Engine
 
@@ -86,7 +87,7 @@ class Context:
 
     async def keep(self) -> None:
         """Take what the pages have left, cookies and storage, into the session."""
-        await storage.keep(self.raw, self.session)
+        await storage.keep(self.restoring, self.session)
 
 
 @dataclass(eq=False)
@@ -143,15 +144,15 @@ class Browser:
         """
         if len(self._contexts) >= MAX_TABS:
             raise FaultError(fault(Code.INTERNAL_BUSY, "The browser has as many sessions open as it may have."))
-        engine, raw = await self._opened(session)
-        context = Context(raw, session, self._door, self, engine)
+        engine, restoring = await self._opened(session)
+        context = Context(restoring.context, session, self._door, restoring, self, engine)
         self._contexts.add(context)
         try:
             yield context
         finally:
             self._group.start_soon(self._close, context)
 
-    async def _opened(self, session: Session) -> tuple[Engine, BrowserContext]:
+    async def _opened(self, session: Session) -> tuple[Engine, storage.Restoring]:
         """Open a context; a browser that turns out to be gone is replaced once."""
         for _ in range(2):
             engine = await self._warm()
@@ -167,7 +168,7 @@ class Browser:
             engine.released()
         raise FaultError(fault(Code.PAGE_CRASHED))
 
-    async def _context(self, engine: Engine, session: Session) -> BrowserContext:
+    async def _context(self, engine: Engine, session: Session) -> storage.Restoring:
         if engine.raw is None:
             raise FaultError(fault(Code.PAGE_CRASHED))
         context = await engine.raw.new_context(
@@ -178,8 +179,9 @@ class Browser:
             service_workers="block",
             accept_downloads=True,
         )
-        await storage.restore(context, session)
-        return context
+        restoring = storage.Restoring(context)
+        restoring.begin(session)
+        return restoring
 
     async def _warm(self) -> Engine:
         """Give the browser that takes contexts now, started by whoever needs it first."""
@@ -205,7 +207,9 @@ class Browser:
             proxy = Proxy(backend, self.settings.fetch_connect_timeout_ms)
             await self._group.start(self._serve, proxy)
             self._proxy = proxy
-        self._engine = Engine(executable, self._door, self.settings.browser_max_bytes)
+        self._engine = Engine(
+            executable, self._door, self.settings.browser_max_bytes, chromium.sandboxed(self.settings)
+        )
         self._engines.add(self._engine)
         self._group.start_soon(self._run, self._engine)
 

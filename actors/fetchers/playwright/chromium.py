@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from protocol.lifecycle import Absence
 
@@ -65,6 +65,11 @@ class ChromiumSettings(Protocol):
         """The program to start, or nothing for the one that is found."""
         ...
 
+    @property
+    def browser_sandbox(self) -> Literal["auto", "off"]:
+        """Whether Chromium puts up its own sandbox."""
+        ...
+
 
 def find(settings: ChromiumSettings) -> Path | None:
     """Find the program: the one that is set, else Playwright's own, else the system's."""
@@ -84,9 +89,9 @@ def absence(settings: ChromiumSettings) -> Absence | None:
     return Absence(reason="No Chromium is installed.", cure=CURE)
 
 
-def sandboxed() -> bool:
-    """Whether Chromium may use its own sandbox: as root it refuses to start with it."""
-    return sys.platform != "linux" or os.geteuid() != 0
+def sandboxed(settings: ChromiumSettings) -> bool:
+    """Whether Chromium uses its own sandbox: as root it refuses to start with it."""
+    return settings.browser_sandbox == "auto" and (sys.platform != "linux" or os.geteuid() != 0)
 
 
 def environment(home: Path) -> dict[str, str | float | bool]:

@@ -44,6 +44,7 @@ class Engine:
     executable: Path
     proxy: Proxy
     max_bytes: int
+    sandboxed: bool
     ready: anyio.Event = field(default_factory=anyio.Event)
     over: anyio.Event = field(default_factory=anyio.Event)
     contexts: int = 0
@@ -127,7 +128,7 @@ class Engine:
                 headless=True,
                 args=[*chromium.ARGUMENTS, f"--crash-dumps-dir={folder}"],
                 ignore_default_args=chromium.UNWANTED,
-                chromium_sandbox=chromium.sandboxed(),
+                chromium_sandbox=self.sandboxed,
                 proxy={"server": self.proxy.server, "bypass": "<-loopback>"},
                 env=chromium.environment(folder),
                 downloads_path=folder,

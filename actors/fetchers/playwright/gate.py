@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,15 +28,21 @@ _TRACKERS = (
 
 @dataclass(eq=False)
 class Gate:
-    """Stands before one tab; `refused` says why a document was not asked for."""
+    """Stands before one tab; `refused` says why a document was not asked for.
+
+    `coming` hears of each document of the tab itself before it is asked for.
+    """
 
     cdp: Cdp
     proxy: Proxy
+    coming: Callable[[str], Awaitable[None]]
     refused: Fault | None = None
+    _frame: str = ""
     _tried: set[str] = field(default_factory=set[str])
 
     async def close_in(self, *, block: bool) -> None:
         """Take hold of the tab's documents, and with `block` of what nobody looks at."""
+        self._frame = (await self.cdp.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
         self.cdp.on("Fetch.authRequired", self._authenticate)
         self.cdp.on("Fetch.requestPaused", self._decide)
         kinds = ("Document", *_UNSEEN) if block else ("Document",)
@@ -61,12 +68,15 @@ class Gate:
         if event["resourceType"] in _UNSEEN:
             await self._send("Fetch.failRequest", {"requestId": request, "errorReason": "BlockedByClient"})
             return
+        url = str(event["request"]["url"]).partition("#")[0]
         try:
-            guard.check_url(str(event["request"]["url"]).partition("#")[0])
+            guard.check_url(url)
         except FaultError as error:
             self.refused = error.fault
             await self._send("Fetch.failRequest", {"requestId": request, "errorReason": "BlockedByClient"})
             return
+        if event["frameId"] == self._frame and "redirectedRequestId" not in event:
+            await self.coming(url)
         await self._send("Fetch.continueRequest", {"requestId": request})
 
     async def _send(self, method: str, parameters: dict[str, Any]) -> None:

@@ -49,7 +49,6 @@ async def _navigate(tools: Tools, held: Held, do: Navigate) -> BrowserAnswer:
     guard.check_url(do.url)
     number = held.add() if do.tab is None else held.number(do.tab)
     tab, deadline_s = await held.open(number), _deadline_s()
-    tab.gate.refused = None
     await tab.go(do.url, deadline_s)
     return await _page(tools, held, number, FetchPage(url=do.url), deadline_s)
 

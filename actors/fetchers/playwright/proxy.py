@@ -26,6 +26,9 @@ _MAX_CONNECTIONS = 1_024
 _MAX_REFUSALS = 1_024
 _CLOSE_S = 1.0
 _KEEPALIVE_S = 15.0
+_SILENCE_S = 120.0
+"""How long a site may send nothing in the middle of an answer."""
+
 _HOP_BY_HOP = frozenset(
     {b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te"}
     | {b"trailer", b"transfer-encoding", b"upgrade"}
@@ -41,6 +44,7 @@ _BROKEN = (
     httpcore2.ProtocolError,
     httpcore2.TimeoutException,
     OSError,
+    ValueError,
 )
 """What ends one connection, and concerns nobody else."""
 
@@ -102,9 +106,7 @@ class Proxy:
     async def _converse(self, client: Client, pool: httpcore2.AsyncConnectionPool) -> None:
         while (request := await client.request()) is not None:
             if not self._proven(request):
-                async with aclosing(client.body()) as body:
-                    async for _ in body:
-                        pass
+                await client.skip()
                 await client.refuse(407, [(b"Proxy-Authenticate", b'Basic realm="weft"')])
             elif request.method == b"CONNECT":
                 await self._tunnel(client, request.target.decode("ascii", "replace"))
@@ -143,8 +145,20 @@ class Proxy:
         if address is None or not target.startswith("http://"):
             await client.refuse(400, [(b"Connection", b"close")])
             return
-        with self._remembering(_join(*address)):
-            response = await pool.handle_async_request(self._asked(client, request, target, address))
+        sized = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.headers)
+        asked = self._asked(client if sized else None, request, target, address)
+        if sized:
+            await self._exchange(client, asked, _join(*address), pool)
+            return
+        await client.skip()
+        async with client.as_long_as_it_waits():
+            await self._exchange(client, asked, _join(*address), pool)
+
+    async def _exchange(
+        self, client: Client, asked: httpcore2.Request, place: str, pool: httpcore2.AsyncConnectionPool
+    ) -> None:
+        with self._remembering(place):
+            response = await pool.handle_async_request(asked)
         try:
             await client.answer(
                 response.status,
@@ -156,18 +170,19 @@ class Proxy:
             with anyio.move_on_after(_CLOSE_S, shield=True), suppress(*_BROKEN):
                 await response.aclose()
 
-    def _asked(self, client: Client, request: h11.Request, target: str, address: tuple[str, int]) -> httpcore2.Request:
+    def _asked(
+        self, body: Client | None, request: h11.Request, target: str, address: tuple[str, int]
+    ) -> httpcore2.Request:
         parts = urlsplit(target)
         path = target[len(f"{parts.scheme}://{parts.netloc}") :] or "/"
         headers = _passed_on(request.headers.raw_items())
-        sized = any(name.lower() in (b"content-length", b"transfer-encoding") for name, _ in request.headers)
         url = httpcore2.URL(scheme=b"http", host=address[0].encode(), port=address[1], target=path.encode())
         return httpcore2.Request(
             request.method,
             url,
             headers=headers,
-            content=client.body() if sized else None,
-            extensions={"timeout": {"connect": self._connect_s}},
+            content=body.body() if body else None,
+            extensions={"timeout": {"connect": self._connect_s, "read": _SILENCE_S, "write": _SILENCE_S}},
         )
 
     @contextmanager

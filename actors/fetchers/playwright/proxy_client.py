@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable
+from contextlib import asynccontextmanager
 from http import HTTPStatus
 
 import anyio
 import anyio.abc
 import h11
+import httpcore2
 
 CHUNK_BYTES = 65_536
 IDLE_S = 60.0
@@ -23,6 +25,7 @@ class Client:
 
     def __init__(self, stream: anyio.abc.SocketStream) -> None:
         self.stream = stream
+        self._gone = False
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEAD_BYTES)
 
     async def request(self) -> h11.Request | None:
@@ -40,6 +43,36 @@ class Client:
         """Give the body of the request piece by piece."""
         while isinstance(event := await self._event(), h11.Data):
             yield bytes(event.data)
+
+    async def skip(self) -> None:
+        """Read the body of the request, if it has one, and forget it."""
+        async for _ in self.body():
+            pass
+
+    @asynccontextmanager
+    async def as_long_as_it_waits(self) -> AsyncGenerator[None]:
+        """Cut the block off when the browser goes away, which then reads as a broken connection."""
+        broken: Exception | None = None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._listen, tasks.cancel_scope)
+            try:
+                yield
+            except (OSError, h11.ProtocolError, httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+                broken = error  # a task group would wrap it
+            except (httpcore2.TimeoutException, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+                broken = error
+            tasks.cancel_scope.cancel()
+        if broken is not None or self._gone:
+            raise broken or anyio.ClosedResourceError
+
+    async def _listen(self, block: anyio.CancelScope) -> None:
+        """Keep what comes early for the next request."""
+        try:
+            while True:
+                self._http.receive_data(await self.stream.receive(CHUNK_BYTES))
+        except (anyio.EndOfStream, anyio.BrokenResourceError):
+            self._gone = True
+            block.cancel()
 
     async def refuse(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
         """Answer a request without a body, whose own body is not read."""

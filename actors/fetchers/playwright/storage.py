@@ -1,16 +1,28 @@
-"""Carries cookies and storage between a session and a context of the browser."""
+"""Carries cookies and storage between a session and a context of the browser.
+
+Playwright opens a page for every origin whose storage it restores, which takes 60 ms each: it is asked for those with
+databases alone. All others get theirs by a script, when a tab comes to them first.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, cast
+from urllib.parse import urlsplit
 
+import anyio
 import msgspec
 from msgspec import Raw
-from playwright.async_api import BrowserContext, StorageState
+from playwright.async_api import BrowserContext, Error, StorageState
 
+from actors.fetchers.playwright.cdp import Cdp
 from actors.fetchers.playwright.loading import script
 from actors.fetchers.sessions import Session
 from protocol.sessions import Cookie, OriginStorage
+
+_ATTEND_S = 1.0
+"""What a tab gets that does not answer: its document is asked for all the same."""
 
 _NEVER = -1
 """What Playwright calls a cookie that ends with the browser."""
@@ -19,20 +31,51 @@ _NEVER = -1
 def state_of(session: Session) -> StorageState | None:
     """Give what a session remembers in Playwright's form; None for nothing."""
     cookies = [_given(cookie) for cookie in session.cookies.export()]
-    origins = [_origin(storage) for storage in session.origins.values() if storage.local_storage or storage.indexed_db]
+    origins = [_origin(storage) for storage in session.origins.values() if storage.indexed_db]
     return cast("StorageState", {"cookies": cookies, "origins": origins}) if cookies or origins else None
 
 
-async def restore(context: BrowserContext, session: Session) -> None:
-    """Have each tab begin with the session storage of its origin."""
-    kept = {origin: dict(storage.session_storage) for origin, storage in session.origins.items()}
-    if any(kept.values()):
-        data = msgspec.json.encode(kept).decode()
-        await context.add_init_script(f"({script('session_storage')})({data})")
+@dataclass(eq=False)
+class Restoring:
+    """Has the first document of each origin in a context begin with the storage that it had in the session.
+
+    The next one does not: what a page has removed stays removed.
+    """
+
+    context: BrowserContext
+    _waiting: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict[str, dict[str, dict[str, str]]])
+    _came: set[str] = field(default_factory=set[str])
+    _scripts: dict[Cdp, str] = field(default_factory=dict[Cdp, str])
+
+    def begin(self, session: Session) -> None:
+        """Be ready for the first tab."""
+        for origin, storage in session.origins.items():
+            local = {} if storage.indexed_db else storage.local_storage
+            if local or storage.session_storage:
+                self._waiting[origin] = {"local": local, "session": storage.session_storage}
+
+    async def attend(self, tab: Cdp) -> None:
+        """Restore in this tab, too."""
+        if self._waiting:
+            source = f"({script('storage')})({msgspec.json.encode(self._waiting).decode()})"
+            told = await tab.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
+            self._scripts[tab] = told["identifier"]
+
+    async def coming(self, url: str) -> None:
+        """Hear that a tab is about to ask for a document of its own; it is asked for when this returns."""
+        origin = _origin_of(url)
+        if origin in self._came and self._waiting.pop(origin, None) is not None:
+            for tab, identifier in [*self._scripts.items()]:
+                del self._scripts[tab]
+                with suppress(Error), anyio.move_on_after(_ATTEND_S):
+                    await tab.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": identifier})
+                    await self.attend(tab)
+        self._came.add(origin)
 
 
-async def keep(context: BrowserContext, session: Session) -> None:
+async def keep(restoring: Restoring, session: Session) -> None:
     """Take what the pages of a context have left into its session, which has been changed by nobody else meanwhile."""
+    context = restoring.context
     state = cast("dict[str, Any]", await context.storage_state(indexed_db=True))
     session.cookies.jar.clear()
     session.cookies.load(_taken(cookie) for cookie in state["cookies"] if not cookie.get("partitionKey"))
@@ -60,6 +103,11 @@ def _origin(storage: OriginStorage) -> dict[str, Any]:
     local = [{"name": name, "value": value} for name, value in storage.local_storage.items()]
     databases = {"indexedDB": msgspec.json.decode(storage.indexed_db)} if storage.indexed_db else {}
     return {"origin": storage.origin, "localStorage": local, **databases}
+
+
+def _origin_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _given(cookie: Cookie) -> dict[str, Any]:

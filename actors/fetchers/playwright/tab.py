@@ -187,7 +187,8 @@ async def tab(context: Context, *, block: bool = False, bodies: bool = False) ->
     try:
         cdp = await of_page(context.raw, page)
         await page.add_init_script(script("timers"))
-        gate = Gate(cdp, context.proxy)
+        await context.restoring.attend(cdp)
+        gate = Gate(cdp, context.proxy, context.restoring.coming)
         await gate.close_in(block=block)
     except Error as error:
         raise FaultError(fault(Code.PAGE_CRASHED)) from error
