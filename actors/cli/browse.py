@@ -16,7 +16,9 @@ from actors.runtime.rundir import Ready
 from actors.settings import Loaded, Settings
 from protocol.browse import (
     DEFAULT_LATENCY_MS,
+    DEFAULT_PAGES,
     MAX_LATENCY_MS,
+    MAX_PAGES,
     BrowseOptions,
     BrowseResult,
     DecisionTrace,
@@ -43,6 +45,17 @@ def browse(  # noqa: PLR0913 - the options of a command
     max_tier: Annotated[
         RenderTier, typer.Option("--max-tier", help="The most expensive tier allowed.")
     ] = RenderTier.PLAYWRIGHT,
+    tier: Annotated[RenderTier | None, typer.Option("--tier", help="Use this tier and no other.")] = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", help="The saved login to use, by its name; see: weft sessions.")
+    ] = None,
+    wait_for: Annotated[
+        str | None, typer.Option("--wait-for", metavar="CSS", help="Wait until the page has this element.")
+    ] = None,
+    scroll: Annotated[bool, typer.Option("--scroll", help="Scroll until no more of the page comes.")] = False,
+    pages: Annotated[
+        int, typer.Option("--pages", min=1, max=MAX_PAGES, help="Add the pages that follow, so many in all.")
+    ] = 1,
     max_latency_ms: Annotated[
         int, typer.Option("--max-latency-ms", min=1, max=MAX_LATENCY_MS, help="Milliseconds that the answer may take.")
     ] = DEFAULT_LATENCY_MS,
@@ -61,14 +74,28 @@ def browse(  # noqa: PLR0913 - the options of a command
     Uses the running Weft, or starts a private one for this call. On a terminal the page is laid out; in a pipe it is
     plain Markdown; with --json it is the whole result.
     """
-    options = BrowseOptions(
+    options = _options(
         max_cost_tier=max_tier,
+        force_tier=tier,
+        session_profile=profile,
+        wait_for_selector=wait_for,
+        scroll_to_load=scroll,
+        follow_pagination=pages > 1,
+        max_pages=pages if pages > 1 else DEFAULT_PAGES,
         max_latency_ms=max_latency_ms,
         freshness_requirement=fresh,
         include_decision_trace=trace,
         include_html=html,
     )
     look_up(url, options, read(config, data_dir, log_level), as_json=as_json)
+
+
+def _options(**chosen: object) -> BrowseOptions:
+    """Make options of what was chosen on the command line, held to the same limits as those of a request."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(BrowseOptions(**chosen)), BrowseOptions)  # type: ignore[arg-type]  # its own fields
+    except msgspec.ValidationError as error:
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, str(error))) from None
 
 
 def look_up(url: str, options: BrowseOptions, loaded: Loaded, *, as_json: bool) -> None:
