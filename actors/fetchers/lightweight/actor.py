@@ -28,7 +28,9 @@ from actors.fetchers.lightweight.tally import Terms
 from actors.fetchers.sessions import Session, Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
+from actors.fetchers.web.shared import BUCKETS, web_client
 from actors.settings import Settings
+from actors.sites import site_of
 from bus import remaining_ms, span
 from protocol import subjects
 from protocol.browse import DEFAULT_LATENCY_MS, RenderTier
@@ -58,7 +60,7 @@ class Lightweight(Actor):
     """Gets pages over HTTP, runs their scripts in an engine without pixels, and extracts from what they show."""
 
     name: ClassVar[str] = "fetchers.lightweight"
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, *BUCKETS)
 
     _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
@@ -67,8 +69,9 @@ class Lightweight(Actor):
 
     @classmethod
     def warm(cls) -> None:
-        """Load the models of extraction."""
+        """Load the models of extraction, and the list of public suffixes."""
         extract(_ANY_PAGE, "text/html", "")
+        site_of("https://weft.example/")
 
     @classmethod
     def absence(cls, settings: Settings) -> Absence | None:
@@ -80,7 +83,7 @@ class Lightweight(Actor):
         """Hold the HTTP client, the engine, and what reads pages beside the loop."""
         self._sessions = Sessions(self.bus)
         async with (
-            WebClient(self.settings) as self._web,
+            web_client(self.settings, self.bus) as self._web,
             Extractor() as self._extractor,
             Engine(self.settings) as self._engine,
         ):
@@ -107,6 +110,7 @@ class Lightweight(Actor):
             freshness=request.freshness,
             partition=request.session or "",
             record_body=request.include_network,
+            obey_robots=request.obey_robots,
         )
         attributes = {"http.request.method": "GET", "url.full": redact.url(request.url)}
         with span("GET", kind="client", attributes=attributes) as seen:
@@ -182,7 +186,12 @@ class Lightweight(Actor):
     def _wish(self, request: FetchPage, until: float) -> Wish:
         seconds = until - anyio.current_time() - _READING_SECONDS
         return Wish(
-            terms=Terms(request.session or "", request.freshness, record=request.include_network),
+            terms=Terms(
+                profile=request.session or "",
+                freshness=request.freshness,
+                record=request.include_network,
+                obey_robots=request.obey_robots,
+            ),
             agent=self.settings.fetch_user_agent,
             seconds=min(seconds, self.settings.light_settle_ms / 1000),
             selector=request.wait_for_selector,

@@ -53,6 +53,10 @@ class Wanted:
     partition: str
     freshness: Freshness
     record: bool
+    is_page: bool = False
+    """Whether it is what the page's own window goes to: then it waits for its turn as pages do."""
+
+    obey_robots: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,8 @@ class _Journey:
             partition=partition,
             follow=False,
             record_body=wanted.record,
+            sub_resource=not wanted.is_page,
+            obey_robots=wanted.is_page and wanted.obey_robots,
         )
         response = await self._web.fetch(request, jar, self._timeout_ms)
         self.exchanges += response.exchanges

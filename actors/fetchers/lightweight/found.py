@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from hashlib import blake2b
 
 from msgspec import structs
@@ -103,8 +102,8 @@ def _fetched(first: Response, found: Extraction, url: str) -> Fetched:
         apis=found.apis,
         selectors=found.selectors,
         titles=found.titles,
-        fetched_at=time.time_ns() // 1_000_000,
+        fetched_at=int(first.received_at * 1000),
         from_cache=first.from_cache,
-        retry_after_ms=retry_after_ms(first.headers.get("retry-after"), time.time()),
+        retry_after_ms=retry_after_ms(first.headers.get("retry-after"), first.received_at),
         retry_count=first.retry_count,
     )

@@ -37,7 +37,6 @@ _EMPTY_ANSWERS: Final = frozenset({"Image", "Font", "Media"})
 _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
 
 
-
 class Engine(Protocol):
     """What is used of a connection."""
 
@@ -294,6 +293,8 @@ class Network:
             partition=self.terms.profile,
             freshness=self._freshness(kind),
             record=kind == "XHR",
+            is_page=self._stays(request),
+            obey_robots=self.terms.obey_robots,
         )
 
     def _freshness(self, kind: str) -> Freshness:

@@ -9,11 +9,15 @@ from protocol.browse import Freshness, NetworkRequest
 
 @dataclass(frozen=True)
 class Terms:
-    """On what terms a page is shown: `profile` keeps its cached answers apart; `record` that exchanges are wanted."""
+    """On what terms a page is shown: `profile` keeps its cached answers apart; `record` that exchanges are wanted.
+
+    `obey_robots` counts for the documents that the page's own window goes to.
+    """
 
     profile: str = ""
     freshness: Freshness = Freshness.ANY
     record: bool = False
+    obey_robots: bool = False
 
 
 @dataclass

@@ -72,6 +72,26 @@ async def test_what_a_page_shows_is_read(inner: str, code: str) -> None:
         assert (page.tier, page.status, page.evidence.cut_short) == (RenderTier.LIGHTWEIGHT, 200, "")
 
 
+async def test_what_styles_take_away_is_not_read() -> None:
+    async with showing() as here:
+        style = here.at(".menu { display: none } @media print { p { display: none } }", "text/css")
+        body = f"<link rel=stylesheet href='{style}'>" + main(
+            f"<p>{ARTICLE}</p><p class=menu>Menu of the loom</p><details><summary>More</summary><p>Folded</p></details>"
+        )
+        page = await here.page(body, include_html=True)
+
+        assert ARTICLE in text_of(page)
+        assert "Menu of the loom" not in text_of(page)
+        assert "Folded" in str(page.document.content.html)
+
+
+async def test_styles_that_take_away_most_of_a_page_are_not_believed() -> None:
+    async with showing() as here:
+        page = await here.page(main(f"<style>.all {{ display: none }}</style><div class=all><p>{ARTICLE}</p></div>"))
+
+        assert ARTICLE in str(page.document.content.markdown) + str(page.document.content.text)
+
+
 CHANGES = (
     "window.setTimeout = window.requestAnimationFrame = () => 0",
     "window.Promise = class {}",

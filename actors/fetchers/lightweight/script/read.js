@@ -11,21 +11,23 @@
   const counts = { media: 0, canvases: 0, foreign: 0, scripts: 0, missing: 0 };
   const out = ['<!DOCTYPE html>'];
   const text = [];
-  let size = 0, truncated = false;
+  let size = 0, unseen = 0, truncated = false, styled = true;
 
   const put = (piece) => { out.push(piece); size += piece.length; };
   const escaped = (value) => value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
   const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;');
-  const hidden = (element) =>
-    element.hasAttribute('hidden') || /display\s*:\s*none|visibility\s*:\s*hidden/i.test(element.getAttribute('style') || '');
-  const attributes = (element, tag) => {
-    let line = '';
+  // What the page's styles take away is marked as hidden: whoever reads the text has only some of the styles.
+  const hidden = (element, within) => {
+    if (within.gone || within.closed || !within.body || !styled) { return element.hasAttribute('hidden'); }
+    return getComputedStyle(element).display === 'none';
+  };
+  const attributes = (element, tag, gone) => {
+    let line = gone ? ' hidden=""' : '';
     const list = element.attributes;
     for (let at = 0; at < list.length; at += 1) {
       const { name, value } = list[at];
-      if (NAME.test(name) && !(tag === 'input' && (name === 'value' || name === 'checked')) && !(tag === 'option' && name === 'selected')) {
-        line += ` ${name}="${quoted(value)}"`;
-      }
+      const told = name === 'hidden' || (tag === 'input' && (name === 'value' || name === 'checked')) || (tag === 'option' && name === 'selected');
+      if (NAME.test(name) && !told) { line += ` ${name}="${quoted(value)}"`; }
     }
     if (tag === 'input') {
       if (element.type !== 'password' && element.value) { line += ` value="${quoted(element.value)}"`; }
@@ -37,7 +39,7 @@
   const framed = (element) => {
     try { return element.contentDocument; } catch { return null; }
   };
-  const inner = (element, tag, within) => {
+  const inner = (element, tag) => {
     if (tag === 'iframe' || tag === 'frame') {
       const body = framed(element)?.body;
       if (!body) { counts.foreign += element.getAttribute('src') ? 1 : 0; }
@@ -53,17 +55,18 @@
   const open = (element, within) => {
     const html = element.namespaceURI === XHTML;
     const tag = html ? element.localName : element.nodeName;
-    if (DROPPED.has(tag) || !NAME.test(tag) || (within.shadow && tag === 'style')) { return null; }
+    if (DROPPED.has(tag) || !NAME.test(tag) || ((within.shadow || !styled) && tag === 'style')) { return null; }
     if (tag === 'video' || tag === 'audio') { counts.media += 1; }
     if (tag === 'canvas') { counts.canvases += 1; }
     if (tag === 'script') { counts.scripts += 1; }
     if (html && tag.includes('-') && !element.matches(':defined')) { counts.missing += 1; }
     const written = tag === 'iframe' || tag === 'frame' ? 'div' : tag === 'slot' ? 'span' : tag;
-    put(`<${written}${tag === 'slot' ? '' : attributes(element, tag)}>`);
-    if (html && VOID.has(tag)) { return null; }
+    const raw = html && RAW.has(tag), empty = html && VOID.has(tag);
+    const gone = !within.mute && !raw && !empty && hidden(element, within);
+    put(`<${written}${tag === 'slot' ? '' : attributes(element, tag, gone)}>`);
+    if (empty) { return null; }
     const apart = !INLINE.has(tag);
     if (apart) { text.push(' '); }
-    const raw = html && RAW.has(tag);
     const children = raw ? [] : inner(element, tag);
     if (raw) {
       const content = element.textContent;
@@ -71,32 +74,47 @@
     }
     return {
       children, at: 0, end: `</${written}>`, apart, shadow: tag === 'slot' ? within.outer : !!element.shadowRoot || within.shadow,
-      outer: element.shadowRoot ? within.shadow : within.outer, mute: within.mute || raw || tag === 'title' || hidden(element),
+      outer: element.shadowRoot ? within.shadow : within.outer, mute: within.mute || raw || tag === 'title',
+      gone: within.gone || gone || (within.closed && tag !== 'summary'), body: within.body || tag === 'body', closed: tag === 'details' && !element.open,
     };
   };
-  const stack = [{ children: document.documentElement ? [document.documentElement] : [], at: 0, end: '', shadow: false, outer: false, mute: false }];
-  while (stack.length) {
-    const top = stack[stack.length - 1];
-    if (top.at >= top.children.length || truncated) {
-      put(top.end);
-      if (top.apart) { text.push(' '); }
-      stack.pop();
-      continue;
+  const walk = () => {
+    const stack = [{ children: document.documentElement ? [document.documentElement] : [], at: 0, end: '', shadow: false, outer: false, mute: false, gone: false, body: false, closed: false }];
+    while (stack.length) {
+      const top = stack[stack.length - 1];
+      if (top.at >= top.children.length || truncated) {
+        put(top.end);
+        if (top.apart) { text.push(' '); }
+        stack.pop();
+        continue;
+      }
+      const node = top.children[top.at];
+      top.at += 1;
+      if (size > maxChars) { truncated = true; continue; }
+      if (node.nodeType === 3) {
+        const data = size + node.length > maxChars ? '' : node.data;
+        truncated ||= size + node.length > maxChars;
+        put(escaped(data));
+        if (top.mute) { continue; }
+        if (top.gone) { unseen += data.trim().length; } else { text.push(data); }
+      } else if (node.nodeType === 1) {
+        const entered = open(node, top);
+        if (entered) { stack.push(entered); }
+      }
     }
-    const node = top.children[top.at];
-    top.at += 1;
-    if (size > maxChars) { truncated = true; continue; }
-    if (node.nodeType === 3) {
-      const data = size + node.length > maxChars ? '' : node.data;
-      truncated ||= size + node.length > maxChars;
-      put(escaped(data));
-      if (!top.mute) { text.push(data); }
-    } else if (node.nodeType === 1) {
-      const entered = open(node, top);
-      if (entered) { stack.push(entered); }
-    }
+  };
+  walk();
+  const seen = () => text.join('').replace(/\s+/g, ' ').trim();
+  if (unseen > seen().length) {  // styles that take away most of a page wait for something that the engine lacks
+    styled = false;
+    truncated = false;
+    size = 0;
+    out.length = 1;
+    text.length = 0;
+    for (const name of Object.keys(counts)) { counts[name] = 0; }
+    walk();
   }
-  const whole = text.join('').replace(/\s+/g, ' ').trim();
+  const whole = seen();
   const wide = (whole.match(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/g) || []).length;
   const roots = document.querySelectorAll('#root, #app, #__next, #___gatsby, app-root, #svelte, [data-reactroot]');
   let empty = 0;

@@ -181,7 +181,7 @@
     if (to !== undefined && to !== null) {
       let target = '';
       try { target = new Address(text(to), apply(base.get, page, [])); } catch { target = nothing; }
-      if (!(options.opaque || target.origin === view.origin)) { throw new DOMException('not the same origin', 'SecurityError'); }
+      if (target.origin !== view.origin) { throw new DOMException('not the same origin', 'SecurityError'); }
       return apply(real, this, [state, unused, target.href]);
     }
     return apply(real, this, [state, unused]);
