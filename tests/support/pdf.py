@@ -98,7 +98,7 @@ _GREY = "/Type /XObject /Subtype /Image /Width 1 /Height 1 /BitsPerComponent 8 /
 
 
 def _pages(made: _Objects, sheets: Sequence[Sheet], parent: int, turned: int) -> list[int]:
-    kinds = (("F1", "Helvetica"), ("F2", "Helvetica-Bold"))
+    kinds = (("F1", "Helvetica"), ("F2", "Helvetica-Bold"), ("F3", "Courier"))
     fonts = " ".join(
         f"/{name} {made.add(f'<< /Type /Font /Subtype /Type1 /BaseFont /{font} /Encoding /WinAnsiEncoding >>')} 0 R"
         for name, font in kinds

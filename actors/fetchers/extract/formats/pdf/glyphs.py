@@ -31,12 +31,13 @@ class Box(Struct, frozen=True, gc=False):
 class Style(Struct, frozen=True, gc=False):
     """How characters look that were drawn together: `size` in points, `hidden` where nobody can see them.
 
-    `pale` ones are white or nearly so: whether they are seen depends on what they stand on. `drawn` is false for the
-    layer of recognised text that lies unseen over a scan.
+    `fixed` ones are all of one width, as those of programs. `pale` ones are white or nearly so: whether they are seen
+    depends on what they stand on. `drawn` is false for the layer of recognised text that lies unseen over a scan.
     """
 
     size: float
     bold: bool = False
+    fixed: bool = False
     hidden: bool = False
     pale: bool = False
     drawn: bool = True

@@ -25,11 +25,15 @@ _APART = 1.3
 """Lines of a paragraph lie apart as those of the document do, and up to this much more."""
 
 _SPACING = 1.35
+_BLANK_LINE = 3.0
+_LEADER = re.compile(r"(?:\s?\.){4,}\s*\w{1,5}$")
+"""How a line of a table of contents ends."""
+
 _SHORT = 0.85
 _INDENT = 0.8
 _MARGIN_SHARE = 0.09
 _REPEATED_PAGES = 3
-_REPEATED_SHARE = 0.4
+_REPEATED_SHARE = 0.02
 _BULLETS = "\u2022\u25e6\u25aa\u25ab\u25cf\u25cb\u2023\u2043\u00b7\u2219\uf0b7\uf0a7\u25a0\u27a2\u2013\u2014*-"
 _BULLET = re.compile(rf"[{re.escape(_BULLETS)}]\s+(?=\S)")
 _NUMBER = re.compile(r"(?:\d{1,3}[.)]|[a-zA-Z][.)]|\(\d{1,3}\)|\([a-z]\))\s+(?=\S)")
@@ -63,6 +67,12 @@ class Item(NamedTuple):
     ordered: bool
 
 
+class Program(NamedTuple):
+    """Lines of a program, indented as they stand."""
+
+    text: str
+
+
 class Table(NamedTuple):
     """A table; `ruled` where lines bound its cells, else its columns are seen by the gaps alone."""
 
@@ -70,7 +80,7 @@ class Table(NamedTuple):
     ruled: bool
 
 
-Block = Heading | Paragraph | Item | Table
+Block = Heading | Paragraph | Item | Program | Table
 Piece = Line | Table
 
 
@@ -196,7 +206,11 @@ def _blocks(sheet: Sheet, body: _Body) -> Iterator[Block]:
 def _belongs(above: Sequence[Line], line: Line, sheet: Sheet, body: _Body, right: float) -> bool:
     """Tell whether a line goes on with the lines above it."""
     last, first = above[-1], above[0]
-    if abs(line.size - last.size) > _SAME_SIZE * last.size or _mark(line, sheet) is not None:
+    if abs(line.size - last.size) > _SAME_SIZE * last.size or line.fixed != last.fixed:
+        return False
+    if line.fixed:
+        return 0 < line.box.top - last.box.top <= _BLANK_LINE * line.size
+    if _mark(line, sheet) is not None or _LEADER.search(last.text):
         return False
     step = line.box.top - last.box.top
     if step <= 0 or step > _APART * max(body.step, _SPACING) * line.size or line.bold != last.bold:
@@ -213,6 +227,9 @@ def _closed(lines: Sequence[Line], sheet: Sheet, body: _Body) -> Iterator[Block]
     if not lines:
         return
     first = lines[0]
+    if first.fixed and len(lines) > 1:
+        yield Program(_program(lines))
+        return
     text = _joined([line.text for line in lines])
     marked = _mark(first, sheet)
     level = body.level(first)
@@ -224,6 +241,19 @@ def _closed(lines: Sequence[Line], sheet: Sheet, body: _Body) -> Iterator[Block]
         yield Item(text[marked.length :].strip(), marked.ordered)
     else:
         yield Paragraph(text)
+
+
+def _program(lines: Sequence[Line]) -> str:
+    """Write lines as they stand: indented by the width of a character, with an empty line where there is room."""
+    left = min(line.box.left for line in lines)
+    longest = max(lines, key=lambda line: len(line.text))
+    wide = longest.box.width / max(len(longest.text), 1) or 1.0
+    written: list[str] = []
+    for number, line in enumerate(lines):
+        if number and line.box.top - lines[number - 1].box.top > 2 * line.size:
+            written.append("")
+        written.append(" " * round((line.box.left - left) / wide) + line.text)
+    return "\n".join(written)
 
 
 def _is_bold_heading(lines: Sequence[Line], text: str) -> bool:
@@ -306,4 +336,4 @@ def _run(run: Sequence[Line]) -> Iterator[Piece]:
 
 def _part(line: Line, column: int) -> Line:
     part = line.parts[column]
-    return Line((part,), Box(part.left, line.box.top, part.right, line.box.bottom), line.size, line.bold)
+    return line._replace(parts=(part,), box=Box(part.left, line.box.top, part.right, line.box.bottom))

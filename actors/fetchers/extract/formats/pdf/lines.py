@@ -35,6 +35,7 @@ class Line(NamedTuple):
     box: Box
     size: float
     bold: bool
+    fixed: bool = False
 
     @property
     def text(self) -> str:
@@ -118,9 +119,10 @@ def _line(row: Sequence[Glyph]) -> Iterator[Line]:
     )
     size = sizes[len(sizes) // 2]
     bold = 2 * sum(style.bold for _, style in placed) > len(placed)
-    parts = tuple(_parts(row, size * _GAP_SHARE))
+    fixed = all(style.fixed for _, style in placed)
+    parts = tuple(_parts(row, box.width + size if fixed else size * _GAP_SHARE))
     if parts:
-        yield Line(parts, box, size, bold)
+        yield Line(parts, box, size, bold, fixed)
 
 
 def _parts(row: Sequence[Glyph], gap: float) -> Iterator[Part]:

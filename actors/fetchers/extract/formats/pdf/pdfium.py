@@ -41,9 +41,14 @@ _INVISIBLE_MODES = (3, 7)
 """Text rendering modes that draw nothing (ISO 32000-1 §9.3.6)."""
 
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.IGNORECASE)
+_MONO = re.compile(r"courier|mono|nimbusmon|consolas|menlo|typewriter|cmtt", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 _MAX_CHARACTER = 0x10FFFF
 _NO_CHARACTER = frozenset({0, 2, 0xFFFE, 0xFFFF})
+_SPACES = frozenset({9, 10, 13, 32, 0xA0, 0x2002, 0x2003, 0x2009, 0x202F, 0x3000})
+_FIXED_PITCH = 1
+"""The flag of a font whose characters are of one width (ISO 32000-1 table 123)."""
+
 _HYPHENS = frozenset({2, 0xFFFE})
 """What PDFium gives in the place of a hyphen that only breaks a word at the end of a line."""
 
@@ -129,8 +134,8 @@ class _Reader:
         self._left, bottom, right, top = (float(side) for side in page.get_bbox())
         self._bottom = bottom
         self._wide, self._high = right - self._left, top - bottom
+        self._head = top
         self._turns = self._direction()
-        self._looks = _Looks()
         self._lines: list[Box] = []
         self._dark: list[Box] = []
         self._pictures: list[Box] = []
@@ -162,6 +167,8 @@ class _Reader:
 
     def _box(self, left: float, bottom: float, right: float, top: float) -> Box:
         """Turn a rectangle of the PDF, whose y grows upwards, as the page is read."""
+        if not self._turns:
+            return Box(left - self._left, self._head - top, right - self._left, self._head - bottom)
         (x0, y0), (x1, y1) = (self._seen(left, bottom), self._seen(right, top))
         return Box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
 
@@ -178,25 +185,22 @@ class _Reader:
                 return self._high - up, self._wide - across
 
     def _glyphs(self) -> Iterator[Glyph]:
-        raw, words = _raw(), self._words
-        bounds = raw.FS_RECTF()
-        unicode_of, object_of, bounds_of = (
-            raw.FPDFText_GetUnicode,
-            raw.FPDFText_GetTextObject,
-            raw.FPDFText_GetLooseCharBox,
-        )
+        raw, words, looks = _raw(), self._words, _Looks()
+        unicode_of, bounds_of = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox
+        object_of, bounds = raw.FPDFText_GetTextObject, raw.FS_RECTF()
         for index in range(min(raw.FPDFText_CountChars(words), MAX_GLYPHS)):
             code = unicode_of(words, index)
             if code in _NO_CHARACTER or code > _MAX_CHARACTER:
                 if code in _HYPHENS:
                     yield Glyph(SOFT_HYPHEN)
                 continue
-            owner = object_of(words, index)
+            owner = None if code in _SPACES else object_of(words, index)
             if not owner or not bounds_of(words, index, bounds):
-                yield Glyph(chr(code))
+                looks.next_word()
+                yield Glyph(" " if code in _SPACES else chr(code))
                 continue
             box = self._box(bounds.left, bounds.bottom, bounds.right, bounds.top)
-            yield Glyph(chr(code), box, self._looks.of(words, index, owner, box))
+            yield Glyph(chr(code), box, looks.of(words, index, owner, box.bottom - box.top))
 
     def _look(self, objects: Iterator[Any], place: _Matrix, depth: int) -> None:
         """Note what was drawn: lines, dark areas and pictures, of forms what they hold."""
@@ -275,45 +279,56 @@ class _Reader:
 
 
 class _Looks:
-    """Tells how characters look; asks for each what differs from one to the next, and once for what a font is."""
+    """Tells how characters look: for each what may hide it, for each word its font, for each font what it is."""
 
     def __init__(self) -> None:
-        self._fonts: dict[int | None, tuple[float, bool]] = {}
-        self._styles: dict[tuple[int | None, float, int, bool, bool], Style] = {}
-        self._colour = tuple(ctypes.c_uint() for _ in range(4))
-
-    def of(self, words: Any, index: int, owner: Any, box: Box) -> Style:
-        """Give the style of a character that a text object holds."""
         raw = _raw()
-        font = ctypes.cast(raw.FPDFTextObj_GetFont(owner), ctypes.c_void_p).value
-        if font not in self._fonts:
-            self._fonts[font] = self._font(words, index, box)
-        share, bold = self._fonts[font]
-        size = round(box.height * share, 1)
-        mode = raw.FPDFTextObj_GetTextRenderMode(owner)
+        self._font_of, self._mode_of = raw.FPDFTextObj_GetFont, raw.FPDFTextObj_GetTextRenderMode
+        self._colour_of = raw.FPDFText_GetFillColor
+        self._fonts: dict[int | None, tuple[float, bool, bool]] = {}
+        self._styles: dict[tuple[float, bool, bool, int, bool, bool], Style] = {}
+        self._colour = tuple(ctypes.c_uint() for _ in range(4))
+        self._word: tuple[float, bool, bool] | None = None
+
+    def next_word(self) -> None:
+        """Note that a word has ended, so that the next may be of another font."""
+        self._word = None
+
+    def of(self, words: Any, index: int, owner: Any, height: float) -> Style:
+        """Give the style of a character that a text object holds."""
+        if self._word is None:
+            font = ctypes.cast(self._font_of(owner), ctypes.c_void_p).value
+            if font not in self._fonts:
+                self._fonts[font] = self._font(words, index, height)
+            self._word = self._fonts[font]
+        share, bold, fixed = self._word
+        mode = self._mode_of(owner)
         red, green, blue, alpha = self._colour
-        coloured = bool(raw.FPDFText_GetFillColor(words, index, red, green, blue, alpha))
+        coloured = bool(self._colour_of(words, index, red, green, blue, alpha))
         clear = coloured and not alpha.value
         pale = coloured and red.value >= _PALE and green.value >= _PALE and blue.value >= _PALE
-        key = (font, size, mode, clear, pale)
+        key = (round(height * share, 1), bold, fixed, mode, clear, pale)
         found = self._styles.get(key)
         if found is None:
-            found = Style(size, bold, size < _SMALLEST or clear, pale, mode not in _INVISIBLE_MODES)
+            size = key[0]
+            found = Style(size, bold, fixed, size < _SMALLEST or clear, pale, mode not in _INVISIBLE_MODES)
             self._styles[key] = found
         return found
 
     @staticmethod
-    def _font(words: Any, index: int, box: Box) -> tuple[float, bool]:
-        """Tell how much of the height of its characters is the size of a font, and whether it is bold."""
+    def _font(words: Any, index: int, height: float) -> tuple[float, bool, bool]:
+        """Tell how much of the height of its characters is the size of a font, whether it is bold, and of one width."""
         raw = _raw()
         matrix, name = raw.FS_MATRIX(), ctypes.create_string_buffer(128)
         raw.FPDFText_GetMatrix(words, index, matrix)
         scale = max((matrix.c**2 + matrix.d**2) ** 0.5, (matrix.a**2 + matrix.b**2) ** 0.5)
         size = float(raw.FPDFText_GetFontSize(words, index)) * scale
-        raw.FPDFText_GetFontInfo(words, index, name, len(name), ctypes.c_int())
+        flags = ctypes.c_int()
+        raw.FPDFText_GetFontInfo(words, index, name, len(name), flags)
         weight = int(raw.FPDFText_GetFontWeight(words, index))
         bold = bool(_BOLD.search(name.value.decode("latin-1"))) or weight >= _BOLD_WEIGHT
-        return (size / box.height if box.height else 1.0), bold
+        fixed = bool(flags.value & _FIXED_PITCH) or bool(_MONO.search(name.value.decode("latin-1")))
+        return (size / height if height else 1.0), bold, fixed
 
 
 class _Matrix(tuple[float, float, float, float, float, float]):

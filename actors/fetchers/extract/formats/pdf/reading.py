@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
-from actors.fetchers.extract.formats import grids
 from actors.fetchers.extract.formats.found import MAX_CHARS, MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found
 from actors.fetchers.extract.formats.pdf import info, ruled
 from actors.fetchers.extract.formats.pdf.glyphs import Box, Glyph, Leaf
-from actors.fetchers.extract.formats.pdf.layout import Block, Heading, Item, Paragraph, Piece, Sheet, Table, layout
-from actors.fetchers.extract.formats.pdf.lines import SOFT_HYPHEN, lines, seen
+from actors.fetchers.extract.formats.pdf.layout import Block, Heading, Piece, Sheet, Table, layout
+from actors.fetchers.extract.formats.pdf.lines import lines, seen
 from actors.fetchers.extract.formats.pdf.pdfium import Document, opened
+from actors.fetchers.extract.formats.pdf.writing import plain, table, written
 from actors.fetchers.extract.language import language
 from actors.fetchers.extract.text import clean, one_line
-from protocol import page, render
+from protocol import page
 from protocol.confidence import Confidence, Source, confidence
-from protocol.documents import ExtractedLink, ExtractedTable, Signal
+from protocol.documents import ExtractedLink, Signal
 from protocol.faults import Action, Code, FaultError, fault
 
 MAX_PAGES = 500
@@ -154,27 +154,27 @@ def _why_empty(count: int, pages: _Pages) -> str:
 def _found(pages: _Pages, count: int, told: Mapping[str, str], spoken: str) -> Found:
     made = layout(pages.sheets)
     headings = [block for block in made.blocks if isinstance(block, Heading)]
-    opening = " ".join(_plain(block) for block in made.blocks[:40])
+    opening = " ".join(plain(block) for block in made.blocks[:40])
     named = info.title(told["Title"], headings[0].text if headings else "", opening)
     blocks = _without_title(made.blocks, named.text if named else "")
     tables = [block for block in blocks if isinstance(block, Table)][:_MAX_TABLES]
-    text = clean("\n\n".join(filter(None, map(_plain, blocks))))
+    text = clean("\n\n".join(filter(None, map(plain, blocks))))
     fields, sure = _fields(told, spoken, text, count, headings)
     unread = pages.unread
     more = f"\n\n*({unread:,} more pages)*" if unread else ""
     return Found(
-        markdown=clean("\n\n".join(_written(blocks))) + more,
+        markdown=clean("\n\n".join(written(blocks))) + more,
         text=text,
         source=Source.SELECTOR_MATCH,
         title=named.text if named else "",
         title_source=Source.META_TAGS if named and named.told else Source.HEURISTIC,
         title_score=named.score if named else None,
-        tables=tuple(_table(table) for table in tables),
+        tables=tuple(map(table, tables)),
         tables_sure=tuple(
             confidence(Source.SELECTOR_MATCH, _RULED_SCORE)
-            if table.ruled
+            if each.ruled
             else confidence(Source.HEURISTIC, _UNRULED_SCORE)
-            for table in tables
+            for each in tables
         ),
         links=tuple(pages.links.values()),
         fields=fields,
@@ -224,49 +224,3 @@ def _fields(
         "outline": confidence(Source.HEURISTIC),
         "pageCount": confidence(Source.STRUCTURED_DATA),
     }
-
-
-def _written(blocks: Sequence[Block]) -> Iterator[str]:
-    """Write blocks as Markdown; items that follow each other are one list."""
-    items: list[Item] = []
-    for block in blocks:
-        if isinstance(block, Item) and (not items or items[0].ordered == block.ordered):
-            items.append(block)
-            continue
-        yield from _list(items)
-        items = []
-        match block:
-            case Heading():
-                heading = render.Heading(level=min(block.level, 6), children=(render.Text(text=_shown(block.text)),))
-                yield render.to_markdown(render.Doc(children=(heading,)))
-            case Paragraph():
-                yield render.to_markdown(render.Doc(children=(_paragraph(block.text),)))
-            case Item():
-                items = [block]
-            case Table():
-                yield grids.to_markdown(_table(block))
-    yield from _list(items)
-
-
-def _list(items: Sequence[Item]) -> Iterator[str]:
-    if items:
-        listed = tuple(render.ListItem(children=(_paragraph(item.text),)) for item in items)
-        yield render.to_markdown(render.Doc(children=(render.List(ordered=items[0].ordered, items=listed),)))
-
-
-def _paragraph(text: str) -> render.Paragraph:
-    return render.Paragraph(children=(render.Text(text=_shown(text)),))
-
-
-def _plain(block: Block) -> str:
-    if isinstance(block, Table):
-        return _shown("\n".join("\t".join(row) for row in block.rows))
-    return _shown(block.text)
-
-
-def _shown(text: str) -> str:
-    return text.replace(SOFT_HYPHEN, "-")
-
-
-def _table(table: Table) -> ExtractedTable:
-    return grids.table([_shown(cell) for cell in table.rows[0]], [[*map(_shown, row)] for row in table.rows[1:]])

@@ -127,6 +127,26 @@ def test_lists() -> None:
     assert markdown(sheet) == "- of cotton\n- of wool that goes on in the next line\n\n1. warp\n2. weft"
 
 
+def test_programs_keep_their_lines_and_indents() -> None:
+    sheet = Sheet().words("So it is done:", 72, 80)
+    sheet.words("for thread in warp:", 72, 110, 10, "F3").words("weave(*thread)", 96, 122, 10, "F3")
+
+    assert markdown(sheet) == "So it is done:\n\n```\nfor thread in warp:\n    weave(*thread)\n```"
+
+
+def test_words_are_apart_where_only_a_gap_is_between_them() -> None:
+    sheet = Sheet()
+    sheet.drawn.append("BT /F1 11 Tf 1 0 0 1 72 700 Tm [(A)-300(loom)-300(of)-300(w)20(ood)] TJ ET")
+
+    assert markdown(sheet) == "A loom of wood"
+
+
+def test_each_line_of_a_table_of_contents_stands_for_itself() -> None:
+    sheet = Sheet().words("1 Warp ................ 2", 72, 100).words("2 Weft ................ 14", 72, 114)
+
+    assert markdown(sheet) == "1 Warp ................ 2\n\n2 Weft ................ 14"
+
+
 def test_bullets_that_are_drawn() -> None:
     sheet = Sheet()
     for number, text in enumerate(("of cotton", "of wool")):
