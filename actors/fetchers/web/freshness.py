@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from calendar import timegm
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.utils import parsedate_tz
 from enum import Enum, auto
 from http import HTTPStatus
@@ -86,7 +86,7 @@ def http_date(value: str | None) -> float | None:
     if read is None:
         return None
     try:
-        return float(timegm(read[:6]))
+        return datetime(*read[:6], tzinfo=UTC).timestamp()
     except (ValueError, OverflowError):
         return None
 

@@ -16,7 +16,7 @@ from bus import Bus
 from bus.permissions import grant
 from bus.seal import Seal, new_key
 from tests.site import Site, serve_site
-from tests.support.nats import OVERSEER, serve_nats
+from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
 FETCHER = "fetchers.test"
 OWN = ("127.0.0.0/8",)
@@ -28,6 +28,7 @@ class Replicas:
     """Everybody who takes part; each client has a connection of its own."""
 
     site: Site
+    bus: NatsServer
     clients: Sequence[WebClient]
 
     def url(self, path: str) -> str:
@@ -53,4 +54,4 @@ async def replicas(folder: Path, count: int, **settings: object) -> AsyncGenerat
                 bus = Bus(await stack.enter_async_context(server.connect(FETCHER)), FETCHER, f"r{number}")
                 bus.seal = seal
                 clients.append(await stack.enter_async_context(web_client(chosen, bus)))
-            yield Replicas(site, clients)
+            yield Replicas(site, server, clients)

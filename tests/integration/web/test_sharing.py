@@ -227,3 +227,19 @@ async def test_nothing_of_a_page_lies_in_the_open(tmp_path: Path) -> None:
 
     assert any(b"http-cache" in one for one in kept)
     assert not any(word in one for one in kept for word in (b"secret of the loom", b"rehearsed/shared"))
+
+
+@pytest.mark.nats
+async def test_while_the_bus_is_away_pages_are_got_all_the_same(tmp_path: Path) -> None:
+    answering(b"page", Cache_Control="max-age=60")
+    async with replicas(tmp_path, 1) as web:
+        (client,) = web.clients
+        await get(client, web.url(PATH))
+        await web.bus.kill()
+        away = await get(client, web.url(PATH))
+        await web.bus.start()
+        with anyio.fail_after(10):
+            while not (await get(client, web.url(PATH))).from_cache:
+                await anyio.sleep(0.05)
+
+    assert (away.status, away.from_cache) == (200, False)
