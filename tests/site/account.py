@@ -22,12 +22,22 @@ _INSIDE = (
     "note.textContent = `Visits kept here: ${{localStorage.getItem('visits')}}.`;"
     "document.querySelector('article').append(note);</script></article></main></html>"
 )
+_LEAVE = (
+    "<html lang=en><title>Leaving</title><script>sessionStorage.setItem('before', localStorage.getItem('visits'));"
+    "localStorage.clear();location.href = '/account/left'</script></html>"
+)
+_LEFT = (
+    "<html lang=en><title>Left</title><main><p id=note></p><script>document.getElementById('note').textContent = "
+    "`Before ${sessionStorage.getItem('before')}, now ${localStorage.length}.`</script></main></html>"
+)
 
 
 def answer_account(ask: Ask) -> Answer:
-    """Answer /account, which renews the login, /account/login?user=NAME, and /account/logout."""
+    """Answer /account, which renews the login, /account/login?user=NAME, /account/logout, and /account/leave."""
     if ask.rest == "login":
         return _to_account(f"{ask.query.get('user', 'weaver')}.1", int(ask.query.get("for", "86400")))
+    if ask.rest in ("leave", "left"):
+        return text(_LEAVE if ask.rest == "leave" else _LEFT, headers=(("Referrer-Policy", "no-referrer"),))
     if ask.rest == "logout":
         return _to_account("", 0)
     user, _, turn = _cookies(ask).get(SESSION, "").partition(".")

@@ -58,6 +58,7 @@ class Restoring:
         """Restore in this tab, too."""
         if self._waiting:
             source = f"({script('storage')})({msgspec.json.encode(self._waiting).decode()})"
+            await tab.send("Page.enable")  # without it the script is taken, and never run
             told = await tab.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
             self._scripts[tab] = told["identifier"]
 

@@ -243,6 +243,19 @@ async def test_what_a_session_does_with_a_login_is_kept_of_the_login() -> None:
         assert "Hello, smith" in text_of(second)
 
 
+async def test_what_a_page_has_removed_stays_removed() -> None:
+    async with world() as here:
+        owner = await here.lives("r1")
+        session = (await here.do(OpenBrowser(url=here.site.url("/account/login")))).session
+        await owner.dies()
+        await here.lives("r2")
+        left = await here.do(Navigate(session=session, url=here.site.url("/account/leave")))
+        again = await here.do(Navigate(session=session, url=here.site.url("/account/left"), tab=1))
+
+        assert "Before 1, now 0." in text_of(left)
+        assert "now 0." in text_of(again)
+
+
 async def test_nothing_of_a_session_lies_in_the_open() -> None:
     async with world() as here:
         await here.lives("r1")
