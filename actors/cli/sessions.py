@@ -132,6 +132,7 @@ def read_state(file: Path) -> StorageState:
                 path=cookie.path,
                 expires=float(cookie.expires) if cookie.expires else -1,
                 secure=cookie.secure,
+                http_only=cookie.has_nonstandard_attr("HTTPOnly"),  # as http.cookiejar spells it
             )
             for cookie in jar
         )

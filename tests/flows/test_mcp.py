@@ -172,6 +172,19 @@ async def test_bad_arguments_are_told_to_the_model(
     assert f"Field at fault: {field}" in _text(result)
 
 
+@requirement("000.3.refresh-session")
+@everywhere
+async def test_saved_logins_are_looked_after(weft: System, transport: Transport, era: Era) -> None:
+    async with connected(weft, transport, era) as client:
+        listed = await client.call_tool("session_management", {"operation": "list", "profile": "nobody"})
+        unknown = await client.call_tool("session_management", {"operation": "health", "domain": "example.com"})
+        missing = await client.call_tool("refresh_session", {"domain": "https://www.example.com/account"})
+
+    assert (listed.is_error, _text(listed)) == (False, "No session is saved.")
+    assert _text(unknown) == "example.com (profile default): not found"
+    assert (missing.is_error, _error(missing).code) == (True, Code.AUTH_MISSING_SESSION)
+
+
 @both_eras
 async def test_an_unknown_tool_is_an_error_of_the_protocol(weft: System, era: Era) -> None:
     async with connected(weft, era=era) as client:

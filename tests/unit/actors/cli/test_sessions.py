@@ -12,7 +12,7 @@ from protocol.faults import Code, FaultError
 from protocol.storagestate import StorageState, StoredCookie
 
 COOKIES = """# Netscape HTTP Cookie File
-.example.com\tTRUE\t/\tTRUE\t2000000000\tsid\tvery-secret
+#HttpOnly_.example.com\tTRUE\t/\tTRUE\t2000000000\tsid\tvery-secret
 www.example.com\tFALSE\t/a\tFALSE\t0\there\t
 """
 
@@ -23,7 +23,9 @@ def test_cookies_txt_is_read(tmp_path: Path) -> None:
 
     assert read_state(file) == StorageState(
         cookies=(
-            StoredCookie(name="sid", value="very-secret", domain=".example.com", expires=2e9, secure=True),
+            StoredCookie(
+                name="sid", value="very-secret", domain=".example.com", expires=2e9, secure=True, http_only=True
+            ),
             StoredCookie(name="here", value="", domain="www.example.com", path="/a"),
         )
     )
