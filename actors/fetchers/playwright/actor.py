@@ -14,10 +14,10 @@ from actors.fetchers.playwright import chromium
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.captures import Store
 from actors.fetchers.playwright.fetching import Fetching
-from actors.fetchers.playwright.operations import Tools
 from actors.fetchers.playwright.sessions import BrowserSessions
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
+from actors.fetchers.web.shared import BUCKETS, web_client
 from bus import remaining_ms, span
 from protocol import subjects
 from protocol.browse import RenderTier
@@ -39,7 +39,7 @@ class Playwright(Actor):
 
     name: ClassVar[str] = "fetchers.playwright"
     makes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSER_AT,)
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, subjects.BROWSER_SESSIONS)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, subjects.BROWSER_SESSIONS, *BUCKETS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
 
     browser: Browser = field(init=False, repr=False)
@@ -61,10 +61,15 @@ class Playwright(Actor):
     async def open(self) -> AsyncGenerator[None]:
         """Hold the browser, which is started when a page is first asked for, and what reads pages beside the loop."""
         self._sessions = Sessions(self.bus)
-        async with Extractor() as extractor, Browser(self.settings) as self.browser:
-            self._fetching = Fetching(self.settings, self.browser, extractor, self._store)
-            tools = Tools(self.settings, extractor)
-            self._browser_sessions = BrowserSessions(self.bus, self.browser, self._sessions, tools, self.settings)
+        async with (
+            web_client(self.settings, self.bus) as web,
+            Extractor() as extractor,
+            Browser(self.settings) as self.browser,
+        ):
+            self._fetching = Fetching(self.settings, self.browser, web, extractor, self._store)
+            self._browser_sessions = BrowserSessions(
+                self.bus, self.browser, self._sessions, self._fetching, self.settings
+            )
             async with self._browser_sessions.open():
                 yield
 

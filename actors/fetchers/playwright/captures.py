@@ -23,6 +23,9 @@ _MAX_HEIGHT = 16_000
 """Pixels of a picture; Chromium draws no texture that is higher than 16,384."""
 
 _TIMEOUT_MS = 10_000.0
+_ELEMENT_MS = 500.0
+"""How long an element is waited for on a page that has come to rest."""
+
 _MAX_NAME_CHARS = 120
 _A_FILE = "application/octet-stream"
 
@@ -38,10 +41,11 @@ class Store(Protocol):
 
 
 async def screenshot(page: Page, wanted: Screenshot) -> bytes:
-    """Take a picture; raises Playwright's Error where its element is not there."""
+    """Take a picture; raises Playwright's Error where its element is not shown."""
     quality = None if wanted.form == "png" else wanted.quality
     if wanted.selector:
         element = page.locator(wanted.selector).first
+        await element.wait_for(state="visible", timeout=_ELEMENT_MS)
         return await element.screenshot(type=wanted.form, quality=quality, animations="disabled", timeout=_TIMEOUT_MS)
     if not wanted.full_page:
         return await page.screenshot(type=wanted.form, quality=quality, animations="disabled", timeout=_TIMEOUT_MS)

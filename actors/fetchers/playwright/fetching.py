@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, Protocol
@@ -65,12 +66,21 @@ class FetchSettings(BrowserSettings, Protocol):
         ...
 
 
+class Turns(Protocol):
+    """Says when a page may be asked for."""
+
+    def turn(self, url: str, timeout_ms: int, *, obey_robots: bool = False) -> AbstractAsyncContextManager[None]:
+        """Wait for the turn of a page, and count it as open while the block lasts."""
+        ...
+
+
 @dataclass(frozen=True)
 class Fetching:
-    """Gets pages with one browser; `store` gives where captures are kept."""
+    """Gets pages with one browser; `web` says when it is their turn, `store` gives where captures are kept."""
 
     settings: FetchSettings
     browser: Browser
+    web: Turns
     extractor: Extractor
     store: Callable[[], Awaitable[Store]]
 
@@ -78,7 +88,8 @@ class Fetching:
         """Get one page; what it leaves behind goes into `session`.
 
         Raises:
-            FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, PAGE_CRASHED, BROWSER_*, CONTENT_*, or
+            FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, PAGE_CRASHED, BROWSER_*, CONTENT_*,
+                RATE_LIMIT_EXCEEDED or BLOCKED_BY_ROBOTS where it may not be asked for now or at all, or
                 ELEMENT_NOT_FOUND where the page shows nothing but the want of what was waited for.
         """
         guard.check_url(request.url)
@@ -88,6 +99,7 @@ class Fetching:
             with anyio.fail_after((left_ms - reserve_ms / 4) / 1000):
                 deadline_s = time.monotonic() + (left_ms - reserve_ms) / 1000
                 async with (
+                    self.web.turn(request.url, left_ms - reserve_ms, obey_robots=request.obey_robots),
                     self.browser.context(session) as context,
                     tab(context, block=self._blocks(request), bodies=request.include_network) as page,
                 ):
@@ -96,6 +108,25 @@ class Fetching:
             raise FaultError(fault(Code.NETWORK_TIMEOUT)) from error
         except Error as error:
             raise FaultError(fault(Code.PAGE_CRASHED)) from error
+
+    async def go(self, request: FetchPage, context: Context, page: Tab, deadline_s: float) -> Fetched:
+        """Get a page in a tab that is open already, and leave it open.
+
+        Raises:
+            FaultError: as `fetch`.
+        """
+        guard.check_url(request.url)
+        left_ms = max(round((deadline_s - time.monotonic()) * 1000), 1)
+        async with self.web.turn(request.url, left_ms, obey_robots=request.obey_robots):
+            return await _Visit(self, request, context, page, deadline_s).fetched()
+
+    async def look(self, request: FetchPage, context: Context, page: Tab, deadline_s: float) -> Fetched:
+        """Read the page of a tab as it stands.
+
+        Raises:
+            FaultError: PAGE_CRASHED, BROWSER_PAGE_HUNG, CONTENT_* or ELEMENT_NOT_FOUND.
+        """
+        return await _Visit(self, request, context, page, deadline_s).seen()
 
     def _blocks(self, request: FetchPage) -> bool:
         looked_at = request.screenshot is not None or request.pdf
@@ -124,6 +155,12 @@ class _Visit:
             await self._prepare()
             found, taken = await self._shown()
         await self._keep()
+        return answered(self.request, self.page, found, taken, self.cut_short)
+
+    async def seen(self) -> Fetched:
+        """Answer with what is there already."""
+        await self._prepare()
+        found, taken = await self._shown()
         return answered(self.request, self.page, found, taken, self.cut_short)
 
     async def _went(self) -> bool:

@@ -17,6 +17,9 @@ from actors.fetchers.sessions.merging import fitting
 from protocol.browsers import BrowserRecord, BrowserTab
 from protocol.faults import Code, FaultError, fault
 
+NOWHERE = "about:blank"
+"""Where a tab is that was never sent anywhere."""
+
 
 @dataclass(eq=False)
 class Held:
@@ -37,6 +40,10 @@ class Held:
     def tabs(self) -> tuple[BrowserTab, ...]:
         """The tabs, awake or not."""
         return self.record.tabs
+
+    def url(self, number: int) -> str:
+        """Tell where a tab is, or was when it was noted last."""
+        return next(one.url for one in self.record.tabs if one.tab == number)
 
     def is_awake(self, number: int) -> bool:
         """Whether a tab is open in the browser."""
@@ -64,7 +71,7 @@ class Held:
             message = f"A session has {MAX_TABS_OF_SESSION} tabs at most: close one first."
             raise FaultError(fault(Code.INTERNAL_BUSY, message))
         number = self.record.last_tab + 1
-        tabs = (*self.record.tabs, BrowserTab(tab=number, url="about:blank"))
+        tabs = (*self.record.tabs, BrowserTab(tab=number, url=NOWHERE))
         self.record = replace(self.record, tabs=tabs, last_tab=number)
         return number
 

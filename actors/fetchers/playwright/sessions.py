@@ -14,9 +14,10 @@ import structlog
 from msgspec.structs import replace
 from playwright.async_api import Error
 
-from actors.fetchers.playwright.browser import Browser
+from actors.fetchers.playwright.browser import MAX_TABS, Browser
+from actors.fetchers.playwright.fetching import Fetching
 from actors.fetchers.playwright.held import Held, hold, now_ms
-from actors.fetchers.playwright.operations import OPERATIONS, Tools, ToolSettings
+from actors.fetchers.playwright.operations import OPERATIONS
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import guard
 from actors.sites import site_of
@@ -55,7 +56,7 @@ _ROUNDS = 10
 """How often within the idle time it is looked which sessions are idle."""
 
 
-class SessionSettings(ToolSettings, Protocol):
+class SessionSettings(Protocol):
     """What is read of the settings."""
 
     @property
@@ -75,7 +76,7 @@ class BrowserSessions:
     bus: Bus
     browser: Browser
     logins: Sessions
-    tools: Tools
+    fetching: Fetching
     settings: SessionSettings
     _table: Table[BrowserRecord] | None = None
     _held: dict[str, Held] = field(default_factory=dict[str, Held])
@@ -127,6 +128,7 @@ class BrowserSessions:
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="url"))
         if do.url is not None:
             guard.check_url(do.url)
+        self._make_sure_of_room()
         session = do.session or f"{SESSION_PREFIX}{secrets.token_urlsafe(SESSION_BYTES)}"
         if not await self._began(session, do):
             return await self._anywhere(ListTabs(session=session))
@@ -188,7 +190,12 @@ class BrowserSessions:
             raise
 
     async def _adopt(self, found: Change[BrowserRecord], record: BrowserRecord) -> None:
-        """Take over a session, unless somebody else is faster."""
+        """Take over a session, unless somebody else is faster.
+
+        Raises:
+            FaultError: INTERNAL_BUSY where there is no room for it here.
+        """
+        self._make_sure_of_room()
         try:
             await (await self._records()).put(
                 found.key, replace(record, owner=self.bus.replica), revision=found.revision
@@ -196,6 +203,10 @@ class BrowserSessions:
         except ValueError:
             return
         log.info(ADOPTED, session=_short(record.session), tabs=len(record.tabs))
+
+    def _make_sure_of_room(self) -> None:
+        if max(self.browser.tabs, len(self._held)) >= MAX_TABS:
+            raise FaultError(fault(Code.INTERNAL_BUSY, "The browser has as many tabs open as it may have."))
 
     async def _known(self, session: str) -> tuple[Change[BrowserRecord], BrowserRecord]:
         """Find what was written of a session last.
@@ -224,7 +235,7 @@ class BrowserSessions:
                 return BrowserAnswer(session=do.session)
             held = await self._restored(do.session)
             try:
-                answer = await OPERATIONS[type(do)](self.tools, held, do)
+                answer = await OPERATIONS[type(do)](self.fetching, held, do)
             except FaultError as error:
                 if error.fault.code is Code.PAGE_CRASHED:
                     await self._drop(do.session)

@@ -74,7 +74,7 @@ class Tab:
             raise self.fault(error) from error
 
     async def settle(self, settling: Settling, deadline_s: float) -> str:
-        """Wait until the page is settled; gives the name of what ended the wait where it is not.
+        """Wait until the page is settled, or breaks off; gives the name of what ended the wait where it is not.
 
         `deadline_s` is of the clock that only goes forward. The cap counts from when the document has been read.
         """
@@ -87,7 +87,7 @@ class Tab:
                 pause_ms = await self._rest_in_ms(look, settling, (now - asked_s) * 1000)
             except HungError:
                 return HUNG if time.monotonic() < deadline_s or self.seen.main is not None else OVERTIME
-            if pause_ms == 0:
+            if pause_ms == 0 or self.seen.broken:
                 return ""
             if now >= deadline_s:
                 return OVERTIME

@@ -31,6 +31,7 @@ class Shelf:
     """A bus that keeps things and says nothing."""
 
     kept: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    seal: None = None
     tables: dict[str, Table[Any]] = field(default_factory=dict[str, Table[Any]])
 
     async def put(self, name: str, data: bytes) -> None:

@@ -13,6 +13,8 @@ from protocol.browse import RenderTier
 from protocol.faults import Code, FaultError
 from protocol.pages import Screenshot
 from tests.integration.playwright.browsing import Browsing, browsing, page
+from tests.site.answers import text
+from tests.site.rehearsed import ARRANGED
 from tests.site.scripted import ARTICLE, LATE, WAYS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -113,6 +115,15 @@ def test_each_failure_has_its_code(web: Browsing, path: str, code: Code) -> None
 
 def test_a_certificate_that_nobody_trusts(web: Browsing) -> None:
     assert code_of(web, web.site.https_url("/article")) is Code.NETWORK_TLS_FAILED
+
+
+def test_robots_are_obeyed_where_that_is_asked(web: Browsing) -> None:
+    ARRANGED["/robots.txt"] = [lambda _: text("User-agent: *\nDisallow: /article\n", "text/plain")]
+    try:
+        assert code_of(web, "/article", obey_robots=True) is Code.BLOCKED_BY_ROBOTS
+        assert web.fetch("/article").status == 200
+    finally:
+        del ARRANGED["/robots.txt"]
 
 
 # -- when it is settled ------------------------------------------------------------------------------------------------
