@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from actors.fetchers.lightweight import before, found
 from actors.fetchers.lightweight.cdp import CdpError, ClosedError
 from actors.fetchers.lightweight.engine import Engine
-from actors.fetchers.lightweight.network import Terms
 from actors.fetchers.lightweight.observed import Observed
 from actors.fetchers.lightweight.outcome import Ill, IllError
-from actors.fetchers.lightweight.page import Wish, look
+from actors.fetchers.lightweight.page import look
+from actors.fetchers.lightweight.sight import Visit, Wish
+from actors.fetchers.lightweight.tally import Terms
 from actors.fetchers.sessions import Session
 from actors.fetchers.web.client import WebClient, WebRequest
 from actors.settings import Settings
@@ -39,7 +40,7 @@ class Light:
         )
         async with self.engine.page("", alone=False) as place:
             try:
-                sight = await look(place.connection, self.web, first, session, wish)
+                sight = await look(place.connection, Visit(first, session, self.web, wish))
             except ClosedError:
                 return Ill.JS_HANG if await place.outlived() else Ill.RESOURCE_EXHAUSTED
             except (IllError, CdpError) as error:

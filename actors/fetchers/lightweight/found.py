@@ -57,6 +57,11 @@ def observed(sight: Sight, before: int) -> Observed:
         late_timers=reading.lates,
         media_queries=reading.n_media_queries,
         text_before=before,
+        event_sources=reading.n_event_sources,
+        lacking=reading.n_lacking,
+        drawn_reads=reading.n_drawn_reads,
+        performance=reading.n_performance,
+        tall=shown.tall,
     )
 
 

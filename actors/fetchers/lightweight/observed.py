@@ -77,3 +77,18 @@ class Observed:
 
     text_before: int = 0
     """Characters that the document showed as it came, before any script ran."""
+
+    event_sources: int = 0
+    """EventSources made; none ever opens."""
+
+    lacking: int = 0
+    """Errors and rejections that say that something is not there: not defined, no function, no constructor."""
+
+    drawn_reads: int = 0
+    """Reads of what only drawing knows: boxes of SVG, pixels and widths of text in a canvas."""
+
+    performance: int = 0
+    """PerformanceObservers made."""
+
+    tall: int = 0
+    """Elements whose own style makes them higher than any window, as lists do that show only a part of themselves."""

@@ -55,6 +55,10 @@ class Reading(Struct, frozen=True):
     n_extended_elements: int = 0
     n_animations: int = 0
     n_dialog_loop: int = 0
+    n_performance: int = 0
+    n_event_sources: int = 0
+    n_lacking: int = 0
+    n_drawn_reads: int = 0
 
 
 @dataclass

@@ -31,6 +31,7 @@ class Shown(Struct, frozen=True):
     foreign: int = 0
     scripts: int = 0
     missing: int = 0
+    tall: int = 0
 
 
 class Stored(Struct, frozen=True):

@@ -18,25 +18,37 @@ _STEP_S = 0.15
 _FRAME_S = 2.0
 """A frame that shows an error page of the browser's own never answers."""
 
+_INLINE = (
+    "A ABBR B BDI BDO CITE CODE DATA DEL EM FONT I INS KBD LABEL MARK Q S SAMP SLOT SMALL SPAN "
+    "STRONG SUB SUP TIME U VAR WBR "
+)
+"""Elements that part no words. The others do, whatever the layout: a lighter tier has none."""
+
 # Text nodes in the order of the flat tree: shadow roots in place of their hosts' children, slots by what is assigned.
-# A blank follows each, whatever the layout, since the other tiers have none.
-_READ = """() => {
+_READ = """(inlineTags) => {
   const out = [];
-  const skipped = new Set('SCRIPT STYLE NOSCRIPT TEMPLATE HEAD TEXTAREA SELECT OPTION DATALIST'.split(' '));
+  const skipped = new Set('SCRIPT STYLE NOSCRIPT TEMPLATE HEAD'.split(' '));
+  const inline = new Set(inlineTags.trim().split(' '));
   const walk = (node) => {
     if (node.nodeType === Node.TEXT_NODE) {
       const within = node.parentElement ?? node.parentNode?.host;
-      if (!within || getComputedStyle(within).visibility === 'visible') out.push(node.data, ' ');
+      if (!within || getComputedStyle(within).visibility === 'visible') out.push(node.data);
       return;
     }
     if (node.nodeType === Node.DOCUMENT_FRAGMENT_NODE) { node.childNodes.forEach(walk); return; }
     if (node.nodeType !== Node.ELEMENT_NODE || skipped.has(node.tagName)) return;
     const style = getComputedStyle(node);
-    if (style.display === 'none' || style.contentVisibility === 'hidden') return;
-    if (node.tagName === 'DETAILS' && !node.open) { node.querySelectorAll(':scope > summary').forEach(walk); return; }
-    const assigned = node.tagName === 'SLOT' ? node.assignedNodes() : [];
-    const children = node.shadowRoot ? node.shadowRoot.childNodes : assigned.length ? assigned : node.childNodes;
-    [...children].forEach(walk);
+    if ((style.display === 'none' && node.tagName !== 'OPTION') || style.contentVisibility === 'hidden') return;
+    const apart = !inline.has(node.tagName.toUpperCase());
+    if (apart) out.push(' ');
+    if (node.tagName === 'TEXTAREA') out.push(node.value);
+    else if (node.tagName === 'DETAILS' && !node.open) node.querySelectorAll(':scope > summary').forEach(walk);
+    else {
+      const assigned = node.tagName === 'SLOT' ? node.assignedNodes() : [];
+      const children = node.shadowRoot ? node.shadowRoot.childNodes : assigned.length ? assigned : node.childNodes;
+      [...children].forEach(walk);
+    }
+    if (apart) out.push(' ');
   };
   if (document.body) walk(document.body);
   return out.join('');
@@ -60,7 +72,7 @@ class Chromium:
 
     browser: Browser
 
-    async def text(self, url: str) -> str:
+    async def text(self, url: str, quiet_seconds: float = _QUIET_S) -> str:
         """Give the text that a page shows once it has settled, with that of its frames; blanks are single."""
         context = await self.browser.new_context()
         try:
@@ -71,7 +83,7 @@ class Chromium:
             page.on("requestfinished", requests.end)
             page.on("requestfailed", requests.end)
             await page.goto(url, wait_until="load", timeout=_DEADLINE_S * 1_000)
-            return await _settled(page, requests)
+            return await _settled(page, requests, quiet_seconds)
         finally:
             await context.close()
 
@@ -87,10 +99,10 @@ async def open_chromium() -> AsyncGenerator[Chromium]:
             await browser.close()
 
 
-async def _settled(page: Page, requests: _Requests) -> str:
+async def _settled(page: Page, requests: _Requests, quiet_seconds: float) -> str:
     text, quiet = "", 0.0
     with anyio.move_on_after(_DEADLINE_S):
-        while quiet < _QUIET_S:
+        while quiet < quiet_seconds:
             await anyio.sleep(_STEP_S)
             now = await _read(page.frames)
             quiet = quiet + _STEP_S if now == text and not requests.under_way else 0.0
@@ -104,7 +116,7 @@ async def _read(frames: list[Frame]) -> str:
     for frame in frames:
         try:
             with anyio.move_on_after(_FRAME_S):
-                texts.append(str(await frame.evaluate(_READ)))
+                texts.append(str(await frame.evaluate(_READ, _INLINE)))
         except Error:
             continue  # the frame has just gone or navigates
     return " ".join(" ".join(texts).split())

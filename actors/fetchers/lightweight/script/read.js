@@ -8,7 +8,8 @@
     'mark', 'q', 's', 'samp', 'slot', 'small', 'span', 'strong', 'sub', 'sup', 'time', 'u', 'var', 'wbr']);
   const NAME = /^[^\s"'<>\/=\u0000]+$/;
   const XHTML = 'http://www.w3.org/1999/xhtml';
-  const counts = { media: 0, canvases: 0, foreign: 0, scripts: 0, missing: 0 };
+  const counts = { media: 0, canvases: 0, foreign: 0, scripts: 0, missing: 0, tall: 0 };
+  const TALL = /(?:^|[;\s])(?:height\s*:\s*(?:[3-9]\d{3}|\d{5,})|padding-(?:top|bottom)\s*:\s*\d{4,})(?:\.\d+)?px/i;
   const out = ['<!DOCTYPE html>'];
   const text = [];
   let size = 0, unseen = 0, truncated = false, styled = true;
@@ -58,6 +59,7 @@
     if (DROPPED.has(tag) || !NAME.test(tag) || ((within.shadow || !styled) && tag === 'style')) { return null; }
     if (tag === 'video' || tag === 'audio') { counts.media += 1; }
     if (tag === 'canvas') { counts.canvases += 1; }
+    if (TALL.test(element.getAttribute('style') || '')) { counts.tall += 1; }
     if (tag === 'script') { counts.scripts += 1; }
     if (html && tag.includes('-') && !element.matches(':defined')) { counts.missing += 1; }
     const written = tag === 'iframe' || tag === 'frame' ? 'div' : tag === 'slot' ? 'span' : tag;
