@@ -1,28 +1,23 @@
 """Answers requests from what is kept where RFC 9111 allows it, and keeps what comes.
 
-hishel judges what may be stored and what a 304 freshens. What it leaves out is done here and in freshness.py: the age
-of an answer, heuristics, requests that say how fresh, stale answers for errors, and what else may not be stored.
+hishel judges what may be stored and what a 304 freshens. What it leaves out is in visits.py and freshness.py: the age of
+an answer, heuristics, requests that say how fresh, stale answers for errors, and what else may not be stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
-from email.utils import formatdate
-from hashlib import blake2b
 from http import HTTPStatus
 from typing import TypedDict
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import httpx2
-from hishel import AnyState, CacheMiss, CacheOptions, Entry, Headers, NeedRevalidation, Request, Response, StoreAndUse
-from hishel import NeedToBeUpdated as Freshened
 from msgspec.structs import replace
 
 from actors.fetchers.web import freshness
 from actors.fetchers.web.cache import Record, Store
-from actors.fetchers.web.freshness import Asked, Use
+from actors.fetchers.web.freshness import Use
+from actors.fetchers.web.visits import Visit
 from protocol.faults import FaultError
 from protocol.webcache import KeptAnswer
 
@@ -34,11 +29,6 @@ _CONDITIONS = ("if-match", "if-none-match", "if-modified-since", "if-unmodified-
 """A request with conditions of its own passes by what is kept, as Fetch has it (HTTP-network-or-cache fetch)."""
 
 _FIRST_ERROR = 400
-_SECRET = frozenset({"cookie", "authorization"})
-_PER_HOP = frozenset(
-    {"connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "set-cookie"}
-)
-"""Fields of one connection (RFC 9110 §7.6.1), and cookies: a later answer must not turn a session back."""
 
 
 class Served(TypedDict):
@@ -50,36 +40,6 @@ class Served(TypedDict):
 
     from_cache: bool
     received_at: float
-
-
-@dataclass
-class Visit:
-    """One request on its way: what it asks, under which key it is kept, and what is kept there."""
-
-    request: httpx2.Request
-    partition: str
-    asked: Asked
-    record: Record = field(default_factory=Record)
-
-    @property
-    def key(self) -> str:
-        """Where answers to this request are kept."""
-        return _key(self.partition, self.request.url)
-
-    @property
-    def shared(self) -> bool:
-        """Whether what a person was shown could reach another: what has no session is kept for everybody."""
-        return not self.partition and any(name in self.request.headers for name in _SECRET)
-
-    @property
-    def options(self) -> CacheOptions:
-        """What hishel is told."""
-        return CacheOptions(shared=self.shared, supported_methods=["GET"])
-
-    def matching(self) -> KeptAnswer | None:
-        """Give the newest of what is kept that this request selects (RFC 9111 §4.1)."""
-        fields = {name: _field(self.request, name) for one in self.record.variants for name, _ in one.vary}
-        return freshness.newest(one for one in self.record.variants if freshness.matches(one, fields))
 
 
 class CachingTransport(httpx2.AsyncBaseTransport):
@@ -98,8 +58,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer a request from what is kept, from the site, or from both."""
-        partition = str(request.extensions.get("partition", ""))
-        visit = Visit(request, partition, Asked.of(request.headers.get("cache-control")))
+        visit = Visit.of(request)
         if request.method not in _SAFE:
             return await self._unsafe(visit)
         if request.method != "GET" or any(name in request.headers for name in _CONDITIONS):
@@ -117,7 +76,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
         """Send what may change things; unless it fails, what is kept of them is no longer true (RFC 9111 §4.4)."""
         response = await self._past(visit)
         if HTTPStatus.OK <= response.status_code < _FIRST_ERROR:
-            for key in _changed(visit, response):
+            for key in visit.invalidates(response):
                 record = await self._store.get(key)
                 if record.variants:
                     await self._store.put(key, (), record.revision)
@@ -137,7 +96,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
         """Ask the site whether what is kept is still true; where that fails, it may serve all the same (RFC 5861)."""
         asked_at = self._now()
         try:
-            response = await self._inner.handle_async_request(_conditional(visit.request, kept))
+            response = await self._inner.handle_async_request(visit.conditional(kept))
         except (httpx2.TransportError, FaultError):
             if not freshness.may_replace_error(kept, visit.asked, self._now(), shared=visit.shared):
                 raise
@@ -162,14 +121,14 @@ class CachingTransport(httpx2.AsyncBaseTransport):
     ) -> httpx2.Response:
         """Give what is kept with the fields of a 304 (RFC 9111 §4.3.4); one that means another answer is of no use."""
         now = self._now()
-        state = _after_304(visit, kept, _fields(response.headers, now))
+        headers = visit.freshened(kept, response, now)
         others = tuple(one for one in visit.record.variants if one.id != kept.id)
-        if not isinstance(state, Freshened):
+        if headers is None:
             await self._put(visit, others)
             return await self._from_site(visit)
         fresh = replace(
             kept,
-            headers=_pairs(state.updating_entries[0].response.headers),
+            headers=headers,
             received_at=now,
             initial_age=freshness.initial_age(response.headers, asked_at, now),
         )
@@ -182,17 +141,16 @@ class CachingTransport(httpx2.AsyncBaseTransport):
         """Pass an answer on, and keep it once it has been read whole, where it may be kept."""
         now = self._now()
         response.extensions["caching"] = Served(from_cache=False, received_at=now)
-        headers = _may_be_kept(visit, response, now)
+        headers = visit.storable(response, now)
         if headers is None:
             return response
-        vary = freshness.names(response.headers.get("vary"))
         fresh = KeptAnswer(
             id=str(uuid4()),
             status=response.status_code,
             headers=headers,
             received_at=now,
             initial_age=freshness.initial_age(response.headers, asked_at, now),
-            vary=tuple((name, _field(visit.request, name)) for name in vary),
+            vary=visit.vary(response),
         )
 
         async def keep(body: bytes) -> None:
@@ -244,91 +202,5 @@ class _Saving(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-def _may_be_kept(visit: Visit, response: httpx2.Response, now: float) -> tuple[tuple[str, str], ...] | None:
-    """Give the fields that are kept of an answer, or None if it may not be kept (RFC 9111 §3)."""
-    control = response.headers.get("cache-control")
-    if not freshness.storable(response.status_code, control, response.headers.get("vary", ""), visit.asked):
-        return None
-    fields = _fields(response.headers, now)
-    if "must-understand" in freshness.directives(control):
-        fields = tuple((name, _without_no_store(value) if name == "cache-control" else value) for name, value in fields)
-    asked = Request("GET", str(visit.request.url), Headers(dict(visit.request.headers)))
-    state = CacheMiss(request=asked, options=visit.options).next(
-        Response(response.status_code, Headers(_lists(fields)))
-    )
-    return _pairs(state.response.headers) if isinstance(state, StoreAndUse) else None
-
-
-def _after_304(visit: Visit, kept: KeptAnswer, fields: tuple[tuple[str, str], ...]) -> AnyState:
-    asked = Request("GET", str(visit.request.url))
-    # The age of what is kept is told by the 304 or not at all.
-    former = Headers(_lists(tuple(pair for pair in kept.headers if pair[0] != "age")))
-    entry = Entry(UUID(kept.id), asked, Response(kept.status, former))
-    state = NeedRevalidation(request=asked, original_request=asked, revalidating_entries=[entry], options=visit.options)
-    return state.next(Response(HTTPStatus.NOT_MODIFIED, Headers(_lists(fields))))
-
-
-def _conditional(request: httpx2.Request, kept: KeptAnswer) -> httpx2.Request:
-    """Add to a request what tells the site which answer is kept (RFC 9111 §4.3.1)."""
-    headers = request.headers.copy()
-    for name, validator in (
-        ("if-none-match", kept.header("etag")),
-        ("if-modified-since", kept.header("last-modified")),
-    ):
-        if validator:
-            headers[name] = validator
-    return httpx2.Request(request.method, request.url, headers=headers, extensions=request.extensions)
-
-
-def _changed(visit: Visit, response: httpx2.Response) -> set[str]:
-    """Name what a request that is not safe makes invalid: its own address, and those of its origin that it tells of."""
-    own = visit.request.url
-    keys = {visit.key}
-    for name in ("location", "content-location"):
-        if value := response.headers.get(name):
-            with suppress(httpx2.InvalidURL, ValueError):
-                told = own.join(value)
-                if (told.scheme, told.host, told.port) == (own.scheme, own.host, own.port):
-                    keys.add(_key(visit.partition, told))
-    return keys
-
-
-def _key(partition: str, url: httpx2.URL) -> str:
-    return f"{partition} {url.copy_with(fragment=None)}"
-
-
-def _field(request: httpx2.Request, name: str) -> str | None:
-    """Give a field that answers vary by; of a secret one only a digest is kept."""
-    value = freshness.normal(request.headers.get(name))
-    if value is None or name not in _SECRET:
-        return value
-    return blake2b(value.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _fields(headers: httpx2.Headers, now: float) -> tuple[tuple[str, str], ...]:
-    """Give what may be kept of the fields of an answer, dated by its arrival where it says none (RFC 9110 §6.6.1)."""
-    left_out = _PER_HOP | set(freshness.names(headers.get("connection")))
-    pairs = ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers.raw)
-    kept = tuple(pair for pair in pairs if pair[0] not in left_out)
-    if freshness.http_date(headers.get("date")) is None:
-        kept = (*(pair for pair in kept if pair[0] != "date"), ("date", formatdate(now, usegmt=True)))
-    return kept
-
-
-def _lists(fields: tuple[tuple[str, str], ...]) -> dict[str, str | list[str]]:
-    found: dict[str, str | list[str]] = {}
-    for name in dict.fromkeys(name for name, _ in fields):
-        found[name] = [value for field_name, value in fields if field_name == name]
-    return found
-
-
-def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value) for name in headers for value in headers.get_list(name) or [])
-
-
 def _undated(kept: KeptAnswer) -> set[tuple[str, str]]:
     return {pair for pair in kept.headers if pair[0] not in ("date", "age")}
-
-
-def _without_no_store(control: str) -> str:
-    return ", ".join(part for part in control.split(",") if part.strip().lower() != "no-store")

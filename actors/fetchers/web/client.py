@@ -21,8 +21,9 @@ from actors.fetchers.web.caching import CachingTransport, Clock, Served
 from actors.fetchers.web.connecting import GuardedTransport, faults, trusted
 from actors.fetchers.web.cookies import Jar, refusing_jar
 from actors.fetchers.web.merge import Merged
-from actors.fetchers.web.pace import Pace, Paces, Turn
+from actors.fetchers.web.pace import Pace, Turn
 from actors.fetchers.web.paced import PacedTransport, owned
+from actors.fetchers.web.paces import Paces
 from actors.fetchers.web.rates import Limits
 from actors.fetchers.web.robots import MAX_BYTES, TERM_S, Files, Found, Robots
 from protocol.browse import Freshness, NetworkRequest

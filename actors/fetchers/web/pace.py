@@ -8,17 +8,16 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 import msgspec
-import stamina
 import structlog
 
 from actors.fetchers.web import rates
+from actors.fetchers.web.paces import OwnPaces, Paces, Seen, changed
 from actors.fetchers.web.rates import Given, Limits, Wish
 from bus import TransportError
-from bus.table import Change
 from protocol.faults import Fault, FaultError, rate_limited
 from protocol.manners import HostPace
 
@@ -33,10 +32,6 @@ _LINGER_S = 0.2
 """How long a replica keeps leases that nobody uses, for the next request."""
 
 _TRY_AGAIN_S = 0.03
-_CHANGE_S = 5.0
-_BUS_S = 1.0
-"""How long the bus may take before a replica goes on by itself."""
-
 _CLOSE_S = 1.0
 _LEAST_S = 0.05
 """With less time left, no request is worth being sent."""
@@ -47,37 +42,6 @@ _BUSY_MS = 1_000.0
 _REFUSALS = frozenset({429, 503})
 
 T = TypeVar("T")
-
-
-class Paces(Protocol):
-    """What is used of the bucket PACE."""
-
-    async def get(self, key: str) -> Change[HostPace] | None:
-        """Give the value of a key with its revision, if it has one."""
-        ...
-
-    async def put(self, key: str, value: HostPace, *, revision: int | None = None) -> int:
-        """Set a key; ValueError when `revision` is no longer the last."""
-        ...
-
-
-class OwnPaces:
-    """The paces of a replica that shares them with nobody."""
-
-    def __init__(self) -> None:
-        self._held: dict[str, Change[HostPace]] = {}
-
-    async def get(self, key: str) -> Change[HostPace] | None:
-        """Give the value of a key with its revision, if it has one."""
-        return self._held.get(key)
-
-    async def put(self, key: str, value: HostPace, *, revision: int | None = None) -> int:
-        """Set a key; ValueError when `revision` is no longer the last."""
-        last = held.revision if (held := self._held.get(key)) else 0
-        if revision not in (None, last):
-            raise ValueError(key)
-        self._held[key] = Change(key, value, last + 1)
-        return last + 1
 
 
 @dataclass(frozen=True)
@@ -97,7 +61,7 @@ class Turn:
 class _Host:
     """What this replica knows of a host and holds of it."""
 
-    seen: Change[HostPace] | None = None
+    seen: Seen = field(default_factory=Seen)
     slots: deque[float] = field(default_factory=deque[float])
     wanting: int = 0
     waiting: int = 0
@@ -106,15 +70,11 @@ class _Host:
     turn: anyio.Lock = field(default_factory=anyio.Lock)
     freed: anyio.Event = field(default_factory=anyio.Event)
 
-    @property
-    def wait_until_ms(self) -> float:
-        return self.seen.value.wait_until_ms if self.seen and self.seen.value else 0.0
-
     def idle(self, now_ms: float) -> bool:
         while self.slots and self.slots[0] < now_ms:
             self.slots.popleft()
         busy = self.wanting or self.waiting or self.held or self.used or self.slots
-        return not busy and self.wait_until_ms < now_ms
+        return not busy and self.seen.pace.wait_until_ms < now_ms
 
 
 class Pace:
@@ -160,7 +120,7 @@ class Pace:
         entered, late_s = False, rates.JITTER_MS / 1000
         try:
             while not entered:
-                await self._wait(here, here.wait_until_ms, turn)
+                await self._wait(here, here.seen.pace.wait_until_ms, turn)
                 slot = self._now() if turn.part else await self._slot(host, here, turn)
                 if not await self._open(host, here, turn):
                     continue
@@ -191,7 +151,7 @@ class Pace:
             await self._change(
                 host, here, lambda pace: (rates.refused(pace, status, wait_ms, now * 1000, chance), None)
             )
-        elif here.seen and here.seen.value and here.seen.value.strikes:
+        elif here.seen.pace.strikes:
             await self._change(host, here, lambda pace: (rates.answered(pace), None))
 
     async def _slot(self, host: str, here: _Host, turn: Turn) -> float:
@@ -257,8 +217,7 @@ class Pace:
         if wait_ms <= 0:
             return
         if until_ms > turn.until * 1000:
-            status = here.seen.value.status if here.seen and here.seen.value else 0
-            raise FaultError(_too_fast(wait_ms, status))
+            raise FaultError(_too_fast(wait_ms, here.seen.pace.status))
         await anyio.sleep(wait_ms / 1000)
 
     async def _freed(self, here: _Host, turn: Turn) -> None:
@@ -271,13 +230,16 @@ class Pace:
 
     async def _change(self, host: str, here: _Host, turn: Callable[[HostPace], tuple[HostPace, T]]) -> T:
         """Change how a host stands with everybody, or, while the bus is away, with this replica."""
-        if self._shared is not None:
-            try:
-                return await _changed(self._shared, host, here, turn)
-            except (TransportError, TimeoutError) as error:
-                log.warning(SHARED_PACE_AWAY, reason=type(error).__name__)
-                return await _changed(self._own, host, _Host(), turn)
-        return await _changed(self._own, host, here, turn)
+        try:
+            if self._shared is not None:
+                try:
+                    return await changed(self._shared, host, here.seen, turn)
+                except (TransportError, TimeoutError) as error:
+                    log.warning(SHARED_PACE_AWAY, reason=type(error).__name__)
+                    return await changed(self._own, host, Seen(), turn)
+            return await changed(self._own, host, here.seen, turn)
+        except ValueError:
+            raise FaultError(_too_fast(_BUSY_MS, 0)) from None
 
     async def _give_back_surplus(self) -> None:
         while True:
@@ -301,37 +263,6 @@ class Pace:
         return lambda pace: (rates.give_back(pace, self._replica, count), None)
 
 
-async def _changed(paces: Paces, host: str, here: _Host, turn: Callable[[HostPace], tuple[HostPace, T]]) -> T:
-    """Change the pace of a host; where somebody else was faster, look again and try again."""
-    try:
-        async for attempt in stamina.retry_context(
-            on=ValueError, attempts=None, timeout=_CHANGE_S, wait_initial=0.001, wait_max=0.05, wait_jitter=0.01
-        ):
-            with attempt, anyio.fail_after(_BUS_S):
-                return await _change_once(paces, _key(host), here, turn)
-    except ValueError:
-        raise FaultError(_too_fast(_BUSY_MS, 0)) from None
-    raise AssertionError  # pragma: no cover - it returns or raises
-
-
-async def _change_once(paces: Paces, key: str, here: _Host, turn: Callable[[HostPace], tuple[HostPace, T]]) -> T:
-    """Change a pace by what was last seen of it, or by what is there where that would change nothing."""
-    seen, here.seen = here.seen, None
-    if seen is not None and seen.value is not None:
-        after, result = turn(seen.value)
-        if after != seen.value:
-            here.seen = Change(key, after, await paces.put(key, after, revision=seen.revision))
-            return result
-    seen = await paces.get(key)
-    before = (seen.value if seen else None) or HostPace()
-    after, result = turn(before)
-    revision = seen.revision if seen else 0
-    if after != before:
-        revision = await paces.put(key, after, revision=revision)
-    here.seen = Change(key, after, revision)
-    return result
-
-
 def _too_fast(wait_ms: float, status: int) -> Fault:
     """Say that a host is asked no faster: because it answered `status`, or by Weft's own limit."""
     wait = max(round(wait_ms), 1)
@@ -339,8 +270,3 @@ def _too_fast(wait_ms: float, status: int) -> Fault:
         return rate_limited(f"The site answered {status} and is left alone for a while.", wait, status)
     message = "The site is asked no faster than is polite; the time allowed is over before its turn comes."
     return msgspec.structs.replace(rate_limited(message, wait), http_status=None)
-
-
-def _key(host: str) -> str:
-    """Write a host as a key: an IPv6 address has colons."""
-    return host.lower().rstrip(".").replace(":", "_") or "_"
