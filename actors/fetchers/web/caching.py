@@ -1,7 +1,7 @@
 """Answers requests from what is kept where RFC 9111 allows it, and keeps what comes.
 
-hishel judges what may be stored and what a 304 freshens. What it leaves out is in visits.py and freshness.py: the age of
-an answer, heuristics, requests that say how fresh, stale answers for errors, and what else may not be stored.
+hishel judges what may be stored and what a 304 freshens. What it leaves out is in visits.py and freshness.py: the age
+of an answer, heuristics, requests that say how fresh, stale answers for errors, and what else may not be stored.
 """
 
 from __future__ import annotations
