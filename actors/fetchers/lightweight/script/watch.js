@@ -84,7 +84,30 @@
   }
 
   // Changes of the document, and of every shadow tree; those that are closed are open to us alone.
-  const moved = new MutationObserver((records) => { activity += records.length; });
+  // A frame that came by innerHTML has no window: the engine loads it once its address is set again.
+  const added = getOwnPropertyDescriptor(MutationRecord.prototype, 'addedNodes').get;
+  const framesIn = Element.prototype.querySelectorAll, attribute = Element.prototype.getAttribute;
+  const setAttribute = Element.prototype.setAttribute;
+  const windowOf = getOwnPropertyDescriptor(HTMLIFrameElement.prototype, 'contentWindow').get;
+  const AnyElement = Element, Frame = HTMLIFrameElement, ADDRESSES = ['src', 'srcdoc'];
+  const load = (frame) => {
+    for (let at = 0; at < ADDRESSES.length; at += 1) {
+      const value = apply(attribute, frame, [ADDRESSES[at]]);
+      if (value && !apply(windowOf, frame, [])) { apply(setAttribute, frame, [ADDRESSES[at], value]); }
+    }
+  };
+  const loadFrames = (records) => {
+    for (let at = 0; at < records.length; at += 1) {
+      const nodes = apply(added, records[at], []);
+      for (let i = 0; i < nodes.length; i += 1) {
+        if (!(nodes[i] instanceof AnyElement)) { continue; }
+        if (nodes[i] instanceof Frame) { load(nodes[i]); continue; }
+        const inside = apply(framesIn, nodes[i], ['iframe']);
+        for (let j = 0; j < inside.length; j += 1) { load(inside[j]); }
+      }
+    }
+  };
+  const moved = new MutationObserver((records) => { activity += records.length; loadFrames(records); });
   const watch = MutationObserver.prototype.observe;
   const everything = { subtree: true, childList: true, characterData: true, attributes: true };
   apply(watch, moved, [page, everything]);
@@ -105,8 +128,15 @@
 
   // What the page is, says and asks for.
   const listen = EventTarget.prototype.addEventListener;
-  apply(listen, view, ['error', (event) => { if (event.target === view) { errors += 1; } }, true]);
-  apply(listen, view, ['unhandledrejection', () => { rejections += 1; }, true]);
+  const within = String.prototype.includes;
+  const LACKS = [' is not defined', ' is not a function', ' is not a constructor'];
+  const failed = (what) => {
+    let words = '';
+    try { words = text(what && what.message !== undefined ? what.message : what); } catch { words = ''; }
+    for (let at = 0; at < LACKS.length; at += 1) { if (apply(within, words, [LACKS[at]])) { count('lacking'); return; } }
+  };
+  apply(listen, view, ['error', (event) => { if (event.target === view) { errors += 1; failed(event); } }, true]);
+  apply(listen, view, ['unhandledrejection', (event) => { rejections += 1; failed(event.reason); }, true]);
   const lines = [];
   const told = (given) => {
     let line = '';
@@ -158,20 +188,43 @@
   built('SharedWorker', 'workers');
   built('IntersectionObserver', 'intersections');
   built('ResizeObserver', 'resizes');
-  counted(view, 'matchMedia', 'media_queries');
+  built('PerformanceObserver', 'performance');
+  built('EventSource', 'event_sources');
+  // The engine says no to what it does not know of the device: answer as a browser on a desk would.
+  const substitute = String.prototype.replace;
+  const YES = /\(\s*(?:(?:any-)?hover\s*:\s*hover|(?:any-)?pointer\s*:\s*fine|prefers-color-scheme\s*:\s*light)\s*\)/gi;
+  replace(view, 'matchMedia', (real) => function matchMedia(query) {
+    count('media_queries');
+    return apply(real, this, [apply(substitute, text(query), [YES, '(min-width: 0px)'])]);
+  });
   counted(view, 'getComputedStyle', 'layout_reads');
   for (const name of ['getBoundingClientRect', 'getClientRects', 'clientWidth', 'clientHeight', 'scrollWidth', 'scrollHeight']) {
     counted(Element.prototype, name, 'layout_reads');
   }
   for (const name of ['offsetWidth', 'offsetHeight', 'offsetTop', 'offsetLeft']) {
     counted(HTMLElement.prototype, name, 'layout_reads');
+    counted(Element.prototype, name, 'layout_reads');
+  }
+  for (const name of ['getBBox', 'getComputedTextLength', 'getSubStringLength']) {
+    for (const kind of ['SVGElement', 'SVGGraphicsElement', 'SVGTextContentElement']) { if (view[kind]) { counted(view[kind].prototype, name, 'drawn_reads'); } }
+  }
+  if (view.CanvasRenderingContext2D) {
+    for (const name of ['getImageData', 'measureText']) { counted(CanvasRenderingContext2D.prototype, name, 'drawn_reads'); }
   }
   replace(CustomElementRegistry.prototype, 'define', (real) => function define(name, kind, how) {
     if (how && how.extends) { count('extended_elements'); }
     return apply(real, this, [name, kind, how]);
   });
+  // React listens to everything there is at the root of its tree, whatever the page does.
+  const keys = Object.keys, starts = String.prototype.startsWith;
+  const listensToAll = (target) => {
+    const own = keys(target || view);
+    for (let at = 0; at < own.length; at += 1) { if (apply(starts, own[at], ['_reactListening'])) { return true; } }
+    return false;
+  };
+  const ENDS = { __proto__: null, animationstart: 1, animationend: 1, animationiteration: 1, transitionstart: 1, transitionend: 1 };
   replace(EventTarget.prototype, 'addEventListener', (real) => function addEventListener(...given) {
-    if (given[0] === 'animationend' || given[0] === 'transitionend') { count('animations'); }
+    if (ENDS[given[0]] && !listensToAll(this)) { count('animations'); }
     return apply(real, this, given);
   });
 
