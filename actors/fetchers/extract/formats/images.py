@@ -122,7 +122,7 @@ def _text(value: object, limit: int) -> str:
             data = bytes(value[:_MAX_VALUE_BYTES])
             text = data.decode("utf-16-le" if b"\x00" in data[1:2] else "utf-8", "replace")
         case str():
-            text = value[:_MAX_VALUE_BYTES]
+            text = value[:_MAX_VALUE_BYTES].encode("utf-8", "replace").decode("utf-8")
         case tuple():
             parts = cast("tuple[object, ...]", value)[:_MAX_VALUE_BYTES]
             return _text(bytes(part & 0xFF for part in parts if isinstance(part, int)), limit)

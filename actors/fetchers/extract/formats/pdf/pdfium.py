@@ -46,6 +46,9 @@ _BOLD_WEIGHT = 600
 _MAX_CHARACTER = 0x10FFFF
 _NO_CHARACTER = frozenset({0, 2, 0xFFFE, 0xFFFF})
 _SPACES = frozenset({9, 10, 13, 32, 0xA0, 0x2002, 0x2003, 0x2009, 0x202F, 0x3000})
+_SURROGATES = (0xD800, 0xDFFF)
+"""Halves of characters, which no text may hold."""
+
 _FIXED_PITCH = 1
 """The flag of a font whose characters are of one width (ISO 32000-1 table 123)."""
 
@@ -100,13 +103,19 @@ class Document:
 
     def info(self) -> Mapping[str, str]:
         """Give what the document says of itself."""
-        return {name: str(self._inner.get_metadata_value(name)) for name in _INFO}
+        return {name: self._said(name) for name in _INFO}
+
+    def _said(self, name: str) -> str:
+        try:
+            return str(self._inner.get_metadata_value(name))
+        except UnicodeDecodeError:
+            return ""
 
     def language(self) -> str:
         """Give the language that the document says it is in."""
         room = (ctypes.c_ushort * _MAX_LANGUAGE_CHARS)()
         length = int(_raw().FPDFCatalog_GetLanguage(self._inner, room, ctypes.sizeof(room)))
-        return "".join(map(chr, room[: max(min(length // 2, _MAX_LANGUAGE_CHARS) - 1, 0)]))
+        return bytes(room)[: max(min(length, ctypes.sizeof(room)) - 2, 0)].decode("utf-16-le", "replace")
 
     def leaf(self, index: int) -> Leaf | None:
         """Read one page; None where it is broken."""
@@ -195,12 +204,13 @@ class _Reader:
                     yield Glyph(SOFT_HYPHEN)
                 continue
             owner = None if code in _SPACES else object_of(words, index)
+            character = " " if code in _SPACES else "\ufffd" if _SURROGATES[0] <= code <= _SURROGATES[1] else chr(code)
             if not owner or not bounds_of(words, index, bounds):
                 looks.next_word()
-                yield Glyph(" " if code in _SPACES else chr(code))
+                yield Glyph(character)
                 continue
             box = self._box(bounds.left, bounds.bottom, bounds.right, bounds.top)
-            yield Glyph(chr(code), box, looks.of(words, index, owner, box.bottom - box.top))
+            yield Glyph(character, box, looks.of(words, index, owner, box.bottom - box.top))
 
     def _look(self, objects: Iterator[Any], place: _Matrix, depth: int) -> None:
         """Note what was drawn: lines, dark areas and pictures, of forms what they hold."""

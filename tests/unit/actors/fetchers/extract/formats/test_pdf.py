@@ -274,6 +274,12 @@ def test_days(told: str, expected: str) -> None:
     assert info.day(told) == expected
 
 
+def test_half_a_character_is_none() -> None:
+    body = pdf([article()], {"Title": "AB"}).replace(b"feff00410042", b"feffd8000042")
+
+    assert (read(body).summary.title, b"d8000042" in body) == ("On looms", True)
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_whatever_is_wrong_with_it_it_is_read_or_refused(data: st.DataObject) -> None:
