@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ HTML: Final[Pairs] = (("content-type", "text/html"),)
 JSON_MODULE: Final = b"export default "
 """What makes JSON a module: the engine reads it as a script, which it is not, and says nothing."""
 
+_INNER: Final = re.compile(rb"(<iframe\b[^>]{0,2000}?\s)srcdoc(\s*=)", re.IGNORECASE)
 _HELD: Final = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml"})
 """What a frame can show; there is no text in what it cannot."""
 
@@ -55,6 +57,11 @@ def shows(response: Response) -> bool:
     disposition = str(response.headers.get("content-disposition", ""))
     kind = _media_type(response)
     return not disposition.lower().startswith("attachment") and (not kind or kind in _HELD or kind.endswith("+xml"))
+
+
+def without_inner_documents(body: bytes) -> tuple[bytes, int]:
+    """Take from a document's frames what they hold in `srcdoc`; give how many there were."""
+    return _INNER.subn(rb"\1data-srcdoc\2", body)
 
 
 def onward(url: str) -> bytes:

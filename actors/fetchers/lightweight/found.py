@@ -8,6 +8,7 @@ from msgspec import structs
 
 from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.lightweight import apis
+from actors.fetchers.lightweight.network import CONFINED
 from actors.fetchers.lightweight.observed import Observed
 from actors.fetchers.lightweight.sight import Sight
 from actors.fetchers.web.client import Response
@@ -69,7 +70,8 @@ def rendered(
     request: FetchPage, first: Response, sight: Sight, found: Extraction, escalate: tuple[str, ...]
 ) -> Fetched:
     """Answer with a page whose scripts ran."""
-    missing = () if sight.found else (_MISSING_SELECTOR,)
+    lacks = {_MISSING_SELECTOR: not sight.found, CONFINED: sight.tally.left_out}
+    missing = (name for name, seen in lacks.items() if seen)
     evidence = structs.replace(found.evidence, escalate=(*escalate, *missing), cut_short=sight.cut_short)
     answer = _fetched(first, found, sight.url)
     return structs.replace(

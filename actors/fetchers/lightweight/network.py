@@ -13,7 +13,16 @@ from anyio import CancelScope, CapacityLimiter, Event
 from anyio.abc import TaskGroup
 
 from actors.fetchers.lightweight import origins
-from actors.fetchers.lightweight.answers import HTML, JSON_MODULE, Answer, headers_of, is_json, onward, shows
+from actors.fetchers.lightweight.answers import (
+    HTML,
+    JSON_MODULE,
+    Answer,
+    headers_of,
+    is_json,
+    onward,
+    shows,
+    without_inner_documents,
+)
 from actors.fetchers.lightweight.asked import Asked, asked
 from actors.fetchers.lightweight.cdp import CdpError, ClosedError
 from actors.fetchers.lightweight.following import Got, RefusedError, Wanted, Web, follow
@@ -29,6 +38,9 @@ MAX_REQUESTS: Final = 300
 MAX_DOCUMENTS: Final = 8
 MAX_BYTES: Final = 8_000_000
 """What one page may get, and what it may send."""
+
+CONFINED: Final = "sandboxed_frame"
+"""The limit of a page with a login that confines a frame: the engine would run it as the page itself."""
 
 AT_ONCE: Final = 8
 _TIMEOUT_MS: Final = 10_000
@@ -62,12 +74,15 @@ class Network:
     cookies: OwnCookies
     first: Response
     terms: Terms
+    alarm: str = ""
+    """The address that is asked for before a frame runs that should be confined, and cannot be."""
 
     tally: Tally = field(default_factory=Tally, init=False)
     touched_at: float = field(default_factory=anyio.current_time, init=False)
     """When a request began or ended last, in seconds of the loop's clock."""
 
     _open: dict[str, float] = field(default_factory=dict[str, float], init=False)
+    _held: list[str] = field(default_factory=list[str], init=False)
     _scopes: dict[str, CancelScope] = field(default_factory=dict[str, CancelScope], init=False)
     _others: Jar = field(default_factory=Jar, init=False)
     _changed: Event = field(default_factory=Event, init=False)
@@ -109,6 +124,9 @@ class Network:
         except msgspec.ValidationError:
             return
         self.tally.requests += 1
+        if self.alarm and request.url.startswith(self.alarm):
+            self._warned(request)
+            return
         if self._over(request):
             self.tasks.start_soon(self._fail, request.request_id)
             return
@@ -123,11 +141,21 @@ class Network:
     async def give_up(self) -> None:
         """Fail everything that is under way, so that the page can be read; what is asked for later fails at once."""
         self._over_with = True
-        names = tuple(self._open)
+        names = (*self._open, *self._held)
         for scope in tuple(self._scopes.values()):
             scope.cancel()
         for name in names:
             await self._fail(name)
+
+    def _warned(self, request: Asked) -> None:
+        """Take the alarm: the frame that gives it waits for an answer, and gets none before all is over."""
+        if request.url == self.alarm:
+            self.tally.limit = CONFINED
+            self._held.append(request.request_id)
+            self.touch()
+        else:
+            self.tally.left_out += 1
+            self.tasks.start_soon(self._fail, request.request_id)
 
     def _over(self, request: Asked) -> bool:
         tally = self.tally
@@ -228,7 +256,14 @@ class Network:
         self.frames.handed(request.network_id, request.request.url)
         if self._stays(request):
             self.status = kept.status
-        return Answer(kept.status, origins.shown(kept.headers.multi_items(), foreign=False), kept.body)
+        headers = origins.shown(kept.headers.multi_items(), foreign=False)
+        return Answer(kept.status, headers, self._confined(kept.body) if self.alarm else kept.body)
+
+    def _confined(self, body: bytes) -> bytes:
+        """Leave out what a page with a login writes into frames: the engine would run it as the page."""
+        body, count = without_inner_documents(body)
+        self.tally.left_out += count
+        return body
 
     def _script(self, request: Asked, got: Got) -> Answer:
         response = got.response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,7 @@ async def opened(connection: Connection, tasks: TaskGroup, visit: Visit) -> Targ
         cookies=cookies,
         first=visit.first,
         terms=visit.wish.terms,
+        alarm=f"http://{secrets.token_hex(8)}.invalid/" if visit.session.profile is not None else "",
     )
     return Target(connection, network.session, frames, cookies, network)
 
@@ -63,7 +65,8 @@ async def begin(target: Target, visit: Visit, name: str) -> None:
     """Have the page load its first document, with `name` as what it answers to; listen to its events before."""
     for method in ("Page.enable", "Network.enable"):
         await target.connection.post(method, {}, session=target.session)
-    source = scripts.watching(name, visit.wish.agent, _own_storage(visit), console=visit.wish.console)
+    alarm, wish = target.network.alarm, visit.wish
+    source = scripts.watching(name, wish.agent, _own_storage(visit), alarm=alarm, console=wish.console)
     await target.call("Page.addScriptToEvaluateOnNewDocument", {"source": source})
     await target.cookies.hand_over(target.connection, target.session)
     await target.call("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})

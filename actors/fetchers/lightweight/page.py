@@ -13,6 +13,7 @@ from anyio.abc import TaskGroup
 
 from actors.fetchers.lightweight import origins, scripts
 from actors.fetchers.lightweight.cdp import CdpError, Connection
+from actors.fetchers.lightweight.network import CONFINED
 from actors.fetchers.lightweight.observed import Settling
 from actors.fetchers.lightweight.opening import Target, begin, opened
 from actors.fetchers.lightweight.outcome import Ill, IllError
@@ -164,8 +165,10 @@ class _Page:
         shown = await self._shown()
         if not self._found:
             await self._wanted()
-        stored = await self._stored()
-        await self._cookies.take_back(self._target.connection)
+        stored = None
+        if tally.limit != CONFINED:  # what is confined must not change a login
+            stored = await self._stored()
+            await self._cookies.take_back(self._target.connection)
         if self._reading.n_dialog_loop:
             limit = "dialog_loop"
         document = self._frames.document(self._frames.main) or self._visit.first.url

@@ -15,13 +15,18 @@ MAX_TEXT_CHARS = 20_000
 MAX_STORED_CHARS = 5_000_000
 
 
-def watching(name: str, agent: str, stored: Mapping[str, OriginStorage], *, console: bool) -> str:
-    """Give what is injected before every script; the page answers to `name` afterwards."""
+def watching(name: str, agent: str, stored: Mapping[str, OriginStorage], *, alarm: str, console: bool) -> str:
+    """Give what is injected before every script; the page answers to `name` afterwards.
+
+    `alarm` is asked for before a frame runs that the page wanted to be confined, and a path of it when such a frame is
+    left out; without it frames are as the engine has them.
+    """
     kept = {
         origin: {"local": storage.local_storage, "session": storage.session_storage}
         for origin, storage in stored.items()
     }
-    return _called("watch.js", {"name": name, "agent": agent, "console": console, "storage": kept})
+    watch = _called("watch.js", {"name": name, "agent": agent, "console": console, "storage": kept})
+    return watch + _called("confine.js", alarm) if alarm else watch
 
 
 def reading() -> str:

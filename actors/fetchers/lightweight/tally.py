@@ -33,6 +33,9 @@ class Tally:
     failed: int = 0
     refused: int = 0
     oversized: int = 0
+    left_out: int = 0
+    """Frames that a page with a login confines, or writes itself: they are not shown."""
+
     api_4xx: int = 0
     api_5xx: int = 0
     retries: int = 0

