@@ -37,6 +37,12 @@ class Held:
     lock: anyio.Lock = field(default_factory=anyio.Lock)
 
     @property
+    def lives(self) -> bool:
+        """Whether the browser is still there that it has its context in."""
+        browser = self.context.raw.browser
+        return browser is not None and browser.is_connected()
+
+    @property
     def tabs(self) -> tuple[BrowserTab, ...]:
         """The tabs, awake or not."""
         return self.record.tabs
@@ -94,7 +100,7 @@ class Held:
     async def look(self) -> BrowserRecord:
         """Note how the session stands: cookies, storage, and where its tabs are."""
         await self.context.keep()
-        urls = {number: awake.page.url for number, awake in self._awake.items()}
+        urls = {number: awake.page.url for number, awake in self._awake.items() if awake.page.url.startswith("http")}
         tabs = tuple(replace(one, url=urls.get(one.tab, one.url)) for one in self.record.tabs)
         self.record = replace(self.record, state=fitting(self.context.session.state), tabs=tabs, used=now_ms())
         return self.record

@@ -13,6 +13,7 @@ from actors.fetchers.web import guard
 from bus import remaining_ms
 from protocol.browse import DEFAULT_LATENCY_MS
 from protocol.browsers import BrowserAnswer, CloseTab, ListTabs, Navigate, ReadTab
+from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
 
 _RESERVE_SHARE = 10
@@ -25,8 +26,13 @@ _MAX_TITLE_CHARS = 200
 async def _navigate(fetching: Fetching, held: Held, do: Navigate) -> BrowserAnswer:
     guard.check_url(do.url)
     number = held.add() if do.tab is None else held.number(do.tab)
-    tab = await held.open(number)
-    return _answer(held, number, await fetching.go(FetchPage(url=do.url), held.context, tab, _deadline_s()))
+    try:
+        page = await fetching.go(FetchPage(url=do.url), held.context, await held.open(number), _deadline_s())
+    except FaultError:
+        if do.tab is None:
+            await held.shut(number)
+        raise
+    return _answer(held, number, page)
 
 
 async def _read(fetching: Fetching, held: Held, do: ReadTab) -> BrowserAnswer:

@@ -235,23 +235,32 @@ class BrowserSessions:
                 return BrowserAnswer(session=do.session)
             held = await self._restored(do.session)
             try:
-                answer = await OPERATIONS[type(do)](self.fetching, held, do)
-            except FaultError as error:
-                if error.fault.code is Code.PAGE_CRASHED:
-                    await self._drop(do.session)
-                raise
+                answer = await self._done(held, do)
             finally:
                 await self._keep(held)
             return replace(answer, session=do.session, tabs=held.tabs)
+
+    async def _done(self, held: Held, do: InSession) -> BrowserAnswer:
+        """Do something; a session whose browser is gone goes on in a fresh one, from what was written last."""
+        try:
+            return await OPERATIONS[type(do)](self.fetching, held, do)
+        except Error as error:
+            await self._drop(do.session)
+            raise FaultError(fault(Code.PAGE_CRASHED)) from error
+        except FaultError as error:
+            if error.fault.code is Code.PAGE_CRASHED:
+                await self._drop(do.session)
+            raise
 
     async def _restored(self, session: str) -> Held:
         """Give a session as it was written last, in a context of the browser here."""
         found, record = await self._known(session)
         held = self._held.get(session)
-        if held is not None and (record.owner != self.bus.replica or held.revision != found.revision):
+        ours = record.owner == self.bus.replica
+        if held is not None and not (ours and held.revision == found.revision and held.lives):
             await self._drop(session)
             held = None
-        if record.owner != self.bus.replica:
+        if not ours:
             raise _MovedError
         if held is None:
             address = f"https://{f'[{record.login}]' if ':' in record.login else record.login}/"

@@ -45,20 +45,20 @@ class Replica:
     name: str
     transport: MemoryTransport
     bus: Bus
+    actor: Playwright
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     gone: anyio.Event = field(default_factory=anyio.Event)
 
-    async def live(self, settings: Settings, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+    async def live(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Serve until it dies."""
         try:
             with self.scope:
                 async with self.bus.running():
                     self.bus.seal = Seal.of(KEY)
-                    actor = Playwright(bus=self.bus, settings=settings)
-                    async with actor.open():
+                    async with self.actor.open():
                         for handler in handlers(Playwright):
                             subject = handler.subject.answered_by(self.name)
-                            await self.bus.serve(subject, getattr(actor, handler.method), at_once=handler.at_once)
+                            await self.bus.serve(subject, getattr(self.actor, handler.method), at_once=handler.at_once)
                         task_status.started()
                         await anyio.sleep_forever()
         finally:
@@ -84,8 +84,9 @@ class World:
     async def lives(self, name: str) -> Replica:
         """Start a replica."""
         transport = self.broker.connect("fetchers.playwright", grant_of(Playwright))
-        replica = Replica(name, transport, Bus(transport, "fetchers.playwright", name))
-        await self.tasks.start(replica.live, self.settings)
+        bus = Bus(transport, "fetchers.playwright", name)
+        replica = Replica(name, transport, bus, Playwright(bus=bus, settings=self.settings))
+        await self.tasks.start(replica.live)
         return replica
 
     async def do(self, do: Operation) -> BrowserAnswer:
@@ -155,6 +156,7 @@ async def test_what_there_is_not_is_not_found() -> None:
         session = (await here.do(OpenBrowser())).session
         assert await here.code(ReadTab(session=session)) is Code.VALIDATION_INVALID_REQUEST
         assert await here.code(Navigate(session=session, url="http://10.0.0.1/")) is Code.SECURITY_ADDRESS_BLOCKED
+        assert (await here.do(ListTabs(session=session))).tabs == ()
         assert await here.code(CloseTab(session=session, tab=9)) is Code.VALIDATION_INVALID_REQUEST
 
 
@@ -254,6 +256,20 @@ async def test_what_a_page_has_removed_stays_removed() -> None:
 
         assert "Before 1, now 0." in text_of(left)
         assert "now 0." in text_of(again)
+
+
+async def test_when_the_browser_dies_the_session_goes_on_in_a_fresh_one() -> None:
+    async with world() as here:
+        replica = await here.lives("r1")
+        session = (await here.do(OpenBrowser(url=here.site.url("/account/login?user=smith")))).session
+        engine = replica.actor.browser.engine
+        assert engine is not None
+        assert engine.raw is not None
+        await engine.raw.close()
+
+        page = await here.do(Navigate(session=session, url=here.site.url("/account"), tab=1))
+
+        assert "Hello, smith" in text_of(page)
 
 
 async def test_nothing_of_a_session_lies_in_the_open() -> None:
