@@ -33,7 +33,7 @@ def test_the_actor_is_not_absent_here() -> None:
         ("document.createElement('canvas').getContext('webgl')", "context_refused"),
         ("new WebSocket('ws://127.0.0.1/')", "web_socket"),
         ("customElements.define('b-b', class extends HTMLButtonElement {}, {extends: 'button'})", "extended_element"),
-        ("document.body.append(document.createElement('video'))", "media"),
+        ("p.textContent = ''; document.body.append(document.createElement('video'))", "media"),
         ("p.textContent = 'Your browser is not supported.'", "unsupported"),
         ("p.textContent = ''", "thin"),
         ("p.textContent = 'few words'; undefined.x()", "error"),

@@ -15,11 +15,11 @@
     if (allowed !== null && !(/allow-scripts/i.test(allowed) && /allow-same-origin/i.test(allowed))) { ask(alarm, false); }
   }
 
-  const INNER = /(<iframe\b[^>]{0,2000}?\s)srcdoc(\s*=)/gi;
+  const INNER = /(<iframe\b[^>]{0,2000}?\s)(srcdoc\s*=|src\s*=\s*["']?\s*blob:)/gi;
   const left = () => ask(alarm + 'left-out', true);
   const without = (html) => {
     const given = String(html);
-    const changed = given.replace(INNER, '$1data-srcdoc$2');
+    const changed = given.replace(INNER, '$1data-$2');
     if (changed !== given) { left(); }
     return changed;
   };
