@@ -7,10 +7,11 @@ from datetime import UTC
 from typing import Any
 
 from hypothesis import strategies as st
-from msgspec import inspect
+from msgspec import Raw, inspect
 
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.citations import Citation
+from protocol.codec import encode
 from protocol.documents import Content, Document, Trust, WebObservationChunk
 from protocol.faults import Action, Code, fault
 from protocol.lifecycle import Cancel
@@ -87,6 +88,12 @@ class _Maker:
                 return st.sampled_from(list(info.cls))
             case inspect.LiteralType():
                 return st.sampled_from(info.values)
+            case inspect.BytesType():
+                return st.binary(max_size=20)
+            case inspect.RawType():
+                return JSON.map(lambda value: Raw(encode(value)))
+            case inspect.TupleType():
+                return st.tuples(*[self.make(item) for item in info.item_types])
             case inspect.VarTupleType():
                 return st.lists(self.make(info.item_type), max_size=2).map(tuple)
             case inspect.DictType():
