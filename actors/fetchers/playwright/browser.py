@@ -176,7 +176,6 @@ class Browser:
             storage_state=storage.state_of(session),
             viewport={"width": _WINDOW_WIDTH, "height": _WINDOW_HEIGHT},
             locale=_LOCALE,
-            service_workers="block",
             accept_downloads=True,
         )
         restoring = storage.Restoring(context)

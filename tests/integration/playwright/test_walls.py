@@ -90,6 +90,8 @@ WAYS = {
     "prefetch": "<link rel=prefetch href='{http}/a'><link rel=preload as=script href='{http}/b'>",
     "speculation": f"<script type=speculationrules>{SPECULATION}</script>",
     "worker": "<script>new Worker(URL.createObjectURL(new Blob([`fetch('{http}/a', {{mode: 'no-cors'}})`])))</script>",
+    "service worker": "<script>navigator.serviceWorker.register('/asked?type=text/javascript&body='"
+    " + encodeURIComponent(`fetch('{http}/a', {{mode: 'no-cors'}})`))</script>",
     "module": "<script type=module>import('{http}/a.js').catch(() => 0)</script>",
     "form": "<iframe name=f></iframe><form id=g action='{http}/' target=f></form><script>g.submit()</script>",
     "popup": "<script>open('{http}/')</script>",
