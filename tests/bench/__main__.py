@@ -13,7 +13,19 @@ from pathlib import Path
 import anyio
 
 from bus import logs
-from tests.bench import browse, containment, extraction, failure, hop, hostile, ladder, replicas, startup, tiers
+from tests.bench import (
+    browse,
+    containment,
+    extraction,
+    failure,
+    hop,
+    hostile,
+    ladder,
+    replicas,
+    sessions,
+    startup,
+    tiers,
+)
 from tests.bench.table import Row, show
 
 BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
@@ -26,6 +38,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "tiers": tiers.measure,
     "ladder": ladder.measure,
     "containment": containment.measure,
+    "sessions": sessions.measure,
 }
 
 EXTRACTION = "extraction"
