@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import httpx2
+import pytest
 
 from actors.fetchers.web.cookies import Jar, refusing_jar
+from protocol.sessions import Cookie
 
 
 def answer(*cookies: str, url: str = "http://www.site.co.uk/") -> httpx2.Response:
@@ -45,3 +47,29 @@ def test_the_refusing_jar_takes_none() -> None:
     cookies.extract_cookies(answer("a=1"))
 
     assert dict(cookies) == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "url", "sent"),
+    [
+        ("/", "https://example.com/a", True),
+        ("/a", "https://example.com/a", True),
+        ("/a", "https://example.com/a/b", True),
+        ("/a/", "https://example.com/a/b", True),
+        ("/a", "https://example.com/ab", False),
+    ],
+)
+def test_a_cookie_of_a_path_goes_below_it_alone(path: str, url: str, *, sent: bool) -> None:
+    jar = Jar()
+    jar.load([Cookie(name="a", value="1", domain="example.com", path=path)])
+
+    assert bool(jar.export(url)) is sent
+
+
+def test_of_too_many_cookies_the_oldest_are_forgotten() -> None:
+    jar = Jar()
+    jar.load(Cookie(name=f"c{number}", value="", domain="example.com") for number in range(310))
+    jar.load([Cookie(name="new", value="", domain="example.com")])
+
+    names = [cookie.name for cookie in jar.export()]
+    assert (len(names), names[0], names[-1]) == (300, "c11", "new")
