@@ -16,12 +16,21 @@ BUCKETS: tuple[Bucket[Any], ...] = (HTTP_CACHE, PACE, ROBOTS)
 """What an actor declares who opens a client."""
 
 
+_SHARE = 4
+"""The cache takes a quarter of the bus at most: what cannot be got again must have room."""
+
+
 class SharedSettings(WebSettings, Protocol):
     """What is read of the settings beside what the client itself does."""
 
     @property
     def fetch_shared_cache_bytes(self) -> int:
         """Bytes of the shared cache at most; 0 shares nothing."""
+        ...
+
+    @property
+    def jetstream_max_bytes(self) -> int:
+        """Bytes that everything on the bus may take."""
         ...
 
     @property
@@ -74,5 +83,5 @@ async def _store(settings: SharedSettings, bus: Bus | None) -> Store | None:
     """Give the shared cache to those who have the key to it: pages of a session are private."""
     if bus is None or bus.seal is None or not settings.fetch_shared_cache_bytes:
         return None
-    bodies = MemoryStore(settings.fetch_cache_bytes)
-    return SharedStore(await bus.table(HTTP_CACHE), bodies, settings.fetch_shared_cache_bytes)
+    max_bytes = min(settings.fetch_shared_cache_bytes, settings.jetstream_max_bytes // _SHARE)
+    return SharedStore(await bus.table(HTTP_CACHE), MemoryStore(settings.fetch_cache_bytes), max_bytes)
