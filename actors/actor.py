@@ -42,6 +42,8 @@ class Actor:
     name: ClassVar[str]
     makes: ClassVar[tuple[Subject[Any], ...]] = ()
     buckets: ClassVar[tuple[Bucket[Any], ...]] = ()
+    seals: ClassVar[bool] = False
+    """Whether it is given the key of the sealed buckets although it uses none."""
     stores: ClassVar[tuple[Objects, ...]] = ()
 
     bus: Bus

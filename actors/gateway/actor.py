@@ -18,7 +18,7 @@ from actors.gateway.edge import edge
 from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
-from protocol.subjects import Bucket, Subject
+from protocol.subjects import Subject
 
 log = structlog.stdlib.get_logger()
 
@@ -43,8 +43,8 @@ class Gateway(Actor):
         subjects.SESSION_DELETE,
         subjects.SESSION_REFRESH,
     )
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
-    """For its key alone: a login that is handed in is sealed before it travels."""
+    seals: ClassVar[bool] = True
+    """A login that is handed in is sealed before it travels."""
 
     listener: socket.socket | None = None
 

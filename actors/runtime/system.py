@@ -187,7 +187,8 @@ async def _speaking(url: str, key: NKey | None) -> AsyncGenerator[Bus]:
 def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
     """Give a slot for a replica; each is told the secrets that it needs, and the gateway gets the listening socket."""
     gateway = name == GATEWAY
-    sealed = any(bucket.sealed for bucket in plan.kinds[name].buckets)
+    kind = plan.kinds[name]
+    sealed = kind.seals or any(bucket.sealed for bucket in kind.buckets)
     settings = msgspec.structs.replace(
         plan.settings,
         api_key=plan.settings.api_key if gateway else "",
@@ -199,5 +200,5 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
         spec = ReplicaSpec(actor=name, replica=slot.replica, settings=settings, nats_url=url, key=plan.key(name))
         return await spawner.replica(spec, plan.listener if gateway else None)
 
-    slot = Slot(name, start, answers=tuple(handler.subject for handler in handlers(plan.kinds[name])))
+    slot = Slot(name, start, answers=tuple(handler.subject for handler in handlers(kind)))
     return slot
