@@ -51,6 +51,11 @@ class BrowserSettings(chromium.ChromiumSettings, Protocol):
         ...
 
     @property
+    def fetch_ca_file(self) -> str:
+        """PEM file of further certificate authorities, or nothing."""
+        ...
+
+    @property
     def allow_private(self) -> tuple[str, ...]:
         """Private networks that may be fetched from."""
         ...
@@ -207,7 +212,11 @@ class Browser:
             await self._group.start(self._serve, proxy)
             self._proxy = proxy
         self._engine = Engine(
-            executable, self._door, self.settings.browser_max_bytes, chromium.sandboxed(self.settings)
+            executable,
+            self._door,
+            self.settings.browser_max_bytes,
+            chromium.sandboxed(self.settings),
+            self.settings.fetch_ca_file,
         )
         self._engines.add(self._engine)
         self._group.start_soon(self._run, self._engine)

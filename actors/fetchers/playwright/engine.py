@@ -17,7 +17,7 @@ import anyio.to_thread
 import structlog
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
-from actors.fetchers.playwright import cdp, chromium, memory
+from actors.fetchers.playwright import authorities, cdp, chromium, memory
 from actors.fetchers.playwright.proxy import Proxy
 
 log = structlog.stdlib.get_logger()
@@ -45,6 +45,7 @@ class Engine:
     proxy: Proxy
     max_bytes: int
     sandboxed: bool
+    ca_file: str = ""
     ready: anyio.Event = field(default_factory=anyio.Event)
     over: anyio.Event = field(default_factory=anyio.Event)
     contexts: int = 0
@@ -85,6 +86,8 @@ class Engine:
         try:
             with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
                 await anyio.to_thread.run_sync(_sweep)
+                if self.ca_file:
+                    await authorities.trust(Path(folder), self.ca_file)
                 await self._live(Path(folder))
         finally:
             self.over.set()

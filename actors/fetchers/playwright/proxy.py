@@ -24,6 +24,9 @@ _MAX_CONNECTIONS = 1_024
 """A browser opens 32 to a proxy for each context, and some for WebSockets."""
 
 _MAX_REFUSALS = 1_024
+_MAX_BYTES = 200_000_000
+"""What one connection may bring: a page that downloads without end fills no disk."""
+
 _CLOSE_S = 1.0
 _KEEPALIVE_S = 15.0
 _SILENCE_S = 120.0
@@ -55,11 +58,14 @@ class Proxy:
     A refusal closes the connection without an answer, so that no page can take it for a site's; `refusal` tells why.
     """
 
-    def __init__(self, backend: httpcore2.AsyncNetworkBackend, connect_timeout_ms: int) -> None:
+    def __init__(
+        self, backend: httpcore2.AsyncNetworkBackend, connect_timeout_ms: int, max_bytes: int = _MAX_BYTES
+    ) -> None:
         self.username = "weft"
         self.password = secrets.token_urlsafe(32)
         self.server = ""
         self._backend = backend
+        self._max_bytes = max_bytes
         self._connect_s = connect_timeout_ms / 1000
         self._refusals: OrderedDict[str, Fault] = OrderedDict()
         self._connections = 0
@@ -132,7 +138,9 @@ class Proxy:
             await client.connected()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_pour, client.tunnelled, site.write, tasks.cancel_scope)
-                tasks.start_soon(_pour, lambda: _received(site), client.stream.send, tasks.cancel_scope)
+                tasks.start_soon(
+                    _pour, lambda: _received(site, self._max_bytes), client.stream.send, tasks.cancel_scope
+                )
         finally:
             with anyio.move_on_after(_CLOSE_S, shield=True), suppress(*_BROKEN):
                 await site.aclose()
@@ -164,7 +172,7 @@ class Proxy:
                 response.status,
                 _reason(response.status),
                 _passed_on(response.headers),
-                _body(response),
+                _body(response, self._max_bytes),
             )
         finally:
             with anyio.move_on_after(_CLOSE_S, shield=True), suppress(*_BROKEN):
@@ -222,14 +230,18 @@ async def _pour(
         both.cancel()
 
 
-async def _received(site: httpcore2.AsyncNetworkStream) -> AsyncGenerator[bytes]:
-    while chunk := await site.read(CHUNK_BYTES):
+async def _received(site: httpcore2.AsyncNetworkStream, left: int) -> AsyncGenerator[bytes]:
+    while left > 0 and (chunk := await site.read(CHUNK_BYTES)):
+        left -= len(chunk)
         yield chunk
 
 
-async def _body(response: httpcore2.Response) -> AsyncGenerator[bytes]:
+async def _body(response: httpcore2.Response, left: int) -> AsyncGenerator[bytes]:
     if isinstance(response.stream, AsyncIterable):
         async for chunk in response.stream:
+            left -= len(chunk)
+            if left < 0:
+                raise anyio.BrokenResourceError
             yield chunk
 
 

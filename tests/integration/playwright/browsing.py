@@ -83,7 +83,7 @@ def page(html: str, **options: str | int) -> str:
 
 @contextmanager
 def browsing(**settings: Any) -> Generator[Browsing]:
-    """Run the actor and the site while the block lasts."""
+    """Run the actor and the site while the block lasts; `trusting` has it trust the authority of the site."""
     with (
         anyio.from_thread.start_blocking_portal() as portal,
         portal.wrap_async_context_manager(_running(settings)) as (site, actor, shelf),
@@ -94,9 +94,10 @@ def browsing(**settings: Any) -> Generator[Browsing]:
 @asynccontextmanager
 async def _running(settings: dict[str, Any]) -> AsyncGenerator[tuple[Site, Playwright, Shelf]]:
     shelf = Shelf()
+    trusting = bool(settings.pop("trusting", False))
     values: dict[str, Any] = {"allow_private": ("127.0.0.0/8",), **settings}
-    chosen = Settings(**values)
     async with serve_site() as site:
+        chosen = Settings(**values, fetch_ca_file=site.ca_file if trusting else "")
         actor = Playwright(bus=cast("Bus", shelf), settings=chosen)
         async with actor.open():
             yield site, actor, shelf

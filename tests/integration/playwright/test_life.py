@@ -182,6 +182,11 @@ def test_nothing_is_left_behind() -> None:
     assert len(folders()) == len(held)
 
 
+def test_an_authority_of_the_operator_is_trusted() -> None:
+    with browsing(trusting=True) as web:
+        assert web.fetch(web.site.https_url("/article")).document.content.title == "How a loom is warped"
+
+
 PROGRAM = """
 import sys, anyio
 from tests.integration.playwright.browsing import browsing

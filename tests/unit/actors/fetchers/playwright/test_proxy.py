@@ -22,11 +22,11 @@ async def nowhere(host: str, port: int) -> Sequence[str]:
 
 
 @asynccontextmanager
-async def proxied() -> AsyncGenerator[tuple[Site, Proxy]]:
+async def proxied(max_bytes: int = 10_000_000) -> AsyncGenerator[tuple[Site, Proxy]]:
     backend = guard.GuardedBackend(guard.networks(["127.0.0.1/32"]), nowhere)
     with anyio.fail_after(20):
         async with serve_site() as site:
-            proxy = Proxy(backend, 2_000)
+            proxy = Proxy(backend, 2_000, max_bytes)
             async with proxy.serving():
                 yield site, proxy
 
@@ -148,3 +148,13 @@ async def test_a_browser_that_goes_away_is_not_waited_for() -> None:
         await silence.left.wait()
 
         assert site.hits == {}
+
+
+async def test_what_never_ends_is_cut_off() -> None:
+    async with proxied(100_000) as (site, proxy):
+        plain = await say(proxy, get(site.url("/huge?size=20000000")))
+        tunnel = await say(
+            proxy, f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\nHost: x\r\n\r\n" + get("/huge?size=20000000")
+        )
+
+        assert max(len(plain), len(tunnel)) < 300_000
