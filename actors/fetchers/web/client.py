@@ -292,7 +292,7 @@ class WebClient:
             headers["Cache-Control"] = directive
         return self._client.build_request(
             request.method,
-            url.copy_with(fragment=None),
+            url.copy_with(fragment=None) if url.fragment else url,
             headers=headers,
             content=request.body or None,
             timeout=httpx2.Timeout(total, connect=connect),

@@ -125,7 +125,7 @@ class Visit:
 
 
 def _key(partition: str, url: httpx2.URL) -> str:
-    return f"{partition} {url.copy_with(fragment=None)}"
+    return f"{partition} {str(url).partition('#')[0]}"
 
 
 def _field(request: httpx2.Request, name: str) -> str | None:
