@@ -19,6 +19,7 @@ from actors.fetchers.extracting import Extractor
 from actors.fetchers.lightweight import before, binary, found
 from actors.fetchers.lightweight.cdp import CdpError, ClosedError
 from actors.fetchers.lightweight.engine import Engine
+from actors.fetchers.lightweight.network import MAX_BYTES
 from actors.fetchers.lightweight.outcome import Ill, IllError, fault_of, harms, repeats
 from actors.fetchers.lightweight.page import look
 from actors.fetchers.lightweight.process import StartError
@@ -98,7 +99,10 @@ class Lightweight(Actor):
                 first = await self._first(request, session, until)
                 if not _needs_engine(first):
                     return found.plain(request, first, await self._plain(request, first))
-                sight = await self._sight(request, first, session, until)
+                if len(first.body) > MAX_BYTES:
+                    return found.plain(request, first, await self._plain(request, first), cut_short="too_large")
+                with span("show page"):
+                    sight = await self._sight(request, first, session, until)
             return await self._answer(request, first, sight)
         except FaultError as error:
             raise FaultError(error.fault.at(url=request.url, tier=_TIER)) from error

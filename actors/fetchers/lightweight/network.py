@@ -36,6 +36,11 @@ from protocol.faults import Code, FaultError
 
 MAX_REQUESTS: Final = 300
 MAX_DOCUMENTS: Final = 8
+"""Where a page's own window may go."""
+
+MAX_FRAMES: Final = 16
+"""Documents of frames that are got; there is nothing in those beyond."""
+
 MAX_BYTES: Final = 8_000_000
 """What one page may get, and what it may send."""
 
@@ -159,7 +164,7 @@ class Network:
 
     def _over(self, request: Asked) -> bool:
         tally = self.tally
-        if request.resource_type == "Document" and request.url not in self._kept:
+        if self._stays(request) and request.url not in self._kept:
             tally.documents += 1
         if not tally.limit:
             if tally.requests > MAX_REQUESTS:
@@ -243,6 +248,7 @@ class Network:
             raise RefusedError  # a window that nobody looks at
         kept = self._kept.pop(request.url, None)
         if kept is None:
+            self._count_frame(request)
             got = await self._got(request)
             kept = got.response
             if (last := got.url.partition("#")[0]) != request.url:
@@ -264,6 +270,11 @@ class Network:
         body, count = without_inner_documents(body)
         self.tally.left_out += count
         return body
+
+    def _count_frame(self, request: Asked) -> None:
+        self.tally.frames += not self._stays(request)
+        if self.tally.frames > MAX_FRAMES:
+            raise RefusedError
 
     def _script(self, request: Asked, got: Got) -> Answer:
         response = got.response

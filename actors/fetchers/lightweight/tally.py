@@ -26,6 +26,7 @@ class Tally:
 
     requests: int = 0
     documents: int = 0
+    frames: int = 0
     received: int = 0
     sent: int = 0
     scripts: int = 0

@@ -35,7 +35,10 @@ HOSTILE: dict[str, tuple[str, set[Code | str]]] = {
     ),
     "elements": ("while (1) document.body.insertAdjacentHTML('beforeend', '<p>x</p>'.repeat(1e4))", {HUNG, CRASHED}),
     "buffers": ("const a = []; while (1) { try { a.push(new Uint8Array(1e7).fill(1)) } catch {} }", {HUNG, CRASHED}),
-    "requests": ("const go = () => fetch('/told?' + Math.random()).then(go, go); go()", {"too_many_requests", "time"}),
+    "requests": (
+        "const go = () => fetch('/told?' + Math.random()).then(go, go); go()",
+        {WHOLE, "too_many_requests", "time"},
+    ),
     "many requests": (
         "for (let i = 0; i < 5000; i++) fetch('/told?' + i).catch(() => 0)",
         {"too_many_requests", HUNG},
@@ -48,9 +51,9 @@ HOSTILE: dict[str, tuple[str, set[Code | str]]] = {
     "frames": (
         """for (let i = 0; i < 500; i++) {
             const f = document.createElement('iframe'); f.src = '/told?' + i; document.body.append(f); }""",
-        {"nav_loop"},
+        {WHOLE, "too_many_requests", HUNG},
     ),
-    "windows": ("for (let i = 0; i < 500; i++) window.open('/told?' + i)", {"nav_loop"}),
+    "windows": ("for (let i = 0; i < 500; i++) window.open('/told?' + i)", {WHOLE, "too_many_requests", HUNG}),
     "much text": ("document.querySelector('p').textContent += 'word '.repeat(4e6)", {"too_large"}),
     "recursion": ("const f = () => f(); f()", {WHOLE}),
     "timers": ("for (let i = 0; i < 2e5; i++) setTimeout(() => 0, 1e5)", {WHOLE}),

@@ -15,7 +15,7 @@ import pytest
 
 from actors.fetchers.lightweight.frames import Frames
 from actors.fetchers.lightweight.keeping import OwnCookies
-from actors.fetchers.lightweight.network import MAX_BYTES, MAX_DOCUMENTS, MAX_REQUESTS, Network
+from actors.fetchers.lightweight.network import MAX_BYTES, MAX_DOCUMENTS, MAX_FRAMES, MAX_REQUESTS, Network
 from actors.fetchers.lightweight.tally import Terms
 from actors.fetchers.web.client import Response, WebRequest
 from actors.fetchers.web.cookies import Jar
@@ -286,6 +286,17 @@ async def test_documents_have_an_end() -> None:
             await here.ask(f"http://home.example/{number}", "Document")
 
         assert here.network.tally.limit == "nav_loop"
+
+
+async def test_frames_beyond_some_are_empty() -> None:
+    async with world(lambda request: response(request.url, content_type="text/html")) as here:
+        bodies: list[bytes] = []
+        for number in range(MAX_FRAMES + 1):
+            here.frames.attached({"frameId": f"f{number}", "parentFrameId": MAIN})
+            bodies.append(here.body(await here.ask(f"http://home.example/{number}", "Document", f"f{number}")))
+
+        assert bodies == [b"x"] * MAX_FRAMES + [b""]
+        assert here.network.tally.limit == ""
 
 
 async def test_bytes_have_an_end() -> None:
