@@ -67,10 +67,9 @@ MISSES = (
     Miss("/broken-gzip", 502, Code.NETWORK_CONNECTION_FAILED),
     Miss("/challenge", 502, Code.BLOCKED_BOT_DETECTION, 403),
     Miss("/challenge?status=200", 502, Code.BLOCKED_BOT_DETECTION, 200),
-    Miss("/spa", 502, Code.CONTENT_REQUIRES_JS, 200),
+    Miss("/spa", 502, Code.CONTENT_REQUIRES_JS, 200, {"maxCostTier": "intelligence"}),
+    Miss("/spa", 502, Code.CONTENT_EMPTY, 200),
     Miss("/pdf", 502, Code.CONTENT_UNSUPPORTED_TYPE),
-    Miss("/article", 503, Code.BROWSER_UNAVAILABLE, options={"forceTier": "playwright"}),
-    Miss("/article", 501, Code.CONFIG_TIER_NOT_DEPLOYED, options={"forceTier": "lightweight"}),
 )
 
 REACHED: Mapping[Category, Miss] = {
@@ -78,15 +77,13 @@ REACHED: Mapping[Category, Miss] = {
     Category.HTTP: Miss("/status/404", 502, Code.HTTP_NOT_FOUND),
     Category.AUTH: Miss("/status/401", 502, Code.AUTH_MISSING_SESSION),
     Category.RATE_LIMIT: Miss("/status/429", 429, Code.RATE_LIMIT_EXCEEDED),
-    Category.CONTENT: Miss("/spa", 502, Code.CONTENT_REQUIRES_JS),
+    Category.CONTENT: Miss("/spa", 502, Code.CONTENT_EMPTY),
     Category.VALIDATION: Miss("/article", 400, Code.VALIDATION_INVALID_REQUEST, options={"maxLatencyMs": 0}),
     Category.SECURITY: Miss("/redirect/private", 403, Code.SECURITY_ADDRESS_BLOCKED),
-    Category.BROWSER: Miss("/article", 503, Code.BROWSER_UNAVAILABLE, options={"forceTier": "playwright"}),
-    Category.CONFIG: Miss("/article", 501, Code.CONFIG_TIER_NOT_DEPLOYED, options={"forceTier": "lightweight"}),
     Category.SITE_CHANGE: Miss("/redirect/private?to=/", 502, Code.SITE_STRUCTURE_CHANGED),
     Category.BLOCKED: Miss("/challenge", 502, Code.BLOCKED_BOT_DETECTION),
 }
-"""A request for each category of 000 §3 but `internal`, which takes a system that is not whole."""
+"""A request for each category of 000 §3 but those that take a system that is not whole: internal, browser, config."""
 
 
 def ask(weft: System, site: Site, miss: Miss) -> tuple[httpx2.Response, StructuredError]:
@@ -110,12 +107,37 @@ def test_a_page_that_is_not_to_be_had_says_why(weft: System, site: Site, miss: M
 
 
 @requirement("000.3.categories")
-@pytest.mark.parametrize("category", [category for category in Category if category is not Category.INTERNAL])
+@pytest.mark.parametrize("category", REACHED)
 def test_each_category_is_reached(weft: System, site: Site, category: Category) -> None:
     miss = REACHED[category]
     answer, error = ask(weft, site, miss)
 
     assert (answer.status_code, error.category, error.code) == (miss.status, category, miss.code)
+
+
+@requirement("000.3.categories")
+def test_a_tier_that_is_not_there_says_why(site: Site, tmp_path: Path) -> None:
+    actors = "gateway,navigator,verifier,fetchers.intelligence,fetchers.playwright"
+    with weft_up(tmp_path, "--actors", actors, WEFT_BROWSER_EXECUTABLE="/nowhere/chromium") as bare:
+        climbed = bare.browse(site.url("/spa"))
+        in_browser = bare.browse(site.url("/article"), forceTier="playwright")
+        in_light = bare.browse(site.url("/article"), forceTier="lightweight")
+
+    browser, light = refused(in_browser), refused(in_light)
+    assert (in_browser.status_code, browser.category, browser.code) == (
+        503,
+        Category.BROWSER,
+        Code.BROWSER_UNAVAILABLE,
+    )
+    assert "WEFT_BROWSER_EXECUTABLE" in browser.error
+    assert (in_light.status_code, light.category, light.code) == (
+        501,
+        Category.CONFIG,
+        Code.CONFIG_TIER_NOT_DEPLOYED,
+    )
+    assert refused(climbed).code is Code.CONTENT_REQUIRES_JS
+    assert "lightweight: No live replica of this tier; playwright: " in refused(climbed).error
+    assert "WEFT_BROWSER_EXECUTABLE" in refused(climbed).error
 
 
 @requirement("000.3.categories")
@@ -151,7 +173,7 @@ def test_an_overloaded_site_hands_on_its_delay(weft: System, site: Site) -> None
 @requirement("000.3.actions")
 @pytest.mark.parametrize("path", ["/challenge", "/challenge?status=200", "/spa"])
 def test_what_needs_a_browser_says_how_to_ask_for_one(weft: System, site: Site, path: str) -> None:
-    _, error = ask(weft, site, Miss(path, 502, Code.BLOCKED_BOT_DETECTION))
+    error = refused(weft.browse(site.url(path), maxCostTier="intelligence"))
 
     last = error.recommended_actions[-1]
     assert last == Action(
