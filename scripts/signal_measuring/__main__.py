@@ -1,34 +1,30 @@
-"""Prints how well the signals do: `python -m scripts.signal_measuring [--learn]`."""
+"""Measures the signals and writes how they do: `python -m scripts.signal_measuring`."""
 
 from __future__ import annotations
 
-import argparse
 import sys
+from pathlib import Path
 
 import anyio
 
 from scripts.signal_measuring.both import show_all
 from scripts.signal_measuring.corpus import samples
-from scripts.signal_measuring.learning import cross_validated, judge, learn, marked
-from scripts.signal_measuring.report import differing, marks_table, rule_text, table
+from scripts.signal_measuring.learning import cross_validated, learn, marked
+from scripts.signal_measuring.report import document
 from tests.site.apps import NotBuiltError
+
+REPORT = Path("docs/light-signals.md")
 
 
 def main() -> None:
-    """Show all pages in both, and print the tables."""
-    parser = argparse.ArgumentParser(description="Measure the signals of the tier lightweight against Chromium.")
-    parser.add_argument("--learn", action="store_true", help="also print the rule that all pages together teach")
-    asked = parser.parse_args()
+    """Show all pages in both, and write the tables."""
     try:
         pages = marked(anyio.run(show_all, samples()))
     except NotBuiltError as error:
         sys.exit(f"measure-signals: {error}")
-    print(table("The rule in use", judge(pages)))
-    print(table("Rules learned without the page's family", cross_validated(pages)))
-    print(marks_table(pages))
-    print(differing(judge(pages)))
-    if asked.learn:
-        print(rule_text(learn(pages)))
+    written = document(pages, cross_validated(pages), learn(pages))
+    REPORT.write_text(written, "utf-8")
+    print(written)
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ class Shown(Struct, frozen=True):
 
     @property
     def wrong(self) -> bool:
-        """Whether a reader would be told something else."""
-        return self.similarity < WRONG
+        """Whether a reader would be told something else, or too little."""
+        return self.similarity < WRONG and not self.more
 
     @property
     def equal(self) -> bool:
@@ -45,9 +45,9 @@ class Shown(Struct, frozen=True):
         return self.similarity >= EQUAL
 
     @property
-    def only_more(self) -> bool:
+    def more(self) -> bool:
         """Whether all that Chromium shows is there, among more: what style sheets hide, or what waits further down."""
-        return self.wrong and self.kept >= EQUAL
+        return self.similarity < EQUAL <= self.kept
 
 
 async def show_all(samples: list[Sample]) -> list[Shown]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from actors.fetchers.lightweight.observed import Observed
 from actors.fetchers.lightweight.signals import MARKS, RULE, Rule, marks, raised
 from scripts.signal_measuring.both import Shown
+from scripts.signal_measuring.corpus import Kind
 
 MISS_COSTS = 3
 """A page that is wrong and believed is worse than so many that are right and are shown again in a browser."""
@@ -19,7 +20,25 @@ FOLDS = 20
 _ROUNDS = 3
 
 # What the engine cannot do, or what says that the page is not there: these count whatever the corpus has of them.
-GIVEN = frozenset({"status", "cut_short", "unsupported", "web_socket", "event_source", "oversized_request"})
+GIVEN = frozenset(
+    {
+        "status",
+        "cut_short",
+        "never_settled",
+        "unsupported",
+        "web_socket",
+        "event_source",
+        "oversized_request",
+        "context_refused",
+        "extended_element",
+        "lacking",
+    }
+)
+# What the scripts beside the content do on any site, those that count visits first: never a reason by itself, however
+# seldom the corpus has it on pages that are right.
+BESIDE_AT_MOST = frozenset(
+    {"error", "failed_script", "failed_request", "late_timer", "performance", "worker", "measured", "resized", "canvas"}
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +63,7 @@ def marked(pages: Iterable[Shown]) -> list[Marked]:
     return [Marked(page, marks(page.observed) if page.observed else (), page.observed) for page in pages]
 
 
-def judge(pages: Iterable[Marked], rule: Rule = RULE) -> list[Verdict]:
+def judge(pages: Sequence[Marked], rule: Rule = RULE) -> list[Verdict]:
     """Say what a rule says of pages; where the tier gave up, the ladder goes on by itself."""
     return [
         Verdict(each.page, raised(each.borne, each.observed, rule) if each.observed else ("fault",)) for each in pages
@@ -52,10 +71,11 @@ def judge(pages: Iterable[Marked], rule: Rule = RULE) -> list[Verdict]:
 
 
 def cross_validated(pages: list[Marked]) -> list[Verdict]:
-    """Judge the pages by rules that were learned without any page of the same family."""
+    """Judge the pages by rules that were learned without any page of the same family, nor any of a mere addition."""
     verdicts: list[Verdict] = []
+    known = [each for each in pages if each.page.sample.kind is not Kind.ADDITION]
     for fold in range(FOLDS):
-        rule = learn([each for each in pages if _fold(each) != fold])
+        rule = learn([each for each in known if _fold(each) != fold])
         verdicts += judge([each for each in pages if _fold(each) == fold], rule)
     return verdicts
 
@@ -69,7 +89,8 @@ def learn(pages: list[Marked]) -> Rule:
         for mark in sorted(MARKS.keys() - GIVEN):
             alone, beside = rule.alone - {mark}, rule.beside - {mark}
             off = replace(rule, alone=alone, beside=beside)
-            rule = _best(pages, [off, replace(off, beside=beside | {mark}), replace(off, alone=alone | {mark})])
+            choices = [off, replace(off, beside=beside | {mark}), replace(off, alone=alone | {mark})]
+            rule = _best(pages, choices[:2] if mark in BESIDE_AT_MOST else choices)
         rule = _best(pages, [replace(rule, few_words=words) for words in FEW_WORDS])
         if rule == former:
             break

@@ -59,7 +59,7 @@ def observed(sight: Sight, before: int) -> Observed:
         media_queries=reading.n_media_queries,
         text_before=before,
         event_sources=reading.n_event_sources,
-        lacking=reading.n_lacking,
+        lacks=tuple(reading.lacks.split()),
         drawn_reads=reading.n_drawn_reads,
         performance=reading.n_performance,
         tall=shown.tall,

@@ -81,8 +81,8 @@ class Observed:
     event_sources: int = 0
     """EventSources made; none ever opens."""
 
-    lacking: int = 0
-    """Errors and rejections that say that something is not there: not defined, no function, no constructor."""
+    lacks: tuple[str, ...] = ()
+    """What errors say is not there: names of what is not defined, no function, no constructor, or read of nothing."""
 
     drawn_reads: int = 0
     """Reads of what only drawing knows: boxes of SVG, pixels and widths of text in a canvas."""

@@ -46,6 +46,7 @@ class Reading(Struct, frozen=True):
     dialogs: int = 0
     contexts: str = ""
     refused: str = ""
+    lacks: str = ""
     n_web_sockets: int = 0
     n_workers: int = 0
     n_intersections: int = 0
@@ -57,7 +58,6 @@ class Reading(Struct, frozen=True):
     n_dialog_loop: int = 0
     n_performance: int = 0
     n_event_sources: int = 0
-    n_lacking: int = 0
     n_drawn_reads: int = 0
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
@@ -23,6 +25,13 @@ _UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 
+
+@cache
+def _platform() -> frozenset[str]:
+    """Give the names of what browsers have and the engine has not: what can be called, and what is global."""
+    return frozenset((importlib.resources.files(__package__ or "") / "lacking.txt").read_text("utf-8").split())
+
+
 MARKS: Final[Mapping[str, Callable[[Observed], object]]] = MappingProxyType(
     {
         "status": lambda seen: seen.status not in _OK,
@@ -34,7 +43,7 @@ MARKS: Final[Mapping[str, Callable[[Observed], object]]] = MappingProxyType(
         "event_source": lambda seen: seen.event_sources,
         "extended_element": lambda seen: seen.extended_elements,
         "oversized_request": lambda seen: seen.oversized_requests,
-        "lacking": lambda seen: seen.lacking,
+        "lacking": lambda seen: not _platform().isdisjoint(seen.lacks),
         "media": lambda seen: seen.media_elements,
         "tall": lambda seen: seen.tall,
         "animation": lambda seen: seen.animations,
@@ -80,11 +89,12 @@ RULE: Final = Rule(
             "extended_element",
             "oversized_request",
             "lacking",
+            "tall",
         }
     ),
-    beside=frozenset({"error", "worker", "media", "empty_root", "failed_script"}),
+    beside=frozenset({"error", "worker", "media", "empty_root", "failed_script", "measured", "resized"}),
     thin_words=12,
-    few_words=40,
+    few_words=30,
 )
 
 

@@ -36,13 +36,14 @@ _READ = """(inlineTags) => {
       return;
     }
     if (node.nodeType === Node.DOCUMENT_FRAGMENT_NODE) { node.childNodes.forEach(walk); return; }
-    if (node.nodeType !== Node.ELEMENT_NODE || skipped.has(node.tagName)) return;
+    if (node.nodeType !== Node.ELEMENT_NODE || skipped.has(node.tagName.toUpperCase())) return;
     const style = getComputedStyle(node);
     if ((style.display === 'none' && node.tagName !== 'OPTION') || style.contentVisibility === 'hidden') return;
     const apart = !inline.has(node.tagName.toUpperCase());
     if (apart) out.push(' ');
     if (node.tagName === 'TEXTAREA') out.push(node.value);
     else if (node.tagName === 'DETAILS' && !node.open) node.querySelectorAll(':scope > summary').forEach(walk);
+    else if (node.tagName === 'IFRAME') { if (node.contentDocument?.body) walk(node.contentDocument.body); }
     else {
       const assigned = node.tagName === 'SLOT' ? node.assignedNodes() : [];
       const children = node.shadowRoot ? node.shadowRoot.childNodes : assigned.length ? assigned : node.childNodes;
@@ -50,7 +51,8 @@ _READ = """(inlineTags) => {
     }
     if (apart) out.push(' ');
   };
-  if (document.body) walk(document.body);
+  const shownAbove = window !== top && !!frameElement;  // null where the window above is of another origin
+  if (document.body && !shownAbove) walk(document.body);
   return out.join('');
 }"""
 

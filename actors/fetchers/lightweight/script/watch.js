@@ -128,12 +128,22 @@
 
   // What the page is, says and asks for.
   const listen = EventTarget.prototype.addEventListener;
-  const within = String.prototype.includes;
-  const LACKS = [' is not defined', ' is not a function', ' is not a constructor'];
+  // The name of what an error says is not there: "caches is not defined", "x.getFile is not a function", "(reading 'y')".
+  const within = String.prototype.indexOf, last = String.prototype.lastIndexOf;
+  const MAX_LACKS = 20, LACKS = [' is not defined', ' is not a function', ' is not a constructor'], READING = "(reading '";
+  let lacks = 0;
   const failed = (what) => {
-    let words = '';
-    try { words = text(what && what.message !== undefined ? what.message : what); } catch { words = ''; }
-    for (let at = 0; at < LACKS.length; at += 1) { if (apply(within, words, [LACKS[at]])) { count('lacking'); return; } }
+    let words = '', name = '';
+    try { words = apply(slice, text(what && what.message !== undefined ? what.message : what), [0, 300]); } catch { return; }
+    const read = apply(within, words, [READING]);
+    if (read >= 0) { name = apply(slice, words, [read + READING.length, apply(last, words, ["'"])]); }
+    for (let at = 0; at < LACKS.length && !name; at += 1) {
+      const end = apply(within, words, [LACKS[at]]);
+      if (end >= 0) { name = apply(slice, words, [0, end]); }
+    }
+    name = apply(slice, name, [apply(last, name, ['.']) + 1]);
+    name = apply(slice, name, [apply(last, name, [' ']) + 1]);
+    if (name && (lacks += 1) <= MAX_LACKS) { note('lacks', name); }
   };
   apply(listen, view, ['error', (event) => { if (event.target === view) { errors += 1; failed(event); } }, true]);
   apply(listen, view, ['unhandledrejection', (event) => { rejections += 1; failed(event.reason); }, true]);
@@ -293,6 +303,7 @@
     answer.dialogs = dialogs.length;
     answer.contexts = words('contexts');
     answer.refused = words('refused');
+    answer.lacks = words('lacks');
     for (const name in flags) { answer['n_' + name] = flags[name]; }
     return stringify(answer);
   };

@@ -36,11 +36,16 @@ def test_an_article_is_believed() -> None:
         ({"event_sources": 1}, "event_source"),
         ({"extended_elements": 1}, "extended_element"),
         ({"oversized_requests": 1}, "oversized_request"),
-        ({"lacking": 1}, "lacking"),
+        ({"lacks": ("thing", "startViewTransition")}, "lacking"),
+        ({"tall": 1}, "tall"),
     ],
 )
 def test_what_the_engine_lacks_is_a_signal_on_every_page(seen: dict[str, Any], name: str) -> None:
     assert signals(page(**seen)) == (name,)
+
+
+def test_what_a_page_itself_forgot_is_no_signal() -> None:
+    assert signals(page(lacks=("jQuery", "track"), errors=2)) == ()
 
 
 def test_a_page_of_hardly_any_words_is_thin() -> None:
