@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Struct
 
 DEFAULT_PROFILE = "default"
 """The profile of a login where none is named."""
@@ -35,12 +35,12 @@ class Cookie(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class OriginStorage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one origin keeps in the browser; `indexed_db` is the browser's own JSON, opaque to us."""
+    """What one origin keeps in the browser; `indexed_db` is JSON of the browser's own, opaque to us."""
 
     origin: str
     local_storage: dict[str, str] = {}
     session_storage: dict[str, str] = {}
-    indexed_db: Raw | None = None
+    indexed_db: str = ""
 
 
 class SessionState(Struct, frozen=True, kw_only=True, omit_defaults=True):

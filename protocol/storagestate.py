@@ -58,7 +58,7 @@ def from_storage_state(state: StorageState) -> SessionState:
                 origin=origin.origin,
                 local_storage={item.name: item.value for item in origin.local_storage},
                 session_storage={item.name: item.value for item in origin.session_storage or ()},
-                indexed_db=origin.indexed_db or None,
+                indexed_db=bytes(origin.indexed_db).decode() if origin.indexed_db else "",
             )
             for origin in state.origins
         ),
@@ -74,7 +74,7 @@ def to_storage_state(state: SessionState) -> StorageState:
                 origin=origin.origin,
                 local_storage=_items(origin.local_storage),
                 session_storage=_items(origin.session_storage) or UNSET,
-                indexed_db=origin.indexed_db or UNSET,
+                indexed_db=Raw(origin.indexed_db.encode()) if origin.indexed_db else UNSET,
             )
             for origin in state.origins
         ),

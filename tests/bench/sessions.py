@@ -7,7 +7,6 @@ import time
 from collections.abc import Awaitable, Callable
 
 import msgspec
-from msgspec import Raw
 
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.held import hold
@@ -25,13 +24,13 @@ BOUND_MS = 200.0
 URL = "https://www.example.com/account"
 
 COOKIES = tuple(Cookie(name=f"c{number}", value="v" * 200, domain="example.com") for number in range(40))
-DATABASE = Raw(
-    b'[{"name":"auth","version":1,"stores":[{"name":"users","autoIncrement":false,"indexes":[],"keyPath":"k",'
-    b'"records":[{"value":{"k":"u","v":"token"}}]}]}]'
+DATABASE = (
+    '[{"name":"auth","version":1,"stores":[{"name":"users","autoIncrement":false,"indexes":[],"keyPath":"k",'
+    '"records":[{"value":{"k":"u","v":"token"}}]}]}]'
 )
 
 
-def state(origins: int, database: Raw | None = None) -> SessionState:
+def state(origins: int, database: str = "") -> SessionState:
     """Make a login that spreads over some origins, each with 10 KB of storage."""
     entries = {str(number): "x" * 500 for number in range(20)}
     return SessionState(

@@ -56,7 +56,9 @@ def names(found: Change[SavedSession]) -> list[str]:
 
 
 async def test_what_one_replica_leaves_another_begins_with(make_world: MakeWorld) -> None:
-    storage = OriginStorage(origin="https://www.example.com", local_storage={"token": "t"})
+    storage = OriginStorage(
+        origin="https://www.example.com", local_storage={"token": "t"}, indexed_db='[{"name":"db"}]'
+    )
     async with make_world() as world, replica(world) as (one, _), replica(world) as (other, _):
         async with one.use("me", URL) as session:
             session.cookies.load([cookie("sid", "1")])

@@ -30,12 +30,26 @@ _LEFT = (
     "<html lang=en><title>Left</title><main><p id=note></p><script>document.getElementById('note').textContent = "
     "`Before ${sessionStorage.getItem('before')}, now ${localStorage.length}.`</script></main></html>"
 )
+_DATABASE = """<html lang=en><title>Database</title><main><p id=note>Nothing yet.</p></main><script>
+const asked = indexedDB.open("notes", 1);
+asked.onupgradeneeded = () => asked.result.createObjectStore("turns");
+asked.onsuccess = () => {
+  const turns = asked.result.transaction("turns", "readwrite").objectStore("turns");
+  const found = turns.get("last");
+  found.onsuccess = () => {
+    const turn = (found.result ?? 0) + 1;
+    turns.put(turn, "last").onsuccess = () => { document.getElementById("note").textContent = `Turn ${turn}.`; };
+  };
+};
+</script></html>"""
 
 
 def answer_account(ask: Ask) -> Answer:
     """Answer /account, which renews the login, /account/login?user=NAME, /account/logout, and /account/leave."""
     if ask.rest == "login":
         return _to_account(f"{ask.query.get('user', 'weaver')}.1", int(ask.query.get("for", "86400")))
+    if ask.rest == "database":
+        return text(_DATABASE)
     if ask.rest in ("leave", "left"):
         return text(_LEAVE if ask.rest == "leave" else _LEFT, headers=(("Referrer-Policy", "no-referrer"),))
     if ask.rest == "logout":

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import anyio
 import msgspec
-from msgspec import Raw
 from playwright.async_api import BrowserContext, Error, StorageState
 
 from actors.fetchers.playwright.cdp import Cdp
@@ -96,7 +95,7 @@ def _storage(origin: str, local: dict[str, Any], in_tab: dict[str, str]) -> Orig
         origin=origin,
         local_storage={entry["name"]: entry["value"] for entry in local.get("localStorage", ())},
         session_storage=in_tab,
-        indexed_db=Raw(msgspec.json.encode(databases)) if databases else None,
+        indexed_db=msgspec.json.encode(databases).decode() if databases else "",
     )
 
 

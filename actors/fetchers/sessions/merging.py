@@ -40,7 +40,7 @@ def fitting(state: SessionState, limit: int = MAX_STATE_BYTES) -> SessionState:
     left = limit - _size(state.cookies)
     kept: list[OriginStorage] = []
     for origin in sorted(state.origins, key=_size):
-        for fewer in (origin, replace(origin, indexed_db=None)):
+        for fewer in (origin, replace(origin, indexed_db="")):
             if (size := _size(fewer)) <= left:
                 kept.append(fewer)
                 left -= size

@@ -245,6 +245,18 @@ async def test_what_a_session_does_with_a_login_is_kept_of_the_login() -> None:
         assert "Hello, smith" in text_of(second)
 
 
+async def test_its_databases_come_along() -> None:
+    async with world() as here:
+        owner = await here.lives("r1")
+        opened = await here.do(OpenBrowser(url=here.site.url("/account/database")))
+        await owner.dies()
+        await here.lives("r2")
+
+        again = await here.do(ReadTab(session=opened.session))
+
+        assert (text_of(opened).strip(), text_of(again).strip()) == ("Turn 1.", "Turn 2.")
+
+
 async def test_what_a_page_has_removed_stays_removed() -> None:
     async with world() as here:
         owner = await here.lives("r1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import msgspec
-from msgspec import Raw
 
 from protocol.sessions import Cookie, OriginStorage, SessionState
 from protocol.storagestate import StorageState, from_storage_state, to_storage_state
@@ -18,7 +17,7 @@ STATE = SessionState(
             origin="https://example.com",
             local_storage={"token": "a"},
             session_storage={"tab": "b"},
-            indexed_db=Raw(b'[{"name":"db"}]'),
+            indexed_db='[{"name":"db"}]',
         ),
     ),
 )

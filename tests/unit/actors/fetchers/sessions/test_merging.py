@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Raw
 
 from actors.fetchers.sessions.merging import MAX_COOKIES, fitting, merged
 from protocol.sessions import Cookie, OriginStorage, SessionState
@@ -14,8 +13,8 @@ NAMES = st.sampled_from(["a", "b", "c", "d"])
 MAPS = st.dictionaries(NAMES, st.sampled_from(["1", "2", "3"]))
 
 
-def state(cookies: dict[str, str], local: dict[str, str] | None = None, database: bytes | None = None) -> SessionState:
-    storage = OriginStorage(origin=ORIGIN, local_storage=local or {}, indexed_db=Raw(database) if database else None)
+def state(cookies: dict[str, str], local: dict[str, str] | None = None, database: str = "") -> SessionState:
+    storage = OriginStorage(origin=ORIGIN, local_storage=local or {}, indexed_db=database)
     return SessionState(
         cookies=tuple(Cookie(name=name, value=value, domain="example.com") for name, value in cookies.items()),
         origins=(storage,) if local or database else (),
@@ -50,7 +49,7 @@ def test_every_entry_of_storage_is_what_was_done_to_it_last(
 
 
 def test_a_database_is_replaced_whole_where_it_was_changed() -> None:
-    old, new, others = state({}, database=b"[1]"), state({}, database=b"[2]"), state({}, database=b"[3]")
+    old, new, others = state({}, database="[1]"), state({}, database="[2]"), state({}, database="[3]")
 
     assert merged(old, new, others) == new
     assert merged(old, old, others) == others
@@ -76,20 +75,18 @@ def test_the_oldest_cookies_make_room() -> None:
 
 
 def test_what_fits_is_left_as_it_is() -> None:
-    whole = state({"a": "1"}, {"b": "2"}, b"[1]")
+    whole = state({"a": "1"}, {"b": "2"}, "[1]")
 
     assert fitting(whole) is whole
 
 
 def test_of_what_does_not_fit_databases_go_first_and_cookies_never() -> None:
     small = OriginStorage(origin="https://small.example", local_storage={"a": "1"})
-    large = OriginStorage(
-        origin="https://large.example", local_storage={"b": "2"}, indexed_db=Raw(b"[%s1]" % (b"0," * 900))
-    )
+    large = OriginStorage(origin="https://large.example", local_storage={"b": "2"}, indexed_db=f"[{'0,' * 900}1]")
     huge = OriginStorage(origin="https://huge.example", local_storage={"c": "x" * 2_000})
     cookies = (Cookie(name="sid", value="1", domain="example.com"),)
 
     result = fitting(SessionState(cookies=cookies, origins=(huge, large, small)), 1_000)
 
     assert result.cookies == cookies
-    assert {origin.origin: origin.indexed_db for origin in result.origins} == {small.origin: None, large.origin: None}
+    assert {origin.origin: origin.indexed_db for origin in result.origins} == {small.origin: "", large.origin: ""}
