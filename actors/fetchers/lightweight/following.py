@@ -39,6 +39,10 @@ class Cookies(Protocol):
         """Give the jar for one hop; what it sets goes there."""
         ...
 
+    def none(self, url: str) -> Jar:
+        """Give an empty jar for one hop to another origin, whose answer nobody may read who was let in by cookies."""
+        ...
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -101,7 +105,7 @@ class _Journey:
             self.foreign = True
         if guarded and self.foreign:
             await self._ask_first()
-        jar = Jar() if guarded and self.foreign else self._cookies.jar(self.url)
+        jar = self._cookies.none(self.url) if guarded and self.foreign else self._cookies.jar(self.url)
         response = await self._fetch(self._method, (*self._headers, *self._said()), self._body, jar)
         if guarded and self.foreign and not origins.readable(response.headers, self._asking):
             raise RefusedError

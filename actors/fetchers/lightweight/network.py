@@ -360,6 +360,11 @@ class Network:
         own = self._trusts(request, url)
         return (self.jar if own else self._others), own
 
+    def withhold(self, url: str) -> None:
+        """Note cookies of the page's own site that did not go to another of its origins: a browser might send them."""
+        if origins.of_site(origins.site(url), self._own) and self.jar.export(url):
+            self.tally.withheld += 1
+
 
 class _Hop:
     """Gives each hop of one request its jar."""
@@ -367,6 +372,10 @@ class _Hop:
     def __init__(self, network: Network, request: Asked) -> None:
         self.own = False
         self._network, self._request = network, request
+
+    def none(self, url: str) -> Jar:
+        self._network.withhold(url)
+        return Jar()
 
     def jar(self, url: str) -> Jar:
         jar, own = self._network.jar_for(self._request, url)

@@ -34,6 +34,9 @@ class Tally:
     failed: int = 0
     refused: int = 0
     oversized: int = 0
+    withheld: int = 0
+    """Requests across origins that went without the cookies of their site, as nobody can tell whether they should."""
+
     left_out: int = 0
     """Frames that a page with a login confines, or writes itself: they are not shown."""
 

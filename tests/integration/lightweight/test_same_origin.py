@@ -84,10 +84,13 @@ async def test_a_stranger_gets_the_origin_and_no_cookie() -> None:
 async def test_another_port_of_the_same_host_is_a_stranger_to_scripts() -> None:
     async with showing() as here:
         await here.show(here.site.url("/cookies/set"), session="me")
-        text = await shown(here, fetching(here.other.url("/asked?body=x")), session="me")
+        page = await here.page(fetching(here.other.url("/asked?body=x")), session="me")
+        nobody = await here.page(fetching(here.other.url("/asked?body=x")))
 
-        assert "refused" in text
+        assert "refused" in text_of(page)
         assert "cookie" not in here.other.last("/asked").headers
+        assert "cookies_withheld" in page.evidence.escalate
+        assert "cookies_withheld" not in nobody.evidence.escalate
 
 
 @pytest.mark.parametrize(
