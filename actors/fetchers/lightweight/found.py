@@ -18,6 +18,7 @@ from protocol.documents import untrusted
 from protocol.pages import Fetched, FetchPage
 
 _MISSING_SELECTOR = "selector_missing"
+_WITHHELD = "cookies_withheld"
 
 
 def observed(sight: Sight, before: int) -> Observed:
@@ -70,7 +71,8 @@ def rendered(
     request: FetchPage, first: Response, sight: Sight, found: Extraction, escalate: tuple[str, ...]
 ) -> Fetched:
     """Answer with a page whose scripts ran."""
-    lacks = {_MISSING_SELECTOR: not sight.found, CONFINED: sight.tally.left_out}
+    tally = sight.tally
+    lacks = {_MISSING_SELECTOR: not sight.found, CONFINED: tally.left_out, _WITHHELD: tally.withheld}
     missing = (name for name, seen in lacks.items() if seen)
     evidence = structs.replace(found.evidence, escalate=(*escalate, *missing), cut_short=sight.cut_short)
     answer = _fetched(first, found, sight.url)
@@ -78,9 +80,9 @@ def rendered(
         answer,
         status=sight.status,
         evidence=evidence,
-        apis=apis.merged(sight.tally.apis, found.apis),
-        retry_count=first.retry_count + sight.tally.retries,
-        network=(*first.exchanges, *sight.tally.exchanges) if request.include_network else (),
+        apis=apis.merged(tally.apis, found.apis),
+        retry_count=first.retry_count + tally.retries,
+        network=(*first.exchanges, *tally.exchanges) if request.include_network else (),
         console=sight.console,
         dialogs=sight.dialogs,
     )

@@ -88,6 +88,15 @@ async def test_a_request_that_never_ends_does_not_hold_a_page_with_text() -> Non
         assert time.monotonic() - began < 4.5
 
 
+async def test_a_slow_script_of_another_site_holds_up_no_page() -> None:
+    async with showing() as here:
+        slow = f"<script src='http://localhost:{here.other.port}/drip?count=1000&ms=100'></script>"
+        page = await here.page(slow + main("p.append(' ran')"))
+
+        assert text_of(page).endswith("ran")
+        assert page.evidence.cut_short == ""
+
+
 async def test_a_page_whose_process_dies_beside_another_is_shown_once_more() -> None:
     async with showing(light_processes=1) as here:
         texts: list[str] = []
