@@ -13,6 +13,7 @@ import jsonschema
 import msgspec
 import pytest
 
+from actors import registry
 from bus.nats.server import find_binary, read_ports
 from protocol.browse import BrowseResult, StructuredError
 from protocol.faults import Code
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.nats
 
 NOT_RUNNING = 3
 WRONG_USAGE = 2
-ACTORS = ["fetchers.intelligence", "gateway", "navigator", "verifier"]
+ACTORS = sorted(registry.ACTORS)
 
 
 # browse
@@ -244,7 +245,7 @@ def test_a_system_takes_the_shape_it_is_told(site: Site, tmp_path: Path, sharing
 
     single = sharing == ("--single-process",)
     assert title == "How a loom is warped"
-    assert (len(rows), len({row["pid"] for row in rows})) == ((4, 1) if single else (5, 5))
+    assert (len(rows), len({row["pid"] for row in rows})) == ((len(ACTORS), 1) if single else (5, 5))
 
 
 def _tapped(weft: System, url: str, subject: str, count: int) -> list[Json]:
