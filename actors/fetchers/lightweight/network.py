@@ -27,6 +27,7 @@ from actors.fetchers.lightweight.asked import Asked, asked
 from actors.fetchers.lightweight.cdp import CdpError, ClosedError
 from actors.fetchers.lightweight.following import Got, RefusedError, Wanted, Web, follow
 from actors.fetchers.lightweight.frames import NOWHERE, Frames
+from actors.fetchers.lightweight.jars import Jars
 from actors.fetchers.lightweight.keeping import OwnCookies
 from actors.fetchers.lightweight.tally import Tally, Terms
 from actors.fetchers.web.client import Response
@@ -52,7 +53,6 @@ _TIMEOUT_MS: Final = 10_000
 _OTHERS_TIMEOUT_MS: Final = 3_000
 """What scripts and styles of other sites get: a counter that is slow holds up no page."""
 
-_COOKIES_SECONDS: Final = 0.3
 _EMPTY_ANSWERS: Final = frozenset({"Image", "Font", "Media"})
 _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
 
@@ -92,7 +92,6 @@ class Network:
     _open: dict[str, float] = field(default_factory=dict[str, float], init=False)
     _held: list[str] = field(default_factory=list[str], init=False)
     _scopes: dict[str, CancelScope] = field(default_factory=dict[str, CancelScope], init=False)
-    _others: Jar = field(default_factory=Jar, init=False)
     _changed: Event = field(default_factory=Event, init=False)
     _over_with: bool = field(default=False, init=False)
     _ended: bool = field(default=False, init=False)
@@ -101,6 +100,7 @@ class Network:
         """Have the first document ready."""
         self.status = self.first.status
         self._own = origins.site(self.first.url)
+        self._jars = Jars(self.frames, self.jar, self.cookies, self._own, self.tally)
         self._kept: dict[str, Response] = {self.first.url.partition("#")[0]: self.first}
         self._slots = CapacityLimiter(AT_ONCE)
 
@@ -306,14 +306,14 @@ class Network:
         if not origins.known_method(request.request.method):
             raise RefusedError
         self.tally.sent += len(body)
-        cookies = _Hop(self, request)
-        await self._follow_scripts(request)
-        got = await follow(self.web, self._wanted(request, body), cookies, self._timeout_ms(request))
+        trip = self._jars.trip(request)
+        await self._jars.catch_up(request, self.engine)
+        got = await follow(self.web, self._wanted(request, body), trip, self._timeout_ms(request))
         if self.terms.record:
             self.tally.exchanges += got.exchanges
         self.tally.retries += got.response.retry_count
         self._weigh(len(got.response.body))
-        if cookies.own:
+        if trip.own:
             await self.cookies.hand_over(self.engine, self.session)
         return got
 
@@ -322,12 +322,6 @@ class Network:
         if max(self.tally.received, self.tally.sent) > MAX_BYTES:
             self.tally.limit = self.tally.limit or "too_large"
             raise RefusedError
-
-    async def _follow_scripts(self, request: Asked) -> None:
-        """Take the cookies that scripts have set, where the engine would send others than we would."""
-        if self._trusts(request, request.url) and not self.cookies.explains(request.url, request.cookies):
-            with anyio.move_on_after(_COOKIES_SECONDS):
-                await self.cookies.take_back(self.engine)
 
     def _wanted(self, request: Asked, body: bytes) -> Wanted:
         kind = request.resource_type
@@ -354,37 +348,3 @@ class Network:
         """Ask the site anew for what changes; its scripts are as fresh as HTTP says."""
         wanted = self.terms.freshness
         return Freshness.ANY if wanted is Freshness.REALTIME and kind in ("Script", "Stylesheet") else wanted
-
-    def _trusts(self, request: Asked, url: str) -> bool:
-        """Whether a request carries the cookies of the page's own site: it goes there, and comes from there."""
-        if not origins.of_site(origins.site(url), self._own):
-            return False
-        visit = request.resource_type == "Document" and request.frame_id == self.frames.main
-        return self.frames.within(request.frame_id, self._own) or (visit and request.request.method == "GET")
-
-    def jar_for(self, request: Asked, url: str) -> tuple[Jar, bool]:
-        """Give the jar for one hop, and whether it is that of the page's own site."""
-        own = self._trusts(request, url)
-        return (self.jar if own else self._others), own
-
-    def withhold(self, url: str) -> None:
-        """Note cookies of the page's own site that did not go to another of its origins: a browser might send them."""
-        if origins.of_site(origins.site(url), self._own) and self.jar.export(url):
-            self.tally.withheld += 1
-
-
-class _Hop:
-    """Gives each hop of one request its jar."""
-
-    def __init__(self, network: Network, request: Asked) -> None:
-        self.own = False
-        self._network, self._request = network, request
-
-    def none(self, url: str) -> Jar:
-        self._network.withhold(url)
-        return Jar()
-
-    def jar(self, url: str) -> Jar:
-        jar, own = self._network.jar_for(self._request, url)
-        self.own = self.own or own
-        return jar
