@@ -150,7 +150,7 @@ class Browser:
         if len(self._contexts) >= MAX_TABS:
             raise FaultError(fault(Code.INTERNAL_BUSY, "The browser has as many sessions open as it may have."))
         engine, restoring = await self._opened(session)
-        context = Context(restoring.context, session, self._door, restoring, self, engine)
+        context = Context(restoring.context, session, self.door, restoring, self, engine)
         self._contexts.add(context)
         try:
             yield context
@@ -213,7 +213,7 @@ class Browser:
             self._proxy = proxy
         self._engine = Engine(
             executable,
-            self._door,
+            self.door,
             self.settings.browser_max_bytes,
             chromium.sandboxed(self.settings),
             self.settings.fetch_ca_file,
@@ -248,7 +248,8 @@ class Browser:
         return self._tasks
 
     @property
-    def _door(self) -> Proxy:
+    def door(self) -> Proxy:
+        """The only way out of the browser."""
         if self._proxy is None:
             raise RuntimeError("the proxy does not serve")
         return self._proxy

@@ -14,6 +14,7 @@ from actors.fetchers.playwright.proxy import Proxy
 from actors.fetchers.web import guard
 from protocol.faults import Fault, FaultError
 
+_DOCUMENT = "Document"
 _UNSEEN = ("Image", "Font", "Media")
 _TRACKERS = (
     "google-analytics.com", "googletagmanager.com", "doubleclick.net", "googlesyndication.com", "googleadservices.com",
@@ -25,32 +26,34 @@ _TRACKERS = (
 )  # fmt: skip
 """Hosts that count visitors or sell their attention, with their subdomains; no page shows anything of theirs."""
 
+_NOT_ASKED_FOR: tuple[dict[str, str], ...] = (
+    *({"resourceType": kind} for kind in _UNSEEN),
+    *({"urlPattern": f"*://{start}{host}/*"} for host in _TRACKERS for start in ("", "*.")),
+)
+"""What is paused only to be refused."""
+
 
 @dataclass(eq=False)
 class Gate:
     """Stands before one tab; `refused` says why a document was not asked for.
 
-    `coming` hears of each document of the tab itself before it is asked for.
+    `coming` hears of each document of the tab itself, whose number is `frame`, before it is asked for.
     """
 
     cdp: Cdp
     proxy: Proxy
     coming: Callable[[str], Awaitable[None]]
     refused: Fault | None = None
-    _frame: str = ""
+    frame: str = ""
     _tried: set[str] = field(default_factory=set[str])
 
     async def close_in(self, *, block: bool) -> None:
         """Take hold of the tab's documents, and with `block` of what nobody looks at."""
-        self._frame = (await self.cdp.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        self.frame = (await self.cdp.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
         self.cdp.on("Fetch.authRequired", self._authenticate)
         self.cdp.on("Fetch.requestPaused", self._decide)
-        kinds = ("Document", *_UNSEEN) if block else ("Document",)
-        patterns = [{"resourceType": kind} for kind in kinds]
+        patterns = [{"resourceType": _DOCUMENT}, *(_NOT_ASKED_FOR if block else ())]
         await self.cdp.send("Fetch.enable", {"handleAuthRequests": True, "patterns": patterns})
-        if block:
-            urls = [f"*://{start}{host}/*" for host in _TRACKERS for start in ("", "*.")]
-            await self.cdp.send("Network.setBlockedURLs", {"urls": urls})
 
     async def _authenticate(self, event: dict[str, Any]) -> None:
         """Give the proxy its credential, once; a site that asks for one gets none."""
@@ -65,17 +68,18 @@ class Gate:
 
     async def _decide(self, event: dict[str, Any]) -> None:
         request = event["requestId"]
-        if event["resourceType"] in _UNSEEN:
+        if event["resourceType"] != _DOCUMENT:
             await self._send("Fetch.failRequest", {"requestId": request, "errorReason": "BlockedByClient"})
             return
         url = str(event["request"]["url"]).partition("#")[0]
         try:
             guard.check_url(url)
         except FaultError as error:
-            self.refused = error.fault
+            if event["frameId"] == self.frame:
+                self.refused = error.fault
             await self._send("Fetch.failRequest", {"requestId": request, "errorReason": "BlockedByClient"})
             return
-        if event["frameId"] == self._frame and "redirectedRequestId" not in event:
+        if event["frameId"] == self.frame and "redirectedRequestId" not in event:
             await self.coming(url)
         await self._send("Fetch.continueRequest", {"requestId": request})
 

@@ -186,12 +186,12 @@ async def tab(context: Context, *, block: bool = False, bodies: bool = False) ->
     recorder.attach()
     try:
         cdp = await of_page(context.raw, page)
+        gate = Gate(cdp, context.proxy, context.restoring.coming)
         await page.add_init_script(script("timers"))
         await context.restoring.attend(cdp)
-        gate = Gate(cdp, context.proxy, context.restoring.coming)
         await gate.close_in(block=block)
     except Error as error:
         raise FaultError(fault(Code.PAGE_CRASHED)) from error
-    world = World(cdp)
+    world = World(cdp, gate.frame)
     page.on("crash", lambda _: world.crash())
     yield Tab(page, world, gate, recorder)

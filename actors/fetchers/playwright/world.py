@@ -37,9 +37,9 @@ class World:
     """What can be asked of the main document of a tab, whichever it is at the moment."""
 
     cdp: Cdp
+    frame: str
     crashed: bool = field(default=False, init=False)
     _waits: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope], init=False)
-    _frame: str = field(default="", init=False)
     _context: int = field(default=0, init=False)
 
     async def ask(self, expression: str, kind: type[T], within_s: float = _PATIENCE_S) -> T:
@@ -105,11 +105,8 @@ class World:
             raise CrashedError
 
     async def _own(self) -> int:
-        if not self._frame:
-            tree = await self.cdp.send("Page.getFrameTree")
-            self._frame = str(tree["frameTree"]["frame"]["id"])
         if not self._context:
-            wanted = {"frameId": self._frame, "worldName": _NAME}
+            wanted = {"frameId": self.frame, "worldName": _NAME}
             made = await self.cdp.send("Page.createIsolatedWorld", wanted)
             self._context = int(made["executionContextId"])
         return self._context

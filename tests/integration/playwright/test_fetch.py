@@ -287,6 +287,14 @@ def test_pictures_are_fetched_only_where_somebody_looks(web: Browsing, asked: in
     assert web.site.hits["/picture"] - before == asked
 
 
+def test_trackers_are_not_asked(web: Browsing) -> None:
+    kept, left_out = "http://scripts.invalid/a.js", "http://www.google-analytics.com/a.js"
+    web.fetch(page(f"{PROSE}<script src='{kept}'></script><script src='{left_out}'></script>"))
+
+    door = web.browser.door
+    assert (door.refusal(kept) is None, door.refusal(left_out) is None) == (False, True)
+
+
 # -- sessions ----------------------------------------------------------------------------------------------------------
 
 
