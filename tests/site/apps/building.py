@@ -54,8 +54,8 @@ def build_apps() -> Path:
     return build(APPS)
 
 
-def build(workshop: Workshop, *, whole: bool = True) -> Path:
-    """Build a workshop if need be; unless it must be `whole`, pages that cannot be built are left out."""
+def build(workshop: Workshop) -> Path:
+    """Build a workshop if need be, as build_apps does."""
     with (workshop.folder / _LOCK_FILE).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _install(HERE)
@@ -64,7 +64,7 @@ def build(workshop: Workshop, *, whole: bool = True) -> Path:
         wanted = _fingerprint(_sources(workshop))
         if _read(stamp) != wanted:
             shutil.rmtree(workshop.dist, ignore_errors=True)
-            _bundle(workshop, whole=whole)
+            _bundle(workshop)
             stamp.write_text(wanted)
     return workshop.dist
 
@@ -78,16 +78,15 @@ def _install(folder: Path) -> None:
         stamp.write_text(wanted)
 
 
-def _bundle(workshop: Workshop, *, whole: bool) -> None:
+def _bundle(workshop: Workshop) -> None:
     workshop.dist.mkdir()
     builder = str(HERE / "build.mjs")
     command = ["node", builder, str(workshop.folder / workshop.sources), str(workshop.dist), workshop.prefix]
     try:
         _run(command, workshop.folder, "its bundles")
     except NotBuiltError:
-        if whole:
-            shutil.rmtree(workshop.dist)
-            raise
+        shutil.rmtree(workshop.dist)
+        raise
 
 
 def _run(command: list[str], folder: Path, what: str) -> None:
