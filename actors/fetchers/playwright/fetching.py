@@ -39,7 +39,6 @@ _MAX_RESERVE_MS = 1_500
 _RECORD_S = 0.5
 """How long bodies that are still being read for the record are waited for."""
 
-_POLL_S = 0.01
 _EMPTY = frozenset({204, 205})
 
 MISSING_SELECTOR = "wait_for_selector"
@@ -254,8 +253,7 @@ class _Visit:
     async def _keep(self) -> None:
         """Wait for what is still being recorded, and keep what the page has left of a saved login."""
         with anyio.move_on_after(_RECORD_S):
-            while self.page.seen.reading:  # noqa: ASYNC110 - Playwright reads in tasks of its own
-                await anyio.sleep(_POLL_S)
+            await self.page.seen.finish()
         if self.context.session.profile is None:
             return
         try:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
+import anyio
 from playwright.async_api import ConsoleMessage as Line
 from playwright.async_api import Dialog as Asked
 from playwright.async_api import Download, Error, Page, Request, Response
@@ -26,6 +27,10 @@ _MAX_DOWNLOADS = 5
 _ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "manifest", "texttrack", "cspviolationreport"})
 """Kinds of requests that a page is not waiting for."""
 
+_UNREAD_S = 1.0
+"""A page that has an answer and does not read it, or not to its end, waits for no more of it."""
+
+_POLL_S = 0.01
 _ABORTED = "ERR_ABORTED"
 """What the page itself stopped, or another navigation did."""
 
@@ -71,6 +76,7 @@ class Recorder:
     dialogs: list[Dialog] = field(default_factory=list[Dialog])
     downloads: list[Download] = field(default_factory=list[Download])
     _under_way: set[Request] = field(default_factory=set[Request])
+    _answered_s: dict[Request, float] = field(default_factory=dict[Request, float])
     _last_s: float = field(default_factory=time.monotonic)
     _reading: int = 0
     _bodies_read: int = 0
@@ -95,14 +101,21 @@ class Recorder:
         """Requests that the page waits for."""
         return len(self._under_way)
 
-    @property
-    def reading(self) -> bool:
-        """Whether a body is being read for the record."""
-        return self._reading > 0
-
     def quiet_ms(self) -> float:
         """Tell for how long nothing came or went; 0 while something is under way."""
-        return 0.0 if self._under_way else (time.monotonic() - self._last_s) * 1000
+        now = time.monotonic()
+        if any(now - self._answered_s.get(request, now) < _UNREAD_S for request in self._under_way):
+            return 0.0
+        return (now - self._last_s) * 1000
+
+    async def finish(self) -> None:
+        """Record what was answered and never read, and wait for what is still being read."""
+        for request in [request for request in self._under_way if request in self._answered_s]:
+            self._done(request)
+            with suppress(Error):
+                await self._record(request, unread=True)
+        while self._reading:  # noqa: ASYNC110 - Playwright reads in tasks of its own
+            await anyio.sleep(_POLL_S)
 
     def _asked(self, request: Request) -> None:
         if request.is_navigation_request() and request.frame == self.page.main_frame:
@@ -120,6 +133,7 @@ class Recorder:
 
     def _answered(self, response: Response) -> None:
         request = response.request
+        self._answered_s[request] = time.monotonic()
         if request.is_navigation_request() and response.frame == self.page.main_frame:
             self.main = response
             if response.status not in _REDIRECTS:
@@ -139,18 +153,20 @@ class Recorder:
             await self._record(request)
 
     def _done(self, request: Request) -> None:
+        self._answered_s.pop(request, None)
         if request in self._under_way:
             self._under_way.discard(request)
             self._last_s = time.monotonic()
 
-    async def _record(self, request: Request) -> None:
+    async def _record(self, request: Request, *, unread: bool = False) -> None:
         response = request.existing_response
         if response is None or request.url.startswith(("data:", "blob:")):
             return
         content_type = response.headers.get("content-type", "")
         self._reading += 1
         try:
-            body = await self._body(request, response, content_type)
+            body = b"" if unread else await self._body(request, response, content_type)
+            sent = await request.all_headers() if self._is_call(request, content_type) else request.headers
         finally:
             self._reading -= 1
         timing = request.timing
@@ -160,15 +176,19 @@ class Recorder:
             status=response.status,
             status_text=response.status_text,
             headers=redact.headers(response.headers.items()),
-            request_headers=redact.headers(request.headers.items()),
+            request_headers=redact.headers(sent.items()),
             timestamp=round(timing["startTime"]),
             content_type=content_type,
             response_body=redact.json_body(body, content_type if body else ""),
             duration=max(round(timing["responseEnd"]), 0),
         )
         self.exchanges.append(exchange)
-        if request.resource_type in _SCRIPTED:
+        if self._is_call(request, content_type):
             self.calls.append(exchange)
+
+    def _is_call(self, request: Request, content_type: str) -> bool:
+        """Whether a script of the page asked for data: then it is told by which credentials it was let in."""
+        return request.resource_type in _SCRIPTED and is_json(content_type)
 
     async def _body(self, request: Request, response: Response, content_type: str) -> bytes:
         """Read a body that is JSON, while there are not too many of them and it is not too long."""

@@ -148,6 +148,12 @@ def test_a_request_without_an_answer_does_not_hold_the_page(web: Browsing) -> No
     assert (found.evidence.cut_short, "Thread 11" in found.document.content.markdown) == ("settle", True)
 
 
+def test_an_answer_that_nobody_reads_does_not_hold_the_page(web: Browsing) -> None:
+    found = web.fetch(page(f"{PROSE}<script>fetch('/told'); fetch('/drip?ms=200')</script>"), include_network=True)
+
+    assert (found.evidence.cut_short, len(found.network)) == ("", 3)
+
+
 def test_a_script_that_never_ends_is_stopped(web: Browsing) -> None:
     found = web.fetch(page(f"{PROSE}<script>setTimeout(() => {{ for (;;); }}, 50)</script>"))
 
@@ -216,6 +222,15 @@ def test_what_a_page_asks_for_is_recorded_and_named(web: Browsing) -> None:
     assert (api.method, api.confidence, api.can_bypass, api.auth_type) == ("GET", "high", True, "bearer")
     assert (call.status, call.response_body) == (200, {"title": "Threads", "items": [1, 2, {"token": "abc"}]})
     assert (call.request_headers["authorization"], "hush" in call.url) == ("[redacted]", False)
+
+
+def test_the_cookie_that_lets_a_call_in_is_named_and_not_shown(web: Browsing) -> None:
+    html = f"{PROSE}<script>document.cookie = 'sid=hush'; fetch('/told')</script>"
+    found = web.fetch(page(html), include_network=True)
+
+    (api,) = [one for one in found.apis if one.endpoint.endswith("/told")]
+    (call,) = [one for one in found.network if "/told" in one.url]
+    assert (api.auth_type, call.request_headers["cookie"]) == ("cookie", "[redacted]")
 
 
 def test_the_console_and_dialogs_are_recorded(web: Browsing) -> None:

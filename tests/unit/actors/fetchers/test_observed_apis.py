@@ -1,0 +1,67 @@
+"""What is said of the APIs that a page was seen to use."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.fetchers.observed_apis import is_json, merged
+from protocol.browse import ApiPattern, NetworkRequest
+
+
+def call(
+    url: str = "https://site.example/api/items", method: str = "GET", status: int = 200, **more: str
+) -> NetworkRequest:
+    return NetworkRequest(
+        url=url,
+        method=method,
+        status=status,
+        status_text="",
+        headers={},
+        request_headers=more,
+        timestamp=0,
+        content_type="application/json; charset=utf-8",
+    )
+
+
+NAMED = ApiPattern(
+    endpoint="https://site.example/api/items", method="GET", confidence="low", can_bypass=False, confidence_score=0.3
+)
+
+
+@pytest.mark.parametrize(
+    ("seen", "by_browser", "confidence", "can_bypass"),
+    [
+        (call(), True, "high", True),
+        (call(), False, "medium", False),
+        (call(status=500), True, "medium", False),
+        (call(method="POST"), True, "medium", False),
+        (call(method="POST", authorization="x"), True, "high", True),
+    ],
+)
+def test_what_a_browser_saw_counts_for_more(
+    seen: NetworkRequest, confidence: str, *, by_browser: bool, can_bypass: bool
+) -> None:
+    (found,) = merged([seen], (), by_browser=by_browser)
+
+    assert (found.confidence, found.can_bypass) == (confidence, can_bypass)
+
+
+def test_what_was_seen_goes_before_what_is_only_named() -> None:
+    (found,) = merged([call("https://site.example/api/items?page=2&token=hush")], (NAMED,), by_browser=True)
+
+    assert (found.confidence, found.params) == ("high", {"page": "2", "token": "[redacted]"})
+
+
+def test_credentials_are_named_and_never_shown() -> None:
+    (found,) = merged([call(authorization="Bearer hush")], (), by_browser=True)
+
+    assert (found.auth_type, found.auth_headers) == ("bearer", {"authorization": "[redacted]"})
+
+
+def test_only_json_is_an_api() -> None:
+    assert [is_json(kind) for kind in ("application/json", "application/hal+json;x=1", "text/html", "")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
