@@ -15,7 +15,7 @@ from rapidfuzz.distance import Indel
 from actors.fetchers.lightweight.outcome import Ill
 from actors.fetchers.lightweight.signals import signals
 from tests.site import Site, serve_site
-from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES, build_apps
+from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES, HOSTILE_PAGES, build_apps
 from tests.site.apps.chromium import Chromium, open_chromium
 from tests.support.light import Light, open_light
 
@@ -101,3 +101,29 @@ async def test_pages_that_need_a_whole_browser_are_known_for_it() -> None:
     wrong = [name for name, page in compared.items() if page.similarity < WRONG]
     assert wrong == list(BROWSER_PAGES)
     assert [name for name in wrong if not compared[name].raised] == []
+
+
+@pytest.mark.timeout(180)
+async def test_a_hostile_page_is_known_for_it_and_the_next_page_is_right() -> None:
+    next_path = FRAMEWORK_PAGES["solid"]
+    with anyio.fail_after(160):
+        async with both() as tiers:
+            alone = await tiers.light.see(tiers.site.url(next_path))
+            for path in HOSTILE_PAGES.values():
+                seen = await tiers.light.see(tiers.site.url(path))
+                after = await tiers.light.see(tiers.site.url(next_path))
+
+                assert isinstance(seen, Ill) or signals(seen), path
+                assert not isinstance(after, Ill), path
+                assert not isinstance(alone, Ill), path
+                assert after.text == alone.text, path
+
+
+async def test_no_door_opens_to_a_page_that_tries_them_all() -> None:
+    with anyio.fail_after(55):
+        async with both() as tiers:
+            seen = await tiers.light.see(tiers.site.url(HOSTILE_PAGES["escape"]))
+
+    assert not isinstance(seen, Ill)
+    assert "origin shut" in seen.text
+    assert "OPEN" not in seen.text

@@ -11,7 +11,7 @@ const doors = {
   private: async () => (await fetch('http://10.0.0.1/', { mode: 'no-cors' })).type,
   socket: () => new Promise((done, fail) => { const socket = new WebSocket('ws://10.0.0.1:9/'); socket.onopen = () => done('open'); socket.onerror = fail; }),
   redirect: async () => (await fetch('/redirect/private?to=http%3A%2F%2F10.0.0.1%2F', { mode: 'no-cors' })).type,
-  process: async () => process.env.HOME,
+  process: async () => globalThis.process.env.HOME,
   require: async () => globalThis.require('fs').readFileSync('/etc/passwd', 'utf8'),
   constructor: async () => Function('return process')().env.HOME,
   opener: async () => { if (parent === window && !opener) throw new Error('none'); return parent.document.title; },
