@@ -63,8 +63,7 @@ async def opened(connection: Connection, tasks: TaskGroup, visit: Visit) -> Targ
 
 async def begin(target: Target, visit: Visit, name: str) -> None:
     """Have the page load its first document, with `name` as what it answers to; listen to its events before."""
-    for method in ("Page.enable", "Network.enable"):
-        await target.connection.post(method, {}, session=target.session)
+    await target.connection.post("Page.enable", {}, session=target.session)
     alarm, wish = target.network.alarm, visit.wish
     source = scripts.watching(name, wish.agent, _own_storage(visit), alarm=alarm, console=wish.console)
     await target.call("Page.addScriptToEvaluateOnNewDocument", {"source": source})
