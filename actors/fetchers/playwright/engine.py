@@ -106,7 +106,7 @@ class Engine:
         try:
             with anyio.fail_after(_START_S):
                 driver = await async_playwright().start()
-        except (Error, OSError, TimeoutError) as error:
+        except Exception as error:  # noqa: BLE001 - Playwright raises Exception itself where its driver dies
             log.warning(NOT_STARTED, reason=type(error).__name__)
             _kill(set(_drivers()) - before)
             return
@@ -118,9 +118,10 @@ class Engine:
             log.warning(LOST if self.ready.is_set() else NOT_STARTED, reason=type(error).__name__)
         finally:
             self.over.set()
-            with anyio.move_on_after(_STOP_S, shield=True), suppress(Error):
+            with anyio.move_on_after(_STOP_S, shield=True) as patience, suppress(Exception):  # as where it starts
                 await driver.stop()
-            _kill({pid for pid in driver_pids if pid in set(_drivers())} | set(memory.named(str(folder))))
+            stuck = driver_pids & set(_drivers()) if patience.cancelled_caught else set[int]()
+            _kill(stuck | set(memory.named(str(folder))))
             log.info(ENDED, pages=self.pages)
 
     @asynccontextmanager

@@ -182,6 +182,24 @@ def test_nothing_is_left_behind() -> None:
     assert len(folders()) == len(held)
 
 
+def test_a_browser_that_does_not_start_ends_the_fetch_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "broken"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+
+    with browsing(browser_executable=str(broken)) as web:
+        assert (
+            code_of(web.portal.start_task_soon(web.fetching, "/article", dict[str, Any]())) is Code.BROWSER_UNAVAILABLE
+        )
+    with browsing() as web:
+        monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(broken))
+        assert (
+            code_of(web.portal.start_task_soon(web.fetching, "/article", dict[str, Any]())) is Code.BROWSER_UNAVAILABLE
+        )
+        monkeypatch.delenv("PLAYWRIGHT_NODEJS_PATH")
+        assert web.fetch("/article").status == 200
+
+
 def test_an_authority_of_the_operator_is_trusted() -> None:
     with browsing(trusting=True) as web:
         assert web.fetch(web.site.https_url("/article")).document.content.title == "How a loom is warped"
