@@ -30,6 +30,9 @@ LOST = "browser_lost"
 _START_S = 30.0
 _STOP_S = 5.0
 _LOOK_S = 5.0
+_SILENCE_S = 30.0
+"""A browser that does not answer for so long is given up, with the pages that it had."""
+
 _MAX_AGE_S = 3_600.0
 _MAX_PAGES = 500
 """After so many pages, or so long, what a browser has leaked is given back by a fresh one."""
@@ -158,7 +161,7 @@ class Engine:
             with anyio.move_on_after(_LOOK_S):
                 await self.over.wait()
                 return
-            with anyio.fail_after(_STOP_S):
+            with anyio.fail_after(_SILENCE_S):
                 found = await session.send("SystemInfo.getProcessInfo")
             pids = [int(process["id"]) for process in found["processInfo"]]
             self.bytes_used = await anyio.to_thread.run_sync(memory.private_bytes, pids)
