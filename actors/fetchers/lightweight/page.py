@@ -125,12 +125,10 @@ class _Page:
             self._reading = await self._read_state()
             quiet_ms = (anyio.current_time() - network.touched_at) * 1000
             step = settle.look(self._reading, network.tally.requests, quiet_ms)
-            if isinstance(step, Settling):
-                if not await self._wanted():
-                    step = POLL_MS
-                else:
-                    return step
-            await self._pause(step)
+            if isinstance(step, Settling) and await self._wanted():
+                return step
+            if await self._stirs(POLL_MS if isinstance(step, Settling) else step):
+                settle.again()
         return Settling.HARD
 
     async def _done_waiting(self) -> bool:
@@ -146,9 +144,12 @@ class _Page:
         with anyio.move_on_after(SOFT_MS / 4_000):
             await self._network.changed()
 
-    async def _pause(self, ms: float) -> None:
+    async def _stirs(self, ms: float) -> bool:
+        """Wait, and tell whether a request began or ended meanwhile: then at once."""
         with anyio.move_on_after(ms / 1000):
             await self._network.changed()
+            return True
+        return False
 
     async def _wanted(self) -> bool:
         selector = self._wish.selector

@@ -36,6 +36,9 @@ class Reading(Struct, frozen=True):
     """What the injected script says; the page may have forged it. Times in ms from now, -1 for none."""
 
     activity: int = 0
+    turned: bool = True
+    """Whether the page's timers have had their turn since the last reading."""
+
     frames: int = 0
     due: float = -1
     late: float = -1
@@ -75,7 +78,7 @@ class Settle:
 
         Gives the milliseconds until the next reading is worth its while.
         """
-        still = reading.activity + requests == self._activity
+        still = reading.turned and reading.activity + requests == self._activity
         self._activity = reading.activity + requests
         near = 0 <= reading.due <= NEAR_MS
         busy = reading.frames > 0 or near

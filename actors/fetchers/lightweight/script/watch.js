@@ -15,6 +15,10 @@
   const MAX_MESSAGES = 200, MAX_MESSAGE = 2000, MAX_DIALOGS = 50, THIN = 200;
   const SHORT_MS = 600, SHORT_DEPTH = 8, LATE_MS = 3000, LATE_DEPTH = 3;
 
+  // Between two readings the page must have had its turn: on a busy machine the engine may read twice at once.
+  const later = view.setTimeout;
+  let turned = false;
+  const taken = () => { turned = true; };
   let activity = 0, scripts = 0, errors = 0, rejections = 0, depth = 0;
   const flags = table();
   const count = (name) => { flags[name] = (flags[name] || 0) + 1; };
@@ -293,6 +297,9 @@
     let length = shown(page, THIN);
     for (let i = 0; i < roots.length && length < THIN; i += 1) { length += shown(roots[i], THIN - length); }
     answer.activity = activity;
+    answer.turned = turned;
+    turned = false;
+    apply(later, view, [taken, 0]);
     answer.frames = waiting;
     answer.due = due;
     answer.late = late;

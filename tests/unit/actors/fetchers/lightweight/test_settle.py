@@ -24,6 +24,12 @@ def test_a_page_that_moves_is_none() -> None:
     assert run(*moving, moving[-1]) == [*[POLL_MS] * 5, Settling.SETTLED]
 
 
+def test_a_page_that_had_no_turn_is_not_at_rest() -> None:
+    held = Reading(activity=5, chars=FULL, turned=False)
+
+    assert run(held, held, Reading(activity=5, chars=FULL)) == [POLL_MS, POLL_MS, Settling.SETTLED]
+
+
 def test_a_page_with_next_to_no_text_is_looked_at_longer() -> None:
     found = run(*[Reading(chars=10)] * CALM_READINGS_THIN)
 
