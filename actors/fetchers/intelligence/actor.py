@@ -7,12 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import blake2b
 from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
+from actors.fetchers import answering
 from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.formats.kinds import kind_of
 from actors.fetchers.extract.page import extract
 from actors.fetchers.extracted import Extracted, Page
 from actors.fetchers.extracting import Extractor
@@ -23,21 +22,12 @@ from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
 from actors.fetchers.web.rates import retry_after_ms
 from actors.fetchers.web.shared import BUCKETS, web_client
-from actors.sites import site_of
 from bus import remaining_ms, span
 from protocol import subjects
-from protocol.browse import DEFAULT_LATENCY_MS, RenderTier
-from protocol.documents import untrusted
+from protocol.browse import RenderTier
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
 from protocol.subjects import Bucket
-
-_RESERVE_SHARE = 10
-_MAX_RESERVE_MS = 1_000
-"""A tenth of the time, a second at most, is kept for the answer: the site must be late before the call is."""
-
-_FIRST_ERROR = 400
-_ANY_PAGE = b"<title>A page</title><main><h1>A page</h1><p>It has a few words, so that everything is loaded.</p></main>"
 
 
 @dataclass
@@ -55,9 +45,8 @@ class Intelligence(Actor):
 
     @classmethod
     def warm(cls) -> None:
-        """Load the models of extraction, and the list of public suffixes."""
-        extract(_ANY_PAGE, "text/html", "")
-        site_of("https://weft.example/")
+        """Load what extraction needs."""
+        answering.warm()
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -91,7 +80,7 @@ class Intelligence(Actor):
         with span("GET", kind="client", attributes=attributes) as seen:
             try:
                 async with self._sessions.use(request.session, asked.url) as session:
-                    response = await self._web.fetch(asked, session.cookies, time_for_site(remaining_ms()))
+                    response = await self._web.fetch(asked, session.cookies, answering.time_for_site(remaining_ms()))
             except FaultError as error:
                 seen.fail(error.fault.code.value)
                 raise
@@ -101,7 +90,8 @@ class Intelligence(Actor):
 
     async def _extract(self, request: FetchPage, response: Response, had_at: datetime) -> Extraction:
         """Extract from a page, unless that was done before: a site that confirms a page costs next to nothing."""
-        page = Page(*_readable(response), response.url, request.include_html)
+        source = answering.readable(response.body, response.content_type, response.status)
+        page = Page(*source, response.url, request.include_html)
         found = self._extracted.get(page, had_at)
         if found is None:
             found = await self._extractor.run(
@@ -127,38 +117,12 @@ def _asked(request: FetchPage, url: str, *, markdown: bool) -> WebRequest:
     )
 
 
-def _readable(response: Response) -> tuple[bytes, str]:
-    """Leave out the body of an error that has no text: its status is the answer."""
-    if response.status >= _FIRST_ERROR:
-        try:
-            kind_of(response.body, response.content_type)
-        except FaultError:
-            return b"", "text/plain"
-    return response.body, response.content_type
-
-
-def time_for_site(remaining: int | None) -> int:
-    """Tell how many milliseconds of those that are left a site may have."""
-    left = DEFAULT_LATENCY_MS if remaining is None else remaining
-    return max(left - min(left // _RESERVE_SHARE, _MAX_RESERVE_MS), 1)
-
-
 def _fetched(request: FetchPage, response: Response, found: Extraction, had_at: datetime) -> Fetched:
-    digest = blake2b(f"{response.url}\n{found.summary.markdown}".encode("utf-8", "replace"), digest_size=12)
-    return Fetched(
-        tier=RenderTier.INTELLIGENCE,
+    return answering.fetched(
+        RenderTier.INTELLIGENCE,
+        found,
         status=response.status,
-        final_url=response.url,
         content_type=response.content_type,
-        document=untrusted(f"page_{digest.hexdigest()}", found.summary),
-        evidence=found.evidence,
-        title=found.title,
-        content=found.content,
-        tables=found.tables,
-        fields=dict(found.fields),
-        apis=found.apis,
-        selectors=found.selectors,
-        titles=found.titles,
         fetched_at=int(had_at.timestamp() * 1000),
         from_cache=response.from_cache,
         retry_after_ms=retry_after_ms(response.headers.get("retry-after"), response.received_at),

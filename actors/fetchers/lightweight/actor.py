@@ -12,6 +12,7 @@ import anyio
 from msgspec import structs
 
 from actors.actor import Actor, handles
+from actors.fetchers import answering
 from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.extract.formats.kinds import Kind, kind_of
 from actors.fetchers.extract.page import extract, extract_html
@@ -31,10 +32,9 @@ from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
 from actors.fetchers.web.shared import BUCKETS, web_client
 from actors.settings import Settings
-from actors.sites import site_of
 from bus import remaining_ms, span
 from protocol import subjects
-from protocol.browse import DEFAULT_LATENCY_MS, RenderTier
+from protocol.browse import RenderTier
 from protocol.faults import FaultError
 from protocol.lifecycle import Absence
 from protocol.pages import Fetched, FetchPage
@@ -42,10 +42,6 @@ from protocol.sessions import OriginStorage
 from protocol.subjects import Bucket
 
 _TIER = RenderTier.LIGHTWEIGHT.value
-_RESERVE_SHARE = 10
-_MAX_RESERVE_MS = 1_000
-"""A tenth of the time, a second at most, is kept for the answer."""
-
 _READING_SECONDS = 0.5
 """What is kept of the time to read a page when it has to be ended."""
 
@@ -53,7 +49,6 @@ _LEAST_SECONDS = 0.3
 """With less no page is shown."""
 
 _FIRST_ERROR = 400
-_ANY_PAGE = b"<title>A page</title><main><h1>A page</h1><p>It has a few words, so that everything is loaded.</p></main>"
 
 
 @dataclass
@@ -70,9 +65,8 @@ class Lightweight(Actor):
 
     @classmethod
     def warm(cls) -> None:
-        """Load the models of extraction, and the list of public suffixes."""
-        extract(_ANY_PAGE, "text/html", "")
-        site_of("https://weft.example/")
+        """Load what extraction needs."""
+        answering.warm()
 
     @classmethod
     def absence(cls, settings: Settings) -> Absence | None:
@@ -93,7 +87,7 @@ class Lightweight(Actor):
     @handles(subjects.FETCH.at(tier=_TIER), at_once=16)
     async def fetch(self, request: FetchPage) -> Fetched:
         """Get one page and run its scripts; a status of 400 and above is an answer like any other."""
-        until = anyio.current_time() + _time_for_page(remaining_ms()) / 1000
+        until = anyio.current_time() + answering.time_for_site(remaining_ms()) / 1000
         try:
             async with self._sessions.use(request.session, request.url) as session:
                 first = await self._first(request, session, until)
@@ -142,7 +136,7 @@ class Lightweight(Actor):
         return found.rendered(request, first, sight, extraction, escalate)
 
     async def _plain(self, request: FetchPage, first: Response) -> Extraction:
-        body, content_type = _readable(first)
+        body, content_type = answering.readable(first.body, first.content_type, first.status)
         return await self._extractor.run(
             extract, body, content_type, first.url, include_html=request.include_html, captured_at=datetime.now(UTC)
         )
@@ -220,19 +214,3 @@ def _needs_engine(first: Response) -> bool:
     if first.status >= _FIRST_ERROR:
         return False
     return kind_of(first.body, first.content_type) is Kind.HTML and before.runs(first.body)
-
-
-def _readable(first: Response) -> tuple[bytes, str]:
-    """Leave out the body of an error that has no text: its status is the answer."""
-    if first.status >= _FIRST_ERROR:
-        try:
-            kind_of(first.body, first.content_type)
-        except FaultError:
-            return b"", "text/plain"
-    return first.body, first.content_type
-
-
-def _time_for_page(remaining: int | None) -> int:
-    """Tell how many milliseconds of those that are left a page may have."""
-    left = DEFAULT_LATENCY_MS if remaining is None else remaining
-    return max(left - min(left // _RESERVE_SHARE, _MAX_RESERVE_MS), 1)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from typing import Any
 
 from msgspec import structs
 
+from actors.fetchers import answering, observed_apis
 from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.lightweight import apis
 from actors.fetchers.lightweight.network import CONFINED
 from actors.fetchers.lightweight.observed import Observed
 from actors.fetchers.lightweight.sight import Sight
 from actors.fetchers.web.client import Response
 from actors.fetchers.web.rates import retry_after_ms
 from protocol.browse import RenderTier
-from protocol.documents import untrusted
 from protocol.pages import Fetched, FetchPage
 
 _MISSING_SELECTOR = "selector_missing"
@@ -75,12 +74,12 @@ def rendered(
     lacks = {_MISSING_SELECTOR: not sight.found, CONFINED: tally.left_out, _WITHHELD: tally.withheld}
     missing = (name for name, seen in lacks.items() if seen)
     evidence = structs.replace(found.evidence, escalate=(*escalate, *missing), cut_short=sight.cut_short)
-    answer = _fetched(first, found, sight.url)
-    return structs.replace(
-        answer,
+    return _fetched(
+        first,
+        found,
         status=sight.status,
         evidence=evidence,
-        apis=apis.merged(tally.apis, found.apis),
+        apis=observed_apis.merged(tally.apis, found.apis, by_browser=False),
         retry_count=first.retry_count + tally.retries,
         network=(*first.exchanges, *tally.exchanges) if request.include_network else (),
         console=sight.console,
@@ -91,28 +90,16 @@ def rendered(
 def plain(request: FetchPage, first: Response, found: Extraction, cut_short: str = "") -> Fetched:
     """Answer with a page that has no scripts to run; `cut_short` says why they were not where it has."""
     evidence = structs.replace(found.evidence, escalate=("cut_short",) if cut_short else (), cut_short=cut_short)
-    answer = _fetched(first, found, first.url)
-    return structs.replace(answer, evidence=evidence, network=first.exchanges if request.include_network else ())
+    return _fetched(first, found, evidence=evidence, network=first.exchanges if request.include_network else ())
 
 
-def _fetched(first: Response, found: Extraction, url: str) -> Fetched:
-    digest = blake2b(f"{url}\n{found.summary.markdown}".encode("utf-8", "replace"), digest_size=12)
-    return Fetched(
-        tier=RenderTier.LIGHTWEIGHT,
-        status=first.status,
-        final_url=url,
-        content_type=first.content_type,
-        document=untrusted(f"page_{digest.hexdigest()}", found.summary),
-        evidence=found.evidence,
-        title=found.title,
-        content=found.content,
-        tables=found.tables,
-        fields=dict(found.fields),
-        apis=found.apis,
-        selectors=found.selectors,
-        titles=found.titles,
-        fetched_at=int(first.received_at * 1000),
-        from_cache=first.from_cache,
-        retry_after_ms=retry_after_ms(first.headers.get("retry-after"), first.received_at),
-        retry_count=first.retry_count,
-    )
+def _fetched(first: Response, found: Extraction, **seen: Any) -> Fetched:
+    given: dict[str, Any] = {
+        "status": first.status,
+        "content_type": first.content_type,
+        "fetched_at": int(first.received_at * 1000),
+        "from_cache": first.from_cache,
+        "retry_after_ms": retry_after_ms(first.headers.get("retry-after"), first.received_at),
+        "retry_count": first.retry_count,
+    }
+    return answering.fetched(RenderTier.LIGHTWEIGHT, found, **(given | seen))

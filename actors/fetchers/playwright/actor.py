@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from actors.actor import Actor, Handler, handles
-from actors.fetchers.extract.page import extract
+from actors.fetchers import answering
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.playwright import chromium
 from actors.fetchers.playwright.browser import Browser
@@ -30,8 +30,6 @@ from protocol.subjects import Bucket, Objects, Subject
 PAGES_AT_ONCE = 4
 SESSIONS_AT_ONCE = 32
 
-_ANY_PAGE = b"<title>A page</title><main><h1>A page</h1><p>It has a few words, so that everything is loaded.</p></main>"
-
 
 @dataclass
 class Playwright(Actor):
@@ -49,8 +47,8 @@ class Playwright(Actor):
 
     @classmethod
     def warm(cls) -> None:
-        """Load the models of extraction."""
-        extract(_ANY_PAGE, "text/html", "")
+        """Load what extraction needs."""
+        answering.warm()
 
     @classmethod
     def absence(cls, settings: chromium.ChromiumSettings) -> Absence | None:

@@ -13,6 +13,7 @@ import anyio
 import structlog
 from playwright.async_api import Error
 
+from actors.fetchers import answering
 from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.extract.page import extract, extract_html
 from actors.fetchers.extracting import Extractor
@@ -24,7 +25,6 @@ from actors.fetchers.playwright.settling import FOR_FETCH
 from actors.fetchers.playwright.tab import HUNG, Tab, tab
 from actors.fetchers.sessions import Session
 from actors.fetchers.web import guard
-from protocol.browse import DEFAULT_LATENCY_MS
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Captured, Fetched, FetchPage
 
@@ -32,8 +32,7 @@ log = structlog.stdlib.get_logger()
 
 STORAGE_NOT_KEPT = "storage_not_kept"
 
-_RESERVE_SHARE = 10
-_MAX_RESERVE_MS = 1_500
+_RESERVE_MS = 1_500
 """A tenth of the time, so much at most, is kept for reading the page and for the answer."""
 
 _RECORD_S = 0.5
@@ -92,13 +91,12 @@ class Fetching:
                 ELEMENT_NOT_FOUND where the page shows nothing but the want of what was waited for.
         """
         guard.check_url(request.url)
-        left_ms = DEFAULT_LATENCY_MS if remaining_ms is None else remaining_ms
-        reserve_ms = min(left_ms // _RESERVE_SHARE, _MAX_RESERVE_MS)
+        left_ms = answering.time_for_site(remaining_ms, _RESERVE_MS)
         try:
-            with anyio.fail_after((left_ms - reserve_ms / 4) / 1000):
-                deadline_s = time.monotonic() + (left_ms - reserve_ms) / 1000
+            with anyio.fail_after(answering.time_for_site(remaining_ms, _RESERVE_MS // 4) / 1000):
+                deadline_s = time.monotonic() + left_ms / 1000
                 async with (
-                    self.web.turn(request.url, left_ms - reserve_ms, obey_robots=request.obey_robots),
+                    self.web.turn(request.url, left_ms, obey_robots=request.obey_robots),
                     self.browser.context(session) as context,
                     tab(context, block=self._blocks(request), bodies=request.include_network) as page,
                 ):

@@ -7,17 +7,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from actors.fetchers import answering
 from actors.fetchers.playwright.fetching import Fetching
 from actors.fetchers.playwright.held import NOWHERE, Held
 from actors.fetchers.web import guard
 from bus import remaining_ms
-from protocol.browse import DEFAULT_LATENCY_MS
 from protocol.browsers import BrowserAnswer, CloseTab, ListTabs, Navigate, ReadTab
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
 
-_RESERVE_SHARE = 10
-_MAX_RESERVE_MS = 2_000
+_RESERVE_MS = 2_000
 """A tenth of the time, so much at most, is kept for reading the page, for keeping the session and for the answer."""
 
 _MAX_TITLE_CHARS = 200
@@ -64,5 +63,4 @@ def _answer(held: Held, number: int, page: Fetched) -> BrowserAnswer:
 
 
 def _deadline_s() -> float:
-    left_ms = remaining_ms() or DEFAULT_LATENCY_MS
-    return time.monotonic() + (left_ms - min(left_ms // _RESERVE_SHARE, _MAX_RESERVE_MS)) / 1000
+    return time.monotonic() + answering.time_for_site(remaining_ms(), _RESERVE_MS) / 1000

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import anyio
 from playwright.async_api import Download, Error
 
-from actors.fetchers.extract.formats.kinds import kind_of
+from actors.fetchers import answering
 from actors.fetchers.playwright import captures
 from actors.fetchers.playwright.tab import Tab
 from protocol.faults import Code, FaultError, fault
 
 _MARKUP = frozenset({"", "text/html", "application/xhtml+xml"})
-_FIRST_ERROR = 400
 _DOWNLOAD_S = 1.0
 """How long after a page turned out to be a file it may take until the file is announced."""
 
@@ -58,7 +57,7 @@ async def body_of(tab: Tab, max_bytes: int, deadline_s: float, *, as_file: bool)
         await main.finished()
         if (await main.request.sizes())["responseBodySize"] > max_bytes:
             raise FaultError(fault(Code.CONTENT_TOO_LARGE, f"The page is larger than {max_bytes} bytes."))
-        return _readable(Body(await main.body(), content_type, tab.page.url), main.status)
+        return Body(*answering.readable(await main.body(), content_type, main.status), tab.page.url)
     except Error as error:
         raise tab.fault(error) from error
 
@@ -68,13 +67,3 @@ async def _announced(tab: Tab) -> Download | None:
         while not tab.seen.downloads:  # noqa: ASYNC110 - Playwright announces it by a callback at any moment
             await anyio.sleep(_POLL_S)
     return tab.seen.downloads.pop(0) if tab.seen.downloads else None
-
-
-def _readable(body: Body, status: int) -> Body:
-    """Leave out the body of an error that has no text: its status is the answer."""
-    if status >= _FIRST_ERROR:
-        try:
-            kind_of(body.data, body.content_type)
-        except FaultError:
-            return Body(b"", "text/plain", body.url)
-    return body

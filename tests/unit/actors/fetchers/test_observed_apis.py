@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from actors.fetchers.observed_apis import is_json, merged
 from protocol.browse import ApiPattern, NetworkRequest
@@ -65,3 +66,17 @@ def test_only_json_is_an_api() -> None:
         False,
         False,
     ]
+
+
+def test_each_is_told_once_at_its_best() -> None:
+    seen = [call(status=500), call(), call(method="POST"), call(status=404)]
+
+    found = merged(seen, (NAMED,), by_browser=False)
+
+    assert [(pattern.method, pattern.confidence) for pattern in found] == [("GET", "medium"), ("POST", "low")]
+
+
+def test_what_is_no_call_for_json_is_none() -> None:
+    page = structs.replace(call(), content_type="text/html")
+
+    assert merged([page, call(method="OPTIONS")], (), by_browser=True) == ()
