@@ -85,8 +85,10 @@ def folders() -> list[Path]:
 
 
 def process(web: Browsing, mark: str) -> int:
-    """Find the one descendant of this process with a mark in its command line and none of another kind."""
-    (found,) = [pid for pid in tree(os.getpid()) if mark in (line := memory.command(pid)) and "--type=" not in line]
+    """Find the process of this one's browser with a mark in its command line; a Weft beside it has its own."""
+    drivers = [pid for pid in memory.children(os.getpid(), "") if "playwright/driver" in memory.command(pid)]
+    own = [*drivers, *(pid for driver in drivers for pid in tree(driver))]
+    (found,) = [pid for pid in own if mark in (line := memory.command(pid)) and "--type=" not in line]
     return found
 
 

@@ -1,6 +1,6 @@
 // Tells how settled the document is; the first call in a document begins to watch it.
 (() => {
-  const MANY = 200;
+  const MANY = 200, AT_ONCE_S = 1, LED_ON_MS = 3000;
   const LOADING = [
     '[aria-busy="true"]', '[data-loading="true"]', '.skeleton', '[class*="skeleton" i]', '.spinner', '.loader',
     '.loading', '[class*="spinner" i]', '.placeholder-glow',
@@ -48,8 +48,14 @@
     return body.innerText.split('\n').some((line) => WORDS.test(line.trim()));
   }
 
+  // A refresh that is due at once leads to another page: this one is not what anybody wants.
+  function leads() {
+    const metas = [...document.querySelectorAll('meta[http-equiv="refresh" i]')];
+    return performance.now() < LED_ON_MS && metas.some((meta) => parseFloat(meta.content) <= AT_ONCE_S);
+  }
+
   function programs() {
-    let count = 0;
+    let count = leads() ? 1 : 0;
     for (const script of document.scripts)
       if (/^$|module|javascript|ecmascript/i.test(script.type)) count += 1;
     return count;
@@ -60,7 +66,7 @@
   return {
     ready: document.readyState,
     quiet: performance.now() - known.last,
-    loading: waits(),
+    loading: leads() || waits(),
     programs: programs(),
   };
 })()
