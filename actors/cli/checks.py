@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from actors.fetchers.lightweight import binary
+from actors.fetchers.lightweight.engine import binary
 from actors.fetchers.playwright import chromium
 from actors.runtime.rundir import read_ready
 from actors.settings import Settings, key_file

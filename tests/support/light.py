@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from actors.fetchers.lightweight import before, found
-from actors.fetchers.lightweight.cdp import CdpError, ClosedError
-from actors.fetchers.lightweight.engine import Engine
+from actors.fetchers.lightweight.engine.cdp import CdpError, ClosedError
+from actors.fetchers.lightweight.engine.engine import Engine
 from actors.fetchers.lightweight.observed import Observed
 from actors.fetchers.lightweight.outcome import Ill, IllError
 from actors.fetchers.lightweight.page import look

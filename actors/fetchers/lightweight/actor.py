@@ -17,13 +17,14 @@ from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.extract.formats.kinds import Kind, kind_of
 from actors.fetchers.extract.page import extract, extract_html
 from actors.fetchers.extracting import Extractor
-from actors.fetchers.lightweight import before, binary, found
-from actors.fetchers.lightweight.cdp import CdpError, ClosedError
-from actors.fetchers.lightweight.engine import Engine
+from actors.fetchers.lightweight import before, found
+from actors.fetchers.lightweight.engine import binary
+from actors.fetchers.lightweight.engine.cdp import CdpError, ClosedError
+from actors.fetchers.lightweight.engine.engine import Engine
+from actors.fetchers.lightweight.engine.process import StartError
 from actors.fetchers.lightweight.network import MAX_BYTES
 from actors.fetchers.lightweight.outcome import Ill, IllError, fault_of, harms, repeats
 from actors.fetchers.lightweight.page import look
-from actors.fetchers.lightweight.process import StartError
 from actors.fetchers.lightweight.sight import Sight, Visit, Wish
 from actors.fetchers.lightweight.signals import signals
 from actors.fetchers.lightweight.tally import Terms

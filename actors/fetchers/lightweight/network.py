@@ -24,7 +24,7 @@ from actors.fetchers.lightweight.answers import (
     without_inner_documents,
 )
 from actors.fetchers.lightweight.asked import Asked, asked
-from actors.fetchers.lightweight.cdp import CdpError, ClosedError
+from actors.fetchers.lightweight.engine.cdp import CdpError, ClosedError
 from actors.fetchers.lightweight.following import Got, RefusedError, Wanted, Web, follow
 from actors.fetchers.lightweight.frames import NOWHERE, Frames
 from actors.fetchers.lightweight.jars import Jars

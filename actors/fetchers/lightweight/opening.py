@@ -10,7 +10,7 @@ from typing import Any
 from anyio.abc import TaskGroup
 
 from actors.fetchers.lightweight import origins, scripts
-from actors.fetchers.lightweight.cdp import Connection
+from actors.fetchers.lightweight.engine.cdp import Connection
 from actors.fetchers.lightweight.frames import Frames
 from actors.fetchers.lightweight.keeping import OwnCookies
 from actors.fetchers.lightweight.network import Network

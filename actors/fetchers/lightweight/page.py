@@ -12,7 +12,7 @@ from anyio import CancelScope
 from anyio.abc import TaskGroup
 
 from actors.fetchers.lightweight import origins, scripts
-from actors.fetchers.lightweight.cdp import CdpError, Connection
+from actors.fetchers.lightweight.engine.cdp import CdpError, Connection
 from actors.fetchers.lightweight.network import CONFINED
 from actors.fetchers.lightweight.observed import Settling
 from actors.fetchers.lightweight.opening import Target, begin, opened

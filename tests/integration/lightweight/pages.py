@@ -13,9 +13,9 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from actors.fetchers.lightweight import binary
-from actors.fetchers.lightweight.cdp import ClosedError, Connection
-from actors.fetchers.lightweight.engine import Engine
+from actors.fetchers.lightweight.engine import binary
+from actors.fetchers.lightweight.engine.cdp import ClosedError, Connection
+from actors.fetchers.lightweight.engine.engine import Engine
 from actors.settings import Settings
 
 absence = binary.absence(Settings())

@@ -12,9 +12,9 @@ import anyio
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from actors.fetchers.lightweight.cdp import ClosedError
-from actors.fetchers.lightweight.engine import FULL_BYTES, Engine, Place
-from actors.fetchers.lightweight.jail import DATA_BYTES
+from actors.fetchers.lightweight.engine.cdp import ClosedError
+from actors.fetchers.lightweight.engine.engine import FULL_BYTES, Engine, Place
+from actors.fetchers.lightweight.engine.jail import DATA_BYTES
 from tests.integration.lightweight.pages import Answer, Page, always, engine, needs_engine, opened
 
 pytestmark = [needs_engine, pytest.mark.slow]
@@ -176,7 +176,7 @@ async def gone(place: Place) -> None:
 
 ORPHAN = """
 import anyio
-from actors.fetchers.lightweight.engine import Engine
+from actors.fetchers.lightweight.engine.engine import Engine
 from actors.settings import Settings
 
 async def main():

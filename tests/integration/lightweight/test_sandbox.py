@@ -12,9 +12,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.fetchers.lightweight import binary
-from actors.fetchers.lightweight.cdp import ClosedError, Connection, connect
-from actors.fetchers.lightweight.process import OPTIONS, listens
+from actors.fetchers.lightweight.engine import binary
+from actors.fetchers.lightweight.engine.cdp import ClosedError, Connection, connect
+from actors.fetchers.lightweight.engine.process import OPTIONS, listens
 from tests.integration.lightweight.pages import Answer, always, engine, listening, needs_engine, opened
 
 pytestmark = needs_engine

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from actors.fetchers.lightweight import binary, jail
+from actors.fetchers.lightweight.engine import binary, jail
 
 TIMEOUT = 20
 ANYBODYS = next((path for path in ("/usr/bin/python3", sys.executable) if Path(path).exists()), "")

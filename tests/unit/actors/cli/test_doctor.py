@@ -10,8 +10,8 @@ import pytest
 
 from actors.cli import checks
 from actors.cli.main import run
-from actors.fetchers.lightweight import binary
-from actors.fetchers.lightweight.binary import Wall
+from actors.fetchers.lightweight.engine import binary
+from actors.fetchers.lightweight.engine.binary import Wall
 from actors.settings import Settings
 from protocol import schemas
 from protocol.lifecycle import Absence

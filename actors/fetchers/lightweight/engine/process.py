@@ -14,9 +14,9 @@ import anyio
 import anyio.to_thread
 from anyio import CancelScope, CapacityLimiter, Event
 
-from actors.fetchers.lightweight import jail
-from actors.fetchers.lightweight.cdp import MAX_MESSAGE_BYTES
-from actors.fetchers.lightweight.folders import Folder
+from actors.fetchers.lightweight.engine import jail
+from actors.fetchers.lightweight.engine.cdp import MAX_MESSAGE_BYTES
+from actors.fetchers.lightweight.engine.folders import Folder
 
 WATCHDOG_MS: Final = 2_000
 """How long a page's scripts may keep the engine busy; then it closes that page's connection."""

@@ -12,12 +12,12 @@ import anyio
 import pytest
 from anyio import Event
 
-from actors.fetchers.lightweight import engine as module
-from actors.fetchers.lightweight.cdp import ClosedError
-from actors.fetchers.lightweight.engine import FULL_BYTES, Engine
-from actors.fetchers.lightweight.process import EngineProcess, StartError
+from actors.fetchers.lightweight.engine import engine as module
+from actors.fetchers.lightweight.engine.cdp import ClosedError
+from actors.fetchers.lightweight.engine.engine import FULL_BYTES, Engine
+from actors.fetchers.lightweight.engine.process import EngineProcess, StartError
 from actors.settings import Settings
-from tests.unit.actors.fetchers.lightweight.fake_engine import FakeProcess
+from tests.unit.actors.fetchers.lightweight.engine.fake_engine import FakeProcess
 
 
 @dataclass
@@ -179,7 +179,7 @@ async def test_a_neighbour_finishes_within_a_grace(monkeypatch: pytest.MonkeyPat
 
 
 async def test_a_process_has_a_number_of_pages_in_its_life(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.fetchers.lightweight.seats.PAGES_IN_A_LIFE", 2)
+    monkeypatch.setattr("actors.fetchers.lightweight.engine.seats.PAGES_IN_A_LIFE", 2)
     async with making(processes=1) as found:
         for _ in range(5):
             async with found.engine.page("a"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.fetchers.lightweight import jail
+from actors.fetchers.lightweight.engine import jail
 
 ALLOWED, KILLED = 0x7FFF_0000, 0x8000_0000
 PRETENDED = "done, it seems"

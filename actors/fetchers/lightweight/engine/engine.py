@@ -16,10 +16,10 @@ import structlog
 from anyio import Event, get_cancelled_exc_class
 from anyio.abc import TaskGroup
 
-from actors.fetchers.lightweight import binary, folders
-from actors.fetchers.lightweight.cdp import ClosedError, Connection, connect
-from actors.fetchers.lightweight.process import EngineProcess, StartError
-from actors.fetchers.lightweight.seats import Begin, Room, Seat, Take, choose
+from actors.fetchers.lightweight.engine import binary, folders
+from actors.fetchers.lightweight.engine.cdp import ClosedError, Connection, connect
+from actors.fetchers.lightweight.engine.process import EngineProcess, StartError
+from actors.fetchers.lightweight.engine.seats import Begin, Room, Seat, Take, choose
 
 FULL_BYTES: Final = 250_000_000
 """A process that holds more when a page is done is replaced: what a page leaves behind is not all freed."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.fetchers.lightweight.folders import Folder, sweep
+from actors.fetchers.lightweight.engine.folders import Folder, sweep
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.fetchers.lightweight.seats import PAGES_AT_ONCE, PAGES_IN_A_LIFE, Begin, Room, Seat, Take, Wait, choose
+from actors.fetchers.lightweight.engine.seats import (
+    PAGES_AT_ONCE,
+    PAGES_IN_A_LIFE,
+    Begin,
+    Room,
+    Seat,
+    Take,
+    Wait,
+    choose,
+)
 
 
 def room(tenant: str, *seats: Seat, served: int = 0, retired: bool = False) -> Room:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.fetchers.lightweight import binary, jail
-from actors.fetchers.lightweight.binary import Wall
+from actors.fetchers.lightweight.engine import binary, jail
+from actors.fetchers.lightweight.engine.binary import Wall
 from actors.settings import Settings
 
 STRICT, LENIENT = Settings(), Settings(light_without_walls=True)
@@ -86,7 +86,7 @@ def test_walls_say_what_this_kernel_has(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_program_is_found_without_importing_its_package() -> None:
     code = (
-        "import sys; from actors.fetchers.lightweight import binary; found = binary.find();"
+        "import sys; from actors.fetchers.lightweight.engine import binary; found = binary.find();"
         "sys.exit(found is not None and (not found.is_file() or 'lightpanda' in sys.modules))"
     )
 

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from actors.fetchers.lightweight import jail
+from actors.fetchers.lightweight.engine import jail
 from protocol.lifecycle import Absence
 
 PACKAGE: Final = "lightpanda"

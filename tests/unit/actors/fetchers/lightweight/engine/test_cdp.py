@@ -13,9 +13,9 @@ from websockets.asyncio.server import ServerConnection, unix_serve
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from actors.fetchers.lightweight import cdp
-from actors.fetchers.lightweight.cdp import CdpError, ClosedError, connect
-from tests.unit.actors.fetchers.lightweight.fake_engine import answering, echo
+from actors.fetchers.lightweight.engine import cdp
+from actors.fetchers.lightweight.engine.cdp import CdpError, ClosedError, connect
+from tests.unit.actors.fetchers.lightweight.engine.fake_engine import answering, echo
 
 
 async def test_a_call_gets_the_result_of_its_own_answer() -> None:

@@ -1,0 +1,240 @@
+"""The settings of a Weft system, each with its meaning, limits and default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from actors.settings.masking import masked
+
+Port = Annotated[int, Meta(ge=0, le=65_535)]
+Ms = Annotated[int, Meta(ge=0, le=86_400_000)]
+Bytes = Annotated[int, Meta(ge=1, le=2**50)]
+Word = Annotated[str, Meta(min_length=1)]
+
+
+def _user_data_dir() -> Path:
+    import platformdirs  # noqa: PLC0415 - costs 10 ms, and most callers name a folder
+
+    return platformdirs.user_data_path("weft", appauthor=False)
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Everything an operator may choose; `load` reads it, `describe` explains it."""
+
+    data_dir: Annotated[
+        Path,
+        Meta(
+            description="Folder that holds everything that is kept: JetStream, databases, the API key. "
+            "`~` is the home folder.",
+            extra={"default": "the platform's user data folder"},
+        ),
+    ] = msgspec.field(default_factory=_user_data_dir)
+    host: Annotated[Word, Meta(description="Address that the gateway listens on.")] = "127.0.0.1"
+    port: Annotated[Port, Meta(description="Port that the gateway listens on (REST and MCP); 0 takes a free one.")] = (
+        8720
+    )
+    api_key: Annotated[
+        str,
+        Meta(
+            pattern=r"^[\x21-\x7e]*$",
+            description="Key that clients send as `Authorization: Bearer`, without blanks; "
+            "empty: a random one, made at first start and kept in the file api-key of the data folder.",
+        ),
+    ] = ""
+    vault_key: Annotated[
+        str,
+        Meta(
+            pattern=r"^(?:[A-Za-z0-9_-]{43}=?)?$",
+            description="Key that saved logins are encrypted with, 32 bytes in URL-safe base64, the same on every "
+            "host; empty: a random one, made at first start and kept in the file vault-key of the data folder.",
+        ),
+    ] = ""
+    nats_url: Annotated[
+        str,
+        Meta(
+            pattern=r"^(?:(?:nats|tls|wss?)://[^\s,]+(?:,(?:nats|tls|wss?)://[^\s,]+)*)?$",
+            description="NATS to join, as nats://host:4222, several servers of a cluster separated by commas; "
+            "empty: start a server of our own.",
+        ),
+    ] = ""
+    nats_port: Annotated[Port, Meta(description="Port of the NATS server of our own; 0 takes a free one.")] = 0
+    allow_private: Annotated[
+        tuple[str, ...],
+        Meta(description="Networks in CIDR form that may be fetched although they are private, such as 127.0.0.0/8."),
+    ] = ()
+    allowed_hosts: Annotated[
+        tuple[Word, ...],
+        Meta(description="Host headers that the gateway accepts besides the address it listens on."),
+    ] = ()
+    allowed_origins: Annotated[
+        tuple[Word, ...],
+        Meta(description="Origin headers that the gateway accepts besides its own, such as https://console.example."),
+    ] = ()
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Meta(description="The least level that is logged.")
+    ] = "info"
+    log_format: Annotated[
+        Literal["auto", "json", "pretty"],
+        Meta(description="How log lines are written; auto: pretty on a terminal, else JSON."),
+    ] = "auto"
+    start_method: Annotated[
+        Literal["auto", "fork", "spawn"],
+        Meta(description="How actor processes are started; auto: fork on Linux, spawn elsewhere."),
+    ] = "auto"
+    drain_ms: Annotated[Ms, Meta(description="Milliseconds that work in hand gets to finish at stop.")] = 10_000
+    restart_grace_ms: Annotated[
+        Ms, Meta(description="Milliseconds that a request waits for an actor that is away, as while it is restarted.")
+    ] = 2_000
+    restart_limit: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="Deaths of one actor that restart_window_ms may see; at one more it is given up.",
+        ),
+    ] = 5
+    restart_window_ms: Annotated[Ms, Meta(description="Milliseconds over which the deaths of an actor count.")] = 60_000
+    restart_backoff_ms: Annotated[
+        Ms, Meta(description="Milliseconds before the first restart of an actor; doubled at each further one.")
+    ] = 50
+    restart_backoff_max_ms: Annotated[Ms, Meta(description="Milliseconds before a restart at most.")] = 5_000
+    fetch_max_bytes: Annotated[Bytes, Meta(description="Bytes of one page, after decompression, at most.")] = 20_000_000
+    fetch_max_redirects: Annotated[
+        int, Meta(ge=0, le=50, description="Redirects that are followed for one page at most.")
+    ] = 10
+    fetch_connect_timeout_ms: Annotated[
+        int, Meta(ge=1, le=300_000, description="Milliseconds that connecting to a site may take.")
+    ] = 5_000
+    fetch_user_agent: Annotated[
+        str,
+        Meta(pattern=r"^[\x20-\x7e]+$", description="User-Agent header that is sent to sites, in printable ASCII."),
+    ] = "Weft/0.1"
+    fetch_cache_bytes: Annotated[
+        int, Meta(ge=0, le=2**50, description="Bytes of pages that a fetcher keeps to answer again; 0: none.")
+    ] = 32_000_000
+    fetch_shared_cache_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=2**50,
+            description="Bytes of pages, encrypted, that fetchers keep on the bus for each other; 0: none.",
+        ),
+    ] = 400_000_000
+    fetch_host_rate: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Pages a minute that all replicas together get of one host; 0: as many as they like. "
+            "Addresses of allow_private are not limited.",
+        ),
+    ] = 300
+    fetch_host_burst: Annotated[
+        int, Meta(ge=1, le=10_000, description="Pages of one host that may come at once before fetch_host_rate counts.")
+    ] = 20
+    fetch_host_at_once: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000,
+            description="Requests that all replicas together have open to one host at once at most; 0: as many as "
+            "they like.",
+        ),
+    ] = 16
+    fetch_robots: Annotated[
+        Literal["asked", "always", "never"],
+        Meta(
+            description="When robots.txt is obeyed; asked: where the request wants it, as those of a batch do by "
+            "themselves.",
+        ),
+    ] = "asked"
+    fetch_robots_ttl_ms: Annotated[Ms, Meta(description="Milliseconds that a robots.txt is believed.")] = 86_400_000
+    fetch_ca_file: Annotated[
+        str, Meta(description="PEM file of certificate authorities to trust for sites; empty: the usual ones.")
+    ] = ""
+    markdown_offers: Annotated[
+        bool,
+        Meta(
+            description="Take Markdown from sites that offer it: asked for by Accept, and where a page is read poorly, "
+            "linked by it or listed in llms.txt."
+        ),
+    ] = True
+    browser_executable: Annotated[
+        str,
+        Meta(description="Program of the Chromium to use; empty: the one that is found (`weft doctor` says which)."),
+    ] = ""
+    browser_sandbox: Annotated[
+        Literal["auto", "off"],
+        Meta(
+            description="Whether Chromium puts up its own sandbox; auto: yes, except as root, where it cannot; "
+            "off: no, on machines that do not let it."
+        ),
+    ] = "auto"
+    browser_block: Annotated[
+        Literal["unseen", "always", "never"],
+        Meta(
+            description="When the browser leaves out images, fonts, media and trackers; unseen: where no picture "
+            "is taken of the page."
+        ),
+    ] = "unseen"
+    browser_pages: Annotated[
+        int, Meta(ge=1, le=50, description="Pages that one replica of the browser tier works on at once at most.")
+    ] = 4
+    browser_max_bytes: Annotated[
+        Bytes, Meta(description="Bytes of memory beyond which a browser is replaced by a fresh one.")
+    ] = 1_500_000_000
+    browser_session_idle_ms: Annotated[
+        int, Meta(ge=1_000, le=86_400_000, description="Milliseconds that a browser session lives without a call.")
+    ] = 1_800_000
+    light_processes: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=64,
+            description="Processes of the light engine that one replica keeps at once, each with two pages at most.",
+        ),
+    ] = 2
+    light_without_walls: Annotated[
+        bool,
+        Meta(
+            description="Run pages in the light engine although this kernel lacks a wall of its sandbox; "
+            "the walls that there are still stand."
+        ),
+    ] = False
+    light_settle_ms: Annotated[
+        int, Meta(ge=100, le=60_000, description="Milliseconds that the scripts of a page get in the light engine.")
+    ] = 5_000
+    tier_learning: Annotated[bool, Meta(description="Learn from visits which tier a host needs, and begin there.")] = (
+        True
+    )
+    hosts_file: Annotated[
+        str,
+        Meta(
+            description="TOML file of hosts whose kind is known, in the form of config/hosts.toml, which it adds to; "
+            "empty: none."
+        ),
+    ] = ""
+    hedge_percent: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100,
+            description="Share of the cost of a visit, in percent, that may be spent in vain on starting the next tier "
+            "early where the one at work mostly fails; 0: never.",
+        ),
+    ] = 10
+    jetstream_max_bytes: Annotated[
+        Bytes, Meta(description="Bytes on disk that JetStream of the server of our own may take.")
+    ] = 2**31
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """Show every field to rich, secrets masked."""
+        return [(name, masked(name, getattr(self, name))) for name in self.__struct_fields__]
+
+    def __repr__(self) -> str:
+        """Show every field, secrets masked."""
+        return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"

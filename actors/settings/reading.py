@@ -1,0 +1,118 @@
+"""Reads the settings from five layers: defaults, two files, the environment, the command line."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.resources
+import ipaddress
+import re
+import tomllib
+import typing
+from collections.abc import Iterator, Mapping
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from actors.settings.fields import Settings
+from actors.settings.masking import SECRETS
+from actors.settings.telling import ENV_PREFIX, Loaded, env_name, kinds, meta_of, type_text
+from protocol.faults import Action, Code, FaultError, fault
+
+SHIPPED = "config/weft.toml"
+OTHERS = frozenset({"WEFT_PYTHON"})
+"""Variables that are no settings: scripts/ reads them before there is a Weft."""
+
+_TRUTHS = {"true": True, "false": False}
+"""How a variable or an option says yes and no, as TOML does."""
+
+
+def load(*, config_file: Path | None, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Loaded:
+    """Read the settings: defaults < config/weft.toml < `config_file` < WEFT_* in `environ` < `overrides`.
+
+    `overrides` has the names of fields; None there leaves a setting as it is.
+
+    Raises:
+        FaultError: CONFIG_INVALID, naming the setting, where its value came from, and the way out.
+    """
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(Settings.__struct_fields__, "default")
+    for name, raw, origin in _layers(config_file, overrides, environ):
+        values[name] = _convert(name, raw, origin)
+        origins[name] = origin
+    return Loaded(Settings(**values), origins)
+
+
+def _layers(
+    config_file: Path | None, overrides: Mapping[str, Any], environ: Mapping[str, str]
+) -> Iterator[tuple[str, Any, str]]:
+    shipped = importlib.resources.files("config") / "weft.toml"
+    for path, origin in ((shipped, SHIPPED), (config_file, str(config_file))):
+        if path is not None:
+            for key, raw in _table(path, origin).items():
+                yield _known(key, key, origin), raw, origin
+    for variable, text in environ.items():
+        if variable.startswith(ENV_PREFIX) and variable not in OTHERS:
+            name = _known(variable.removeprefix(ENV_PREFIX).lower(), variable, "the environment")
+            yield name, _typed(name, text), variable
+    for key, raw in overrides.items():
+        if raw is not None:
+            option = f"--{key.replace('_', '-')}"
+            name = _known(key, option, "the command line")
+            yield name, _typed(name, raw) if isinstance(raw, str) else raw, option
+
+
+def _table(path: Traversable, origin: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise invalid(None, f"{origin} cannot be read: {error.strerror}", "Check the path given to --config.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise invalid(None, f"{origin} is not TOML: {error}", f"Correct {origin} at that place.") from None
+
+
+def _known(name: str, said: str, where: str) -> str:
+    if name in Settings.__struct_fields__:
+        return name
+    close = difflib.get_close_matches(name, Settings.__struct_fields__, n=1)
+    shape = env_name if said.startswith(ENV_PREFIX) else str
+    cure = f"Did you mean {shape(close[0])}?" if close else "`weft doctor` lists every setting."
+    raise invalid(name, f"{said} in {where} is no setting of Weft", cure)
+
+
+def _typed(name: str, text: str) -> object:
+    """Read the text of a variable or an option as TOML would have it typed; what does not fit stays text."""
+    inner = typing.get_args(kinds()[name])[0]
+    if typing.get_origin(inner) is tuple:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if inner is bool:
+        return _TRUTHS.get(text.strip().lower(), text)
+    return int(text) if inner is int and re.fullmatch(r"[+-]?[0-9]{1,19}", text) else text
+
+
+def _convert(name: str, raw: object, origin: str) -> object:
+    kind = kinds()[name]
+    try:
+        value: object = msgspec.convert(raw, kind, dec_hook=_path)
+        if name == "allow_private":
+            return tuple(str(ipaddress.ip_network(network)) for network in cast("tuple[str, ...]", value))
+    except (msgspec.ValidationError, ValueError, RuntimeError) as error:  # RuntimeError: ~nobody has no home folder
+        # both quote the value, and these may hold a secret
+        reason = "not in the form it must have" if name in {*SECRETS, "nats_url"} else str(error)
+        cure = f"{name} is {type_text(kind)}: {meta_of(name).description}"
+        raise invalid(name, f"{name}, set by {origin}: {reason}", cure) from None
+    return value
+
+
+def _path(kind: type, raw: object) -> Path:
+    if kind is Path and isinstance(raw, str | Path) and str(raw):
+        return Path(raw).expanduser().absolute()
+    msg = "Expected the path of a folder"
+    raise ValueError(msg)
+
+
+def invalid(field: str | None, what: str, cure: str) -> FaultError:
+    """Make the error of a setting that cannot be used."""
+    action = Action(action="fix_setting", description=cure)
+    return FaultError(fault(Code.CONFIG_INVALID, f"{what}. {cure}", field=field, actions=(action,)))
