@@ -24,6 +24,9 @@ STATIC_SHARE, LIGHT_SHARE = 60, 25
 
 COUNT = 200
 AT_ONCE = 4
+LIGHT_PAGES = tuple(name for name in PAGES if name != "vue-router-pinia")
+"""That one shows 471 characters, and what is shorter than 500 goes on to a browser by rule (000 §6)."""
+
 HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 """One host for each kind of page, as on the web a host is mostly of one kind."""
 
@@ -57,7 +60,7 @@ def _mix(sites: list[str]) -> list[str]:
         if kind < STATIC_SHARE:
             pages.append(f"{static}/article?{number}")
         elif kind < STATIC_SHARE + LIGHT_SHARE:
-            pages.append(light + FRAMEWORK_PAGES[draw.choice(PAGES)])
+            pages.append(light + FRAMEWORK_PAGES[draw.choice(LIGHT_PAGES)])
         else:
             pages.append(browser + BROWSER_PAGES[draw.choice(("webgl", "socket", "service-worker"))])
     return pages
