@@ -224,6 +224,9 @@ def _split(url: str) -> SplitResult:
 def _empty(page: _Page) -> _Finding | None:
     if page.length:
         return None
+    signs = ", ".join(filter(None, (*page.evidence.escalate, page.evidence.cut_short)))
+    if page.claim.tier is RenderTier.LIGHTWEIGHT and (page.evidence.scripts or signs):
+        return _Finding(Code.CONTENT_REQUIRES_JS, f"The page shows no text in this tier (signals: {signs or 'none'})")
     if not page.rendered and (page.evidence.scripts or page.evidence.incomplete):
         return _Finding(Code.CONTENT_REQUIRES_JS, "The page has no text until its scripts run")
     return _Finding(Code.CONTENT_EMPTY, "The page has no text")

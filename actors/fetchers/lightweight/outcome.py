@@ -52,8 +52,11 @@ def fault_of(ill: Ill) -> Fault:
 
 
 def repeats(ill: Ill, *, alone: bool) -> bool:
-    """Whether to show the page once more, alone: it may have died of what another page did to their process."""
-    return ill in (Ill.RESOURCE_EXHAUSTED, Ill.ENGINE_STUCK) and not alone
+    """Whether to show the page once more, alone: it may have suffered from what another page did to their process.
+
+    That costs a page that hangs by itself a second turn, and spares one that only got no turn of the processor.
+    """
+    return ill is not Ill.NO_ENGINE and not alone
 
 
 def harms(cut_short: str) -> bool:

@@ -30,8 +30,9 @@ def test_every_end_has_its_fault(ill: Ill) -> None:
         (Ill.RESOURCE_EXHAUSTED, False, True),
         (Ill.RESOURCE_EXHAUSTED, True, False),
         (Ill.ENGINE_STUCK, False, True),
-        (Ill.JS_HANG, False, False),
-        (Ill.READ_FAILED, False, False),
+        (Ill.JS_HANG, False, True),
+        (Ill.JS_HANG, True, False),
+        (Ill.READ_FAILED, False, True),
         (Ill.NO_ENGINE, False, False),
     ],
 )
