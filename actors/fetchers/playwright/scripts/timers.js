@@ -1,5 +1,6 @@
 // Runs before the page's own scripts and counts what they have put off, so that nobody leaves before it is done.
 (() => {
+  const TAKEOVER_MS = 2000, SHOWN_MS = 300;
   const SHORT_MS = 600, SHORT_DEPTH = 8, LATE_MS = 3000, LATE_DEPTH = 3, MANY = 60;
   const view = globalThis;
   const { apply } = Reflect;
@@ -48,6 +49,19 @@
     } }[cancel];
   }
 
+  // A page that lets a service worker in often shows nothing until that has taken over, of which the network tells nothing.
+  function takeover(container) {
+    if (!container?.register) return;
+    const real = container.register, wait = view.setTimeout;
+    container.register = { register(...given) {
+      frames.add('worker');
+      apply(wait, view, [() => frames.delete('worker'), TAKEOVER_MS]);
+      return apply(real, container, given);
+    } }.register;
+    container.addEventListener('controllerchange', () => apply(wait, view, [() => frames.delete('worker'), SHOWN_MS]));
+  }
+
+  takeover(view.navigator.serviceWorker);
   view.setTimeout = later(view.setTimeout);
   for (const name of ['clearTimeout', 'clearInterval']) {
     const real = view[name];
