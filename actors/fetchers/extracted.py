@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from hashlib import blake2b
 
 from msgspec import UNSET, structs
@@ -24,7 +25,7 @@ class Page:
     url: str
     include_html: bool
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         """Tell pages apart."""
         told = blake2b(self.body, digest_size=20)

@@ -97,7 +97,7 @@ async def _serve(
 async def _working(actor: Actor, bus: Bus) -> AsyncGenerator[None]:
     """Have the actor answer what it is there for; where it cannot work, only why."""
     kind = type(actor)
-    absence = kind.absence(actor.settings)
+    absence = await to_thread.run_sync(kind.absence, actor.settings)  # may try a program
     if absence is not None:
 
         async def why(_asked: WhyAbsent) -> Absence:
