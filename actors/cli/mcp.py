@@ -19,7 +19,7 @@ def mcp(*, config: ConfigFile = None, data_dir: DataDir = None, log_level: LogLe
 
 
 async def _serve(loaded: Loaded) -> None:
-    from actors.gateway.mcp import serve_stdio  # noqa: PLC0415 - imports the MCP SDK
+    from actors.gateway.mcp.stdio import serve_stdio  # noqa: PLC0415 - imports the MCP SDK
 
     async with connected_or_private(loaded) as bus:
         await serve_stdio(bus, loaded.settings)

@@ -1,8 +1,9 @@
-"""What the gateway needs of the bus, and the one question that it asks."""
+"""What the gateway needs of the bus, and the question that every way in asks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from msgspec import structs
@@ -44,6 +45,15 @@ class Asking(Protocol):
     ) -> tuple[Replica, ...]:
         """Find every live replica that answers within `wait_ms`; `enough` ends the wait earlier. Raises FaultError."""
         ...
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the endpoints and the tools work with; `grace_ms` is what an actor that is being restarted gets."""
+
+    bus: Asking
+    grace_ms: int
+    version: str
 
 
 async def browse(bus: Asking, page: BrowsePage, grace_ms: int, *, for_model: bool = False) -> BrowseResult:

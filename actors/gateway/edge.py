@@ -9,10 +9,13 @@ from typing import NamedTuple
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from actors.gateway import mcp, rest
-from actors.gateway.asking import Asking
+from actors.gateway.access.gate import Gate, Marks, rules
+from actors.gateway.asking import Asking, Desk
 from actors.gateway.exchange import Exchanges
-from actors.gateway.security import Gate, Marks, rules
+from actors.gateway.mcp import http
+from actors.gateway.mcp.server import make_server
+from actors.gateway.rest import endpoints
+from actors.gateway.rest.routing import router
 from actors.settings import Settings
 
 
@@ -26,10 +29,10 @@ class Edge(NamedTuple):
 @asynccontextmanager
 async def edge(bus: Asking, settings: Settings, version: str) -> AsyncGenerator[Edge, None]:
     """Make the application that listens at `settings.host` and `settings.port`; it works within the block."""
-    manager = mcp.make_manager(mcp.make_server(bus, settings, version))
-    desk = rest.Desk(bus, settings.restart_grace_ms, version)
-    routes = rest.router(desk, Route(mcp.PATH, mcp.PostOnly(manager)))
-    allowed = rules(settings, rest.OPEN_PATHS)
-    exchanges = Exchanges(Gate(routes, allowed), rest.PATHS | {mcp.PATH}, rest.PROBES, bus.meter("http"))
+    desk = Desk(bus, settings.restart_grace_ms, version)
+    manager = http.make_manager(make_server(desk))
+    routes = router(desk, endpoints.ENDPOINTS, Route(http.PATH, http.PostOnly(manager)))
+    allowed = rules(settings, endpoints.OPEN_PATHS)
+    exchanges = Exchanges(Gate(routes, allowed), endpoints.PATHS | {http.PATH}, endpoints.PROBES, bus.meter("http"))
     async with manager.run():
         yield Edge(Marks(exchanges, allowed), exchanges.abandon)

@@ -13,8 +13,8 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from actors.gateway.answers import refusal
-from actors.gateway.contract import CONVERSATION
+from actors.gateway.rest.answers import refusal
+from actors.gateway.rest.contract import CONVERSATION
 from bus import conversation, span
 from bus.stats import Meter
 from bus.tracing import Span

@@ -1,19 +1,14 @@
-"""Saved logins at the edge: the endpoints and the tools that keep, list, renew and forget them."""
+"""Saved logins at the edge: keep, list, renew and forget them, in requests and answers of the clients."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from http import HTTPStatus
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct, structs
-from starlette.responses import Response
 
-from actors.gateway.answers import RefusedError, answer
-from actors.gateway.asking import Asking
-from actors.gateway.contract import Endpoint
-from actors.gateway.translate import http_status
+from actors.gateway.asking import Desk
 from protocol import subjects
 from protocol.browse import SCHEMA_VERSION
 from protocol.codec import encode
@@ -84,20 +79,6 @@ class SessionRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     profile: Profile | None = None
 
 
-class Desk(Protocol):
-    """What is worked with here."""
-
-    @property
-    def bus(self) -> Asking:
-        """The bus."""
-        ...
-
-    @property
-    def grace_ms(self) -> int:
-        """What an actor that is being restarted gets."""
-        ...
-
-
 async def save(desk: Desk, asked: SaveRequest) -> SessionStatus:
     """Keep a login; it is sealed before it leaves this process."""
     seal = desk.bus.seal
@@ -153,92 +134,3 @@ def listing(told: SessionsAnswer) -> str:
     """Tell a model of several logins."""
     lines = [text_of(status) for status in told.sessions] or ["No session is saved."]
     return "\n".join([*lines, *([f"And {told.more} more."] if told.more else [])])
-
-
-# REST
-
-
-async def _save(desk: Desk, asked: SaveRequest) -> Response:
-    return answer(told_of(await save(desk, asked)))
-
-
-async def _list(desk: Desk, asked: ListRequest) -> Response:
-    return answer(await list_all(desk, asked.profile))
-
-
-async def _health(desk: Desk, asked: NamedRequest) -> Response:
-    return answer(await ask(desk, subjects.SESSION_HEALTH, asked.domain, asked.profile))
-
-
-async def _delete(desk: Desk, asked: NamedRequest) -> Response:
-    return answer(await _there(desk, subjects.SESSION_DELETE, asked))
-
-
-async def _refresh(desk: Desk, asked: NamedRequest) -> Response:
-    return answer(await _there(desk, subjects.SESSION_REFRESH, asked))
-
-
-async def _there(desk: Desk, call: Call[NamedSession, SessionStatus], asked: NamedRequest) -> SessionAnswer:
-    """Answer 404 where the path names a login that there is not."""
-    try:
-        return await ask(desk, call, asked.domain, asked.profile)
-    except FaultError as error:
-        if error.fault.code is Code.AUTH_MISSING_SESSION:
-            raise RefusedError(error.fault, HTTPStatus.NOT_FOUND) from None
-        raise
-
-
-_INSIDE = frozenset({500, 503, 504})
-_ONE = "/api/sessions/{domain}"
-ENDPOINTS: tuple[Endpoint[Any], ...] = (
-    Endpoint(
-        method="GET",
-        path="/api/sessions",
-        name="listSessions",
-        summary="List the saved logins, and how each stands.",
-        run=_list,
-        answer=SessionsAnswer,
-        params=ListRequest,
-        errors=_INSIDE,
-    ),
-    Endpoint(
-        method="POST",
-        path="/api/sessions",
-        name="saveSession",
-        summary="Keep a login, from a storage state as Playwright writes it.",
-        run=_save,
-        answer=SessionAnswer,
-        body=SaveRequest,
-        errors=_INSIDE,
-    ),
-    Endpoint(
-        method="GET",
-        path=_ONE,
-        name="getSession",
-        summary="Tell how a saved login stands.",
-        run=_health,
-        answer=SessionAnswer,
-        params=NamedRequest,
-        errors=_INSIDE,
-    ),
-    Endpoint(
-        method="DELETE",
-        path=_ONE,
-        name="deleteSession",
-        summary="Forget a saved login.",
-        run=_delete,
-        answer=SessionAnswer,
-        params=NamedRequest,
-        errors=_INSIDE | {404},
-    ),
-    Endpoint(
-        method="POST",
-        path=f"{_ONE}/refresh",
-        name="refreshSession",
-        summary="Visit the site with a saved login, so that it is renewed, and tell how it stands then.",
-        run=_refresh,
-        answer=SessionAnswer,
-        params=NamedRequest,
-        errors=frozenset(http_status(fault(code)) for code in Code) | {404},
-    ),
-)

@@ -22,7 +22,9 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, RequestParamsMeta, TextContent
 
 from actors.gateway.edge import edge
-from actors.gateway.mcp import INSTRUCTIONS, PATH, TOOLS
+from actors.gateway.mcp.http import PATH
+from actors.gateway.mcp.server import INSTRUCTIONS
+from actors.gateway.mcp.table import TOOLS
 from actors.gateway.server import serving
 from actors.gateway.translate import error_text, result_text, to_error, to_result
 from bus.tracing import Value
@@ -47,7 +49,7 @@ from tests.unit.actors.page_data import URL
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
 ERAS = ["legacy", "auto", MODERN]
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[5]
 
 eras = pytest.mark.parametrize("mode", ERAS)
 
@@ -249,7 +251,7 @@ async def test_a_client_that_closes_the_response_ends_the_call(version: str) -> 
 
 PROGRAM = """
 import sys, anyio
-from actors.gateway.mcp import serve_stdio
+from actors.gateway.mcp.stdio import serve_stdio
 from tests.unit.actors.gateway_data import FakeBus, browsed, settings
 
 class Noisy(FakeBus):

@@ -10,8 +10,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from actors.gateway.answers import RefusedError, refusal
-from actors.gateway.contract import CONVERSATION
+from actors.gateway.access.caller import NOBODY, OWNER, called_by
+from actors.gateway.rest.answers import RefusedError, refusal
+from actors.gateway.rest.contract import CONVERSATION
 from actors.settings import Settings
 from protocol.faults import Action, Code, fault
 
@@ -60,7 +61,8 @@ class Gate:
         """Answer one request."""
         headers = Headers(scope=scope)
         instead = self._refusal(headers) or self._preflight(scope, headers) or self._key_refusal(scope, headers)
-        await (instead or self._app)(scope, receive, send)
+        with called_by(OWNER if self._knows(headers) else NOBODY):
+            await (instead or self._app)(scope, receive, send)
 
     def _refusal(self, headers: Headers) -> Response | None:
         """Refuse a Host that is not ours, which is how DNS rebinding shows, and an Origin that is not allowed."""

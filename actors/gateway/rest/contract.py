@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Struct
 from starlette.responses import Response
 
-from actors.gateway.answers import JSON
+from actors.gateway.access.caller import Scope
+from actors.gateway.rest.answers import JSON
 from protocol.browse import SCHEMA_VERSION, StructuredError
 
 D = TypeVar("D")
@@ -42,7 +43,8 @@ class Endpoint(Generic[D]):
     """One operation: `run` gets what the gateway works with, and the decoded body or `params` (None without either).
 
     The fields of `params` are those that `path` has in braces, and of the query all others. `answer` is the Struct of
-    a 200, or None for something else of type `media`. `open` needs no key. `errors` are the statuses that `run` itself
+    a 200, or None for something else of type `media`. `open` needs no key, any other one a key
+    with `scope`. `errors` are the statuses that `run` itself
     fails with.
     """
 
@@ -57,6 +59,7 @@ class Endpoint(Generic[D]):
     params: type[Struct] | None = None
     errors: frozenset[int] = frozenset()
     open: bool = False
+    scope: Scope = Scope.BROWSE
 
     @property
     def statuses(self) -> tuple[int, ...]:

@@ -1,0 +1,67 @@
+"""Who asks: told by the gate, and known to everything that is done for a request."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Scope(StrEnum):
+    """What a key may be good for; each tool and each endpoint asks for one."""
+
+    BROWSE = "browse"
+    """Read pages."""
+
+    SESSIONS = "sessions"
+    """Save, use, renew and forget logins."""
+
+    BROWSER = "browser"
+    """Drive a browser step by step."""
+
+    RUNS = "runs"
+    """Run templates, and read what came of it."""
+
+    OPERATE = "operate"
+    """Look at the figures of the system, and speak packets with it."""
+
+
+EVERY_SCOPE = frozenset(Scope)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks. `name` tells apart what belongs to whom, and is no secret; `local` is the trust level of 002 §9."""
+
+    name: str
+    scopes: frozenset[Scope] = EVERY_SCOPE
+    local: bool = False
+
+
+NOBODY = Caller("nobody", frozenset())
+"""Who shows no key; only what is open to all is done for them."""
+
+OWNER = Caller("owner")
+"""Who has the key that was made with the installation."""
+
+STDIO = Caller("owner", local=True)
+"""Who started us themselves, on their own machine, and speaks over pipes."""
+
+_caller: ContextVar[Caller] = ContextVar("weft_caller", default=NOBODY)
+
+
+def caller() -> Caller:
+    """Tell who asks."""
+    return _caller.get()
+
+
+@contextmanager
+def called_by(who: Caller) -> Generator[None]:
+    """Do what is in the block for this caller."""
+    token = _caller.set(who)
+    try:
+        yield
+    finally:
+        _caller.reset(token)

@@ -1,0 +1,1 @@
+"""MCP: the tools, over HTTP and over stdio."""

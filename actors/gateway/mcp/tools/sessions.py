@@ -1,0 +1,38 @@
+"""The tools of the saved logins."""
+
+from __future__ import annotations
+
+from mcp.types import ToolAnnotations
+
+from actors.gateway import sessions
+from actors.gateway.access.caller import Scope
+from actors.gateway.asking import Desk
+from actors.gateway.mcp.tool import Answer, ToolEntry
+from actors.gateway.sessions import NamedRequest, SessionRequest
+from protocol.subjects import SESSION_REFRESH
+
+
+async def _refresh(desk: Desk, asked: NamedRequest) -> Answer:
+    status = await sessions.ask(desk, SESSION_REFRESH, asked.domain, asked.profile)
+    return Answer(sessions.text_of(status), status)
+
+
+async def _manage(desk: Desk, asked: SessionRequest) -> Answer:
+    told = await sessions.manage(desk, asked)
+    return Answer(sessions.listing(told), told)
+
+
+REFRESH = ToolEntry(
+    description="Renew a saved login (see sessionProfile of browse).",
+    arguments=NamedRequest,
+    run=_refresh,
+    annotations=ToolAnnotations(destructive_hint=False),
+    scope=Scope.SESSIONS,
+)
+MANAGE = ToolEntry(
+    description="Saved logins: list, check or delete.",
+    arguments=SessionRequest,
+    run=_manage,
+    annotations=ToolAnnotations(open_world_hint=False),
+    scope=Scope.SESSIONS,
+)

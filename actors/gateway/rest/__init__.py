@@ -1,0 +1,1 @@
+"""REST: the endpoints, their contract and its OpenAPI document."""

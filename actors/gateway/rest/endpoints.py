@@ -1,0 +1,26 @@
+"""The REST endpoints of Weft: one table that routes, decodes and documents them."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from actors.gateway.asking import Desk
+from actors.gateway.rest import browse, health, sessions
+from actors.gateway.rest.answers import answer
+from actors.gateway.rest.contract import Endpoint, openapi
+
+
+async def _openapi(desk: Desk, _body: None) -> Response:
+    return answer(openapi(ENDPOINTS, desk.version))
+
+
+ENDPOINTS: tuple[Endpoint[Desk], ...] = (
+    *browse.ENDPOINTS,
+    *sessions.ENDPOINTS,
+    *health.ENDPOINTS,
+    Endpoint("GET", "/openapi.json", "openapi", "Describe these endpoints.", _openapi, open=True),
+)
+
+PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS)
+OPEN_PATHS = frozenset(endpoint.path for endpoint in ENDPOINTS if endpoint.open)
+PROBES = OPEN_PATHS | {"/metrics"}

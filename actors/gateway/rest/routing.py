@@ -1,0 +1,103 @@
+"""Routes requests to the endpoints of the table: decodes what comes in, and refuses what breaks the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import ClientDisconnect, Request
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
+
+from actors.gateway.asking import Desk
+from actors.gateway.rest.answers import JSON, invalid, refusal
+from actors.gateway.rest.contract import Endpoint
+from protocol.codec import Decoder, malformed
+from protocol.faults import Code, FaultError
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+"""The largest body that is read; the MCP SDK has the same limit."""
+
+
+def router(desk: Desk, endpoints: Iterable[Endpoint[Desk]], *further: Route) -> Router:
+    """Route every endpoint, and `further` ones; whatever else is asked for is a 404."""
+    paths: dict[str, list[Endpoint[Desk]]] = {}
+    for endpoint in endpoints:
+        paths.setdefault(endpoint.path, []).append(endpoint)
+    routes = [Route(path, Resource(desk, found)) for path, found in paths.items()]
+    return Router([*routes, *further], redirect_slashes=False, default=_not_found)
+
+
+class Resource:
+    """ASGI: one path, by the methods that it has; HEAD goes where GET goes (RFC 9110 §9.1)."""
+
+    def __init__(self, desk: Desk, endpoints: list[Endpoint[Desk]]) -> None:
+        self._desk = desk
+        self._decoders: dict[type[Struct], Decoder[Struct]] = {
+            one.body: Decoder(one.body, Code.VALIDATION_INVALID_REQUEST, MAX_BODY_BYTES)
+            for one in endpoints
+            if one.body
+        }
+        self._endpoints = {one.method: one for one in endpoints}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        method = scope["method"]
+        endpoint = self._endpoints.get("GET" if method == "HEAD" else method)
+        try:
+            if endpoint is None:
+                raise not_allowed(*self._endpoints)
+            asked = await self._asked(endpoint, Request(scope, receive))
+            response = await endpoint.run(self._desk, asked)
+        except ClientDisconnect:
+            return
+        except FaultError as error:
+            response = refusal(error)
+        await response(scope, receive, send)
+
+    async def _asked(self, endpoint: Endpoint[Desk], request: Request) -> Struct | None:
+        if endpoint.params is not None:
+            return _params(endpoint.params, {**request.query_params, **request.path_params})
+        if endpoint.body is None:
+            return None
+        essence = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if essence != JSON:
+            raise invalid(f"The body has to be {JSON}", 415)
+        return self._decoders[endpoint.body].decode(await _read(request))
+
+
+def not_allowed(*methods: str) -> FaultError:
+    """Make the error for a method that a path does not have."""
+    allowed = ", ".join([*methods, *(["HEAD"] if "GET" in methods else [])])
+    return invalid(f"This path takes {allowed} only", 405, {"Allow": allowed})
+
+
+def _params(kind: type[Struct], given: dict[str, str]) -> Struct:
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None
+
+
+async def _read(request: Request) -> bytes:
+    """Read a body, and stop where it gets too large, whatever it said of its length."""
+    body = bytearray()
+    if _declared(request) <= MAX_BODY_BYTES:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                break
+        else:
+            return bytes(body)
+    raise invalid(f"The body has more than {MAX_BODY_BYTES} bytes", 413)
+
+
+def _declared(request: Request) -> int:
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isdecimal() else 0
+
+
+async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    error = invalid("There is nothing at this path; /openapi.json and /mcp tell what there is", 404)
+    await refusal(error)(scope, receive, send)

@@ -1,0 +1,120 @@
+"""The endpoints of the saved logins."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+from actors.gateway.access.caller import Scope
+from actors.gateway.asking import Desk
+from actors.gateway.rest.answers import RefusedError, answer
+from actors.gateway.rest.contract import Endpoint
+from actors.gateway.sessions import (
+    ListRequest,
+    NamedRequest,
+    SaveRequest,
+    SessionAnswer,
+    SessionsAnswer,
+    ask,
+    list_all,
+    save,
+    told_of,
+)
+from actors.gateway.translate import http_status
+from protocol import subjects
+from protocol.faults import Code, FaultError, fault
+from protocol.sessions import NamedSession, SessionStatus
+from protocol.subjects import Call
+
+
+async def _save(desk: Desk, asked: SaveRequest) -> Response:
+    return answer(told_of(await save(desk, asked)))
+
+
+async def _list(desk: Desk, asked: ListRequest) -> Response:
+    return answer(await list_all(desk, asked.profile))
+
+
+async def _health(desk: Desk, asked: NamedRequest) -> Response:
+    return answer(await ask(desk, subjects.SESSION_HEALTH, asked.domain, asked.profile))
+
+
+async def _delete(desk: Desk, asked: NamedRequest) -> Response:
+    return answer(await _there(desk, subjects.SESSION_DELETE, asked))
+
+
+async def _refresh(desk: Desk, asked: NamedRequest) -> Response:
+    return answer(await _there(desk, subjects.SESSION_REFRESH, asked))
+
+
+async def _there(desk: Desk, call: Call[NamedSession, SessionStatus], asked: NamedRequest) -> SessionAnswer:
+    """Answer 404 where the path names a login that there is not."""
+    try:
+        return await ask(desk, call, asked.domain, asked.profile)
+    except FaultError as error:
+        if error.fault.code is Code.AUTH_MISSING_SESSION:
+            raise RefusedError(error.fault, HTTPStatus.NOT_FOUND) from None
+        raise
+
+
+_INSIDE = frozenset({500, 503, 504})
+_ONE = "/api/sessions/{domain}"
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint(
+        method="GET",
+        path="/api/sessions",
+        name="listSessions",
+        summary="List the saved logins, and how each stands.",
+        run=_list,
+        answer=SessionsAnswer,
+        params=ListRequest,
+        scope=Scope.SESSIONS,
+        errors=_INSIDE,
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/sessions",
+        name="saveSession",
+        summary="Keep a login, from a storage state as Playwright writes it.",
+        run=_save,
+        answer=SessionAnswer,
+        body=SaveRequest,
+        scope=Scope.SESSIONS,
+        errors=_INSIDE,
+    ),
+    Endpoint(
+        method="GET",
+        path=_ONE,
+        name="getSession",
+        summary="Tell how a saved login stands.",
+        run=_health,
+        answer=SessionAnswer,
+        params=NamedRequest,
+        scope=Scope.SESSIONS,
+        errors=_INSIDE,
+    ),
+    Endpoint(
+        method="DELETE",
+        path=_ONE,
+        name="deleteSession",
+        summary="Forget a saved login.",
+        run=_delete,
+        answer=SessionAnswer,
+        params=NamedRequest,
+        scope=Scope.SESSIONS,
+        errors=_INSIDE | {404},
+    ),
+    Endpoint(
+        method="POST",
+        path=f"{_ONE}/refresh",
+        name="refreshSession",
+        summary="Visit the site with a saved login, so that it is renewed, and tell how it stands then.",
+        run=_refresh,
+        answer=SessionAnswer,
+        params=NamedRequest,
+        scope=Scope.SESSIONS,
+        errors=frozenset(http_status(fault(code)) for code in Code) | {404},
+    ),
+)
