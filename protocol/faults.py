@@ -64,6 +64,7 @@ class Code(StrEnum):
     PAGE_CRASHED = "PAGE_CRASHED"
     BROWSER_PAGE_HUNG = "BROWSER_PAGE_HUNG"
     ELEMENT_NOT_FOUND = "ELEMENT_NOT_FOUND"
+    EXECUTION_ERROR = "EXECUTION_ERROR"
     SESSION_NOT_FOUND = "SESSION_NOT_FOUND"
     CONFIG_TIER_NOT_DEPLOYED = "CONFIG_TIER_NOT_DEPLOYED"
     CONFIG_INVALID = "CONFIG_INVALID"
@@ -201,6 +202,11 @@ _FRESH = Action(
     parameters={"freshnessRequirement": "realtime"},
 )
 _NEW_SESSION = Action(action="create_session", description="Open a new browser session, and go on there.")
+_LOOK_AGAIN = Action(
+    action="look_again",
+    description="Look at the page as it stands now, and go on from there.",
+    tool_to_use="get_page_info",
+)
 _ASK_SITE = Action(action="ask_site", description="Ask whoever runs the site; its robots.txt keeps programs out.")
 _SECOND = {"priority": 2}
 
@@ -269,6 +275,9 @@ KINDS: Mapping[Code, Kind] = MappingProxyType(
             _C.BROWSER, False, "The page's scripts never end.", (_USE_BROWSER, _then(_REPORT))
         ),
         Code.ELEMENT_NOT_FOUND: Kind(_C.BROWSER, True, "The page has no such element.", (_FIX_INPUT,)),
+        Code.EXECUTION_ERROR: Kind(
+            _C.BROWSER, False, "The page did not let itself be handled that way.", (_LOOK_AGAIN,)
+        ),
         Code.SESSION_NOT_FOUND: Kind(
             _C.BROWSER, False, "There is no such browser session, or it was closed.", (_NEW_SESSION,)
         ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar
 
 from protocol.browse import MAX_LATENCY_MS
-from protocol.browsers import AskBrowser, BrowserAnswer, BrowserRecord
+from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
 from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.manners import HostPace, RobotsFile
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
@@ -158,6 +158,7 @@ SESSION_REFRESH = Call("session.refresh", NamedSession, SessionStatus, timeout_m
 BROWSER = Call("browser.ask", AskBrowser, BrowserAnswer, timeout_ms=60_000)
 BROWSER_AT = Call("browser.at.{replica}", AskBrowser, BrowserAnswer, timeout_ms=60_000)
 """The same, asked of the replica in which the session lives."""
+BROWSERS = Call("browser.list", ListBrowsers, BrowserList)
 
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)

@@ -56,9 +56,10 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.INTERNAL_BUSY: 503,
         Code.INTERNAL_DISCONNECTED: 503,
         Code.INTERNAL_CANCELLED: 503,
-        Code.PAGE_CRASHED: 502,  # these three are the page's doing
+        Code.PAGE_CRASHED: 502,  # these are the page's doing
         Code.BROWSER_PAGE_HUNG: 502,
         Code.ELEMENT_NOT_FOUND: 502,
+        Code.EXECUTION_ERROR: 502,
         Code.SESSION_NOT_FOUND: 404,
         Code.CONFIG_INVALID: 500,  # the operator's mistake
         Code.VALIDATION_INVALID_PACKET: 500,  # two of our actors disagree: the client's request was well formed

@@ -21,7 +21,7 @@ from actors.fetchers.web.shared import BUCKETS, web_client
 from bus import remaining_ms, span
 from protocol import subjects
 from protocol.browse import RenderTier
-from protocol.browsers import AskBrowser, BrowserAnswer
+from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, ListBrowsers
 from protocol.faults import FaultError
 from protocol.lifecycle import Absence
 from protocol.pages import Fetched, FetchPage
@@ -102,3 +102,8 @@ class Playwright(Actor):
     async def ask_session_here(self, asked: AskBrowser) -> BrowserAnswer:
         """Do something in a browser session that lives here."""
         return await self._browser_sessions.at(asked)
+
+    @handles(subjects.BROWSERS, at_once=SESSIONS_AT_ONCE)
+    async def list_sessions(self, asked: ListBrowsers) -> BrowserList:
+        """List the browser sessions of all replicas."""
+        return await self._browser_sessions.every(asked.caller)

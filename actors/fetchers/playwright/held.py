@@ -14,7 +14,8 @@ from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION, Browser, Con
 from actors.fetchers.playwright.tab import Tab, tab
 from actors.fetchers.sessions import Loan, Session
 from actors.fetchers.sessions.merging import fitting
-from protocol.browsers import BrowserRecord, BrowserTab
+from protocol.browsers.sessions import BrowserRecord
+from protocol.browsers.tabs import BrowserTab
 from protocol.faults import Code, FaultError, fault
 
 NOWHERE = "about:blank"

@@ -9,12 +9,13 @@ from typing import Any
 
 from actors.fetchers import answering
 from actors.fetchers.playwright.fetching import Fetching
-from actors.fetchers.playwright.held import NOWHERE, Held
+from actors.fetchers.playwright.held import Held
 from actors.fetchers.web import guard
 from bus import remaining_ms
-from protocol.browsers import BrowserAnswer, CloseTab, ListTabs, Navigate, ReadTab
-from protocol.faults import FaultError
-from protocol.pages import Fetched, FetchPage
+from protocol.browsers.done import Acted, Done, Navigated, Tabs
+from protocol.browsers.operations import CloseTab, ListTabs, Navigate
+from protocol.browsers.pageinfo import PageRef
+from protocol.pages import FetchPage
 
 _RESERVE_MS = 2_000
 """A tenth of the time, so much at most, is kept for reading the page, for keeping the session and for the answer."""
@@ -22,44 +23,30 @@ _RESERVE_MS = 2_000
 _MAX_TITLE_CHARS = 200
 
 
-async def _navigate(fetching: Fetching, held: Held, do: Navigate) -> BrowserAnswer:
+async def _navigate(fetching: Fetching, held: Held, do: Navigate) -> Done:
     guard.check_url(do.url)
-    number = held.add() if do.tab is None else held.number(do.tab)
-    try:
-        page = await fetching.go(FetchPage(url=do.url), held.context, await held.open(number), _deadline_s())
-    except FaultError:
-        if do.tab is None:
-            await held.shut(number)
-        raise
-    return _answer(held, number, page)
+    number = held.number(do.tab_id) if do.tab_id is not None or held.tabs else held.add()
+    page = await fetching.go(FetchPage(url=do.url), held.context, await held.open(number), _deadline_s())
+    title = page.document.content.title[:_MAX_TITLE_CHARS]
+    held.entitle(number, title)
+    return Navigated(
+        success=True, tab_id=number, status_code=page.status, page=PageRef(url=page.final_url, title=title)
+    )
 
 
-async def _read(fetching: Fetching, held: Held, do: ReadTab) -> BrowserAnswer:
-    number, deadline_s = held.number(do.tab), _deadline_s()
-    request = FetchPage(url=held.url(number), include_html=do.include_html)
-    # After a restoration a tab is open again when it is first needed, and its page is fetched again.
-    read = fetching.look if held.is_awake(number) or request.url == NOWHERE else fetching.go
-    return _answer(held, number, await read(request, held.context, await held.open(number), deadline_s))
+async def _tabs(_fetching: Fetching, held: Held, _do: ListTabs) -> Done:
+    return Tabs(tabs=held.tabs)
 
 
-async def _tabs(_fetching: Fetching, _held: Held, _do: ListTabs) -> BrowserAnswer:
-    return BrowserAnswer()
+async def _close_tab(_fetching: Fetching, held: Held, do: CloseTab) -> Done:
+    await held.shut(held.number(do.tab_id))
+    return Acted(success=True, tab_id=do.tab_id)
 
 
-async def _close_tab(_fetching: Fetching, held: Held, do: CloseTab) -> BrowserAnswer:
-    await held.shut(held.number(do.tab))
-    return BrowserAnswer(tab=do.tab)
-
-
-OPERATIONS: Mapping[type, Callable[[Fetching, Held, Any], Awaitable[BrowserAnswer]]] = MappingProxyType(
-    {Navigate: _navigate, ReadTab: _read, ListTabs: _tabs, CloseTab: _close_tab}
+OPERATIONS: Mapping[type, Callable[[Fetching, Held, Any], Awaitable[Done]]] = MappingProxyType(
+    {Navigate: _navigate, ListTabs: _tabs, CloseTab: _close_tab}
 )
-"""What is done in a session, by the type of what is asked; the tabs of the answer are filled in by the caller."""
-
-
-def _answer(held: Held, number: int, page: Fetched) -> BrowserAnswer:
-    held.entitle(number, page.document.content.title[:_MAX_TITLE_CHARS])
-    return BrowserAnswer(tab=number, page=page)
+"""What is done in a session, by the type of what is asked."""
 
 
 def _deadline_s() -> float:

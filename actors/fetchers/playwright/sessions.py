@@ -23,20 +23,17 @@ from actors.fetchers.web import guard
 from actors.sites import site_of
 from bus import Bus, NoResponderError, TransportError
 from bus.table import Change, Table
-from protocol.browsers import (
+from protocol.browsers.done import SessionClosed, SessionCreated
+from protocol.browsers.operations import (
     SESSION_BYTES,
     SESSION_PREFIX,
-    AskBrowser,
-    BrowserAnswer,
-    BrowserInfo,
-    BrowserRecord,
-    CloseBrowser,
-    InSession,
-    ListBrowsers,
+    CloseSession,
+    CreateSession,
     ListTabs,
     Navigate,
-    OpenBrowser,
+    Operation,
 )
+from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserInfo, BrowserList, BrowserRecord
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import BROWSER_AT, BROWSER_SESSIONS
 
@@ -101,13 +98,19 @@ class BrowserSessions:
         Raises:
             FaultError: SESSION_NOT_FOUND, or what the operation failed with.
         """
-        match asked.do:
-            case OpenBrowser() as do:
-                return await self._open(do)
-            case ListBrowsers():
-                return await self._list()
-            case do:
-                return await self._anywhere(do)
+        if isinstance(asked.do, CreateSession):
+            return await self._create(asked, asked.do)
+        try:
+            return await self._anywhere(asked)
+        except FaultError as error:
+            if error.fault.code is not Code.SESSION_NOT_FOUND:
+                raise
+            if isinstance(asked.do, CloseSession):
+                return BrowserAnswer(done=SessionClosed(success=True, session_id=_session(asked.do)))
+            if not asked.at_need:
+                raise
+            await self._begin(_session(asked.do), asked.caller, CreateSession())
+            return await self._anywhere(asked)
 
     async def at(self, asked: AskBrowser) -> BrowserAnswer:
         """Do what another replica was asked, in a session that lives here.
@@ -115,37 +118,58 @@ class BrowserSessions:
         Raises:
             FaultError: INTERNAL_UNAVAILABLE where it lives elsewhere by now.
         """
-        if isinstance(asked.do, OpenBrowser | ListBrowsers):
+        if isinstance(asked.do, CreateSession):
             raise FaultError(fault(Code.VALIDATION_INVALID_PACKET))
         try:
-            return await self._here(asked.do)
+            return await self._here(asked)
         except _MovedError:
             raise FaultError(fault(Code.INTERNAL_UNAVAILABLE)) from None
 
-    async def _open(self, do: OpenBrowser) -> BrowserAnswer:
+    async def every(self, caller: str | None) -> BrowserList:
+        """List the sessions of a caller, or everybody's."""
+        found = list[BrowserInfo]()
+        for name in sorted(await (await self._records()).names())[:MAX_LISTED]:
+            change = await (await self._records()).get(name)
+            if change is None or change.value is None or self._is_idle(change.value):
+                continue
+            if caller is None or change.value.caller == caller:
+                found.append(_info(change.value))
+        return BrowserList(sessions=tuple(found))
+
+    async def _create(self, asked: AskBrowser, do: CreateSession) -> BrowserAnswer:
         if do.profile is not None and do.url is None:
             message = "url: a login is one of a site, so it takes an address of the site"
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="url"))
         if do.url is not None:
             guard.check_url(do.url)
-        self._make_sure_of_room()
-        session = do.session or f"{SESSION_PREFIX}{secrets.token_urlsafe(SESSION_BYTES)}"
-        if not await self._began(session, do):
-            return await self._anywhere(ListTabs(session=session))
-        first = ListTabs(session=session) if do.url is None else Navigate(session=session, url=do.url)
+        session = do.session_id or f"{SESSION_PREFIX}{secrets.token_urlsafe(SESSION_BYTES)}"
+        is_new = await self._begin(session, asked.caller, do)
+        if not is_new or do.url is None:
+            await self._anywhere(replace(asked, do=ListTabs(session_id=session)))
+            return BrowserAnswer(done=SessionCreated(session_id=session))
         try:
-            return await self._anywhere(first)
+            went = await self._anywhere(replace(asked, do=Navigate(session_id=session, url=do.url)))
         except FaultError:
             await self._end(session)
             raise
+        return BrowserAnswer(
+            done=SessionCreated(session_id=session, tab_id=went.done.tab_id, page=getattr(went.done, "page", None))
+        )
 
-    async def _began(self, session: str, do: OpenBrowser) -> bool:
+    async def _begin(self, session: str, caller: str, do: CreateSession) -> bool:
         """Note a new session; False where there is one of that name."""
+        self._make_sure_of_room()
         now = now_ms()
         login = site_of(do.url, "url") if do.url and do.profile else ""
         loan = await self.logins.lend(do.profile, do.url or "")
         record = BrowserRecord(
-            session=session, owner=self.bus.replica, profile=do.profile, login=login, created=now, used=now
+            session=session,
+            owner=self.bus.replica,
+            caller=caller,
+            profile=do.profile,
+            login=login,
+            created=now,
+            used=now,
         )
         if loan is not None:
             record = replace(record, state=loan.session.state)
@@ -155,33 +179,26 @@ class BrowserSessions:
             return False
         return True
 
-    async def _list(self) -> BrowserAnswer:
-        found = list[BrowserInfo]()
-        for name in sorted(await (await self._records()).names())[:MAX_LISTED]:
-            change = await (await self._records()).get(name)
-            if change is not None and change.value is not None and not self._is_idle(change.value):
-                found.append(_info(change.value))
-        return BrowserAnswer(sessions=tuple(found))
-
     # -- where a session lives -----------------------------------------------------------------------------------------
 
-    async def _anywhere(self, do: InSession) -> BrowserAnswer:
+    async def _anywhere(self, asked: AskBrowser) -> BrowserAnswer:
         """Do something where the session lives; one whose replica is gone lives here from now on."""
+        session = _session(asked.do)
         for _ in range(TRIES):
-            found, record = await self._known(do.session)
+            found, record = await self._known(session, asked.caller)
             try:
                 if record.owner != self.bus.replica:
-                    return await self._there(record.owner, do)
-                return await self._here(do)
+                    return await self._there(record.owner, asked)
+                return await self._here(asked)
             except NoResponderError:
                 await self._adopt(found, record)
             except _MovedError:
-                log.info(MOVED, session=_short(do.session))
+                log.info(MOVED, session=_short(session))
         raise FaultError(fault(Code.INTERNAL_UNAVAILABLE))
 
-    async def _there(self, replica: str, do: InSession) -> BrowserAnswer:
+    async def _there(self, replica: str, asked: AskBrowser) -> BrowserAnswer:
         try:
-            return await self.bus.call(BROWSER_AT.at(replica=replica), AskBrowser(do=do))
+            return await self.bus.call(BROWSER_AT.at(replica=replica), asked)
         except NoResponderError:
             raise
         except FaultError as error:
@@ -208,14 +225,14 @@ class BrowserSessions:
         if max(self.browser.tabs, len(self._held)) >= MAX_TABS:
             raise FaultError(fault(Code.INTERNAL_BUSY, "The browser has as many tabs open as it may have."))
 
-    async def _known(self, session: str) -> tuple[Change[BrowserRecord], BrowserRecord]:
-        """Find what was written of a session last.
+    async def _known(self, session: str, caller: str) -> tuple[Change[BrowserRecord], BrowserRecord]:
+        """Find what was written of a session last; the session of another caller is none.
 
         Raises:
             FaultError: SESSION_NOT_FOUND, also where it was idle for too long.
         """
         found = await (await self._records()).get(session)
-        if found is not None and found.value is not None:
+        if found is not None and found.value is not None and found.value.caller == caller:
             if not self._is_idle(found.value):
                 return found, found.value
             await self._end(session)
@@ -226,35 +243,37 @@ class BrowserSessions:
 
     # -- sessions that live here ---------------------------------------------------------------------------------------
 
-    async def _here(self, do: InSession) -> BrowserAnswer:
+    async def _here(self, asked: AskBrowser) -> BrowserAnswer:
         """Do something in a session that lives here, after whatever else is being done in it."""
-        async with self._lock(do.session):
-            if isinstance(do, CloseBrowser):
-                await self._known(do.session)
-                await self._end(do.session)
-                return BrowserAnswer(session=do.session)
-            held = await self._restored(do.session)
+        session = _session(asked.do)
+        async with self._lock(session):
+            if isinstance(asked.do, CloseSession):
+                await self._known(session, asked.caller)
+                await self._end(session)
+                return BrowserAnswer(done=SessionClosed(session_id=session, success=True))
+            held = await self._restored(session, asked.caller)
             try:
-                answer = await self._done(held, do)
+                return await self._done(held, asked)
             finally:
                 await self._keep(held)
-            return replace(answer, session=do.session, tabs=held.tabs)
 
-    async def _done(self, held: Held, do: InSession) -> BrowserAnswer:
+    async def _done(self, held: Held, asked: AskBrowser) -> BrowserAnswer:
         """Do something; a session whose browser is gone goes on in a fresh one, from what was written last."""
+        session = held.record.session
         try:
-            return await OPERATIONS[type(do)](self.fetching, held, do)
+            done = await OPERATIONS[type(asked.do)](self.fetching, held, asked.do)
         except Error as error:
-            await self._drop(do.session)
+            await self._drop(session)
             raise FaultError(fault(Code.PAGE_CRASHED)) from error
         except FaultError as error:
             if error.fault.code is Code.PAGE_CRASHED:
-                await self._drop(do.session)
+                await self._drop(session)
             raise
+        return BrowserAnswer(done=replace(done, session_id=session))
 
-    async def _restored(self, session: str) -> Held:
+    async def _restored(self, session: str, caller: str) -> Held:
         """Give a session as it was written last, in a context of the browser here."""
-        found, record = await self._known(session)
+        found, record = await self._known(session, caller)
         held = self._held.get(session)
         ours = record.owner == self.bus.replica
         if held is not None and not (ours and held.revision == found.revision and held.lives):
@@ -308,7 +327,7 @@ class BrowserSessions:
 
     async def _checked(self, session: str) -> None:
         try:
-            _, record = await self._known(session)
+            _, record = await self._known(session, self._held[session].record.caller)
         except TransportError:
             return
         except FaultError:
@@ -343,3 +362,15 @@ def _info(record: BrowserRecord) -> BrowserInfo:
 def _short(session: str) -> str:
     """Name a session in the log without giving it away."""
     return session[: len(SESSION_PREFIX) + 6]
+
+
+def _session(do: Operation) -> str:
+    """Tell the session that is meant.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST where none is named.
+    """
+    if do.session_id is None:
+        message = "sessionId: which session is meant?"
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="sessionId"))
+    return do.session_id

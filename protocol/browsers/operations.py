@@ -1,0 +1,281 @@
+"""What can be done in a browser session: an operation for each of the 28 browser tools of 002, with its arguments.
+
+The name of an operation is the tag of its Struct, and the name of the tool. Field names are those of the tools.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from protocol.pages import Url
+from protocol.sessions import Profile
+
+SESSION_PREFIX = "sess_"
+SESSION_BYTES = 16
+"""Random bytes of an id: nobody guesses one (128 bits)."""
+
+MAX_ELEMENTS = 1_000
+MAX_CONTENT_CHARS = 50_000
+MAX_SCRIPT_CHARS = 50_000
+MAX_TEXT_CHARS = 100_000
+MAX_RESULT_CHARS = 4_000
+MAX_WAIT_MS = 30_000
+MAX_LOG_ENTRIES = 500
+
+SessionId = Annotated[str, Meta(pattern=r"^sess_[A-Za-z0-9_-]{22,86}$(?!\n)")]
+TabId = Annotated[int, Meta(ge=1)]
+ElementId = Annotated[str, Meta(min_length=1, max_length=200)]
+Cursor = Annotated[str, Meta(min_length=1, max_length=256)]
+Selector = Annotated[str, Meta(min_length=1, max_length=500)]
+Key = Annotated[str, Meta(min_length=1, max_length=32)]
+
+
+class _Operation(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="tool", rename="camel", forbid_unknown_fields=True
+):
+    """Where it is done: without a session in the caller's own, which is opened at need."""
+
+    session_id: SessionId | None = None
+
+
+class _InTab(_Operation, frozen=True, kw_only=True):
+    """Something that is done in one tab: without an id in the active one."""
+
+    tab_id: TabId | None = None
+
+
+class _OnElement(_InTab, frozen=True, kw_only=True):
+    """Something that is done to one element, by the id that get_page_info or find_element told."""
+
+    element_id: ElementId = msgspec.field(name="element_id")
+
+
+# -- sessions and tabs -------------------------------------------------------------------------------------------------
+
+
+class CreateSession(_Operation, frozen=True, kw_only=True, tag="create_session"):
+    """Open a session; with `url` it begins there, with `profile` it has that saved login of the site, and keeps it.
+
+    Who names the session may ask again without opening a second one.
+    """
+
+    url: Url | None = None
+    profile: Profile | None = None
+
+
+class CloseSession(_Operation, frozen=True, kw_only=True, tag="close_session"):
+    """End a session; one whose window a person sees stays open unless it is forced."""
+
+    force: bool = False
+
+
+class CreateTab(_Operation, frozen=True, kw_only=True, tag="create_tab"):
+    """Open a tab, which becomes the active one."""
+
+    url: Url | None = None
+
+
+class ListTabs(_Operation, frozen=True, kw_only=True, tag="list_tabs"):
+    """Tell the tabs of a session."""
+
+
+class SwitchTab(_Operation, frozen=True, kw_only=True, tag="switch_tab"):
+    """Make a tab the active one."""
+
+    tab_id: TabId
+
+
+class CloseTab(_Operation, frozen=True, kw_only=True, tag="close_tab"):
+    """Close a tab; the session stays, even without any."""
+
+    tab_id: TabId
+
+
+# -- getting about -----------------------------------------------------------------------------------------------------
+
+
+class Navigate(_InTab, frozen=True, kw_only=True, tag="navigate"):
+    """Go to an address."""
+
+    url: Url
+
+
+class GoBack(_InTab, frozen=True, kw_only=True, tag="go_back"):
+    """Go back to where the tab was before."""
+
+
+class Scroll(_InTab, frozen=True, kw_only=True, tag="scroll"):
+    """Scroll by most of a window."""
+
+    direction: Literal["up", "down"]
+
+
+class Wait(_InTab, frozen=True, kw_only=True, tag="wait"):
+    """Wait for a time (1 s), or for a condition (10 s at most unless `milliseconds` says otherwise)."""
+
+    condition: Literal["time", "selector", "networkidle", "element_hidden"] | None = None
+    milliseconds: Annotated[int, Meta(ge=1, le=MAX_WAIT_MS)] | None = None
+    selector: Selector | None = None
+
+
+class WaitForStable(_InTab, frozen=True, kw_only=True, tag="wait_for_stable"):
+    """Wait until nothing moves in the page."""
+
+    timeout: Annotated[int, Meta(ge=1, le=MAX_WAIT_MS, description="ms")] = 5_000
+    quiet_ms: Annotated[int, Meta(ge=1, le=10_000)] = 500
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+class GetPageInfo(_InTab, frozen=True, kw_only=True, tag="get_page_info"):
+    """Tell what there is to act on; without `max_elements` as many as suit the page."""
+
+    max_elements: Annotated[int, Meta(ge=1, le=MAX_ELEMENTS)] | None = None
+    visible_only: bool = True
+    cursor: Cursor | None = None
+
+
+class GetPageContent(_InTab, frozen=True, kw_only=True, tag="get_page_content"):
+    """Read the words of the page as it stands, `max_length` characters at most."""
+
+    max_length: Annotated[int, Meta(ge=1, le=MAX_CONTENT_CHARS)] = 8_000
+
+
+class FindElement(_InTab, frozen=True, kw_only=True, tag="find_element"):
+    """Find elements by words of what they say or are."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=300)]
+
+
+class TakeScreenshot(_InTab, frozen=True, kw_only=True, tag="screenshot"):
+    """Take a picture of the window, of the whole page or of one element."""
+
+    full_page: bool = False
+    element_id: ElementId | None = msgspec.field(default=None, name="element_id")
+    format: Literal["png", "jpeg", "webp"] = "png"
+    quality: Annotated[int, Meta(ge=1, le=100)] = 80
+
+
+class ExecuteJavascript(_InTab, frozen=True, kw_only=True, tag="execute_javascript"):
+    """Evaluate a script in the page; for local callers alone, where the operator allows it."""
+
+    script: Annotated[str, Meta(min_length=1, max_length=MAX_SCRIPT_CHARS)]
+
+
+class GetNetworkLogs(_InTab, frozen=True, kw_only=True, tag="get_network_logs"):
+    """Tell the requests that the page made; slow ones took more than a second."""
+
+    filter: Literal["all", "xhr", "failed", "slow"] = "all"
+    max_entries: Annotated[int, Meta(ge=1, le=MAX_LOG_ENTRIES)] = 50
+    include_headers: bool = False
+    url_pattern: (
+        Annotated[str, Meta(min_length=1, max_length=300, description="Text in the URL, * for any.")] | None
+    ) = None
+    cursor: Cursor | None = None
+
+
+class GetConsoleLogs(_InTab, frozen=True, kw_only=True, tag="get_console_logs"):
+    """Tell what the page wrote to its console."""
+
+    level: Literal["all", "log", "debug", "info", "warning", "error"] = "all"
+    max_entries: Annotated[int, Meta(ge=1, le=MAX_LOG_ENTRIES)] = 50
+
+
+class GetDialogInfo(_InTab, frozen=True, kw_only=True, tag="get_dialog_info"):
+    """Tell the dialog that waits for an answer, and those before it."""
+
+
+class GetDownloads(_Operation, frozen=True, kw_only=True, tag="get_downloads"):
+    """Tell the files that the pages of a session had the browser download."""
+
+
+# -- acting ------------------------------------------------------------------------------------------------------------
+
+
+class Click(_OnElement, frozen=True, kw_only=True, tag="click"):
+    """Click an element."""
+
+
+class TypeText(_OnElement, frozen=True, kw_only=True, tag="type_text"):
+    """Type into a field, key by key, after what it holds is taken out; `submit` presses Enter then."""
+
+    text: Annotated[str, Meta(max_length=MAX_TEXT_CHARS)]
+    submit: bool = False
+
+
+class Hover(_OnElement, frozen=True, kw_only=True, tag="hover"):
+    """Move the pointer over an element."""
+
+
+class SelectOption(_OnElement, frozen=True, kw_only=True, tag="select_option"):
+    """Choose an option of a list, by its value or by what it says."""
+
+    value: Annotated[str, Meta(max_length=1_000)]
+
+
+class SetValue(_OnElement, frozen=True, kw_only=True, tag="set_value"):
+    """Set what a field or an editor holds at once."""
+
+    value: Annotated[str, Meta(max_length=MAX_TEXT_CHARS)]
+    is_html: bool = False
+
+
+class PressKey(_InTab, frozen=True, kw_only=True, tag="press_key"):
+    """Press a key, with modifiers if any."""
+
+    key: Key
+    modifiers: Annotated[tuple[Literal["Control", "Shift", "Alt", "Meta"], ...], Meta(max_length=4)] = ()
+
+
+class HandleDialog(_InTab, frozen=True, kw_only=True, tag="handle_dialog"):
+    """Answer the dialog that waits; `text` is for a prompt."""
+
+    action: Literal["accept", "dismiss"]
+    text: Annotated[str, Meta(max_length=10_000)] | None = None
+
+
+class UploadFile(_OnElement, frozen=True, kw_only=True, tag="upload_file"):
+    """Put a file into a file field; for local callers alone.
+
+    `file_path` is read by the gateway, who keeps the file in CAPTURES and tells here under which name.
+    """
+
+    file_path: Annotated[str, Meta(min_length=1, max_length=4_096)]
+    stored: str | None = msgspec.field(default=None, name="stored")
+
+
+Operation = (
+    CreateSession
+    | CloseSession
+    | CreateTab
+    | ListTabs
+    | SwitchTab
+    | CloseTab
+    | Navigate
+    | GoBack
+    | Scroll
+    | Wait
+    | WaitForStable
+    | GetPageInfo
+    | GetPageContent
+    | FindElement
+    | TakeScreenshot
+    | ExecuteJavascript
+    | GetNetworkLogs
+    | GetConsoleLogs
+    | GetDialogInfo
+    | GetDownloads
+    | Click
+    | TypeText
+    | Hover
+    | SelectOption
+    | SetValue
+    | PressKey
+    | HandleDialog
+    | UploadFile
+)
+"""Everything that a tool does in a browser session."""

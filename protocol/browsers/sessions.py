@@ -1,0 +1,72 @@
+"""What is asked of the browser sessions: contexts of a browser with tabs, which outlive the call (002, sessions)."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from protocol.browsers.done import Done
+from protocol.browsers.operations import Operation, SessionId
+from protocol.browsers.tabs import BrowserTab
+from protocol.sessions import SessionState
+
+
+class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One session of BROWSER_SESSIONS: the replica that it lives in, and what it is restored from in another.
+
+    `caller` is whose it is: nobody else finds it. `login` is the site whose saved login of `profile` is kept up
+    to date. Times in ms since the epoch.
+    """
+
+    session: str
+    owner: str
+    caller: str = ""
+    profile: str | None = None
+    login: str = ""
+    state: SessionState = SessionState()
+    tabs: tuple[BrowserTab, ...] = ()
+    active_tab: int | None = None
+    last_tab: int = 0
+    created: int = 0
+    used: int = 0
+
+
+class AskBrowser(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """BROWSER: do this in a session of `caller`, who finds no session of anybody else.
+
+    `at_need` opens the session where there is none yet. `local` is the trust level of 002 §9: whoever asks sits at the
+    machine that Weft runs on.
+    """
+
+    do: Operation
+    caller: str = ""
+    at_need: bool = False
+    local: bool = False
+
+
+class BrowserAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """BROWSER: what came of it."""
+
+    done: Done
+
+
+class ListBrowsers(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """BROWSERS: tell the sessions of a caller, or everybody's."""
+
+    caller: str | None = None
+
+
+class BrowserInfo(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A session, without anything that it holds; times in ms since the epoch."""
+
+    session: SessionId
+    replica: str
+    profile: str | None = None
+    tabs: int = 0
+    created: int = 0
+    used: int = 0
+
+
+class BrowserList(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """BROWSERS: the sessions that there are."""
+
+    sessions: tuple[BrowserInfo, ...] = ()
