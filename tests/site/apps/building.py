@@ -58,8 +58,8 @@ def build(workshop: Workshop) -> Path:
     """Build a workshop if need be, as build_apps does."""
     with (workshop.folder / _LOCK_FILE).open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        _install(HERE)
-        _install(workshop.folder)
+        install(HERE)
+        install(workshop.folder)
         stamp = workshop.dist / ".weft"
         wanted = _fingerprint(_sources(workshop))
         if _read(stamp) != wanted:
@@ -69,7 +69,12 @@ def build(workshop: Workshop) -> Path:
     return workshop.dist
 
 
-def _install(folder: Path) -> None:
+def install(folder: Path) -> None:
+    """Install the packages of a folder as its lock names them, unless they are there; the caller keeps others off.
+
+    Raises:
+        NotBuiltError: npm or a package is missing.
+    """
     lock = folder / "package-lock.json"
     stamp = folder / "node_modules" / _INSTALLED
     wanted = _fingerprint([lock])
