@@ -28,10 +28,11 @@ Url = Annotated[str, Meta(min_length=1, max_length=MAX_URL_CHARS)]
 
 
 class BrowsePage(Struct, frozen=True, kw_only=True):
-    """BROWSE: get this page by the cheapest tier that can."""
+    """BROWSE: get this page by the cheapest tier that can; with `obey_robots`, if the site lets programs have it."""
 
     url: Url
     options: BrowseOptions = BrowseOptions()
+    obey_robots: bool = False
 
 
 class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):

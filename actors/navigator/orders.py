@@ -26,6 +26,7 @@ def fetch(asked: BrowsePage, url: str | None = None) -> FetchPage:
         wait_for_selector=options.wait_for_selector,
         scroll_to_load=options.scroll_to_load,
         dismiss_overlays=options.dismiss_overlays,
+        obey_robots=asked.obey_robots,
     )
 
 

@@ -1,0 +1,138 @@
+"""Many pages for one request: every address has an outcome of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from msgspec import UNSET
+
+from actors.gateway.asking import Desk
+from actors.gateway.batch import BatchRequest, BatchResult, BatchSummary, ItemStatus, browse_all, status_of
+from protocol.browse import BrowseOptions
+from protocol.faults import Code, FaultError, fault
+from protocol.pages import BrowsePage
+from tests.unit.actors.gateway_data import FakeBus, browsed
+
+GOOD, BETTER, SILENT = "https://a.example/", "https://b.example/", "https://silent.example/"
+
+
+class Sites(FakeBus):
+    """Sites that answer by what their address says: `/CODE` fails so, the silent one never answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at_once = 0
+        self.most = 0
+
+    async def call(self, call: Any, args: Any, *, timeout_ms: int | None = None, wait_ms: int = 0) -> Any:
+        self.calls.append((call, args, timeout_ms, wait_ms))
+        self.at_once += 1
+        self.most = max(self.most, self.at_once)
+        try:
+            await anyio.lowlevel.checkpoint()
+            if args.url == SILENT:
+                await anyio.sleep_forever()
+            code = args.url.rpartition("/")[2]
+            if code:
+                raise FaultError(fault(Code(code)))
+            return browsed()
+        finally:
+            self.at_once -= 1
+
+
+async def read(bus: FakeBus, *urls: str, **options: Any) -> BatchResult:
+    with anyio.fail_after(5):
+        return await browse_all(Desk(bus, 0, "1"), BatchRequest(urls=urls, **options))
+
+
+async def test_one_failure_does_not_end_the_batch() -> None:
+    lost = f"{GOOD}HTTP_NOT_FOUND"
+
+    result = await read(Sites(), GOOD, lost, BETTER)
+
+    assert [item.status for item in result.items] == [ItemStatus.SUCCESS, ItemStatus.ERROR, ItemStatus.SUCCESS]
+    first, second, _ = result.items
+    assert first.result is not UNSET
+    assert (first.result.title, first.error) == ("Looms", UNSET)
+    assert second.error is not UNSET
+    assert second.error.context is not UNSET
+    assert (second.url, second.error.code, second.error.context.url) == (lost, Code.HTTP_NOT_FOUND, lost)
+    assert result.summary == BatchSummary(total=3, success=2, error=1)
+
+
+async def test_each_page_is_asked_for_as_the_options_say_and_robots_txt_is_obeyed() -> None:
+    bus, options = Sites(), BrowseOptions(max_latency_ms=900)
+
+    await read(bus, GOOD, options=options)
+
+    ((_, asked, timeout_ms, _),) = bus.calls
+    assert (asked, timeout_ms) == (BrowsePage(url=GOOD, options=options, obey_robots=True), 900)
+
+
+async def test_an_address_that_stands_there_twice_is_asked_for_once() -> None:
+    bus = Sites()
+
+    result = await read(bus, GOOD, BETTER, GOOD)
+
+    assert [args.url for _, args, *_ in bus.calls] == [GOOD, BETTER]
+    again = result.items[2]
+    assert (again.url, again.status, again.same_as, again.result) == (GOOD, ItemStatus.SUCCESS, 0, UNSET)
+    assert result.summary == BatchSummary(total=3, success=3)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (Code.RATE_LIMIT_EXCEEDED, ItemStatus.RATE_LIMITED),
+        (Code.BLOCKED_RATE_LIMITED, ItemStatus.RATE_LIMITED),
+        (Code.BLOCKED_BY_ROBOTS, ItemStatus.SKIPPED),
+        (Code.NETWORK_TIMEOUT, ItemStatus.TIMEOUT),
+        (Code.INTERNAL_DEADLINE, ItemStatus.TIMEOUT),
+        (Code.HTTP_NOT_FOUND, ItemStatus.ERROR),
+        (Code.SECURITY_URL_BLOCKED, ItemStatus.ERROR),
+    ],
+)
+def test_the_status_says_what_kind_of_failure_it_was(code: Code, status: ItemStatus) -> None:
+    assert status_of(fault(code)) is status
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+async def test_no_more_pages_are_read_at_once_than_were_asked_for(concurrency: int) -> None:
+    bus = Sites()
+
+    await read(bus, *(f"https://{number}.example/" for number in range(9)), concurrency=concurrency)
+
+    assert (bus.most, len(bus.calls)) == (concurrency, 9)
+
+
+async def test_what_is_not_done_in_time_is_told_apart_from_what_never_began() -> None:
+    result = await read(Sites(), GOOD, SILENT, BETTER, concurrency=1, timeout_ms=60)
+
+    assert [item.status for item in result.items] == [ItemStatus.SUCCESS, ItemStatus.TIMEOUT, ItemStatus.SKIPPED]
+    errors = [item.error.code for item in result.items[1:] if item.error is not UNSET]
+    assert errors == [Code.INTERNAL_DEADLINE, Code.INTERNAL_DEADLINE]
+    assert result.summary == BatchSummary(total=3, success=1, skipped=1, timeout=1)
+
+
+async def test_progress_is_told_of_each_address_that_is_done() -> None:
+    told: list[tuple[int, int]] = []
+
+    async def tell(done: int, total: int) -> None:
+        told.append((done, total))
+
+    asked = BatchRequest(urls=(GOOD, f"{BETTER}CONTENT_EMPTY", GOOD), concurrency=1)
+    await browse_all(Desk(Sites(), 0, "1"), asked, tell)
+
+    assert told == [(2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [b'{"urls":[]}', b'{"urls":[""]}', b'{"urls":["a"],"concurrency":9}', b'{"urls":["a"],"options":{"nope":1}}'],
+)
+def test_a_request_that_breaks_the_contract_is_refused_whole(request_: bytes) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(request_, type=BatchRequest)
