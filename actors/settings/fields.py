@@ -190,6 +190,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     browser_session_idle_ms: Annotated[
         int, Meta(ge=1_000, le=86_400_000, description="Milliseconds that a browser session lives without a call.")
     ] = 1_800_000
+    browser_javascript: Annotated[
+        bool,
+        Meta(
+            description="Whether execute_javascript runs scripts in the pages of browser sessions; for callers on this "
+            "machine alone."
+        ),
+    ] = False
     light_processes: Annotated[
         int,
         Meta(
