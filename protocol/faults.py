@@ -49,6 +49,7 @@ class Code(StrEnum):
     AUTH_SESSION_EXPIRED = "AUTH_SESSION_EXPIRED"
     AUTH_INVALID_CREDENTIALS = "AUTH_INVALID_CREDENTIALS"
     AUTH_MISSING_SESSION = "AUTH_MISSING_SESSION"
+    AUTH_INSUFFICIENT_SCOPE = "AUTH_INSUFFICIENT_SCOPE"
     RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
     CONTENT_REQUIRES_JS = "CONTENT_REQUIRES_JS"
     CONTENT_EMPTY = "CONTENT_EMPTY"
@@ -208,6 +209,9 @@ _LOOK_AGAIN = Action(
     tool_to_use="get_page_info",
 )
 _ASK_SITE = Action(action="ask_site", description="Ask whoever runs the site; its robots.txt keeps programs out.")
+_OTHER_KEY = Action(
+    action="use_other_key", description="Use a key or token with the scope that the message names, or ask for one."
+)
 _SECOND = {"priority": 2}
 
 
@@ -242,6 +246,9 @@ KINDS: Mapping[Code, Kind] = MappingProxyType(
         Code.AUTH_SESSION_EXPIRED: Kind(_C.AUTH, True, "The saved session has expired.", (_REFRESH, _then(_RETRY))),
         Code.AUTH_INVALID_CREDENTIALS: Kind(_C.AUTH, False, "The credentials were refused.", (_REPORT,)),
         Code.AUTH_MISSING_SESSION: Kind(_C.AUTH, False, "The page wants a login and no session was given.", (_LOG_IN,)),
+        Code.AUTH_INSUFFICIENT_SCOPE: Kind(
+            _C.AUTH, False, "The key or token is not good for this.", (_OTHER_KEY,)
+        ),
         Code.RATE_LIMIT_EXCEEDED: Kind(
             _C.RATE_LIMIT, True, "The site, or Weft, allows fewer requests.", (_WAIT, _SLOWER)
         ),

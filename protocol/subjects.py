@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar
 
+from protocol.access import KeyRecord, UsageRecord
 from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
 from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
@@ -185,6 +186,12 @@ PACE = Bucket("pace", HostPace, ttl_ms=86_400_000)
 """How each host is being asked by everybody together."""
 
 ROBOTS = Bucket("robots", RobotsFile, ttl_ms=30 * 86_400_000)
+KEYS = Bucket("keys", KeyRecord, sealed=True)
+"""The keys that were given out, by their ids, each as its hash; every gateway watches them."""
+
+USAGE = Bucket("usage", UsageRecord, ttl_ms=100 * 86_400_000)
+"""What each caller has used, by caller, day and replica of the gateway."""
+
 """The robots.txt of each origin; a site that cannot be reached is judged by its last one (RFC 9309 §2.3.1.4)."""
 
 

@@ -61,6 +61,7 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.ELEMENT_NOT_FOUND: 502,
         Code.EXECUTION_ERROR: 502,
         Code.SESSION_NOT_FOUND: 404,
+        Code.AUTH_INSUFFICIENT_SCOPE: 403,  # ours, not the site's
         Code.CONFIG_INVALID: 500,  # the operator's mistake
         Code.VALIDATION_INVALID_PACKET: 500,  # two of our actors disagree: the client's request was well formed
     }

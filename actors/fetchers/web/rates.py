@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 
 from msgspec.structs import replace
 
+from actors.rates import Rate, earliest, taken
 from protocol.manners import HostPace, Lease
 
 MAX_RETRY_AFTER_MS = 24 * 3_600_000
@@ -126,9 +127,8 @@ def _next(pace: HostPace, limits: Limits, now_ms: float) -> float:
     """Tell when the next slot is: GCRA lets a burst come early, never the rate grow."""
     if limits.interval_ms <= 0:
         return now_ms
-    tolerated = max(0.0, (limits.burst - 1) * limits.interval_ms - JITTER_MS)
-    earliest = max(now_ms, pace.arrival_ms - tolerated)
-    return max(earliest, pace.last_ms + limits.interval_ms) if limits.burst == 1 else earliest
+    slot = earliest(Rate(limits.interval_ms, limits.burst), pace.arrival_ms, now_ms, JITTER_MS)
+    return max(slot, pace.last_ms + limits.interval_ms) if limits.burst == 1 else slot
 
 
 def _slots(pace: HostPace, wish: Wish, limits: Limits, now_ms: float) -> tuple[HostPace, tuple[float, ...]]:
@@ -142,7 +142,8 @@ def _slots(pace: HostPace, wish: Wish, limits: Limits, now_ms: float) -> tuple[H
         if slot > wish.until_ms or (found and slot > now_ms + _HORIZON_MS):
             break
         found.append(slot)
-        pace = replace(pace, arrival_ms=max(pace.arrival_ms, slot) + limits.interval_ms, last_ms=slot)
+        arrival_ms = taken(Rate(limits.interval_ms, limits.burst), pace.arrival_ms, slot)
+        pace = replace(pace, arrival_ms=arrival_ms, last_ms=slot)
     return pace, tuple(found)
 
 
