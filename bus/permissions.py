@@ -9,6 +9,8 @@ from typing import Any
 from bus.transport import INBOX
 from protocol.subjects import (
     BROWSE,
+    BROWSER,
+    CAPTURES,
     REPLICA_GONE,
     REPLICA_READY,
     SESSION_DELETE,
@@ -106,11 +108,14 @@ def grant(
 
 
 def onlooker() -> Grant:
-    """Give the grant of the command line: it may ask for a page, look after logins, listen to everything, no more."""
-    asked = (BROWSE, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
+    """Give the grant of the command line, and of MCP over stdio: it may ask for pages, look after logins, and listen.
+
+    It may also fetch the pictures and downloads that came of its asking, and no more.
+    """
+    asked = (BROWSE, BROWSER, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
     asks = [subject for call in asked for subject in (call.pattern, cancel_subject(call.pattern))]
     return Grant(
-        (*asks, "$SRV.>", *_storing(CLAIMS)),
+        (*asks, "$SRV.>", *_storing(CLAIMS), *_storing(CAPTURES.name)),
         (">",),
         answers=False,
     )

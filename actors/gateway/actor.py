@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any, ClassVar
 
@@ -13,12 +13,14 @@ import msgspec
 import structlog
 from anyio import to_thread
 
-from actors.actor import Actor
+from actors.actor import Actor, hears
 from actors.gateway.edge import edge
+from actors.gateway.here import Here
 from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
-from protocol.subjects import Subject
+from protocol.progress import Progress
+from protocol.subjects import Objects, Subject
 
 log = structlog.stdlib.get_logger()
 
@@ -42,11 +44,18 @@ class Gateway(Actor):
         subjects.SESSION_HEALTH,
         subjects.SESSION_DELETE,
         subjects.SESSION_REFRESH,
+        subjects.BROWSER,
     )
+    stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
     seals: ClassVar[bool] = True
     """A login that is handed in is sealed before it travels."""
 
     listener: socket.socket | None = None
+    here: Here = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Be known to the other actors by the name of the replica."""
+        self.here = Here(self.bus.replica)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None, None]:
@@ -55,11 +64,16 @@ class Gateway(Actor):
         host, port = listener.getsockname()[:2]
         settings = msgspec.structs.replace(self.settings, port=port)
         async with (
-            edge(self.bus, settings, metadata.version("weft")) as (app, abandon),
+            edge(self.bus, settings, metadata.version("weft"), self.here) as (app, abandon),
             serving(app, listener, settings.drain_ms, abandon),
         ):
             log.info(LISTENING, host=host, port=port)
             yield
+
+    @hears(subjects.PROGRESS, at_once=1)
+    async def progressed(self, progress: Progress) -> None:
+        """Hear how far work is that somebody waits for here."""
+        self.here.watchers.hear(progress)
 
 
 def _listen(settings: Settings) -> socket.socket:
