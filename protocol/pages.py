@@ -23,16 +23,21 @@ from protocol.browse import (
 from protocol.confidence import Confidence, FieldConfidence
 from protocol.documents import Document, WebObservationSummary
 from protocol.faults import Code
+from protocol.progress import Watch
 
 Url = Annotated[str, Meta(min_length=1, max_length=MAX_URL_CHARS)]
 
 
 class BrowsePage(Struct, frozen=True, kw_only=True):
-    """BROWSE: get this page by the cheapest tier that can; with `obey_robots`, if the site lets programs have it."""
+    """BROWSE: get this page by the cheapest tier that can; with `obey_robots`, if the site lets programs have it.
+
+    `watch` is who wants to hear how far that is.
+    """
 
     url: Url
     options: BrowseOptions = BrowseOptions()
     obey_robots: bool = False
+    watch: Watch | None = None
 
 
 class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):

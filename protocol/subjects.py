@@ -13,6 +13,7 @@ from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, B
 from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.manners import HostPace, RobotsFile
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
+from protocol.progress import Progress
 from protocol.sessions import ListSessions, NamedSession, SavedSession, SaveSession, SessionList, SessionStatus
 from protocol.tierhistory import TierHistory
 from protocol.webcache import KeptAnswers
@@ -80,6 +81,10 @@ class Call(Subject[A], Generic[A, R]):
 @dataclass(frozen=True)
 class Event(Subject[A]):
     """Told; nobody need listen."""
+
+    def at(self, **tokens: str) -> Event[A]:
+        """Give the event with its slots filled; each token is letters, digits, `_` and `-`."""
+        return replace(self, pattern=fill(self.pattern, tokens), form=self.form or self.pattern)
 
 
 @dataclass(frozen=True)
@@ -162,6 +167,8 @@ BROWSER_AT = Call("browser.at.{replica}", AskBrowser, BrowserAnswer, timeout_ms=
 BROWSERS = Call("browser.list", ListBrowsers, BrowserList)
 
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
+PROGRESS = Event("events.progress.{replica}", Progress)
+"""How far work is, told to the replica that waits for it (see Watch)."""
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
 
@@ -179,6 +186,12 @@ CAPTURES = Objects("captures", ttl_ms=86_400_000, max_bytes=512 * 1024 * 1024)
 """Screenshots, PDFs and downloads, for a day: who asked for them fetches them long before."""
 
 
+KEYS = Bucket("keys", KeyRecord, sealed=True)
+"""The keys that were given out, by their ids, each as its hash; every gateway watches them."""
+
+USAGE = Bucket("usage", UsageRecord, ttl_ms=100 * 86_400_000)
+"""What each caller has used, by caller, day and replica of the gateway."""
+
 HTTP_CACHE = Bucket("http-cache", KeptAnswers, ttl_ms=86_400_000, sealed=True)
 """Answers of sites, private to the session that got them; each key is a place that holds the last that came there."""
 
@@ -186,12 +199,6 @@ PACE = Bucket("pace", HostPace, ttl_ms=86_400_000)
 """How each host is being asked by everybody together."""
 
 ROBOTS = Bucket("robots", RobotsFile, ttl_ms=30 * 86_400_000)
-KEYS = Bucket("keys", KeyRecord, sealed=True)
-"""The keys that were given out, by their ids, each as its hash; every gateway watches them."""
-
-USAGE = Bucket("usage", UsageRecord, ttl_ms=100 * 86_400_000)
-"""What each caller has used, by caller, day and replica of the gateway."""
-
 """The robots.txt of each origin; a site that cannot be reached is judged by its last one (RFC 9309 §2.3.1.4)."""
 
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from msgspec import structs
 
 from actors.gateway.translate import to_result
+from actors.gateway.watching import Watchers, watch
 from actors.sites import site_of
+from bus.ids import new_id
+from bus.objects import Store
 from bus.seal import Seal
 from bus.stats import Meter, Replica
 from protocol.browse import BrowseResult, Freshness
 from protocol.faults import Code, Fault, FaultError
 from protocol.pages import BrowsePage
-from protocol.subjects import BROWSE, Call
+from protocol.subjects import BROWSE, Call, Objects
 
 REFRESH_SESSION = "refresh_session"
 """The action that renews a login, and the tool that does it."""
+
+NAMING_BYTES = 32
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -36,6 +42,10 @@ class Asking(Protocol):
         """Ask, and return the answer; raises FaultError."""
         ...
 
+    async def objects(self, entry: Objects) -> Store:
+        """Give the files of an object store."""
+        ...
+
     def meter(self, subject: str) -> Meter:
         """Give a meter for what comes in here."""
         ...
@@ -49,21 +59,30 @@ class Asking(Protocol):
 
 @dataclass(frozen=True)
 class Desk:
-    """What the endpoints and the tools work with; `grace_ms` is what an actor that is being restarted gets."""
+    """What the endpoints and the tools work with; `grace_ms` is what an actor that is being restarted gets.
+
+    `naming` is the secret by which a caller's own browser session gets its id: one that all replicas have, so that each
+    finds the session.
+    """
 
     bus: Asking
     grace_ms: int
     version: str
+    watchers: Watchers = field(default_factory=lambda: Watchers(new_id()))
+    naming: bytes = field(default_factory=lambda: secrets.token_bytes(NAMING_BYTES), repr=False)
 
 
 async def browse(bus: Asking, page: BrowsePage, grace_ms: int, *, for_model: bool = False) -> BrowseResult:
     """Get a page within its budget; an actor that is being restarted gets `grace_ms` to come back.
 
-    A model gets as much of the page at once as it can take, unless a length was asked for.
+    A model gets as much of the page at once as it can take, unless a length was asked for. Whoever watches the work in
+    hand hears how far it is.
 
     Raises:
         FaultError: why there is none, told with the address.
     """
+    if page.watch is None and (who := watch()) is not None:
+        page = structs.replace(page, watch=who)
     try:
         browsed = await bus.call(BROWSE, _going_on(page), timeout_ms=page.options.max_latency_ms, wait_ms=grace_ms)
     except FaultError as error:

@@ -12,11 +12,13 @@ from starlette.types import ASGIApp
 from actors.gateway.access.gate import Gate, Marks, rules
 from actors.gateway.asking import Asking, Desk
 from actors.gateway.exchange import Exchanges
+from actors.gateway.here import Here
 from actors.gateway.mcp import http
 from actors.gateway.mcp.server import make_server
 from actors.gateway.rest import endpoints
 from actors.gateway.rest.routing import router
 from actors.settings import Settings
+from bus.ids import new_id
 
 
 class Edge(NamedTuple):
@@ -27,9 +29,13 @@ class Edge(NamedTuple):
 
 
 @asynccontextmanager
-async def edge(bus: Asking, settings: Settings, version: str) -> AsyncGenerator[Edge, None]:
-    """Make the application that listens at `settings.host` and `settings.port`; it works within the block."""
-    desk = Desk(bus, settings.restart_grace_ms, version)
+async def edge(bus: Asking, settings: Settings, version: str, here: Here | None = None) -> AsyncGenerator[Edge, None]:
+    """Make the application that listens at `settings.host` and `settings.port`; it works within the block.
+
+    `here` is what others on the bus speak to by the name of this replica; without it, none do.
+    """
+    here = here or Here(new_id())
+    desk = Desk(bus, settings.restart_grace_ms, version, here.watchers, settings.api_key.encode())
     manager = http.make_manager(make_server(desk))
     routes = router(desk, endpoints.ENDPOINTS, Route(http.PATH, http.PostOnly(manager)))
     allowed = rules(settings, endpoints.OPEN_PATHS)

@@ -28,6 +28,7 @@ class Navigator(Actor):
         subjects.VERIFY_PAGE,
         subjects.PAGE_BROWSED,
         subjects.WHY_ABSENT,
+        subjects.PROGRESS,
     )
 
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.TIER_HISTORY,)

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar, assert_never
 import anyio
 from msgspec import structs
 
-from actors.navigator import ladder, orders, trace
+from actors.navigator import ladder, orders, sayings, trace
 from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Outcome, Overtaken, Rejected, judged
 from actors.navigator.budget import EXPECTED_MS, Budget, budget
 from actors.navigator.experience import Early, Experience
@@ -23,6 +23,7 @@ from protocol.browse import RenderTier
 from protocol.faults import Code, FaultError
 from protocol.lifecycle import WhyAbsent
 from protocol.pages import Browsed, BrowsePage, Fetched, Verdict
+from protocol.progress import Progress
 from protocol.subjects import Call, Event
 
 A = TypeVar("A")
@@ -53,6 +54,7 @@ class Climb:
     grace_ms: int
     experience: Experience
     attempts: list[Attempt] = field(default_factory=list[Attempt])
+    steps: int = 0
     started: float = field(default_factory=time.monotonic)
 
     async def run(self) -> Browsed:
@@ -145,6 +147,7 @@ class Climb:
 
     async def _attempt(self, tier: RenderTier, *, wait_ms: int = 0) -> Attempt:
         before_ms = self._elapsed_ms()
+        await self._say(sayings.BEGINS[tier])
         outcome = await self._outcome(tier, wait_ms)
         return Attempt(tier, outcome, self._elapsed_ms() - before_ms)
 
@@ -198,6 +201,7 @@ class Climb:
             if url in seen or not orders.same_host(url, first.final_url) or self._left_ms() < EXPECTED_MS[first.tier]:
                 break
             seen.add(url)
+            await self._say(sayings.further_page(len(pages) + 1, wanted))
             page = await self._next(url, first.tier)
             if page is None:
                 break
@@ -225,6 +229,16 @@ class Climb:
             trace=trace.decision_trace(self.attempts, pages[0], duration_ms),
             pages=len(pages),
         )
+
+    async def _say(self, message: str) -> None:
+        """Tell whoever watches what comes next; it is no more than advice, and may be lost."""
+        watch, done = self.asked.watch, self.steps
+        if watch is None:
+            return
+        self.steps += 1
+        with suppress(FaultError, TransportError):
+            progress = Progress(token=watch.token, done=done, message=message)
+            await self.bus.tell(subjects.PROGRESS.at(replica=watch.replica), progress)
 
     async def _tell(self, answer: Fetched | None, code: Code | None) -> None:
         event = trace.page_browsed(self.asked.url, self.attempts, self._elapsed_ms(), answer=answer, code=code)

@@ -18,6 +18,7 @@ from bus import Bus
 from protocol.browse import TIERS, BrowseOptions, RenderTier
 from protocol.faults import Code, Fault, FaultContext, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, PageBrowsed
+from protocol.progress import Progress, Watch
 from protocol.subjects import Call, Event
 from tests.unit.actors.page_data import URL, verdict
 
@@ -37,6 +38,7 @@ class FakeBus:
 
     replies: dict[str, list[Reply]]
     told: list[PageBrowsed] = field(default_factory=list[PageBrowsed])
+    progress: list[tuple[str, Progress]] = field(default_factory=list[tuple[str, Progress]])
     calls: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
     limits: list[tuple[int | None, int]] = field(default_factory=list[tuple[int | None, int]])
     deaf: Exception | None = None
@@ -55,6 +57,9 @@ class FakeBus:
     async def tell(self, event: Event[A], args: A) -> None:
         if self.deaf is not None:
             raise self.deaf
+        if isinstance(args, Progress):
+            self.progress.append((event.pattern, args))
+            return
         self.told.append(cast("PageBrowsed", args))
 
     @property
@@ -97,12 +102,13 @@ async def browse(
     options: BrowseOptions = BrowseOptions(),  # noqa: B008 - frozen
     url: str = URL,
     known: Known | None = None,
+    watch: Watch | None = None,
 ) -> Browsed:
     navigator = Navigator(cast("Bus", fake), Settings(data_dir=Path("unused"), restart_grace_ms=2_000))
     if known is not None:
         navigator.experience = known
     with anyio.fail_after(5):
-        return await navigator.browse(BrowsePage(url=url, options=options))
+        return await navigator.browse(BrowsePage(url=url, options=options, watch=watch))
 
 
 async def fault_of(fake: FakeBus, options: BrowseOptions = BrowseOptions()) -> Fault:  # noqa: B008 - frozen

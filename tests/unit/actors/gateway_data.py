@@ -14,6 +14,8 @@ from msgspec import Struct
 
 from actors.settings import Settings
 from bus import tracing
+from bus.memory.blobs import HeldBlobs, MemoryBlobs
+from bus.objects import Store
 from bus.seal import Seal
 from bus.stats import BUCKET_BOUNDS_S, EndpointStats, Meter, Replica
 from bus.tracing import Attributes, Span, SpanKind, Value
@@ -28,6 +30,7 @@ from protocol.browse import (
 from protocol.confidence import FieldConfidence, Source, confidence, overall
 from protocol.documents import ExtractedTable, WebObservationSummary, untrusted
 from protocol.pages import Browsed
+from protocol.subjects import Objects
 from tests.unit.actors.page_data import SELECTORS, TITLES, URL, fetched
 
 KEY = "key-for-tests"
@@ -163,12 +166,15 @@ def traced() -> Generator[Recording, None, None]:
 class FakeBus:
     """A bus that answers every call with `outcome`: an answer, an error, or, when it is None, never."""
 
+    replica = "here"
+
     def __init__(self, outcome: Outcome = None, live: tuple[Replica, ...] | Exception = LIVE) -> None:
         self.outcome = outcome
         self.live = live
         self.seal: Seal | None = Seal.of(VAULT_KEY)
         self.calls: list[tuple[Any, ...]] = []
         self.meters: dict[str, Meter] = {}
+        self.blobs = MemoryBlobs(HeldBlobs(), lambda: None)
         self.asked = anyio.Event()
         self.cancelled = anyio.Event()
         self.release = anyio.Event()
@@ -181,6 +187,9 @@ class FakeBus:
         if self.outcome is None:
             await self._wait()
         return self.outcome
+
+    async def objects(self, entry: Objects) -> Store:
+        return Store(entry, self.blobs)
 
     def meter(self, subject: str) -> Meter:
         return self.meters.setdefault(subject, Meter(subject))

@@ -6,16 +6,19 @@ import anyio
 import pytest
 
 from actors.navigator.experience import Early, Start
+from bus import TransportError
 from protocol.browse import BrowseOptions
 from protocol.documents import PageParts, WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError, fault
 from protocol.lifecycle import Absence
 from protocol.page import PageFields
 from protocol.pages import Fetched
+from protocol.progress import Watch
 from tests.unit.actors.fake_fetchers import (
     CHEAP,
     MIDDLE,
     NEEDS_JS,
+    FakeBus,
     Known,
     browse,
     bus,
@@ -131,3 +134,52 @@ async def test_pages_in_a_circle_end() -> None:
     fake = bus(intelligence=[page(1, 2), page(2, 1)])
 
     assert (await browse(fake, BrowseOptions(follow_pagination=True))).pages == 2
+
+
+# -- progress ------------------------------------------------------------------------------------------------------
+
+
+MINE = Watch(replica="here", token="mine")
+
+
+async def said(fake: FakeBus, options: BrowseOptions) -> list[tuple[str, int, str]]:
+    await browse(fake, options, watch=MINE)
+
+    assert {progress.token for _, progress in fake.progress} == {"mine"}
+    return [(subject, progress.done, progress.message) for subject, progress in fake.progress]
+
+
+async def test_who_watches_hears_of_each_tier_as_it_begins() -> None:
+    fake = bus([NEEDS_JS, verdict()], intelligence=fetched(), lightweight=fetched(MIDDLE))
+
+    assert await said(fake, BrowseOptions()) == [
+        ("events.progress.here", 0, "Reading the page as the site sends it."),
+        ("events.progress.here", 1, "Running the scripts of the page without a browser."),
+    ]
+
+
+async def test_who_watches_hears_of_each_further_page() -> None:
+    fake = bus(intelligence=[page(1, 2), page(2, 3), page(3, None)])
+
+    assert await said(fake, BrowseOptions(follow_pagination=True, max_pages=3)) == [
+        ("events.progress.here", 0, "Reading the page as the site sends it."),
+        ("events.progress.here", 1, "Reading page 2 of at most 3."),
+        ("events.progress.here", 2, "Reading page 3 of at most 3."),
+    ]
+
+
+async def test_progress_that_cannot_be_told_ends_no_browse() -> None:
+    fake = bus(intelligence=fetched())
+    fake.deaf = TransportError("gone")
+
+    browsed = await browse(fake, watch=MINE)
+
+    assert browsed.page.tier is CHEAP
+
+
+async def test_nothing_is_told_of_a_browse_that_nobody_watches() -> None:
+    fake = bus(intelligence=fetched())
+
+    await browse(fake)
+
+    assert fake.progress == []
