@@ -13,7 +13,7 @@ from actors.fetchers.playwright.held import hold
 from actors.fetchers.sessions import Sessions
 from actors.settings import Settings
 from bus.seal import Seal, new_key
-from protocol.browsers import BrowserRecord
+from protocol.browsers.sessions import BrowserRecord
 from protocol.sessions import Cookie, OriginStorage, SessionState
 from protocol.subjects import SESSIONS
 from tests.bench.servers import bus_at, nats_server

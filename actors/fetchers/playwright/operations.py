@@ -12,8 +12,8 @@ from actors.fetchers.playwright.fetching import Fetching
 from actors.fetchers.playwright.held import Held
 from actors.fetchers.web import guard
 from bus import remaining_ms
-from protocol.browsers.done import Acted, Done, Navigated, Tabs
-from protocol.browsers.operations import CloseTab, ListTabs, Navigate
+from protocol.browsers.done import Acted, Done, Evaluated, Navigated, TabCreated, Tabs
+from protocol.browsers.operations import CloseTab, CreateTab, ExecuteJavascript, ListTabs, Navigate
 from protocol.browsers.pageinfo import PageRef
 from protocol.pages import FetchPage
 
@@ -38,13 +38,36 @@ async def _tabs(_fetching: Fetching, held: Held, _do: ListTabs) -> Done:
     return Tabs(tabs=held.tabs)
 
 
+async def _create_tab(fetching: Fetching, held: Held, do: CreateTab) -> Done:
+    number = held.add()
+    if do.url is None:
+        return TabCreated(tab_id=number, url=held.url(number))
+    await _navigate(fetching, held, Navigate(tab_id=number, url=do.url))
+    return TabCreated(tab_id=number, url=held.url(number))
+
+
+async def _execute(fetching: Fetching, held: Held, do: ExecuteJavascript) -> Done:
+    number = held.number(do.tab_id)
+    awake = held.is_awake(number)
+    page = await held.open(number)
+    if not awake:
+        await fetching.go(FetchPage(url=held.url(number)), held.context, page, _deadline_s())
+    return Evaluated(tab_id=number, result=await page.page.evaluate(do.script))
+
+
 async def _close_tab(_fetching: Fetching, held: Held, do: CloseTab) -> Done:
     await held.shut(held.number(do.tab_id))
     return Acted(success=True, tab_id=do.tab_id)
 
 
 OPERATIONS: Mapping[type, Callable[[Fetching, Held, Any], Awaitable[Done]]] = MappingProxyType(
-    {Navigate: _navigate, ListTabs: _tabs, CloseTab: _close_tab}
+    {
+        Navigate: _navigate,
+        ListTabs: _tabs,
+        CloseTab: _close_tab,
+        CreateTab: _create_tab,
+        ExecuteJavascript: _execute,
+    }
 )
 """What is done in a session, by the type of what is asked."""
 

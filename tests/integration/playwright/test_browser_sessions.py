@@ -17,18 +17,18 @@ from bus import Bus
 from bus.memory import Broker, MemoryTransport
 from bus.seal import Seal, new_key
 from protocol import subjects
-from protocol.browsers import (
-    AskBrowser,
-    BrowserAnswer,
-    CloseBrowser,
+from protocol.browsers.done import Done, Evaluated, Navigated, Tabs
+from protocol.browsers.operations import (
+    CloseSession,
     CloseTab,
-    ListBrowsers,
+    CreateSession,
+    CreateTab,
+    ExecuteJavascript,
     ListTabs,
     Navigate,
-    OpenBrowser,
     Operation,
-    ReadTab,
 )
+from protocol.browsers.sessions import AskBrowser, BrowserInfo, ListBrowsers
 from protocol.faults import Code, FaultError
 from tests.site import Site, serve_site
 
@@ -89,19 +89,37 @@ class World:
         await self.tasks.start(replica.live)
         return replica
 
-    async def do(self, do: Operation) -> BrowserAnswer:
-        return await self.bus.call(subjects.BROWSER, AskBrowser(do=do))
+    async def do(self, do: Operation, caller: str = "one", *, at_need: bool = False) -> Done:
+        asked = AskBrowser(do=do, caller=caller, at_need=at_need, local=True)
+        return (await self.bus.call(subjects.BROWSER, asked)).done
 
-    async def code(self, do: Operation) -> Code:
+    async def code(self, do: Operation, caller: str = "one") -> Code:
         with pytest.raises(FaultError) as caught:
-            await self.do(do)
+            await self.do(do, caller)
         return caught.value.fault.code
+
+    async def opens(self, url: str | None = None, session: str | None = None, profile: str | None = None) -> str:
+        return (await self.do(CreateSession(session_id=session, url=url, profile=profile))).session_id
+
+    async def tabs(self, session: str) -> Tabs:
+        told = await self.do(ListTabs(session_id=session))
+        assert isinstance(told, Tabs)
+        return told
+
+    async def words(self, session: str, tab: int | None = None) -> str:
+        """Read the page of a tab."""
+        done = await self.do(ExecuteJavascript(session_id=session, tab_id=tab, script="document.body.innerText"))
+        assert isinstance(done, Evaluated)
+        return str(done.result)
+
+    async def sessions(self, caller: str | None = None) -> tuple[BrowserInfo, ...]:
+        return (await self.bus.call(subjects.BROWSERS, ListBrowsers(caller=caller))).sessions
 
 
 @asynccontextmanager
 async def world(idle_ms: int = 1_800_000) -> AsyncGenerator[World]:
     """Run the site and a bus."""
-    settings = Settings(allow_private=("127.0.0.0/8",), browser_session_idle_ms=idle_ms)
+    settings = Settings(allow_private=("127.0.0.0/8",), browser_session_idle_ms=idle_ms, browser_javascript=True)
     with anyio.fail_after(55):
         async with (
             serve_site() as site,
@@ -113,118 +131,133 @@ async def world(idle_ms: int = 1_800_000) -> AsyncGenerator[World]:
             tasks.cancel_scope.cancel()
 
 
-def text_of(answer: BrowserAnswer) -> str:
-    assert answer.page is not None
-    return answer.page.document.content.markdown
-
-
 async def test_a_session_is_opened_used_and_closed() -> None:
     async with world() as here:
         await here.lives("r1")
-        opened = await here.do(OpenBrowser(url=here.site.url("/article")))
-        session = opened.session
-        second = await here.do(Navigate(session=session, url=here.site.url("/table?rows=2")))
-        first = await here.do(ReadTab(session=session, tab=1))
-        same = await here.do(Navigate(session=session, url=here.site.url("/text"), tab=2))
-        listed = await here.do(ListTabs(session=session))
-        left = await here.do(CloseTab(session=session, tab=1))
-        everything = await here.do(ListBrowsers())
-        await here.do(CloseBrowser(session=session))
+        session = await here.opens(here.site.url("/article"))
+        second = await here.do(CreateTab(session_id=session, url=here.site.url("/table?rows=2")))
+        first = await here.words(session, 1)
+        same = await here.do(Navigate(session_id=session, url=here.site.url("/text"), tab_id=2))
+        listed = await here.tabs(session)
+        await here.do(CloseTab(session_id=session, tab_id=1))
+        left = await here.tabs(session)
+        everything = await here.sessions()
+        await here.do(CloseSession(session_id=session))
 
         assert session.startswith("sess_")
         assert len(session) >= 27
-        assert text_of(first).startswith("Before a single row")
-        assert (opened.tab, second.tab, same.tab) == (1, 2, 2)
+        assert "Before a single row" in first
+        assert isinstance(same, Navigated)
+        assert (second.tab_id, same.tab_id, same.page.url, same.status_code) == (2, 2, here.site.url("/text"), 200)
         assert [(one.tab, one.url) for one in listed.tabs] == [
             (1, here.site.url("/article")),
             (2, here.site.url("/text")),
         ]
         assert listed.tabs[0].title == "How a loom is warped"
         assert [one.tab for one in left.tabs] == [2]
-        assert [(one.session, one.replica, one.tabs) for one in everything.sessions] == [(session, "r1", 1)]
-        assert await here.code(ListTabs(session=session)) is Code.SESSION_NOT_FOUND
-        assert (await here.do(ListBrowsers())).sessions == ()
+        assert [(one.session, one.replica, one.tabs) for one in everything] == [(session, "r1", 1)]
+        assert await here.code(ListTabs(session_id=session)) is Code.SESSION_NOT_FOUND
+        assert await here.sessions() == ()
 
 
 async def test_what_there_is_not_is_not_found() -> None:
     async with world() as here:
         await here.lives("r1")
 
-        assert await here.code(ReadTab(session=NOBODY)) is Code.SESSION_NOT_FOUND
-        assert await here.code(OpenBrowser(profile="me")) is Code.VALIDATION_INVALID_REQUEST
-        assert await here.code(OpenBrowser(url="file:///etc/passwd")) is Code.SECURITY_URL_BLOCKED
-        session = (await here.do(OpenBrowser())).session
-        assert await here.code(ReadTab(session=session)) is Code.VALIDATION_INVALID_REQUEST
-        assert await here.code(Navigate(session=session, url="http://10.0.0.1/")) is Code.SECURITY_ADDRESS_BLOCKED
-        assert (await here.do(ListTabs(session=session))).tabs == ()
-        assert await here.code(CloseTab(session=session, tab=9)) is Code.VALIDATION_INVALID_REQUEST
+        assert await here.code(ListTabs(session_id=NOBODY)) is Code.SESSION_NOT_FOUND
+        assert await here.code(CreateSession(profile="me")) is Code.VALIDATION_INVALID_REQUEST
+        assert await here.code(CreateSession(url="file:///etc/passwd")) is Code.SECURITY_URL_BLOCKED
+        session = await here.opens()
+        to_private = Navigate(session_id=session, url="http://10.0.0.1/")
+        assert await here.code(to_private) is Code.SECURITY_ADDRESS_BLOCKED
+        assert await here.code(CloseTab(session_id=session, tab_id=9)) is Code.VALIDATION_INVALID_REQUEST
+
+
+async def test_a_session_is_nobody_elses() -> None:
+    async with world() as here:
+        await here.lives("r1")
+        session = await here.opens(here.site.url("/article"))
+
+        assert await here.code(ListTabs(session_id=session), caller="two") is Code.SESSION_NOT_FOUND
+        await here.do(CloseSession(session_id=session), caller="two")
+        assert [one.session for one in await here.sessions("one")] == [session]
+        assert await here.sessions("two") == ()
+
+
+async def test_a_session_is_opened_at_need() -> None:
+    async with world() as here:
+        await here.lives("r1")
+        name = "sess_" + "C" * 22
+        went = await here.do(Navigate(session_id=name, url=here.site.url("/article")), at_need=True)
+
+        assert (went.session_id, went.tab_id) == (name, 1)
+        assert "Before a single row" in await here.words(name)
 
 
 async def test_who_names_a_session_opens_it_once() -> None:
     async with world() as here:
         await here.lives("r1")
         name = "sess_" + "B" * 22
-        first = await here.do(OpenBrowser(session=name, url=here.site.url("/article")))
-        again = await here.do(OpenBrowser(session=name, url=here.site.url("/article")))
+        first = await here.opens(here.site.url("/article"), session=name)
+        again = await here.opens(here.site.url("/article"), session=name)
 
-        assert (first.session, again.session, again.tabs) == (name, name, first.tabs)
+        assert (first, again) == (name, name)
+        assert [one.tab for one in (await here.tabs(name)).tabs] == [1]
+        assert here.site.hits["/article"] == 1
 
 
 async def test_any_replica_finds_it_and_another_goes_on_with_the_login_when_its_own_dies() -> None:
     async with world() as here:
         owner = await here.lives("r1")
-        opened = await here.do(OpenBrowser(url=here.site.url("/account/login?user=smith")))
-        session = opened.session
+        session = await here.opens(here.site.url("/account/login?user=smith"))
         await here.lives("r2")
         for _ in range(6):  # whichever replica is asked
-            page = await here.do(Navigate(session=session, url=here.site.url("/account"), tab=1))
-            assert "Hello, smith" in text_of(page)
-        before = (await here.do(ListBrowsers())).sessions
+            await here.do(Navigate(session_id=session, url=here.site.url("/account"), tab_id=1))
+            assert "Hello, smith" in await here.words(session)
+        before = await here.sessions()
 
         await owner.dies()
-        tabs = await here.do(ListTabs(session=session))
-        page = await here.do(ReadTab(session=session))
-        after = (await here.do(ListBrowsers())).sessions
+        tabs = await here.tabs(session)
+        words = await here.words(session)
+        after = await here.sessions()
 
         assert (before[0].replica, after[0].replica) == ("r1", "r2")
         assert [(one.tab, one.url, one.title) for one in tabs.tabs] == [(1, here.site.url("/account"), "Your account")]
-        assert "Hello, smith" in text_of(page)
-        assert "Visits kept here: 8." in text_of(page)
+        assert "Hello, smith" in words
+        assert "Visits kept here: 8." in words
 
 
 async def test_of_several_who_would_go_on_with_it_one_does() -> None:
     async with world() as here:
         owner = await here.lives("r1")
-        session = (await here.do(OpenBrowser(url=here.site.url("/account/login")))).session
+        session = await here.opens(here.site.url("/account/login"))
         await here.lives("r2")
         await here.lives("r3")
         await owner.dies()
-        seen = list[int]()
+        seen = list[int | None]()
 
         async def count() -> None:
-            answer = await here.do(Navigate(session=session, url=here.site.url("/account")))
-            assert answer.tab is not None
-            seen.append(answer.tab)
+            seen.append((await here.do(CreateTab(session_id=session, url=here.site.url("/account")))).tab_id)
 
         async with anyio.create_task_group() as tasks:
             for _ in range(4):
                 tasks.start_soon(count)
 
-        assert sorted(seen) == [2, 3, 4, 5]
-        (one,) = (await here.do(ListBrowsers())).sessions
+        assert sorted(number or 0 for number in seen) == [2, 3, 4, 5]
+        (one,) = await here.sessions()
         assert (one.tabs, one.replica in ("r2", "r3")) == (5, True)
 
 
-async def test_calls_on_one_session_are_done_one_after_another() -> None:
+async def test_calls_on_one_tab_are_done_one_after_another() -> None:
     async with world() as here:
         await here.lives("r1")
-        session = (await here.do(OpenBrowser(url=here.site.url("/account/login")))).session
+        session = await here.opens(here.site.url("/account/login"))
 
         async with anyio.create_task_group() as tasks:
             for _ in range(5):
-                tasks.start_soon(here.do, Navigate(session=session, url=here.site.url("/account"), tab=1))
+                tasks.start_soon(here.do, Navigate(session_id=session, url=here.site.url("/account"), tab_id=1))
 
-        (tab,) = (await here.do(ListTabs(session=session))).tabs
+        (tab,) = (await here.tabs(session)).tabs
         assert tab.url == here.site.url("/account")
         assert here.site.last("/account").headers["cookie"].endswith(".6")
 
@@ -232,62 +265,62 @@ async def test_calls_on_one_session_are_done_one_after_another() -> None:
 async def test_what_a_session_does_with_a_login_is_kept_of_the_login() -> None:
     async with world() as here:
         replica = await here.lives("r1")
-        await here.do(OpenBrowser(url=here.site.url("/account/login?user=smith"), profile="me"))
+        await here.opens(here.site.url("/account/login?user=smith"), profile="me")
         table = await replica.bus.table(subjects.SESSIONS)
         (key,) = await table.names()
         found = await table.get(key)
         assert found is not None
         assert found.value is not None
 
-        second = await here.do(OpenBrowser(url=here.site.url("/account"), profile="me"))
+        second = await here.opens(here.site.url("/account"), profile="me")
 
         assert [one.name for one in found.value.state.cookies] == ["session_id"]
-        assert "Hello, smith" in text_of(second)
+        assert "Hello, smith" in await here.words(second)
 
 
 async def test_its_databases_come_along() -> None:
     async with world() as here:
         owner = await here.lives("r1")
-        opened = await here.do(OpenBrowser(url=here.site.url("/account/database")))
+        session = await here.opens(here.site.url("/account/database"))
+        first = await here.words(session)
         await owner.dies()
         await here.lives("r2")
 
-        again = await here.do(ReadTab(session=opened.session))
-
-        assert (text_of(opened).strip(), text_of(again).strip()) == ("Turn 1.", "Turn 2.")
+        assert (first.strip(), (await here.words(session)).strip()) == ("Turn 1.", "Turn 2.")
 
 
 async def test_what_a_page_has_removed_stays_removed() -> None:
     async with world() as here:
         owner = await here.lives("r1")
-        session = (await here.do(OpenBrowser(url=here.site.url("/account/login")))).session
+        session = await here.opens(here.site.url("/account/login"))
         await owner.dies()
         await here.lives("r2")
-        left = await here.do(Navigate(session=session, url=here.site.url("/account/leave")))
-        again = await here.do(Navigate(session=session, url=here.site.url("/account/left"), tab=1))
+        await here.do(Navigate(session_id=session, url=here.site.url("/account/leave")))
+        left = await here.words(session)
+        await here.do(Navigate(session_id=session, url=here.site.url("/account/left"), tab_id=1))
 
-        assert "Before 1, now 0." in text_of(left)
-        assert "now 0." in text_of(again)
+        assert "Before 1, now 0." in left
+        assert "now 0." in await here.words(session)
 
 
 async def test_when_the_browser_dies_the_session_goes_on_in_a_fresh_one() -> None:
     async with world() as here:
         replica = await here.lives("r1")
-        session = (await here.do(OpenBrowser(url=here.site.url("/account/login?user=smith")))).session
+        session = await here.opens(here.site.url("/account/login?user=smith"))
         engine = replica.actor.browser.engine
         assert engine is not None
         assert engine.raw is not None
         await engine.raw.close()
 
-        page = await here.do(Navigate(session=session, url=here.site.url("/account"), tab=1))
+        await here.do(Navigate(session_id=session, url=here.site.url("/account"), tab_id=1))
 
-        assert "Hello, smith" in text_of(page)
+        assert "Hello, smith" in await here.words(session)
 
 
 async def test_nothing_of_a_session_lies_in_the_open() -> None:
     async with world() as here:
         await here.lives("r1")
-        await here.do(OpenBrowser(url=here.site.url("/account/login?user=needle")))
+        await here.opens(here.site.url("/account/login?user=needle"))
 
         entries = here.broker.tables["browser_sessions"].entries.values()
         assert len(entries) == 1
@@ -297,21 +330,21 @@ async def test_nothing_of_a_session_lies_in_the_open() -> None:
 async def test_an_idle_session_ends() -> None:
     async with world(idle_ms=1_000) as here:
         await here.lives("r1")
-        session = (await here.do(OpenBrowser())).session
+        session = await here.opens()
 
-        while (await here.do(ListBrowsers())).sessions:
+        while await here.sessions():
             await anyio.sleep(0.05)
 
-        assert await here.code(ListTabs(session=session)) is Code.SESSION_NOT_FOUND
+        assert await here.code(ListTabs(session_id=session)) is Code.SESSION_NOT_FOUND
 
 
 async def test_a_session_has_twenty_tabs_at_most() -> None:
     async with world() as here:
         await here.lives("r1")
-        session = (await here.do(OpenBrowser())).session
-        for _ in range(20):
-            await here.do(Navigate(session=session, url=here.site.url("/text")))
+        session = await here.opens()
+        while len((await here.tabs(session)).tabs) < 20:
+            await here.do(CreateTab(session_id=session))
 
-        assert await here.code(Navigate(session=session, url=here.site.url("/text"))) is Code.INTERNAL_BUSY
-        await here.do(CloseTab(session=session, tab=3))
-        assert (await here.do(Navigate(session=session, url=here.site.url("/text")))).tab == 21
+        assert await here.code(CreateTab(session_id=session)) is Code.INTERNAL_BUSY
+        await here.do(CloseTab(session_id=session, tab_id=3))
+        assert (await here.do(CreateTab(session_id=session))).tab_id == 21
