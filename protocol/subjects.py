@@ -10,8 +10,11 @@ from typing import Any, Generic, Self, TypeVar
 from protocol.access import KeyRecord, UsageRecord
 from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
+from protocol.edge import CallCancelled, ClientReply, ReplyTaken
+from protocol.domains import AskDomain, DomainKnowledge, Foreseen, ForeseePage, Preview
 from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.manners import HostPace, RobotsFile
+from protocol.offers import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Logged, Offer, OfferAnswer, OfferNews
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
 from protocol.progress import Progress
 from protocol.sessions import ListSessions, NamedSession, SavedSession, SaveSession, SessionList, SessionStatus
@@ -152,6 +155,9 @@ def matches(subject: str, wildcard: str) -> bool:
 
 BROWSE = Call("web.browse", BrowsePage, Browsed, timeout_ms=MAX_LATENCY_MS)
 FETCH = Call("web.fetch.{tier}", FetchPage, Fetched)
+PREVIEW = Call("web.preview", BrowsePage, Preview, timeout_ms=5_000)
+DOMAIN = Call("web.domain", AskDomain, DomainKnowledge, timeout_ms=5_000)
+FORESEE = Call("web.foresee", ForeseePage, Foreseen, timeout_ms=2_000)
 WHY_ABSENT = Call("actor.absent.{actor}", WhyAbsent, Absence, timeout_ms=1_000)
 VERIFY_PAGE = Call("verify.page", PageClaim, Verdict, timeout_ms=5_000)
 
@@ -166,9 +172,21 @@ BROWSER_AT = Call("browser.at.{replica}", AskBrowser, BrowserAnswer, timeout_ms=
 """The same, asked of the replica in which the session lives."""
 BROWSERS = Call("browser.list", ListBrowsers, BrowserList)
 
+OFFERED = Call("offers.{actor}", AskOffer, OfferAnswer, idempotent=False, timeout_ms=MAX_ASK_MS)
+"""What an actor brings to MCP, asked of it by its name."""
+
+EDGE_REPLY = Call("edge.reply.{replica}", ClientReply, ReplyTaken, timeout_ms=5_000)
+"""A client's reply that came in at another replica of the gateway than the one that waits for it."""
+
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
 PROGRESS = Event("events.progress.{replica}", Progress)
 """How far work is, told to the replica that waits for it (see Watch)."""
+OFFER_NEWS = Event("events.offers.news", OfferNews)
+"""What has changed of what an actor brings to MCP."""
+OFFER_LOGGED = Event("events.offers.log.{replica}", Logged)
+"""A line of the log of what was asked of an offering actor, told to the replica that asked."""
+CALL_CANCELLED = Event("events.edge.cancelled", CallCancelled)
+"""Told to all replicas of the gateway: without sessions nobody knows which of them works on the call."""
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)
 REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
 
@@ -191,6 +209,9 @@ KEYS = Bucket("keys", KeyRecord, sealed=True)
 
 USAGE = Bucket("usage", UsageRecord, ttl_ms=100 * 86_400_000)
 """What each caller has used, by caller, day and replica of the gateway."""
+
+OFFERS = Bucket("offers", Offer, ttl_ms=OFFER_TTL_MS)
+"""What actors bring to MCP, by `name.replica`; whoever no longer repeats it is gone."""
 
 HTTP_CACHE = Bucket("http-cache", KeptAnswers, ttl_ms=86_400_000, sealed=True)
 """Answers of sites, private to the session that got them; each key is a place that holds the last that came there."""

@@ -17,6 +17,7 @@ from protocol.pages import Fetched, FetchPage, PageClaim, Verdict
 from protocol.subjects import (
     BROWSE,
     FETCH,
+    OFFERED,
     PAGE_BROWSED,
     REPLICA_GONE,
     VERIFY_PAGE,
@@ -83,8 +84,8 @@ def test_it_may_do_what_it_declares_and_nothing_else() -> None:
 
 # -- all of them ---------------------------------------------------------------------------------------------------
 
-ENTRIES = {name: entry for name, entry in table() if isinstance(entry, Subject) and entry is not WHY_ABSENT}
-"""What handlers speak of; why an actor is absent is answered by the runtime in its place."""
+ENTRIES = {name: entry for name, entry in table() if isinstance(entry, Subject) and entry not in (WHY_ABSENT, OFFERED)}
+"""What handlers speak of; the runtime says why an actor is absent, and what is offered is answered by who offers it."""
 
 KINDS = kinds()
 
@@ -110,7 +111,7 @@ def test_every_call_is_answered_by_exactly_one_actor(pattern: str) -> None:
 def test_an_actor_speaks_of_subjects_of_the_table_alone(name: str) -> None:
     spoken = (*KINDS[name].makes, *(handler.subject for handler in handlers(KINDS[name])))
 
-    written = {WHY_ABSENT.pattern, *(entry.pattern for entry in ENTRIES.values())}
+    written = {WHY_ABSENT.pattern, OFFERED.pattern, *(entry.pattern for entry in ENTRIES.values())}
     assert {subject.form or subject.pattern for subject in spoken} <= written
 
 

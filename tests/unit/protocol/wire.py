@@ -15,6 +15,7 @@ from protocol.codec import encode
 from protocol.documents import Content, Document, Trust, WebObservationChunk
 from protocol.faults import Action, Code, fault
 from protocol.lifecycle import Cancel
+from protocol.offers import ResourceContents
 from protocol.packets import Assistant, Request, Response
 from protocol.subjects import Bucket, Call, Objects, Subject, table
 
@@ -159,6 +160,11 @@ def _mended_citation(row: dict[str, Any]) -> dict[str, Any]:
     return row if row.get("source_id") or row.get("doc_id") else {**row, "doc_id": "doc"}
 
 
+def _mended_contents(row: dict[str, Any]) -> dict[str, Any]:
+    held = {"text": row["text"]} if "text" in row else {"blob": row.get("blob", "")}
+    return {name: value for name, value in row.items() if name not in {"text", "blob"}} | held
+
+
 _MENDS: dict[Any, Callable[[dict[str, Any]], dict[str, Any]]] = {
     Document: _mended_document,
     WebObservationChunk: _mended_chunk,
@@ -166,4 +172,5 @@ _MENDS: dict[Any, Callable[[dict[str, Any]], dict[str, Any]]] = {
     Action: _mended_action,
     Response: _mended_response,
     Citation: _mended_citation,
+    ResourceContents: _mended_contents,
 }
