@@ -26,10 +26,10 @@ from protocol.faults import KINDS, Action
 from protocol.packets import Request, Response
 from protocol.schemas import messages
 from protocol.subjects import Bucket, Call, Event, Objects, Subject, Work, table
+from scripts import edge_pages, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
-NOTE = "<!-- Written by scripts/generate_docs.py: change the code, then run it. -->"
 SHOWN_LINES = 40
 WIDTH = 100
 
@@ -77,6 +77,8 @@ def pages() -> dict[str, str]:
         "errors.md": errors_page(),
         "settings.md": settings_page(),
         "cli.md": cli_page(),
+        "tools.md": edge_pages.tools_page(),
+        "rest.md": edge_pages.rest_page(),
         **schemas,
     }
 
@@ -86,25 +88,25 @@ def subjects_page() -> str:
     answering, making = _actors()
     rows = [_subject_row(name, entry, answering, making) for name, entry in table() if isinstance(entry, Subject)]
     buckets = [
-        (name, f"`{entry.name}`", f"`{entry.value.__name__}`", str(entry.history), _ms(entry.ttl_ms))
+        (name, f"`{entry.name}`", f"`{entry.value.__name__}`", str(entry.history), markdown.ms(entry.ttl_ms))
         for name, entry in table()
         if isinstance(entry, Bucket)
     ]
     head = ("Name", "Subject", "Kind", "Sent", "Answer", "Idempotent", "Deadline", "Answered by", "Made by")
     parts = [
         SUBJECTS_TEXT,
-        _table(head, rows),
+        markdown.table(head, rows),
     ]
     if buckets:
-        parts += ["## Buckets", _table(("Name", "Bucket", "Value", "History", "Kept for"), buckets)]
+        parts += ["## Buckets", markdown.table(("Name", "Bucket", "Value", "History", "Kept for"), buckets)]
     stores = [
-        (name, f"`{entry.name}`", _ms(entry.ttl_ms), f"{entry.max_bytes:_} bytes")
+        (name, f"`{entry.name}`", markdown.ms(entry.ttl_ms), f"{entry.max_bytes:_} bytes")
         for name, entry in table()
         if isinstance(entry, Objects)
     ]
     if stores:
-        parts += ["## Object stores", _table(("Name", "Store", "Kept for", "Room"), stores)]
-    return _page("Subjects", parts)
+        parts += ["## Object stores", markdown.table(("Name", "Store", "Kept for", "Room"), stores)]
+    return markdown.page("Subjects", parts)
 
 
 def _subject_row(
@@ -115,9 +117,9 @@ def _subject_row(
     kind, idempotent, deadline = "subject", "", ""
     match entry:
         case Call():
-            kind, idempotent, deadline = "call", "yes" if entry.idempotent else "no", _ms(entry.timeout_ms)
+            kind, idempotent, deadline = "call", "yes" if entry.idempotent else "no", markdown.ms(entry.timeout_ms)
         case Work():
-            kind, deadline = "work", f"{_ms(entry.ack_wait_ms)}, {entry.max_deliver} times"
+            kind, deadline = "work", f"{markdown.ms(entry.ack_wait_ms)}, {entry.max_deliver} times"
         case Event():
             kind = "event"
         case _:
@@ -130,7 +132,7 @@ def permissions_page() -> str:
     """Tell what each actor may say and hear, as nats-server reads it."""
     users = {"supervisor": ("U...", EVERYTHING), "onlooker": ("U...", onlooker())}
     users |= {name: ("U...", grant_of(kind)) for name, kind in kinds().items()}
-    return _page("Permissions", [PERMISSIONS_TEXT, f"```text\n{users_block(users)}\n```"])
+    return markdown.page("Permissions", [PERMISSIONS_TEXT, f"```text\n{users_block(users)}\n```"])
 
 
 def _actors() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
@@ -159,17 +161,17 @@ def messages_page() -> str:
     index = [(f"`{name}`", f"[schema](schemas/{name}.json)") for name in messages()]
     parts = [
         MESSAGES_TEXT,
-        _table(("Message", "JSON Schema"), index),
+        markdown.table(("Message", "JSON Schema"), index),
         "## Types",
     ]
     for cls, rows in sorted(_structs().items(), key=lambda pair: pair[0].__name__):
         parts += [f"### {cls.__name__}", " ".join(inspect.cleandoc(cls.__doc__ or "").split())]
         parts += (
-            [_table(("Value",) if issubclass(cls, Enum) else ("Field", "Type", "Default", "Meaning"), rows)]
+            [markdown.table(("Value",) if issubclass(cls, Enum) else ("Field", "Type", "Default", "Meaning"), rows)]
             if rows
             else []
         )
-    return _page("Messages", parts)
+    return markdown.page("Messages", parts)
 
 
 def _structs() -> dict[type, list[tuple[str, ...]]]:
@@ -261,7 +263,9 @@ def errors_page() -> str:
         for code, kind in KINDS.items()
     ]
     text = "Every error has one of these codes. Its actions are to be tried in order; `tool` is the MCP tool to call."
-    return _page("Errors", [text, _table(("Code", "Category", "Retryable", "Meaning", "What to do"), rows)])
+    return markdown.page(
+        "Errors", [text, markdown.table(("Code", "Category", "Retryable", "Meaning", "What to do"), rows)]
+    )
 
 
 def _steps(actions: Iterable[Action]) -> str:
@@ -269,7 +273,7 @@ def _steps(actions: Iterable[Action]) -> str:
 
 
 def _step(action: Action) -> str:
-    hints = [f"after {_ms(action.suggested_delay_ms)}"] * bool(action.suggested_delay_ms)
+    hints = [f"after {markdown.ms(action.suggested_delay_ms)}"] * bool(action.suggested_delay_ms)
     hints += [f"tool `{action.tool_to_use}`"] * bool(action.tool_to_use)
     hints += [f"`{json.dumps(action.parameters)}`"] * bool(action.parameters)
     return f"{action.priority}. `{action.action}`: {action.description}" + (f" ({', '.join(hints)})" if hints else "")
@@ -287,7 +291,9 @@ def settings_page() -> str:
         "A setting is read from its default, then `config/weft.toml`, then the file of `--config`, then the variable, "
         "then the option of the command line; the last one wins. In a file its name is the key."
     )
-    return _page("Settings", [text, _table(("Name and TOML key", "Variable", "Type", "Default", "Meaning"), rows)])
+    return markdown.page(
+        "Settings", [text, markdown.table(("Name and TOML key", "Variable", "Type", "Default", "Meaning"), rows)]
+    )
 
 
 def cli_page() -> str:
@@ -299,7 +305,7 @@ def cli_page() -> str:
     parts: list[str] = []
     for path, text in _help(get_command(app), "weft", None):
         parts += [f"## `{path}`", f"```text\n{text}\n```"]
-    return _page("Command line", parts)
+    return markdown.page("Command line", parts)
 
 
 def _help(command: Any, name: str, parent: Any) -> Iterator[tuple[str, str]]:
@@ -311,21 +317,6 @@ def _help(command: Any, name: str, parent: Any) -> Iterator[tuple[str, str]]:
 
 
 _SAME_EVERYWHERE: dict[str, Any] = {"terminal_width": WIDTH, "max_content_width": WIDTH, "color": False}
-
-
-def _page(title: str, parts: Iterable[str]) -> str:
-    return "\n\n".join([f"# {title}", NOTE, *parts]) + "\n"
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *(tuple(cell.replace("|", "\\|") for cell in row) for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _ms(value: int | None) -> str:
-    if value is None:
-        return "ever"
-    return f"{value / 1000:g} s" if value >= 1000 else f"{value} ms"  # noqa: PLR2004 - milliseconds of a second
 
 
 def _present() -> list[Path]:
