@@ -10,8 +10,8 @@ from typing import Any, Generic, Self, TypeVar
 from protocol.access import KeyRecord, UsageRecord
 from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
-from protocol.edge import CallCancelled, ClientReply, ReplyTaken
 from protocol.domains import AskDomain, DomainKnowledge, Foreseen, ForeseePage, Preview
+from protocol.edge import CallCancelled, ClientReply, ReplyTaken
 from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.manners import HostPace, RobotsFile
 from protocol.offers import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Logged, Offer, OfferAnswer, OfferNews

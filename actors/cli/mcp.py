@@ -20,6 +20,10 @@ def mcp(*, config: ConfigFile = None, data_dir: DataDir = None, log_level: LogLe
 
 async def _serve(loaded: Loaded) -> None:
     from actors.gateway.mcp.stdio import serve_stdio  # noqa: PLC0415 - imports the MCP SDK
+    from actors.gateway.watching import Watchers  # noqa: PLC0415 - imports anyio's streams
+    from protocol.subjects import PROGRESS  # noqa: PLC0415 - imports the table of subjects
 
     async with connected_or_private(loaded) as bus:
-        await serve_stdio(bus, loaded.settings)
+        watchers = Watchers(bus.replica)
+        await bus.serve(PROGRESS.answered_by(bus.replica), watchers.heard, at_once=1)
+        await serve_stdio(bus, loaded.settings, watchers)

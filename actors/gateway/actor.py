@@ -13,12 +13,13 @@ import msgspec
 import structlog
 from anyio import to_thread
 
-from actors.actor import Actor, hears
+from actors.actor import Actor, handles, hears
 from actors.gateway.edge import edge
 from actors.gateway.here import Here
 from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
+from protocol.edge import CallCancelled, ClientReply, ReplyTaken
 from protocol.progress import Progress
 from protocol.subjects import Objects, Subject
 
@@ -45,6 +46,8 @@ class Gateway(Actor):
         subjects.SESSION_DELETE,
         subjects.SESSION_REFRESH,
         subjects.BROWSER,
+        subjects.EDGE_REPLY,
+        subjects.CALL_CANCELLED,
     )
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
     seals: ClassVar[bool] = True
@@ -73,7 +76,17 @@ class Gateway(Actor):
     @hears(subjects.PROGRESS, at_once=1)
     async def progressed(self, progress: Progress) -> None:
         """Hear how far work is that somebody waits for here."""
-        self.here.watchers.hear(progress)
+        await self.here.watchers.heard(progress)
+
+    @handles(subjects.EDGE_REPLY, at_once=64)
+    async def replied(self, reply: ClientReply) -> ReplyTaken:
+        """Take the reply of a client that came in at another replica."""
+        return ReplyTaken(taken=self.here.questions.take(reply))
+
+    @hears(subjects.CALL_CANCELLED, at_once=1)
+    async def cancelled(self, call: CallCancelled) -> None:
+        """Stop what a client wants no more, if it is done here."""
+        self.here.underway.cancel(call)
 
 
 def _listen(settings: Settings) -> socket.socket:

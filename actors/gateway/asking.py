@@ -19,7 +19,7 @@ from bus.stats import Meter, Replica
 from protocol.browse import BrowseResult, Freshness
 from protocol.faults import Code, Fault, FaultError
 from protocol.pages import BrowsePage
-from protocol.subjects import BROWSE, Call, Objects
+from protocol.subjects import BROWSE, Call, Event, Objects
 
 REFRESH_SESSION = "refresh_session"
 """The action that renews a login, and the tool that does it."""
@@ -44,6 +44,10 @@ class Asking(Protocol):
 
     async def objects(self, entry: Objects) -> Store:
         """Give the files of an object store."""
+        ...
+
+    async def tell(self, event: Event[A], args: A) -> None:
+        """Tell whoever listens; raises FaultError."""
         ...
 
     def meter(self, subject: str) -> Meter:

@@ -15,6 +15,7 @@ from actors.gateway.exchange import Exchanges
 from actors.gateway.here import Here
 from actors.gateway.mcp import http
 from actors.gateway.mcp.server import make_server
+from actors.gateway.mcp.toolsets import toolsets_of
 from actors.gateway.rest import endpoints
 from actors.gateway.rest.routing import router
 from actors.settings import Settings
@@ -36,9 +37,9 @@ async def edge(bus: Asking, settings: Settings, version: str, here: Here | None 
     """
     here = here or Here(new_id())
     desk = Desk(bus, settings.restart_grace_ms, version, here.watchers, settings.api_key.encode())
-    manager = http.make_manager(make_server(desk))
-    routes = router(desk, endpoints.ENDPOINTS, Route(http.PATH, http.PostOnly(manager)))
+    mcp = http.Endpoint(make_server(desk), desk, here, toolsets_of(settings))
+    routes = router(desk, endpoints.ENDPOINTS, Route(http.PATH, mcp))
     allowed = rules(settings, endpoints.OPEN_PATHS)
     exchanges = Exchanges(Gate(routes, allowed), endpoints.PATHS | {http.PATH}, endpoints.PROBES, bus.meter("http"))
-    async with manager.run():
+    async with mcp.running():
         yield Edge(Marks(exchanges, allowed), exchanges.abandon)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from actors.gateway.mcp.questions import Questions
+from actors.gateway.mcp.underway import Underway
 from actors.gateway.watching import Watchers
 
 
 class Here:
-    """A replica of the gateway, as the others know it: who waits in it for what."""
+    """A replica of the gateway, as the others know it: who waits in it for what, and what is being done."""
 
     def __init__(self, replica: str) -> None:
-        """Begin with nobody who waits."""
+        """Begin with nothing in hand."""
         self.replica = replica
         self.watchers = Watchers(replica)
+        self.questions = Questions(replica)
+        self.underway = Underway()

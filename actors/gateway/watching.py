@@ -51,6 +51,10 @@ class Watchers:
     replica: str
     _ears: dict[str, _Ear] = field(default_factory=dict[str, _Ear])
 
+    async def heard(self, progress: Progress) -> None:
+        """Hear an event of the bus."""
+        self.hear(progress)
+
     def hear(self, progress: Progress) -> None:
         """Pass on what was told to this replica; nobody may be waiting any more."""
         ear = self._ears.get(progress.token)

@@ -74,6 +74,86 @@ class Settings(Struct, frozen=True, kw_only=True):
         tuple[Word, ...],
         Meta(description="Origin headers that the gateway accepts besides its own, such as https://console.example."),
     ] = ()
+    toolsets: Annotated[
+        tuple[Literal["core", "browser", "runs"], ...],
+        Meta(
+            min_length=1,
+            description="MCP tools that are listed and may be called, where the address (`/mcp?toolsets=core`) names "
+            "no others.",
+        ),
+    ] = ("core", "browser", "runs")
+    public_url: Annotated[
+        str,
+        Meta(
+            pattern=r"^(?:https?://[^\s/?#@]+)?$",
+            description="Address that clients know this gateway by, such as https://weft.example, where it is not the "
+            "one it listens on; its host and origin are accepted.",
+        ),
+    ] = ""
+    trusted_proxies: Annotated[
+        tuple[Word, ...],
+        Meta(
+            description="Addresses and networks in CIDR form of reverse proxies, whose X-Forwarded-For says where a "
+            "request comes from."
+        ),
+    ] = ()
+    oauth_issuer: Annotated[
+        str,
+        Meta(
+            pattern=r"^(?:https?://[^\s?#@]+)?$",
+            description="Authorization server (OAuth 2.1) whose access tokens are let in besides keys; empty: none.",
+        ),
+    ] = ""
+    oauth_audience: Annotated[
+        tuple[Word, ...],
+        Meta(
+            description="Audiences that an access token may be for; empty: public_url, with and without /mcp, as "
+            "RFC 8707 has it.",
+        ),
+    ] = ()
+    oauth_jwks_url: Annotated[
+        str,
+        Meta(
+            pattern=r"^(?:https?://[^\s#@]+)?$",
+            description="Where the keys of oauth_issuer are (JWKS); empty: where its metadata say, on its own host.",
+        ),
+    ] = ""
+    rate_per_minute: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000_000,
+            description="Requests a minute that one replica of the gateway takes of one key; 0: as many as come.",
+        ),
+    ] = 6_000
+    rate_burst: Annotated[
+        int, Meta(ge=1, le=1_000_000, description="Requests of one key at once before rate_per_minute counts.")
+    ] = 600
+    rate_anonymous_per_minute: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000_000,
+            description="Requests a minute to what needs no key, such as /healthz, from one address; 0: any number.",
+        ),
+    ] = 600
+    rate_failed_per_minute: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10_000_000,
+            description="Wrong keys a minute from one address before no further one is looked at; 0: any number.",
+        ),
+    ] = 60
+    requests_at_once: Annotated[
+        int, Meta(ge=0, le=100_000, description="Requests of one key that are in hand at once at most; 0: any number.")
+    ] = 100
+    streams_at_once: Annotated[
+        int, Meta(ge=0, le=100_000, description="Streams of events of one key at once at most; 0: any number.")
+    ] = 50
+    sockets_at_once: Annotated[
+        int, Meta(ge=0, le=100_000, description="WebSockets of one key at once at most; 0: any number.")
+    ] = 20
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="The least level that is logged.")
     ] = "info"

@@ -1,38 +1,118 @@
-"""MCP over HTTP, without sessions: any replica answers any request."""
+"""MCP over HTTP: both eras of the protocol at one address, without sessions: any replica answers any request."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
 from mcp.server import Server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from starlette.types import Receive, Scope, Send
+from mcp.server._streamable_http_modern import (
+    handle_modern_request,  # pyright: ignore[reportPrivateUsage] - no other name
+)
+from mcp.server.streamable_http import check_accept_headers
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message, Receive, Scope, Send
 
-from actors.gateway.rest.answers import refusal
-from actors.gateway.rest.routing import MAX_BODY_BYTES, not_allowed
+from actors.gateway.asking import Desk
+from actors.gateway.here import Here
+from actors.gateway.mcp.legacy import Legacy
+from actors.gateway.mcp.progress import reporting
+from actors.gateway.mcp.stream import Stream, Streams
+from actors.gateway.mcp.tool import Toolset
+from actors.gateway.mcp.toolsets import asked_for, choosing
+from actors.gateway.rest.answers import JSON, invalid, refusal
+from actors.gateway.rest.bodies import read_json
+from actors.gateway.rest.routing import not_allowed
+from protocol.faults import FaultError
 
 PATH = "/mcp"
 
-
-def make_manager(server: Server[Any]) -> StreamableHTTPSessionManager:
-    """Make what serves `server` over HTTP while its `run()` is entered.
-
-    Stateless, so that any replica can answer any request. Our own gate has checked Host and Origin.
-    """
-    return StreamableHTTPSessionManager(
-        server, json_response=True, stateless=True, max_request_body_size=MAX_BODY_BYTES
-    )
+_VERSION = b"mcp-protocol-version"
+_OURS = b"mcp-"
+_BLANKS = b" \t"
 
 
-class PostOnly:
-    """ASGI: the endpoint of MCP; without sessions there is no stream to GET and nothing to DELETE."""
+@dataclass
+class Endpoint:
+    """ASGI: the endpoint of MCP, which works while `running()` is entered. Our own gate has checked Host and Origin."""
 
-    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
-        self._manager = manager
+    server: Server[Any]
+    desk: Desk
+    here: Here
+    toolsets: frozenset[Toolset]
+    _streams: Streams = field(default_factory=Streams)
+    _state: object = None
+
+    def __post_init__(self) -> None:
+        """Report progress in both eras, and make what answers the older one."""
+        self.server.middleware.append(reporting(self.desk))
+        self._legacy = Legacy(self.server, self.desk.bus, self.here.questions, self.here.underway, self._streams)
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Hold what the server needs as long as it answers."""
+        async with self.server.lifespan(self.server) as self._state, anyio.create_task_group() as tasks:
+            tasks.start_soon(self._streams.look_after)
+            yield
+            tasks.cancel_scope.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["method"] == "POST":
-            await self._manager.handle_request(scope, receive, send)
-        else:
-            await refusal(not_allowed("POST"))(scope, receive, send)
+        """Answer one request; there is no session to DELETE, and nothing is told to a client that GETs."""
+        try:
+            if scope["method"] != "POST":
+                raise not_allowed("POST")
+            trimmed: Scope = {**scope, "headers": [_trimmed(*header) for header in scope["headers"]]}
+            request = Request(trimmed, receive)
+            toolsets = asked_for(scope["query_string"], self.toolsets)
+            accepted = _accepted(request)
+            body = await read_json(request)
+        except ClientDisconnect:
+            return
+        except FaultError as error:
+            await refusal(error)(scope, receive, send)
+            return
+        with choosing(toolsets):
+            await self._answer(request, body, Stream(send, *accepted))
+
+    async def _answer(self, request: Request, body: bytes, stream: Stream) -> None:
+        version = request.headers.get(_VERSION.decode())
+        if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:
+            await self._legacy.answer(request, body, stream, self._state)
+            return
+        only_json = not stream.events
+        again = _Again(body, request.receive)
+        await handle_modern_request(self.server, None, only_json, self._state, request.scope, again, stream.send)
+
+
+@dataclass
+class _Again:
+    """ASGI's receive, which gives a body that was read already, and then what comes after it."""
+
+    body: bytes
+    receive: Receive
+    given: bool = False
+
+    async def __call__(self) -> Message:
+        if self.given:
+            return await self.receive()
+        self.given = True
+        return {"type": "http.request", "body": self.body, "more_body": False}
+
+
+def _trimmed(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Take the blanks around a header of MCP away, which belong to no value (RFC 9110 §5.5); the server leaves some."""
+    return name, value.strip(_BLANKS) if name.startswith(_OURS) else value
+
+
+def _accepted(request: Request) -> tuple[bool, bool]:
+    """Tell whether the client takes JSON, and whether it takes events; who does not say takes anything."""
+    if "accept" not in request.headers:
+        return True, True
+    accepted = check_accept_headers(request)
+    if accepted == (False, False):
+        raise invalid(f"The answer is {JSON} or text/event-stream, and the client accepts neither", 406)
+    return accepted

@@ -8,13 +8,22 @@ from mcp.server.stdio import stdio_server
 
 from actors.gateway.access.caller import STDIO, called_by
 from actors.gateway.asking import Asking, Desk
+from actors.gateway.mcp.label import labelled, new_label
+from actors.gateway.mcp.progress import reporting
 from actors.gateway.mcp.server import make_server
+from actors.gateway.mcp.toolsets import choosing, toolsets_of
+from actors.gateway.watching import Watchers
 from actors.settings import Settings
 
 
-async def serve_stdio(bus: Asking, settings: Settings) -> None:
-    """Speak MCP over stdin and stdout until stdin ends; anything else that is printed goes to stderr."""
-    server = make_server(Desk(bus, settings.restart_grace_ms, metadata.version("weft")))
-    with called_by(STDIO):
+async def serve_stdio(bus: Asking, settings: Settings, watchers: Watchers) -> None:
+    """Speak MCP over stdin and stdout until stdin ends; anything else that is printed goes to stderr.
+
+    `watchers` are told what others on the bus say of the progress of work.
+    """
+    desk = Desk(bus, settings.restart_grace_ms, metadata.version("weft"), watchers)
+    server = make_server(desk)
+    server.middleware.append(reporting(desk))
+    with called_by(STDIO), labelled(new_label().name), choosing(toolsets_of(settings)):
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())

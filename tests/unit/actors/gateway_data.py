@@ -173,6 +173,7 @@ class FakeBus:
         self.live = live
         self.seal: Seal | None = Seal.of(VAULT_KEY)
         self.calls: list[tuple[Any, ...]] = []
+        self.told: list[tuple[str, Any]] = []
         self.meters: dict[str, Meter] = {}
         self.blobs = MemoryBlobs(HeldBlobs(), lambda: None)
         self.asked = anyio.Event()
@@ -190,6 +191,9 @@ class FakeBus:
 
     async def objects(self, entry: Objects) -> Store:
         return Store(entry, self.blobs)
+
+    async def tell(self, event: Any, args: Any) -> None:
+        self.told.append((event.pattern, args))
 
     def meter(self, subject: str) -> Meter:
         return self.meters.setdefault(subject, Meter(subject))
