@@ -24,19 +24,19 @@ def schema(kind: Any) -> dict[str, Any]:
     if "$ref" in root:
         root = definitions[root["$ref"].removeprefix(_HERE)]
     reachable = _reachable(root, definitions)
-    tidy: dict[str, Any] = _tidied({"$schema": DIALECT, **root, **({"$defs": reachable} if reachable else {})})
+    tidy: dict[str, Any] = tidied({"$schema": DIALECT, **root, **({"$defs": reachable} if reachable else {})})
     return tidy
 
 
-def _tidied(node: Any) -> Any:
+def tidied(node: Any) -> Any:
     """Take the indentation of the source out of descriptions."""
     if isinstance(node, dict):
         branch = cast("dict[str, Any]", node)
         return {
-            name: cleandoc(value) if name == "description" and isinstance(value, str) else _tidied(value)
+            name: cleandoc(value) if name == "description" and isinstance(value, str) else tidied(value)
             for name, value in branch.items()
         }
-    return [_tidied(child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
+    return [tidied(child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
 
 
 def _reachable(root: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

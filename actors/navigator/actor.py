@@ -12,8 +12,10 @@ from actors.navigator.climb import Climb
 from actors.navigator.experience import Experience, NoExperience
 from actors.navigator.hosts import known_hosts
 from actors.navigator.memory import TierMemory
+from actors.navigator.preview import Foresight, Knowing, KnowsNothing
 from actors.sites import site_of
 from protocol import subjects
+from protocol.domains import AskDomain, DomainKnowledge, Preview
 from protocol.pages import Browsed, BrowsePage
 from protocol.subjects import Bucket, Subject
 
@@ -29,11 +31,13 @@ class Navigator(Actor):
         subjects.PAGE_BROWSED,
         subjects.WHY_ABSENT,
         subjects.PROGRESS,
+        subjects.FORESEE,
     )
 
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.TIER_HISTORY,)
 
     experience: Experience = field(default_factory=NoExperience)
+    knowing: Knowing = field(default_factory=KnowsNothing)
 
     @classmethod
     def warm(cls) -> None:
@@ -47,6 +51,7 @@ class Navigator(Actor):
             yield
             return
         memory = TierMemory(self.bus, known_hosts(self.settings.hosts_file), self.settings.hedge_percent)
+        self.knowing = memory
         async with memory.open() as self.experience:
             yield
 
@@ -58,3 +63,21 @@ class Navigator(Actor):
             FaultError: the failure that says most about the page.
         """
         return await Climb(self.bus, page, self.settings.restart_grace_ms, self.experience).run()
+
+    @handles(subjects.PREVIEW, at_once=32)
+    async def preview(self, page: BrowsePage) -> Preview:
+        """Tell what would be done for a page; nothing is fetched.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST.
+        """
+        return await Foresight(self.bus, self.knowing).preview(page)
+
+    @handles(subjects.DOMAIN, at_once=32)
+    async def domain(self, asked: AskDomain) -> DomainKnowledge:
+        """Tell what is known of a domain; nothing is fetched.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST.
+        """
+        return await Foresight(self.bus, self.knowing).domain(asked.domain)

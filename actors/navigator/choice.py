@@ -65,6 +65,50 @@ class Start:
     probe: bool = False
 
 
+@dataclass(frozen=True)
+class Outlook:
+    """How a visit would go: where it begins, how probable each tier is enough once tried, and the cost to expect.
+
+    `early` holds the tiers that are started early, `history` what is known of the host as of now.
+    """
+
+    start: Start
+    chances: Mapping[RenderTier, float]
+    expected: float
+    early: Mapping[RenderTier, Early]
+    history: TierHistory | None
+    kind: Kind | None
+
+
+def outlook(  # noqa: PLR0913 - what is known, what is allowed, and the two limits
+    history: TierHistory | None,
+    kind: Kind | None,
+    allowed: Sequence[RenderTier],
+    now_ms: int,
+    *,
+    percent: int,
+    may_probe: bool = True,
+) -> Outlook:
+    """Tell how a visit would go; `allowed` is not empty."""
+    begun = start(history, kind, allowed, now_ms, may_probe=may_probe)
+    now = faded(history, now_ms) if history else None
+    tiers = sorted(set(allowed), key=TIERS.index)
+    refusing = _refusing(now.tiers if now else {}, kind)
+    below = {tier: refusing[TIERS[tier.cost - 1]] if tier.cost else 1.0 for tier in TIERS}
+    climbed = [tier for tier in tiers if tier.cost >= begun.tier.cost]
+    hurried = (
+        hedge(history, kind, tier, climbed, now_ms, percent=percent, climbed=tier is not begun.tier) for tier in climbed
+    )
+    return Outlook(
+        start=begun,
+        chances={tier: 1 - refusing[tier] / below[tier] if below[tier] else 1.0 for tier in TIERS},
+        expected=_expected(begun.tier, tiers, refusing),
+        early={found.tier: found for found in hurried if found is not None},
+        history=now,
+        kind=kind,
+    )
+
+
 def start(
     history: TierHistory | None,
     kind: Kind | None,

@@ -32,6 +32,9 @@ MIN_SURPRISE_RUN = 2
 INHERITED = 3.0
 """Results that a new host takes over at most from the other hosts of its domain: a few of its own outweigh them."""
 
+LATEST = 0.3
+"""The weight of the last visit in what a tier takes: about five of them count."""
+
 _DIGITS = 4
 
 
@@ -82,6 +85,14 @@ NEEDS_MORE = frozenset(
 crashes, what only this request wanted) may be gone the next time, so it teaches nothing."""
 
 
+def took(attempts: Iterable[Attempt]) -> int:
+    """Tell what the tier took that had the page over the network, in ms; 0 where none did."""
+    for attempt in attempts:
+        if isinstance(attempt.outcome, Accepted) and not attempt.outcome.page.from_cache:
+            return attempt.duration_ms
+    return 0
+
+
 def taught(code: Code | None) -> Evidence:
     """Tell what an attempt teaches that ended with `code`, or with an accepted page."""
     if code is None:
@@ -95,8 +106,8 @@ def lessons(attempts: Iterable[Attempt]) -> dict[RenderTier, Evidence]:
     return {tier: evidence for tier, evidence in found.items() if evidence is not None}
 
 
-def learned(history: TierHistory | None, visit: Lessons, now_ms: int) -> TierHistory | None:
-    """Give what is known after a visit at `now_ms` (since the epoch).
+def learned(history: TierHistory | None, visit: Lessons, now_ms: int, took_ms: int = 0) -> TierHistory | None:
+    """Give what is known after a visit at `now_ms` (since the epoch), of which the answering tier took `took_ms`.
 
     A refusal counts when a better tier has had the page in the same visit: only then is it sure that there was one.
     """
@@ -106,6 +117,8 @@ def learned(history: TierHistory | None, visit: Lessons, now_ms: int) -> TierHis
     answer = min(answers, key=_cost)
     now = faded(history or TierHistory(at_ms=now_ms), now_ms)
     tiers = {tier: _after(now.tiers.get(tier, TierRecord()), tier, answer, visit) for tier in TIERS[: answer.cost + 1]}
+    if took_ms:
+        tiers[answer] = _timed(tiers[answer], now_ms, took_ms)
     return structs.replace(now, tiers={**now.tiers, **tiers})
 
 
@@ -162,6 +175,12 @@ def _after(record: TierRecord, tier: RenderTier, answer: RenderTier, visit: Less
     return structs.replace(record, passed_over=0 if tried else record.passed_over + 1)
 
 
+def _timed(record: TierRecord, now_ms: int, took_ms: int) -> TierRecord:
+    before = record.took_ms or took_ms
+    average = round(before + (took_ms - before) * LATEST)
+    return structs.replace(record, took_ms=average, worked_ms=max(now_ms, record.worked_ms))
+
+
 def _seen(record: TierRecord, tier: RenderTier, *, enough: bool) -> TierRecord:
     expected = chance(record, PRIORS[tier])
     alike = record.run > 0 if enough else record.run < 0
@@ -171,12 +190,12 @@ def _seen(record: TierRecord, tier: RenderTier, *, enough: bool) -> TierRecord:
         kept, before, odds = 0.0, run - 1.0, 1.0
     else:
         kept, before = KEPT, 0.0
-    return TierRecord(
+    return structs.replace(
+        record,
         enough=round(record.enough * kept + enough * (before + 1), _DIGITS),
         refused=round(record.refused * kept + (not enough) * (before + 1), _DIGITS),
         run=run if enough else -run,
         odds=float(f"{odds:.{_DIGITS}g}"),
-        passed_over=record.passed_over,
     )
 
 

@@ -14,8 +14,9 @@ import structlog
 
 from actors.navigator import choice
 from actors.navigator.attempts import Attempt
+from actors.navigator.choice import Outlook
 from actors.navigator.experience import Early, Start
-from actors.navigator.history import Evidence, lessons
+from actors.navigator.history import Evidence, lessons, took
 from actors.navigator.hosts import KnownHosts
 from actors.navigator.places import Place, place_of
 from actors.navigator.remembered import Histories
@@ -129,11 +130,19 @@ class TierMemory:
             del self._probes[place.key]
         if Evidence.ENOUGH not in visit.values():
             return
-        lesson = (visit, self.clock())
+        lesson = (visit, self.clock(), took(attempts))
         self.histories.add(place.key, lesson, heir_of=place.domain_key)
         if place.domain_key is not None:
             self.histories.add(place.domain_key, lesson)
         self._taught.set()
+
+    def outlook(self, url: str, allowed: Sequence[RenderTier]) -> Outlook:
+        """Tell how a visit would go, without being one."""
+        place, now_ms = place_of(url), self.clock()
+        history = self.histories.of(place) if place is not None else None
+        kind = self.hosts.kind(place.host) if place is not None else None
+        probed = place is not None and self._is_probed(place, now_ms)
+        return choice.outlook(history, kind, allowed, now_ms, percent=self.hedge_percent, may_probe=not probed)
 
     def known(self, url: str) -> TierHistory | None:
         """Give what is known of the host of an address, or else what its domain leaves to it."""

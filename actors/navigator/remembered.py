@@ -16,8 +16,8 @@ MAX_HOSTS = 10_000
 MAX_WAITING = 100
 """Visits of one key that wait for the bus; what comes on top is not told to the others."""
 
-Lesson = tuple[Lessons, int]
-"""What a visit teaches, and when it ended (ms since the epoch)."""
+Lesson = tuple[Lessons, int, int]
+"""What a visit teaches, when it ended (ms since the epoch), and how long the tier with the page took in ms."""
 
 
 @dataclass
@@ -114,6 +114,6 @@ class Histories:
 
 
 def _after(history: TierHistory | None, lessons: Iterable[Lesson]) -> TierHistory | None:
-    for visit, at_ms in lessons:
-        history = learned(history, visit, at_ms)
+    for visit, at_ms, took_ms in lessons:
+        history = learned(history, visit, at_ms, took_ms)
     return history

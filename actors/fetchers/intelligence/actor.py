@@ -20,11 +20,13 @@ from actors.fetchers.intelligence.offered import Lists, offered
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
+from actors.fetchers.web.cookies import Jar
 from actors.fetchers.web.rates import retry_after_ms
 from actors.fetchers.web.shared import BUCKETS, web_client
 from bus import remaining_ms, span
 from protocol import subjects
 from protocol.browse import RenderTier
+from protocol.domains import Foreseen, ForeseePage
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
 from protocol.subjects import Bucket
@@ -70,6 +72,19 @@ class Intelligence(Actor):
         except FaultError as error:
             raise FaultError(error.fault.at(url=request.url, tier=RenderTier.INTELLIGENCE.value)) from error
         return _fetched(request, response, found, had_at)
+
+    @handles(subjects.FORESEE, at_once=32)
+    async def foresee(self, request: ForeseePage) -> Foreseen:
+        """Tell what would happen to a page before its site is asked."""
+        asked = WebRequest(
+            request.url,
+            headers=(("Accept", ACCEPT),) if self.settings.markdown_offers else (),
+            freshness=request.freshness,
+            partition=request.session or "",
+            obey_robots=request.obey_robots,
+        )
+        loan = await self._sessions.lend(request.session, request.url)
+        return await self._web.foresee(asked, loan.session.cookies if loan is not None else Jar())
 
     def _welcomes_markdown(self, request: FetchPage) -> bool:
         return self.settings.markdown_offers and not request.include_html

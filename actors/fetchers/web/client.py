@@ -15,7 +15,7 @@ import anyio.lowlevel
 import anyio.to_thread
 import httpx2
 
-from actors.fetchers.web import guard, redact
+from actors.fetchers.web import foresight, guard, redact
 from actors.fetchers.web.cache import MemoryStore, Store
 from actors.fetchers.web.caching import CachingTransport, Clock, Served
 from actors.fetchers.web.connecting import GuardedTransport, faults, trusted
@@ -27,6 +27,7 @@ from actors.fetchers.web.paces import Paces
 from actors.fetchers.web.rates import Limits
 from actors.fetchers.web.robots import MAX_BYTES, TERM_S, Files, Found, Robots
 from protocol.browse import Freshness, NetworkRequest
+from protocol.domains import Foreseen
 from protocol.faults import Code, FaultError, fault
 
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8"
@@ -165,6 +166,7 @@ class WebClient:
         self._http: httpx2.AsyncClient | None = None
         self._pace: Pace | None = None
         self._merged = Merged[_Followed]()
+        self._store = self._manners.store or MemoryStore(settings.fetch_cache_bytes)
         term_s, files = self._manners.robots_term_s, self._manners.files
         self.robots = Robots(self._robots_txt, settings.fetch_user_agent, clock, files, term_s)
 
@@ -178,8 +180,7 @@ class WebClient:
             await self._open.enter_async_context(self._pace.running())
             transport = PacedTransport(transport, self._pace, self._settings.allow_private)
         if self._settings.fetch_cache_bytes:
-            store = self._manners.store or MemoryStore(self._settings.fetch_cache_bytes)
-            transport = CachingTransport(transport, store, self._now, self._settings.fetch_cache_bytes // 4)
+            transport = CachingTransport(transport, self._store, self._now, self._settings.fetch_cache_bytes // 4)
         headers = {
             "User-Agent": self._settings.fetch_user_agent,
             "Accept": _ACCEPT,
@@ -231,6 +232,18 @@ class WebClient:
         finally:
             self._pace.leave(checked.host)
 
+    async def foresee(self, request: WebRequest, cookies: Jar) -> Foreseen:
+        """Tell what would happen to a request before its site is asked; nothing is sent, no name is looked up."""
+        try:
+            url = foresight.check_address(request.url, self._settings.allow_private)
+        except FaultError as error:
+            return Foreseen(refused=error.fault)
+        hop = self._request(request, url, Turn(self._now()))
+        cookies.set_cookie_header(hop)
+        limits = None if owned(url.host, guard.networks(self._settings.allow_private)) else self._manners.limits
+        sight = foresight.Sight(self.robots, limits, self._manners.paces, self._store)
+        return await sight.foresee(hop, self._now(), obeys=self._obeys(request))
+
     async def _shared(self, request: WebRequest, cookies: Jar, until: float) -> Response:
         key = (request, _cookie_header(cookies, request.url))
         followed, own = await self._merged.once(key, lambda: self._follow(request, cookies, until))
@@ -268,9 +281,12 @@ class WebClient:
 
     async def _turn(self, request: WebRequest, url: httpx2.URL, until: float) -> Turn:
         """Ask robots.txt where it is to be obeyed: always, never, or where the caller wants it."""
+        interval_ms = await self.robots.check(str(url)) if self._obeys(request) else 0.0
+        return Turn(until, request.sub_resource, interval_ms)
+
+    def _obeys(self, request: WebRequest) -> bool:
         wanted = request.obey_robots or (self._manners.robots == "always" and not request.sub_resource)
-        obeyed = wanted and self._manners.robots != "never"
-        return Turn(until, request.sub_resource, await self.robots.check(str(url)) if obeyed else 0.0)
+        return wanted and self._manners.robots != "never"
 
     async def _robots_txt(self, url: str) -> Found:
         """Get a robots.txt for whoever asks about it."""

@@ -75,7 +75,7 @@ async def changed(paces: Paces, host: str, seen: Seen, turn: Callable[[HostPace]
         on=ValueError, attempts=None, timeout=_CHANGE_S, wait_initial=0.001, wait_max=0.05, wait_jitter=0.01
     ):
         with attempt, anyio.fail_after(_BUS_S):
-            return await _change(paces, _key(host), seen, turn)
+            return await _change(paces, key_of(host), seen, turn)
     raise AssertionError  # pragma: no cover - it returns or raises
 
 
@@ -97,6 +97,6 @@ async def _change(paces: Paces, key: str, seen: Seen, turn: Callable[[HostPace],
     return result
 
 
-def _key(host: str) -> str:
+def key_of(host: str) -> str:
     """Write a host as a key: an IPv6 address has colons."""
     return host.lower().rstrip(".").replace(":", "_") or "_"

@@ -108,6 +108,17 @@ class Robots:
             raise FaultError(fault(Code.BLOCKED_BY_ROBOTS, message))
         return rules.interval_ms(self._product)
 
+    async def known(self, url: str) -> tuple[bool, float] | None:
+        """Tell whether the robots.txt of a site allows a page, and its interval in ms, if anybody has read it."""
+        origin = _origin(url)
+        rules = self._read.get(origin)
+        if rules is None or not self._holds(rules.file):
+            file = await self._shared(origin)
+            if file is None or not self._holds(file):
+                return None
+            rules = Rules(file, Protego.parse(_text(file)))
+        return rules.allows(url, self._product), rules.interval_ms(self._product)
+
     async def rules(self, url: str) -> Rules:
         """Give what the robots.txt of the site of `url` says."""
         origin = _origin(url)

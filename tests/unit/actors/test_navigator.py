@@ -274,7 +274,8 @@ async def test_the_verifier_answers_what_the_rules_say() -> None:
 def test_each_answers_one_subject() -> None:
     answered = {actor.name: [one.subject for one in handlers(actor)] for actor in (Navigator, Verifier)}
 
-    assert answered == {"navigator": [subjects.BROWSE], "verifier": [subjects.VERIFY_PAGE]}
+    asked = [subjects.BROWSE, subjects.PREVIEW, subjects.DOMAIN]
+    assert answered == {"navigator": asked, "verifier": [subjects.VERIFY_PAGE]}
     assert grant_of(Navigator).publish
 
 
