@@ -21,7 +21,7 @@ from actors.settings import Settings
 from protocol import subjects
 from protocol.edge import CallCancelled, ClientReply, ReplyTaken
 from protocol.progress import Progress
-from protocol.subjects import Objects, Subject
+from protocol.subjects import Bucket, Objects, Subject
 
 log = structlog.stdlib.get_logger()
 
@@ -49,6 +49,7 @@ class Gateway(Actor):
         subjects.EDGE_REPLY,
         subjects.CALL_CANCELLED,
     )
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.KEYS, subjects.USAGE)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
     seals: ClassVar[bool] = True
     """A login that is handed in is sealed before it travels."""

@@ -9,6 +9,8 @@ from typing import Protocol, TypeVar
 
 from msgspec import structs
 
+from actors.gateway.access.ring import KeyRing
+from actors.gateway.access.usage import Ledger, page_read
 from actors.gateway.translate import to_result
 from actors.gateway.watching import Watchers, watch
 from actors.sites import site_of
@@ -16,10 +18,11 @@ from bus.ids import new_id
 from bus.objects import Store
 from bus.seal import Seal
 from bus.stats import Meter, Replica
+from bus.table import Table
 from protocol.browse import BrowseResult, Freshness
 from protocol.faults import Code, Fault, FaultError
 from protocol.pages import BrowsePage
-from protocol.subjects import BROWSE, Call, Event, Objects
+from protocol.subjects import BROWSE, Bucket, Call, Event, Objects
 
 REFRESH_SESSION = "refresh_session"
 """The action that renews a login, and the tool that does it."""
@@ -40,6 +43,10 @@ class Asking(Protocol):
 
     async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None = None, wait_ms: int = 0) -> R:
         """Ask, and return the answer; raises FaultError."""
+        ...
+
+    async def table(self, bucket: Bucket[A]) -> Table[A]:
+        """Give the values of a bucket; raises FaultError."""
         ...
 
     async def objects(self, entry: Objects) -> Store:
@@ -74,6 +81,8 @@ class Desk:
     version: str
     watchers: Watchers = field(default_factory=lambda: Watchers(new_id()))
     naming: bytes = field(default_factory=lambda: secrets.token_bytes(NAMING_BYTES), repr=False)
+    keys: KeyRing = field(default_factory=KeyRing)
+    ledger: Ledger = field(default_factory=Ledger)
 
 
 async def browse(bus: Asking, page: BrowsePage, grace_ms: int, *, for_model: bool = False) -> BrowseResult:
@@ -92,6 +101,7 @@ async def browse(bus: Asking, page: BrowsePage, grace_ms: int, *, for_model: boo
     except FaultError as error:
         told = with_login(error.fault, page)
         raise FaultError(told if told.context is not None else told.at(url=page.url)) from None
+    page_read(browsed.page.tier, browsed.pages)
     return to_result(browsed, page.options, for_model=for_model)
 
 

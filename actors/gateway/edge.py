@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from actors.gateway.access.gate import Gate, Marks, rules
+from actors.gateway.access import metadata
+from actors.gateway.access.entrance import entrance
+from actors.gateway.access.gate import Gate
+from actors.gateway.access.marks import Marks
+from actors.gateway.access.sockets import Socket, SocketGate
 from actors.gateway.asking import Asking, Desk
 from actors.gateway.exchange import Exchanges
 from actors.gateway.here import Here
@@ -20,6 +25,9 @@ from actors.gateway.rest import endpoints
 from actors.gateway.rest.routing import router
 from actors.settings import Settings
 from bus.ids import new_id
+
+SOCKETS: tuple[Socket, ...] = ()
+"""The WebSockets that clients may open."""
 
 
 class Edge(NamedTuple):
@@ -36,10 +44,31 @@ async def edge(bus: Asking, settings: Settings, version: str, here: Here | None 
     `here` is what others on the bus speak to by the name of this replica; without it, none do.
     """
     here = here or Here(new_id())
-    desk = Desk(bus, settings.restart_grace_ms, version, here.watchers, settings.api_key.encode())
-    mcp = http.Endpoint(make_server(desk), desk, here, toolsets_of(settings))
-    routes = router(desk, endpoints.ENDPOINTS, Route(http.PATH, mcp))
-    allowed = rules(settings, endpoints.OPEN_PATHS)
-    exchanges = Exchanges(Gate(routes, allowed), endpoints.PATHS | {http.PATH}, endpoints.PROBES, bus.meter("http"))
-    async with mcp.running():
-        yield Edge(Marks(exchanges, allowed), exchanges.abandon)
+    async with entrance(bus, settings, endpoints.OPEN_PATHS, here.replica) as doors:
+        desk = Desk(
+            bus,
+            settings.restart_grace_ms,
+            version,
+            here.watchers,
+            settings.api_key.encode(),
+            doors.credentials.ring,
+            doors.ledger,
+        )
+        mcp = http.Endpoint(make_server(desk), desk, here, toolsets_of(settings))
+        table = (*endpoints.ENDPOINTS, *metadata.endpoints(settings))
+        routes = router(desk, table, Route(http.PATH, mcp))
+        exchanges = Exchanges(Gate(routes, doors), endpoints.PATHS | {http.PATH}, endpoints.PROBES, bus.meter("http"))
+        async with mcp.running():
+            yield Edge(Ways(Marks(exchanges, doors.rules), SocketGate(doors, SOCKETS)), exchanges.abandon)
+
+
+@dataclass(frozen=True)
+class Ways:
+    """ASGI: the two ways in, requests and WebSockets."""
+
+    http: ASGIApp
+    websocket: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what comes in."""
+        await (self.websocket if scope["type"] == "websocket" else self.http)(scope, receive, send)

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from http import HTTPStatus
+
+from actors.gateway.rest.answers import RefusedError
+from protocol.faults import Code, fault
+
+CHALLENGE = 'Bearer realm="weft"'
+"""How a client is asked for a key (RFC 6750 §3)."""
 
 
 class Scope(StrEnum):
@@ -33,11 +40,15 @@ EVERY_SCOPE = frozenset(Scope)
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks. `name` tells apart what belongs to whom, and is no secret; `local` is the trust level of 002 §9."""
+    """Who asks. `name` tells apart what belongs to whom, and is no secret; `local` is the trust level of 002 §9.
+
+    `challenge` is how this caller is asked for more than it may.
+    """
 
     name: str
     scopes: frozenset[Scope] = EVERY_SCOPE
     local: bool = False
+    challenge: str = field(default=CHALLENGE, compare=False)
 
 
 NOBODY = Caller("nobody", frozenset())
@@ -55,6 +66,20 @@ _caller: ContextVar[Caller] = ContextVar("weft_caller", default=NOBODY)
 def caller() -> Caller:
     """Tell who asks."""
     return _caller.get()
+
+
+def require(scope: Scope) -> None:
+    """Let the caller go on who has a scope.
+
+    Raises:
+        RefusedError: AUTH_INSUFFICIENT_SCOPE, with the scope named (RFC 6750 §3.1).
+    """
+    who = caller()
+    if scope in who.scopes:
+        return
+    told = fault(Code.AUTH_INSUFFICIENT_SCOPE, f"This needs a key with the scope {scope}.")
+    asked = f'{who.challenge}, error="insufficient_scope", scope="{scope}"'
+    raise RefusedError(told, HTTPStatus.FORBIDDEN, {"WWW-Authenticate": asked})
 
 
 @contextmanager

@@ -1,139 +1,142 @@
-"""The gate before every request: who is asked (Host), from where (Origin), by whom (key)."""
+"""The gate before every request and every socket: who is asked, from where, by whom, and how often."""
 
 from __future__ import annotations
 
-import hmac
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
+import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from actors.gateway.access.caller import NOBODY, OWNER, called_by
+from actors.gateway.access import refusals
+from actors.gateway.access.caller import NOBODY, Caller, called_by
+from actors.gateway.access.credentials import Credentials
+from actors.gateway.access.limits import Hands, Kind, Rates, Room, address_of
+from actors.gateway.access.marks import preflight
+from actors.gateway.access.rules import Asked, Rules, asked
+from actors.gateway.access.usage import Ledger, Visit
 from actors.gateway.rest.answers import RefusedError, refusal
-from actors.gateway.rest.contract import CONVERSATION
-from actors.settings import Settings
-from protocol.faults import Action, Code, fault
 
-PREFLIGHT_S = 600
-"""How long a browser may remember what a preflight allowed, in seconds."""
-
-_METHODS = "DELETE, GET, HEAD, POST"
-_HEADERS = frozenset({"accept", "authorization", "content-type", "traceparent", "tracestate"})
-_MCP_PREFIX = "mcp-"
-_EXPOSED = f"{CONVERSATION}, Retry-After, WWW-Authenticate"
-_HTTP_PORT = 80
+_EVENTS = b"text/event-stream"
+_FAILED = HTTPStatus.BAD_REQUEST
+"""The least status that counts as an error."""
 
 
 @dataclass(frozen=True)
-class Rules:
-    """Whom the gate lets pass: exact Host and Origin headers in lower case, and the key as bytes."""
+class Visitor:
+    """Who was let in: the caller, the name that its limits go by, and how they stand."""
 
-    hosts: frozenset[str]
-    origins: frozenset[str]
-    key: bytes = field(repr=False)
-    open_paths: frozenset[str]
+    caller: Caller
+    account: str
+    room: Room
 
 
-def rules(settings: Settings, open_paths: Iterable[str]) -> Rules:
-    """Work out the rules of a gateway that listens where the settings say."""
-    own = {_bracketed(settings.host), "localhost", "127.0.0.1", "[::1]"}
-    hosts = {f"{name}:{settings.port}" for name in own}
-    if settings.port == _HTTP_PORT:
-        hosts |= own
-    return Rules(
-        hosts=_lower([*hosts, *settings.allowed_hosts]),
-        origins=_lower([*(f"http://{host}" for host in hosts), *settings.allowed_origins]),
-        key=settings.api_key.encode(),
-        open_paths=frozenset(open_paths),
-    )
+@dataclass
+class Doors:
+    """Lets in whom the rules, the credentials and the rates allow, over HTTP and WebSocket alike."""
+
+    rules: Rules
+    credentials: Credentials
+    rates: Rates
+    anonymous: Rates
+    hands: Hands
+    ledger: Ledger
+
+    async def let_in(self, scope: Scope, request: Asked, *, needs_key: bool) -> Visitor:
+        """Tell who comes in; `request` has passed the rules.
+
+        Raises:
+            RefusedError: why nobody does.
+        """
+        address = address_of(scope.get("client"))
+        if needs_key:
+            who = await self.credentials.holder(request.authorizations, address)
+            account, rates = who.name, self.rates
+        else:
+            who, account, rates = NOBODY, f"address {address}", self.anonymous
+        room = rates.take(account)
+        if room.wait_ms > 0:
+            raise refusals.too_often(room)
+        return Visitor(who, account, room)
 
 
 class Gate:
-    """ASGI: lets pass what the rules allow."""
+    """ASGI: lets pass the HTTP requests that are let in."""
 
-    def __init__(self, app: ASGIApp, allowed: Rules) -> None:
+    def __init__(self, app: ASGIApp, doors: Doors) -> None:
         self._app = app
-        self._rules = allowed
+        self._doors = doors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        headers = Headers(scope=scope)
-        instead = self._refusal(headers) or self._preflight(scope, headers) or self._key_refusal(scope, headers)
-        with called_by(OWNER if self._knows(headers) else NOBODY):
-            await (instead or self._app)(scope, receive, send)
+        request = asked(scope)
+        try:
+            self._doors.rules.check(request)
+            if (answer := preflight(scope)) is not None:
+                return await answer(scope, receive, send)
+            needs_key = scope["path"] not in self._doors.rules.open_paths
+            visitor = await self._doors.let_in(scope, request, needs_key=needs_key)
+            return await self._pass(visitor, scope, receive, send)
+        except RefusedError as error:
+            return await refusal(error)(scope, receive, send)
 
-    def _refusal(self, headers: Headers) -> Response | None:
-        """Refuse a Host that is not ours, which is how DNS rebinding shows, and an Origin that is not allowed."""
-        hosts = headers.getlist("host")
-        if len(hosts) != 1 or hosts[0].lower() not in self._rules.hosts:
-            return _refused("This gateway does not answer for that Host", 421)
-        if any(origin.lower() not in self._rules.origins for origin in headers.getlist("origin")):
-            return _refused("This gateway does not answer to that Origin", 403)
-        return None
-
-    def _preflight(self, scope: Scope, headers: Headers) -> Response | None:
-        """Answer the question that a browser asks before a request of an allowed origin."""
-        if scope["method"] != "OPTIONS" or not {"origin", "access-control-request-method"} <= set(headers):
-            return None
-        asked = (name.strip().lower() for name in headers.get("access-control-request-headers", "").split(","))
-        names = ", ".join(name for name in asked if name in _HEADERS or name.startswith(_MCP_PREFIX))
-        allowed = {"Access-Control-Allow-Methods": _METHODS, "Access-Control-Max-Age": str(PREFLIGHT_S)}
-        return Response(status_code=204, headers=allowed | ({"Access-Control-Allow-Headers": names} if names else {}))
-
-    def _key_refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        if scope["path"] in self._rules.open_paths or self._knows(headers):
-            return None
-        error = ', error="invalid_token"' if "authorization" in headers else ""
-        way_out = Action(
-            action="send_api_key",
-            description="Send the API key as `Authorization: Bearer KEY`; `weft up` says where it is kept.",
-        )
-        told = fault(Code.AUTH_INVALID_CREDENTIALS, "This Weft wants its API key.", actions=(way_out,))
-        return refusal(RefusedError(told, 401, {"WWW-Authenticate": f'Bearer realm="weft"{error}'}))
-
-    def _knows(self, headers: Headers) -> bool:
-        """Compare the key in constant time; an empty key lets nobody pass."""
-        given = headers.getlist("authorization")
-        if len(given) != 1 or not self._rules.key:
-            return False
-        scheme, _, key = given[0].partition(" ")
-        return scheme.lower() == "bearer" and hmac.compare_digest(key.strip().encode("latin-1"), self._rules.key)
+    async def _pass(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
+        doors = self._doors
+        with ExitStack() as held, ExitStack() as place:
+            if not place.enter_context(doors.hands.holding(Kind.REQUEST, visitor.account)):
+                raise refusals.too_many(Kind.REQUEST, doors.hands.most[Kind.REQUEST])
+            with called_by(visitor.caller):
+                passage = Passage(visitor, doors.hands, held, place, send)
+                if visitor.caller is not NOBODY:
+                    passage.visit = held.enter_context(doors.ledger.counting(visitor.account))
+                await passage.run(lambda tell: self._app(scope, receive, tell))
+        if passage.crowded:
+            raise refusals.too_many(Kind.STREAM, doors.hands.most[Kind.STREAM])
 
 
-class Marks:
-    """ASGI: tells browsers of every answer, whoever gave it, that its type is its type and which origin may read it."""
+@dataclass
+class Passage:
+    """One request that was let in, on the way back: its limits are told, and streams have places of their own.
 
-    def __init__(self, app: ASGIApp, allowed: Rules) -> None:
-        self._app = app
-        self._origins = allowed.origins
+    `place` is that of the request; `held` is what lasts as long as the request does.
+    """
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+    visitor: Visitor
+    hands: Hands
+    held: ExitStack
+    place: ExitStack
+    send: Send
+    visit: Visit | None = None
+    crowded: bool = False
+    work: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
-        async def marked(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._mark(MutableHeaders(scope=message), Headers(scope=scope).get("origin"))
-            await send(message)
+    async def run(self, app: Callable[[Send], Awaitable[None]]) -> None:
+        """Let the application answer; it is stopped where it begins a stream that there is no place for."""
+        with self.work:
+            await app(self.tell)
 
-        await self._app(scope, receive, marked)
+    async def tell(self, message: Message) -> None:
+        """Send, with the limits on the answer."""
+        if message["type"] == "http.response.start":
+            headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
+            if _is_stream(headers) and not self._is_placed():
+                self.crowded = True
+                self.work.cancel()
+                await anyio.sleep_forever()
+            if self.visit is not None and message["status"] >= _FAILED:
+                self.visit.failed = True
+            message["headers"] = [*headers, *self.visitor.room.headers]
+        await self.send(message)
 
-    def _mark(self, headers: MutableHeaders, origin: str | None) -> None:
-        headers["X-Content-Type-Options"] = "nosniff"
-        headers.add_vary_header("Origin")
-        if origin is not None and origin.lower() in self._origins:
-            headers["Access-Control-Allow-Origin"] = origin
-            headers["Access-Control-Expose-Headers"] = _EXPOSED
+    def _is_placed(self) -> bool:
+        """Move from the place of a request to that of a stream, if there is one."""
+        found = self.held.enter_context(self.hands.holding(Kind.STREAM, self.visitor.account))
+        if found:
+            self.place.close()
+        return found
 
 
-def _refused(message: str, status: int) -> Response:
-    return refusal(RefusedError(fault(Code.SECURITY_ORIGIN_REFUSED, message), status))
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-def _lower(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(name.lower() for name in names)
+def _is_stream(headers: list[tuple[bytes, bytes]]) -> bool:
+    return any(name == b"content-type" and value.startswith(_EVENTS) for name, value in headers)

@@ -14,10 +14,12 @@ from msgspec import Struct
 
 from actors.settings import Settings
 from bus import tracing
+from bus.memory.keyvalue import HeldKeys, MemoryKeys
 from bus.memory.blobs import HeldBlobs, MemoryBlobs
 from bus.objects import Store
 from bus.seal import Seal
 from bus.stats import BUCKET_BOUNDS_S, EndpointStats, Meter, Replica
+from bus.table import Table
 from bus.tracing import Attributes, Span, SpanKind, Value
 from protocol.browse import (
     ConsoleMessage,
@@ -175,6 +177,7 @@ class FakeBus:
         self.calls: list[tuple[Any, ...]] = []
         self.told: list[tuple[str, Any]] = []
         self.meters: dict[str, Meter] = {}
+        self.held: dict[str, HeldKeys] = {}
         self.blobs = MemoryBlobs(HeldBlobs(), lambda: None)
         self.asked = anyio.Event()
         self.cancelled = anyio.Event()
@@ -194,6 +197,10 @@ class FakeBus:
 
     async def tell(self, event: Any, args: Any) -> None:
         self.told.append((event.pattern, args))
+
+    async def table(self, bucket: Any) -> Table[Any]:
+        held = self.held.setdefault(bucket.name, HeldKeys(bucket.ttl_ms))
+        return Table(bucket, MemoryKeys(held, lambda: None), self.seal if bucket.sealed else None)
 
     def meter(self, subject: str) -> Meter:
         return self.meters.setdefault(subject, Meter(subject))

@@ -1,0 +1,66 @@
+"""All that decides who may come in, put together as the settings say, and kept up to date while the gateway lives."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Protocol, TypeVar
+
+from actors.gateway.access import metadata
+from actors.gateway.access.credentials import Credentials, Tokens
+from actors.gateway.access.gate import Doors
+from actors.gateway.access.limits import Hands, Kind, Rates
+from actors.gateway.access.ring import KeyRing
+from actors.gateway.access.rules import rules
+from actors.gateway.access.usage import Ledger
+from actors.rates import Rate
+from actors.settings import Settings
+from bus.table import Table
+from protocol.subjects import Bucket
+
+ANONYMOUS_BURST = 100
+FAILED_BURST = 20
+
+A = TypeVar("A")
+
+
+class Tables(Protocol):
+    """What is needed of the bus."""
+
+    async def table(self, bucket: Bucket[A]) -> Table[A]:
+        """Give the values of a bucket; raises FaultError."""
+        ...
+
+
+@asynccontextmanager
+async def entrance(
+    bus: Tables, settings: Settings, open_paths: Iterable[str], replica: str
+) -> AsyncGenerator[Doors, None]:
+    """Make the doors of a gateway; within the block they know the keys, and write down who used what."""
+    async with AsyncExitStack() as opened:
+        tokens = await opened.enter_async_context(_tokens(settings)) if settings.oauth_issuer else None
+        ring, ledger = KeyRing(), Ledger(replica)
+        await opened.enter_async_context(ring.watching(bus))
+        await opened.enter_async_context(ledger.writing(bus))
+        failures = Rates(Rate.per_minute(settings.rate_failed_per_minute, FAILED_BURST))
+        most = {
+            Kind.REQUEST: settings.requests_at_once,
+            Kind.STREAM: settings.streams_at_once,
+            Kind.SOCKET: settings.sockets_at_once,
+        }
+        yield Doors(
+            rules=rules(settings, [*open_paths, *metadata.paths(settings)]),
+            credentials=Credentials(settings.api_key, ring, failures, tokens),
+            rates=Rates(Rate.per_minute(settings.rate_per_minute, settings.rate_burst)),
+            anonymous=Rates(Rate.per_minute(settings.rate_anonymous_per_minute, ANONYMOUS_BURST)),
+            hands=Hands(most),
+            ledger=ledger,
+        )
+
+
+@asynccontextmanager
+async def _tokens(settings: Settings) -> AsyncGenerator[Tokens, None]:
+    from actors.gateway.access.tokens import judging  # noqa: PLC0415 - costs 60 ms, and most have no issuer
+
+    async with judging(settings) as judge:
+        yield judge

@@ -1,0 +1,111 @@
+"""The keys that were given out, as every gateway knows them: watched over the bus, read from a local dict."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+import anyio
+import structlog
+
+from actors.gateway.access import keys
+from actors.gateway.access.caller import Caller, Scope
+from bus.table import Table
+from protocol.access import KeyRecord
+from protocol.faults import FaultError
+from protocol.subjects import KEYS, Bucket
+
+log = structlog.stdlib.get_logger()
+
+KEYS_NOT_WATCHED = "keys_not_watched"
+
+RETRY_S = 1.0
+"""Between two tries, while the bus is broken."""
+
+A = TypeVar("A")
+
+
+class Tables(Protocol):
+    """What is needed of the bus."""
+
+    async def table(self, bucket: Bucket[A]) -> Table[A]:
+        """Give the values of a bucket; raises FaultError."""
+        ...
+
+
+def wall_ms() -> int:
+    """Tell the time, in ms since the epoch."""
+    return round(time.time() * 1_000)
+
+
+@dataclass
+class KeyRing:
+    """The keys by their ids. While the bus is broken, what was known last holds."""
+
+    clock: Callable[[], int] = wall_ms
+    _held: dict[str, tuple[KeyRecord, int, Caller]] = field(
+        default_factory=dict[str, tuple[KeyRecord, int, Caller]], init=False, repr=False
+    )
+
+    def holder(self, text: str) -> Caller | None:
+        """Tell whose key this is, if it is one that is good now."""
+        name = keys.id_of(text)
+        found = self._held.get(name) if name else None
+        if found is None:
+            return None
+        record, _, who = found
+        same = hmac.compare_digest(keys.digest(text), record.digest)
+        return who if same and is_good(record, self.clock()) else None
+
+    def hear(self, key: str, record: KeyRecord | None, revision: int) -> None:
+        """Take in what has become of a key, unless something newer is known."""
+        held = self._held.get(key)
+        if held is not None and held[1] >= revision:
+            return
+        if record is None:
+            self._held.pop(key, None)
+        else:
+            self._held[key] = (record, revision, holder_of(record))
+
+    def records(self) -> list[KeyRecord]:
+        """Give every key that is known."""
+        return [record for record, _, _ in self._held.values()]
+
+    @asynccontextmanager
+    async def watching(self, bus: Tables) -> AsyncGenerator[None]:
+        """Follow the bucket as long as the block lasts."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch, bus)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+
+    async def _watch(self, bus: Tables) -> None:
+        while True:
+            try:
+                table = await bus.table(KEYS)
+                async with table.watch() as changes:
+                    async for change in changes:
+                        self.hear(change.key, change.value, change.revision)
+            except FaultError as error:
+                log.warning(KEYS_NOT_WATCHED, code=error.fault.code)
+            except ValueError:  # this gateway was given no key of the sealed buckets, and never will be
+                log.warning(KEYS_NOT_WATCHED, code="sealed")
+                return
+            await anyio.sleep(RETRY_S)
+
+
+def is_good(record: KeyRecord, now_ms: int) -> bool:
+    """Tell whether a key lets anybody in."""
+    return not record.revoked and (not record.expires or now_ms < record.expires)
+
+
+def holder_of(record: KeyRecord) -> Caller:
+    """Give the caller that a key stands for; what belongs to it belongs to this key alone, whatever its name."""
+    known = {scope.value: scope for scope in Scope}
+    return Caller(f"key-{record.id}", frozenset(known[name] for name in record.scopes if name in known))
