@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.gateway.asking import Desk, browse
 from actors.gateway.translate import to_error
+from actors.gateway.watching import in_parts, report
 from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, StructuredError
 from protocol.faults import Action, Code, Fault, FaultError, fault
 from protocol.pages import BrowsePage, Url
@@ -22,9 +23,6 @@ DEFAULT_AT_ONCE = 4
 MAX_AT_ONCE = 8
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
-
-Progress = Callable[[int, int], Awaitable[None]]
-"""Hears how many of how many pages are done."""
 
 
 class ItemStatus(StrEnum):
@@ -93,9 +91,9 @@ class BatchResult(Struct, frozen=True, kw_only=True, rename="camel"):
     schema_version: str = SCHEMA_VERSION
 
 
-async def browse_all(desk: Desk, asked: BatchRequest, tell: Progress | None = None) -> BatchResult:
-    """Get every page within the time that the batch has; `tell` hears of each that is done."""
-    batch = _Batch(desk, asked, tell, anyio.CapacityLimiter(asked.concurrency))
+async def browse_all(desk: Desk, asked: BatchRequest) -> BatchResult:
+    """Get every page within the time that the batch has; whoever watches hears of each that is done."""
+    batch = _Batch(desk, asked, anyio.CapacityLimiter(asked.concurrency))
     with anyio.move_on_after(asked.timeout_ms / 1_000):
         async with anyio.create_task_group() as tasks:
             for url in dict.fromkeys(asked.urls):
@@ -121,7 +119,6 @@ class _Batch:
 
     desk: Desk
     asked: BatchRequest
-    tell: Progress | None
     room: anyio.CapacityLimiter
     begun: set[str] = field(default_factory=set[str])
     outcomes: dict[str, BrowseResult | Fault] = field(default_factory=dict[str, BrowseResult | Fault])
@@ -132,12 +129,12 @@ class _Batch:
         async with self.room:
             self.begun.add(url)
             try:
-                self.outcomes[url] = await browse(self.desk.bus, page, self.desk.grace_ms)
+                with in_parts():
+                    self.outcomes[url] = await browse(self.desk.bus, page, self.desk.grace_ms)
             except FaultError as error:
                 self.outcomes[url] = error.fault
-        if self.tell is not None:
-            done = sum(url in self.outcomes for url in self.asked.urls)
-            await self.tell(done, len(self.asked.urls))
+        done, total = sum(url in self.outcomes for url in self.asked.urls), len(self.asked.urls)
+        report(done, f"{done} of {total} pages", total)
 
     def item(self, index: int, url: str) -> BatchItem:
         """Tell what became of one address."""

@@ -10,8 +10,12 @@ _HERE = f"#/{_DEFS}/"
 _HEADING = frozenset({"title", "$schema"})
 _PROSE = _HEADING | {"description"}
 _LENGTHS = ("minLength", "maxLength", "pattern")
+_BOUNDS = ("default", "minimum", "maximum")
 _NOTHING: tuple[object, ...] = (None, False, ())
 _NULL = {"type": "null"}
+
+BRIEFLY = "x-briefly"
+"""Marks an argument that is an object, in its schema: what it holds is told in its description alone."""
 
 
 def arguments(whole: dict[str, Any]) -> dict[str, Any]:
@@ -23,18 +27,24 @@ def arguments(whole: dict[str, Any]) -> dict[str, Any]:
     brief.pop("description", None)
     brief["properties"] = {name: _plain(field) for name, field in brief["properties"].items()}
     definitions: dict[str, Any] = _without(_PROSE, brief.pop(_DEFS, {}))
-    return brief | ({_DEFS: definitions} if definitions else {})
+    if not brief.get("required"):
+        brief.pop("required", None)
+    used = _used(brief, definitions)
+    return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
 
 
-def answer(whole: dict[str, Any], by_type: Collection[str]) -> dict[str, Any]:
+def answer(whole: dict[str, Any], by_type: Collection[str] | None) -> dict[str, Any]:
     """Give the schema of a tool's answer, without prose; the fields of `by_type` are told by their type alone.
 
-    A model reads what stands there: it need not know the defaults, nor every word of an enumeration.
+    A model reads what stands there: it need not know the defaults, nor every word of an enumeration. Where `by_type`
+    is None it is told no field at all.
     """
+    if by_type is None:
+        return {"type": whole["type"]}
     brief: dict[str, Any] = _without(_PROSE, whole)
     fields: dict[str, Any] = brief["properties"]
     brief["properties"] = {name: _bare(field) if name in by_type else field for name, field in fields.items()}
-    brief = _told(brief)
+    brief = _inlined(_told(brief))
     definitions: dict[str, Any] = brief.pop(_DEFS, {})
     used = _used(brief, definitions)
     return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
@@ -51,9 +61,11 @@ def _without(words: frozenset[str], node: Any) -> Any:
 
 def _plain(field: dict[str, Any]) -> dict[str, Any]:
     """Take out of a field what a model need not know to fill it in."""
+    if field.get(BRIEFLY):
+        return {"type": "object", "description": field["description"]}
     some = [kind for kind in field.get("anyOf", ()) if kind != _NULL]
     plain = {name: value for name, value in field.items() if name != "anyOf"} | some[0] if len(some) == 1 else field
-    said_anyway = {"default"} if plain.get("default") in _NOTHING else set[str]()
+    said_anyway = {name for name, said in (("default", _NOTHING), ("minimum", (0, 1))) if plain.get(name) in said}
     return {name: value for name, value in plain.items() if name not in (*_LENGTHS, *said_anyway)}
 
 
@@ -62,8 +74,23 @@ def _told(node: Any) -> Any:
         branch = cast("dict[str, Any]", node)
         if isinstance(branch.get("enum"), list):
             return {"type": "string"}
-        return {name: _told(value) for name, value in branch.items() if name != "default" or isinstance(value, dict)}
+        return {name: _told(value) for name, value in branch.items() if name not in _BOUNDS or isinstance(value, dict)}
     return [_told(child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
+
+
+def _inlined(whole: dict[str, Any]) -> dict[str, Any]:
+    """Write what is a mere word of a type where it is used: that is shorter than to refer to it."""
+    words = {f"{_HERE}{name}": word for name, word in whole.get(_DEFS, {}).items() if set(word) == {"type"}}
+
+    def inline(node: Any) -> Any:
+        if isinstance(node, dict):
+            branch = cast("dict[str, Any]", node)
+            word = words.get(str(branch.get("$ref")))
+            return dict(word) if word else {name: inline(value) for name, value in branch.items()}
+        return [inline(child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
+
+    written: dict[str, Any] = inline(whole)
+    return written
 
 
 def _bare(field: dict[str, Any]) -> dict[str, Any]:

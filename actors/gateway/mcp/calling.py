@@ -10,17 +10,25 @@ import msgspec
 import structlog
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp.types import INVALID_PARAMS, CallToolRequestParams, CallToolResult, ImageContent, TextContent
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
 from msgspec import Struct
 
+from actors.gateway.access.caller import caller
 from actors.gateway.asking import Desk
 from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tool import Image, ToolEntry
-from actors.gateway.translate import error_text, to_error
+from actors.gateway.mcp.tool import Answer, ToolEntry
+from actors.gateway.mcp.toolsets import chosen
 from bus import conversation, span
 from bus.context import current_conversation
 from protocol.codec import malformed
-from protocol.faults import Code, Fault, FaultError, fault
+from protocol.faults import Code, FaultError, fault
 
 log = structlog.stdlib.get_logger()
 
@@ -34,42 +42,58 @@ A = TypeVar("A", bound=Struct)
 async def call_tool(desk: Desk, params: CallToolRequestParams, context: ServerRequestContext[Any]) -> CallToolResult:
     """Run a tool; what goes wrong is a result that the model can read."""
     entry = TOOLS.get(params.name)
-    if entry is None:
+    if entry is None or entry.toolset not in chosen():
         raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:MAX_QUOTED_CHARS]}")
+    given: Mapping[str, Any] = params.arguments or {}
     facts = {"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": params.name}
     trace = _trace(context)
     with span(f"tools/call {params.name}", "server", facts, trace) as recording, conversation(current_conversation()):
         try:
-            answer = await entry.run(desk, _arguments(entry, params.arguments))
+            _check_scope(entry)
+            answer = await entry.run(desk, _arguments(entry, given))
         except FaultError as error:
-            recording.fail(error.fault.code)
-            return _failed(error.fault)
+            told = error.fault
         except Exception:
             log.exception(TOOL_FAILED, tool=params.name)
-            recording.fail(Code.INTERNAL_ERROR)
-            return _failed(fault(Code.INTERNAL_ERROR))
-        return _result(answer.text, answer.data, answer.images)
+            told = fault(Code.INTERNAL_ERROR)
+        else:
+            return _result(answer)
+        recording.fail(told.code)
+        text, data = entry.fail(told, params.name, given)
+        return _result(Answer(text, data), is_error=True)
 
 
-def _arguments(entry: ToolEntry[A], given: dict[str, Any] | None) -> A:
+def _check_scope(entry: ToolEntry[Any]) -> None:
+    if entry.scope not in caller().scopes:
+        message = f"This key is not good for the scope {entry.scope}."
+        raise FaultError(fault(Code.AUTH_INSUFFICIENT_SCOPE, message))
+
+
+def _arguments(entry: ToolEntry[A], given: Mapping[str, Any]) -> A:
     try:
-        return msgspec.convert(given or {}, entry.arguments)
+        return msgspec.convert(given, entry.arguments)
     except msgspec.ValidationError as error:
         raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None
 
 
-def _failed(told: Fault) -> CallToolResult:
-    error = to_error(told)
-    return _result(error_text(error), error, is_error=True)
-
-
-def _result(text: str, data: Struct, images: tuple[Image, ...] = (), *, is_error: bool = False) -> CallToolResult:
-    shown = [ImageContent(data=base64.b64encode(one.data).decode(), mime_type=one.media_type) for one in images]
+def _result(answer: Answer, *, is_error: bool = False) -> CallToolResult:
+    images = (ImageContent(data=base64.b64encode(one.data).decode(), mime_type=one.media_type) for one in answer.images)
+    links = (
+        ResourceLink(type="resource_link", uri=one.uri, name=one.name, mime_type=one.media_type, size=one.size)
+        for one in answer.links
+    )
     return CallToolResult(
-        content=[TextContent(type="text", text=text), *shown],
-        structured_content=msgspec.to_builtins(data),
+        content=[TextContent(type="text", text=answer.text), *images, *links],
+        structured_content=_data(answer),
         is_error=is_error,
     )
+
+
+def _data(answer: Answer) -> dict[str, Any]:
+    """Give an answer as data; what tells the types of a union apart is none of a client's business."""
+    data: dict[str, Any] = msgspec.to_builtins(answer.data)
+    data.pop(answer.data.__struct_config__.tag_field or "", None)
+    return data | ({"nextActions": msgspec.to_builtins(answer.next_actions)} if answer.next_actions else {})
 
 
 def _trace(context: ServerRequestContext[Any]) -> Mapping[str, str]:

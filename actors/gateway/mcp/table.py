@@ -8,12 +8,14 @@ from typing import Any
 
 from actors.gateway.asking import REFRESH_SESSION
 from actors.gateway.mcp.tool import ToolEntry
-from actors.gateway.mcp.tools import browse, sessions
+from actors.gateway.mcp.tools import batch, browse, browser, sessions
 
 TOOLS: Mapping[str, ToolEntry[Any]] = MappingProxyType(
     {
         "browse": browse.BROWSE,
+        "batch_browse": batch.BATCH,
         REFRESH_SESSION: sessions.REFRESH,
         "session_management": sessions.MANAGE,
+        **browser.BROWSER_TOOLS,
     }
 )

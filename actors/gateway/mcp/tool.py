@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from mcp.types import ToolAnnotations
 from msgspec import Struct
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.asking import Desk
+from actors.gateway.tool_errors import NextAction
+from actors.gateway.translate import error_text, to_error
+from protocol.browse import StructuredError
+from protocol.faults import Fault
 
 A = TypeVar("A", bound=Struct)
 
@@ -28,6 +32,9 @@ class Toolset(StrEnum):
     RUNS = "runs"
     """Run templates (002)."""
 
+    OFFERS = "offers"
+    """What other actors bring."""
+
 
 @dataclass(frozen=True)
 class Image:
@@ -38,20 +45,42 @@ class Image:
 
 
 @dataclass(frozen=True)
+class Link:
+    """A resource that a tool points at; `size` in bytes, where it is known."""
+
+    uri: str
+    name: str
+    media_type: str
+    size: int | None = None
+
+
+@dataclass(frozen=True)
 class Answer:
-    """What a tool answers: the text for a model, the same as data, and pictures."""
+    """What a tool answers: the text for a model, the same as data, pictures, links to more, and what to call next."""
 
     text: str
     data: Struct
     images: tuple[Image, ...] = ()
+    links: tuple[Link, ...] = ()
+    next_actions: tuple[NextAction, ...] = ()
+
+
+Failing = Callable[[Fault, str, Mapping[str, Any]], tuple[str, Struct]]
+"""Says a fault in the words of a tool, by its name and the arguments of the call: as text, and as data."""
+
+
+def failing(told: Fault, _tool: str, _arguments: Mapping[str, Any]) -> tuple[str, StructuredError]:
+    """Say a fault as most tools do."""
+    error = to_error(told)
+    return error_text(error), error
 
 
 @dataclass(frozen=True)
 class ToolEntry(Generic[A]):
     """One row of the table of tools.
 
-    Clients are told the fields of `by_type` by their type alone, and nothing of an answer that explains itself (None);
-    /openapi.json describes them whole.
+    Clients are told the fields of `by_type` by their type alone, and where it is None no field at all: a model reads
+    what stands there. docs/reference describes the answers whole.
     """
 
     description: str
@@ -59,7 +88,8 @@ class ToolEntry(Generic[A]):
     run: Callable[[Desk, A], Awaitable[Answer]]
     title: str | None = None
     answer: type[Struct] | None = None
-    by_type: frozenset[str] = frozenset()
+    by_type: frozenset[str] | None = frozenset()
     annotations: ToolAnnotations | None = None
     toolset: Toolset = Toolset.CORE
     scope: Scope = Scope.BROWSE
+    fail: Failing = failing

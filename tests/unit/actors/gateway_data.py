@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from actors.settings import Settings
 from bus import tracing
-from bus.memory.keyvalue import HeldKeys, MemoryKeys
 from bus.memory.blobs import HeldBlobs, MemoryBlobs
+from bus.memory.keyvalue import HeldKeys, MemoryKeys
 from bus.objects import Store
 from bus.seal import Seal
 from bus.stats import BUCKET_BOUNDS_S, EndpointStats, Meter, Replica

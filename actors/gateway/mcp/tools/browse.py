@@ -37,7 +37,17 @@ BROWSE = ToolEntry(
     answer=BrowseResult,
     run=_browse,
     by_type=frozenset(
-        {"decisionTrace", "network", "console", "discoveredApis", "learningInsights", "fields", "links"}
+        {
+            "metadata",
+            "tables",
+            "decisionTrace",
+            "network",
+            "console",
+            "discoveredApis",
+            "learningInsights",
+            "fields",
+            "links",
+        }
         | {"forms", "lists", "structuredData", "signals", "usableFor", "leftOut"}
     ),
     annotations=ToolAnnotations(

@@ -8,7 +8,7 @@ from actors.gateway import sessions
 from actors.gateway.access.caller import Scope
 from actors.gateway.asking import Desk
 from actors.gateway.mcp.tool import Answer, ToolEntry
-from actors.gateway.sessions import NamedRequest, SessionRequest
+from actors.gateway.sessions import NamedRequest, SessionAnswer, SessionRequest, SessionsAnswer
 from protocol.subjects import SESSION_REFRESH
 
 
@@ -23,6 +23,9 @@ async def _manage(desk: Desk, asked: SessionRequest) -> Answer:
 
 
 REFRESH = ToolEntry(
+    title="Renew a login",
+    answer=SessionAnswer,
+    by_type=None,
     description="Renew a saved login (see sessionProfile of browse).",
     arguments=NamedRequest,
     run=_refresh,
@@ -30,6 +33,9 @@ REFRESH = ToolEntry(
     scope=Scope.SESSIONS,
 )
 MANAGE = ToolEntry(
+    title="Look after logins",
+    answer=SessionsAnswer,
+    by_type=None,
     description="Saved logins: list, check or delete.",
     arguments=SessionRequest,
     run=_manage,

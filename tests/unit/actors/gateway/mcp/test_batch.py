@@ -11,9 +11,11 @@ from msgspec import UNSET
 
 from actors.gateway.asking import Desk
 from actors.gateway.batch import BatchRequest, BatchResult, BatchSummary, ItemStatus, browse_all, status_of
+from actors.gateway.watching import watching
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
+from protocol.progress import Progress
 from tests.unit.actors.gateway_data import FakeBus, browsed
 
 GOOD, BETTER, SILENT = "https://a.example/", "https://b.example/", "https://silent.example/"
@@ -118,15 +120,16 @@ async def test_what_is_not_done_in_time_is_told_apart_from_what_never_began() ->
 
 
 async def test_progress_is_told_of_each_address_that_is_done() -> None:
-    told: list[tuple[int, int]] = []
+    told: list[tuple[int, str, int | None]] = []
 
-    async def tell(done: int, total: int) -> None:
-        told.append((done, total))
+    async def heard(progress: Progress) -> None:
+        told.append((progress.done, progress.message, progress.total))
 
-    asked = BatchRequest(urls=(GOOD, f"{BETTER}CONTENT_EMPTY", GOOD), concurrency=1)
-    await browse_all(Desk(Sites(), 0, "1"), asked, tell)
+    desk = Desk(Sites(), 0, "1")
+    async with watching(desk, heard):
+        await browse_all(desk, BatchRequest(urls=(GOOD, f"{BETTER}CONTENT_EMPTY", GOOD), concurrency=1))
 
-    assert told == [(2, 3), (3, 3)]
+    assert told == [(2, "2 of 3 pages", 3), (3, "3 of 3 pages", 3)]
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ async def test_the_tool_is_announced_with_its_schemas(mode: str) -> None:
     async with connected(FakeBus(), mode) as client:
         tool, *others = (await client.list_tools()).tools
 
-    assert [other.name for other in others] == ["refresh_session", "session_management"]
+    assert [other.name for other in others] == list(TOOLS)[1:]
     assert (tool.name, tool.title) == ("browse", "Read a web page")
     asked, answered = schema(TOOLS["browse"].arguments), schema(BrowseResult)
     assert list(tool.input_schema["properties"]) == list(asked["properties"])
@@ -90,19 +90,14 @@ async def test_the_tool_is_announced_with_its_schemas(mode: str) -> None:
     assert tool.output_schema is not None
     told = tool.output_schema["properties"]
     assert (list(told), tool.output_schema["required"]) == (list(answered["properties"]), answered["required"])
-    assert (told["title"], told["metadata"]) == ({"type": "string"}, {"$ref": "#/$defs/BrowseMetadata"})
+    assert (told["title"], told["content"]) == ({"type": "string"}, {"$ref": "#/$defs/BrowseContent"})
     assert (told["decisionTrace"], told["network"]) == ({"type": "object"}, {"type": "array"})
-    assert sorted(tool.output_schema["$defs"]) == [
-        "BrowseContent",
-        "BrowseMetadata",
-        "Confidence",
-        "ExtractedTable",
-        "FieldConfidence",
-        "Level",
-        "RenderTier",
-        "Source",
-    ]
-    assert tool.output_schema["$defs"]["Source"] == {"type": "string"}
+    assert sorted(tool.output_schema["$defs"]) == ["BrowseContent", "Confidence", "FieldConfidence"]
+    assert tool.output_schema["$defs"]["Confidence"]["properties"] == {
+        "score": {"type": "number"},
+        "level": {"type": "string"},
+        "source": {"type": "string"},
+    }
     assert tool.annotations is not None
     assert (tool.annotations.read_only_hint, tool.annotations.open_world_hint) == (True, True)
     assert tool.input_schema["required"] == ["url"]

@@ -1,0 +1,120 @@
+"""The resources of MCP: pages by their addresses, and what was captured of them."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import secrets
+from collections.abc import Sequence
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    BlobResourceContents,
+    ReadResourceResult,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from actors.gateway.access.caller import Scope, caller
+from actors.gateway.asking import Desk, browse
+from actors.gateway.mcp.tool import Link
+from actors.gateway.translate import error_text, result_text, to_error
+from protocol.browse import BrowseOptions, Freshness
+from protocol.faults import Category, FaultError
+from protocol.pages import BrowsePage, Captured
+from protocol.subjects import CAPTURES
+
+PAGE = "weft://page/"
+CAPTURE = "weft://captures/"
+MARKDOWN = "text/markdown"
+
+MAX_PAGE_CHARS = 400_000
+MAX_CAPTURE_BYTES = 10_000_000
+BOUNDARY_BYTES = 16
+MAX_QUOTED_CHARS = 200
+
+TEMPLATES: Sequence[ResourceTemplate] = (
+    ResourceTemplate(
+        uri_template=PAGE + "{+url}",
+        name="page",
+        title="Web page",
+        description="A web page as Markdown, by its full address: what is stored of it, else as the site has it now.",
+        mime_type=MARKDOWN,
+    ),
+    ResourceTemplate(
+        uri_template=CAPTURE + "{name}",
+        name="capture",
+        title="Screenshot or download",
+        description="A screenshot, PDF or download that a tool has named, for a day.",
+    ),
+)
+
+_OPTIONS = BrowseOptions(freshness_requirement=Freshness.CACHED, max_chars=MAX_PAGE_CHARS)
+
+
+def page_link(url: str, title: str) -> Link:
+    """Point at a whole page."""
+    return Link(PAGE + url, title or url, MARKDOWN)
+
+
+def capture_link(captured: Captured) -> Link:
+    """Point at what was captured of a page."""
+    return Link(CAPTURE + captured.name, captured.file_name or captured.name, captured.media_type, captured.size)
+
+
+async def read_resource(desk: Desk, uri: str) -> ReadResourceResult:
+    """Read a resource.
+
+    Raises:
+        MCPError: INVALID_PARAMS where there is none, INTERNAL_ERROR where it cannot be had now; `data` says why.
+    """
+    if uri.startswith(PAGE):
+        return await _page(desk, uri)
+    if uri.startswith(CAPTURE):
+        return await _capture(desk, uri)
+    raise _not_found(uri)
+
+
+async def _page(desk: Desk, uri: str) -> ReadResourceResult:
+    _check_scope(Scope.BROWSE, uri)
+    try:
+        page = BrowsePage(url=uri.removeprefix(PAGE), options=_OPTIONS)
+        result = await browse(desk.bus, page, desk.grace_ms, for_model=True)
+    except FaultError as error:
+        told = error.fault
+        code = INVALID_PARAMS if told.category in (Category.VALIDATION, Category.SECURITY) else INTERNAL_ERROR
+        raise MCPError(code, error_text(to_error(told)), {"uri": uri, "code": told.code.value}) from None
+    text = result_text(result, secrets.token_hex(BOUNDARY_BYTES))
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
+
+
+async def _capture(desk: Desk, uri: str) -> ReadResourceResult:
+    """Give bytes that were captured; whoever knows the name, of 128 random bits, was told it."""
+    _check_scope(Scope.BROWSE, uri)
+    name = uri.removeprefix(CAPTURE)
+    try:
+        data = await (await desk.bus.objects(CAPTURES)).get(name)
+    except (KeyError, ValueError):
+        raise _not_found(uri) from None
+    if len(data) > MAX_CAPTURE_BYTES:
+        message = f"It is larger than {MAX_CAPTURE_BYTES:,} bytes."
+        raise MCPError(INTERNAL_ERROR, message, {"uri": uri, "size": len(data)})
+    kind = media_type(name)
+    blob = base64.b64encode(data).decode()
+    return ReadResourceResult(contents=[BlobResourceContents(uri=uri, mime_type=kind, blob=blob)])
+
+
+def media_type(name: str) -> str:
+    """Tell the media type of a capture by the ending of its name, which whoever kept it chose by the type."""
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
+def _check_scope(scope: Scope, uri: str) -> None:
+    if scope not in caller().scopes:
+        raise MCPError(INVALID_PARAMS, f"This key is not good for the scope {scope}.", {"uri": uri})
+
+
+def _not_found(uri: str) -> MCPError:
+    return MCPError(INVALID_PARAMS, f"There is no such resource: {uri[:MAX_QUOTED_CHARS]}", {"uri": uri})
