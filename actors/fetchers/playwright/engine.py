@@ -17,7 +17,7 @@ import anyio.to_thread
 import structlog
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
-from actors.fetchers.playwright import authorities, cdp, chromium, memory
+from actors.fetchers.playwright import authorities, cdp, chromium, memory, pointing
 from actors.fetchers.playwright.proxy import Proxy
 
 log = structlog.stdlib.get_logger()
@@ -109,6 +109,7 @@ class Engine:
         try:
             with anyio.fail_after(_START_S):
                 driver = await async_playwright().start()
+                await pointing.teach(driver)
         except Exception as error:  # noqa: BLE001 - Playwright raises Exception itself where its driver dies
             log.warning(NOT_STARTED, reason=type(error).__name__)
             _kill(set(_drivers()) - before)

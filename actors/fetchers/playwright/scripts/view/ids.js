@@ -1,0 +1,201 @@
+// Gives every element an id that lasts: while its node stands, and when an equal one is drawn in its place.
+// A node that shows something else than before is another element; an id is never given to a second one.
+((view) => {
+  const MANY_LAPSED = 4000, CONTEXT_CHARS = 24, REGION_CHARS = 20;
+  const KEPT_NAMES = ['data-testid', 'data-test', 'data-cy', 'data-qa', 'name'];
+  const known = globalThis.__weftView ??= {
+    page: Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join(''),
+    looks: 0, owners: new WeakMap(), byId: new Map(), secret: new WeakSet(), seeded: false,
+  };
+  view.wasSecret = known.secret;
+
+  const here = () => location.pathname + location.search;
+  const blurred = (text) => text.replace(/\d+(?:[.,:]\d+)*/g, '#');
+  const stem = (text) => blurred(text.toLowerCase()).replace(/[^\p{L}#]+/gu, ' ').trim();
+
+  function strong(element, kind) {
+    const parts = [];
+    for (const name of KEPT_NAMES) {
+      const token = view.attribute(element, name);
+      if (token && token.length <= 100) parts.push(`${name}=${token}`);
+    }
+    const id = view.attribute(element, 'id');
+    if (id && id.length <= 100 && !/\d/.test(id) && !view.generated(id)) parts.push(`id=${id}`);
+    if ((kind === 'radio' || kind === 'checkbox') && element instanceof HTMLInputElement) parts.push(`value=${element.value.slice(0, 60)}`);
+    return parts.join('&');
+  }
+
+  function signature(element, kind, label, region) {
+    const row = view.rowOf(element);
+    return {
+      kind, label, region, strong: strong(element, kind), context: row.name, key: row.key, group: row.group,
+      href: kind === 'link' ? (element.pathname ?? '') + (element.search ?? '') : '', place: view.placeOf(element), page: here(),
+    };
+  }
+
+  const differ = (one, other) => one !== '' && other !== '' && one !== other;
+  const isBare = (sig) => sig.group !== '' && sig.context === '' && sig.key === '' && sig.strong === '';
+
+  // Whether a node that stood before shows something else now.
+  function isAnother(old, now, peers) {
+    if (old.kind !== now.kind || differ(old.strong, now.strong) || differ(old.context, now.context)) return true;
+    if (differ(old.key, now.key) && !(old.context && old.context === now.context)) return true;
+    if (old.label === now.label) return false;
+    if (old.page !== now.page && !now.strong) return true;
+    if (old.href !== now.href && old.href && now.href) return true;
+    return isBare(now) && (peers.moved.has(now.group) || peers.known.get(now.group)?.has(now.label) === true);
+  }
+
+  // In which lists more than one row says something else, and what their rows said before.
+  function peersOf(finds) {
+    const changed = new Map(), said = new Map();
+    for (const { entry, sig } of finds) {
+      if (!entry || !isBare(sig)) continue;
+      if (!said.has(sig.group)) said.set(sig.group, new Set());
+      said.get(sig.group).add(entry.sig.label);
+      if (entry.sig.label !== sig.label) changed.set(sig.group, (changed.get(sig.group) ?? 0) + 1);
+    }
+    return { known: said, moved: new Set([...changed].filter(([, count]) => count > 1).map(([group]) => group)) };
+  }
+
+  function take(find, entry) {
+    find.entry = entry;
+    entry.ref = new WeakRef(find.element);
+    known.owners.set(find.element, entry);
+  }
+
+  function grouped(items, key) {
+    const groups = new Map();
+    for (const item of items) {
+      const name = key(item.sig);
+      if (name === '') continue;
+      if (groups.has(name)) groups.get(name).push(item);
+      else groups.set(name, [item]);
+    }
+    return groups;
+  }
+
+  // Gives lapsed ids to those that are the same by a key: one to one, or as many to as many in their order.
+  function match(finds, lapsed, key, { several = false, fits = () => true } = {}) {
+    const old = grouped([...lapsed], key);
+    for (const [name, news] of grouped(finds.filter((find) => !find.entry), key)) {
+      const former = old.get(name) ?? [];
+      if (former.length !== news.length || (news.length > 1 && !several)) continue;
+      news.forEach((find, index) => {
+        if (!fits(former[index].sig, find.sig)) return;
+        take(find, former[index]);
+        lapsed.delete(former[index]);
+      });
+    }
+  }
+
+  const joined = (...parts) => parts.join('\u0001');
+  const whole = (sig) => joined(sig.kind, sig.strong, sig.label, sig.context, sig.key, sig.region, sig.href);
+  const keyless = (sig) => joined(sig.kind, sig.strong, sig.label, sig.context, sig.region, sig.href);
+  const unlinked = (sig) => (isBare(sig) && sig.kind === 'link' ? '' : joined(sig.kind, sig.strong, sig.label, sig.context, sig.region));
+  const named = (sig) => (sig.strong && !(sig.group && !sig.context && !sig.key) ? joined(sig.kind, sig.strong, sig.context, sig.key) : '');
+  const placed = (sig) => joined(sig.kind, sig.place, sig.region, sig.context, sig.strong, sig.page);
+
+  function isLike(old, now) {
+    if (old.label === now.label) return true;
+    const before = stem(old.label), after = stem(now.label);
+    return before !== '' && (before === after || after.startsWith(`${before} `) || before.startsWith(`${after} `));
+  }
+
+  function lapsedOf(finds) {
+    const held = new Set(finds.map((find) => find.entry));
+    const lapsed = new Set();
+    for (const entry of known.byId.values()) if (!held.has(entry) && !entry.ref?.deref()?.isConnected) lapsed.add(entry);
+    return lapsed;
+  }
+
+  function settle(finds) {
+    for (const find of finds) find.entry = known.owners.get(find.element);
+    const peers = peersOf(finds);
+    for (const find of finds) {
+      if (!find.entry || !isAnother(find.entry.sig, find.sig, peers)) continue;
+      find.entry.ref = undefined;
+      known.owners.delete(find.element);
+      find.entry = undefined;
+    }
+    if (finds.every((find) => find.entry)) return;
+    const lapsed = lapsedOf(finds);
+    if (!lapsed.size) return;
+    match(finds, lapsed, whole, { several: true });
+    match(finds, lapsed, keyless);
+    match(finds, lapsed, unlinked);
+    match(finds, lapsed, named);
+    match(finds, lapsed, placed, { fits: (old, now) => !isBare(now) && isLike(old, now) });
+    const left = grouped(finds.filter((find) => !find.entry), (sig) => (isBare(sig) ? sig.group : ''));
+    const alone = finds.filter((find) => !find.entry && left.get(find.sig.group)?.length === 1);
+    match(alone, lapsed, placed, { fits: isLike });
+  }
+
+  function isFree(id) {
+    const holder = known.byId.get(id);
+    if (!holder) return true;
+    if (holder.ref?.deref()?.isConnected || holder.sig.page === here()) return false;
+    known.byId.delete(id); // of a view of the application that was left
+    return true;
+  }
+
+  function baseOf(sig) {
+    const words = view.slug(sig.label) || view.slug(sig.strong.replace(/^[^=]*=|&.*$/g, '')) || 'unnamed';
+    return `${sig.kind}_${words}`;
+  }
+
+  function nameFor(sig, isOne) {
+    const base = baseOf(sig);
+    const row = view.slug(sig.context, CONTEXT_CHARS), region = view.slug(sig.region, REGION_CHARS);
+    const names = isOne ? [base] : row ? [`${base}_${row}`] : [];
+    if (!isOne && !row && region) names.push(`${base}_${region}`);
+    if (!isOne) names.push(base);
+    if (row && region) names.push(`${base}_${row}_${region}`);
+    const free = names.find(isFree);
+    if (free) return free;
+    for (let number = 2; ; number++) if (isFree(`${names[0]}_${number}`)) return `${names[0]}_${number}`;
+  }
+
+  function register(find, id) {
+    const entry = { id, sig: find.sig };
+    known.byId.set(id, entry);
+    take(find, entry);
+  }
+
+  // Those whose region tells them apart are called by it, but for the first; rows by what their row says.
+  function christen(finds) {
+    const counts = new Map();
+    for (const { sig } of finds) counts.set(baseOf(sig), (counts.get(baseOf(sig)) ?? 0) + 1);
+    for (const find of finds) if (!find.entry) register(find, nameFor(find.sig, counts.get(baseOf(find.sig)) === 1));
+  }
+
+  function forget() {
+    if (known.byId.size <= MANY_LAPSED * 2) return;
+    const lapsed = [...known.byId.values()].filter((entry) => !entry.ref?.deref()?.isConnected);
+    for (const entry of lapsed.sort((one, other) => one.seen - other.seen).slice(0, -MANY_LAPSED)) known.byId.delete(entry.id);
+  }
+
+  // What was known of this page before it was loaded again.
+  function seed(entries) {
+    if (known.seeded) return;
+    known.seeded = true;
+    for (const [id, sig] of entries) if (!known.byId.has(id)) known.byId.set(id, { id, sig, seen: 0 });
+  }
+
+  // Gives every find its entry, and tells those that are new or look otherwise than before.
+  function assign(finds) {
+    settle(finds);
+    christen(finds);
+    known.looks += 1;
+    const fresh = [];
+    for (const { entry, sig } of finds) {
+      if (entry.seen === undefined || entry.seen === 0 || whole(entry.sig) !== whole(sig)) fresh.push([entry.id, sig]);
+      entry.sig = sig;
+      entry.seen = known.looks;
+    }
+    forget();
+    return fresh;
+  }
+
+  Object.assign(view, { known, seed, assign, signature, isAnother });
+})

@@ -1,0 +1,244 @@
+// Looks for everything that a person can act on, in the order in which it is shown.
+((view) => {
+  const MANY_NODES = 150_000, MANY = 3000, MANY_HITS = 600, STYLES_MS = 250, WALK_MS = 500, NAMES_MS = 1200;
+  const LEAST = 1, PLAIN_WORDS = 300, PLAIN_SHARE = 0.6, PLAIN_WITHIN = 5, CLIP = 2;
+  const SKIPPED = new Set([...view.UNREAD, 'option', 'optgroup', 'path', 'g', 'defs', 'param', 'source', 'track', 'br', 'wbr', 'canvas']);
+  const FRAMES = new Set(['iframe', 'frame']);
+
+  const begun = performance.now();
+  const spent = () => performance.now() - begun;
+
+  // Walks the page; gives the finds, the regions and the frames, and whether all of it was seen.
+  function walk(heard, hidden) {
+    const seen = { finds: [], frames: [], cut: false, visited: 0, total: 0 };
+    const stack = [{ node: view.rootElement(document), region: 'page', pointed: false, inside: null, off: false }];
+    while (stack.length) {
+      const spot = stack.pop();
+      if (!spot.node) continue;
+      if (++seen.visited > MANY_NODES || (seen.visited % 64 === 0 && spent() > WALK_MS)) {
+        seen.cut = true;
+        break;
+      }
+      try {
+        visit(spot, stack, seen, heard, hidden);
+      } catch {
+        seen.cut = true; // an element that cannot be read hides no other
+      }
+    }
+    return seen;
+  }
+
+  function visit(spot, stack, seen, heard, hidden) {
+    const { node } = spot;
+    const tag = view.tag(node);
+    if (SKIPPED.has(tag)) return;
+    const kind = view.kindOf(node);
+    const styled = kind !== '' || spent() < STYLES_MS;
+    const style = styled ? getComputedStyle(node) : null;
+    const off = spot.off || style?.display === 'none' || view.attribute(node, 'aria-hidden') === 'true' || node.inert === true;
+    if (off && !hidden && !rescued(node, kind)) return;
+    const region = view.regionOf(node) || spot.region;
+    const plain = kind === '' && styled && !off && !spot.inside && view.isPlain(node, style, spot.pointed, heard.has(node)) && !isLabel(node, tag);
+    let inside = spot.inside;
+    if (kind || plain) {
+      seen.total += 1;
+      const find = { element: node, kind: kind || 'other', region, plain, off, within: 0 };
+      if (inside && kind) inside.within += 1;
+      if (seen.finds.length < MANY) seen.finds.push(find);
+      if (plain) find.told = view.attribute(node, 'onclick') !== null || heard.has(node) || view.attribute(node, 'tabindex') !== null;
+      inside = find;
+    }
+    if (FRAMES.has(tag)) seen.frames.push({ element: node, kind: 'frame', region, off });
+    const inner = view.below(node);
+    const pointed = spot.pointed || style?.cursor === 'pointer';
+    for (let index = inner.length - 1; index >= 0; index--) if (view.isElement(inner[index])) stack.push({ node: inner[index], region, pointed, inside, off });
+  }
+
+  function isLabel(node, tag) {
+    return tag === 'label' && node.control !== null;
+  }
+
+  // A box to tick, or a field for files, is often hidden behind the words that stand for it.
+  function rescued(element, kind) {
+    return (kind === 'checkbox' || kind === 'radio' || kind === 'file') && substitute(element) !== null;
+  }
+
+  function substitute(element) {
+    for (const label of element.labels ?? []) if (isShown(label) && extent(label)) return label;
+    return null;
+  }
+
+  function isShown(element) {
+    return view.isVisible(element, { visibilityProperty: true, opacityProperty: true });
+  }
+
+  function extent(element) {
+    const box = view.box(element);
+    if (box.width >= LEAST && box.height >= LEAST) return box;
+    for (const inner of [...view.children(element)].slice(0, 5)) {
+      const other = view.box(inner);
+      if (other.width >= LEAST && other.height >= LEAST) return other;
+    }
+    return null;
+  }
+
+  // Where an element is shown: itself, or the label that stands for it; nothing for what is not.
+  function shownAt(find) {
+    const { element, kind } = find;
+    let box = !find.off && isShown(element) ? extent(element) : null;
+    const ticks = kind === 'checkbox' || kind === 'radio' || kind === 'file';
+    if (ticks && (!box || box.width <= CLIP || box.height <= CLIP)) {
+      const label = substitute(element);
+      if (label) find.stand = label;
+      box = label ? extent(label) : box;
+    }
+    if (!box || box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return null;
+    return box;
+  }
+
+  function hit(x, y) {
+    let found = Document.prototype.elementFromPoint.call(document, x, y);
+    for (let deep = 0; found && deep < 50; deep++) {
+      const inner = found.shadowRoot?.elementFromPoint(x, y);
+      if (!inner || inner === found) break;
+      found = inner;
+    }
+    return found;
+  }
+
+  // Whether something else lies over all of what is in the window of it.
+  function isCovered(element, box) {
+    const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth), top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
+    if (right - left < 1 || bottom - top < 1) return false;
+    for (const [across, down] of [[0.5, 0.5], [0.1, 0.2], [0.9, 0.2], [0.1, 0.8], [0.9, 0.8]]) {
+      const found = hit(left + (right - left) * across, top + (bottom - top) * down);
+      if (found === null || view.isWithin(found, element) || isNamed(found, element)) return false;
+      if (view.isWithin(element, found) && !FRAMES.has(view.tag(found))) return false;
+    }
+    return true;
+  }
+
+  function isNamed(found, element) {
+    return [...(element.labels ?? [])].some((label) => view.isWithin(found, label));
+  }
+
+  function isWanted(find) {
+    if (!find.plain) return true;
+    const words = find.element.textContent.length;
+    const box = find.box;
+    if (words > PLAIN_WORDS * 4 || view.tag(find.element) === 'html' || view.tag(find.element) === 'body') return false;
+    if (box && box.width * box.height > innerWidth * innerHeight * PLAIN_SHARE) return false;
+    return find.told ? find.within <= PLAIN_WITHIN : find.within === 0;
+  }
+
+  function inWindow(box) {
+    return box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth;
+  }
+
+  function measure(finds) {
+    let hits = 0;
+    for (const find of finds) {
+      find.box = shownAt(find);
+      find.inView = find.box !== null && inWindow(find.box);
+      if (find.inView && hits++ < MANY_HITS) find.covered = isCovered(find.stand ?? find.element, find.box);
+    }
+  }
+
+  function name(finds) {
+    const named = [];
+    for (const find of finds) {
+      if (spent() > NAMES_MS) break;
+      try {
+        find.label = view.unsecret(view.nameOf(find.element, find.kind));
+        if (find.plain && !find.label) continue;
+        find.sig = view.signature(find.element, find.kind, find.label, find.region);
+        named.push(find);
+      } catch {
+        continue; // hostile enough to be left out
+      }
+    }
+    return named;
+  }
+
+  function rounded(box) {
+    return box && { x: Math.round(box.x), y: Math.round(box.y), width: Math.round(box.width), height: Math.round(box.height) };
+  }
+
+  function told({ element, kind, label, region, box, inView, covered, off, entry }) {
+    const states = view.statesOf(element, kind);
+    if (covered) states.push('covered');
+    if (off || !box) states.push('hidden');
+    return {
+      id: entry.id, type: kind, label, region, value: view.valueOf(element, kind, label),
+      href: kind === 'link' && /^(?:https?|mailto|tel|ftp):/.test(element.href) ? String(element.href).slice(0, 2000) : '',
+      placeholder: view.clean(view.attribute(element, 'placeholder') ?? ''), options: view.optionsOf(element), states,
+      inView: inView === true, box: rounded(box),
+      input: element instanceof HTMLInputElement ? element.type : view.tag(element),
+      marks: marksOf(element),
+    };
+  }
+
+  function marksOf(element) {
+    const marks = [];
+    for (const name of ['id', 'name', 'data-testid', 'title', 'autocomplete', 'role', 'rel', 'alt', 'value']) {
+      if (name === 'value' && !/^(?:radio|checkbox)$/.test(element.type ?? '')) continue;
+      const token = view.attribute(element, name);
+      if (token && token.length <= 80) marks.push(view.spoken(token));
+    }
+    return marks;
+  }
+
+  function safely(find) {
+    try {
+      return [told(find)];
+    } catch {
+      return [];
+    }
+  }
+
+  // Everything to act on; with `hidden` also what is not shown.
+  function look({ hidden = false, heard = [], seeds = [] } = {}) {
+    view.seed(seeds);
+    const seen = walk(new Set(heard.map(at).filter(Boolean)), hidden);
+    measure(seen.finds);
+    const shown = seen.finds.filter((find) => (hidden || find.box) && isWanted(find));
+    const named = name(shown.filter((find) => find.box)).concat(hidden ? name(shown.filter((find) => !find.box)) : []);
+    const fresh = view.assign(named);
+    view.finds = named;
+    return {
+      page: view.known.page, url: location.href, title: view.clean(view.title(document), 200), ready: view.readyState(document),
+      elements: named.flatMap(safely), total: seen.total, signs: view.signs(named), cut: seen.cut || named.length < shown.length || seen.total > MANY, fresh, ms: spent(), visited: seen.visited,
+    };
+  }
+
+  function at(way) {
+    let node = document;
+    for (const step of way) node = step === 's' ? node?.shadowRoot : node && view.children(node)[step];
+    return node ?? null;
+  }
+
+  function standing(id) {
+    const element = view.known.byId.get(id)?.ref?.deref();
+    if (!element?.isConnected) return null;
+    const ticks = element instanceof HTMLInputElement && (element.type === 'checkbox' || element.type === 'radio');
+    if (!ticks) return element;
+    const find = { element, kind: element.type, off: !isShown(element) };
+    shownAt(find);
+    return find.stand ?? element;
+  }
+
+  function stands({ id }) {
+    const element = standing(id);
+    return { way: element && view.way(element) };
+  }
+
+  // The way to an element by its id, as it is now; nothing where it is gone.
+  function where({ id, ...rest }) {
+    const found = look(rest);
+    const element = standing(id);
+    const way = element && view.way(element);
+    return { way, elements: way ? [] : found.elements, fresh: found.fresh };
+  }
+
+  Object.assign(view, { look, where, stands });
+})

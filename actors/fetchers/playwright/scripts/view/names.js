@@ -1,0 +1,128 @@
+// Names elements as assistive technology does (accname), and guesses from what else they carry where that says nothing.
+((view) => {
+  const MANY_NODES = 300, CHARS = 100;
+  const CONTROL = 'input, select, textarea';
+  const TYPED = new Set(['submit', 'reset', 'button', 'image']);
+  const ICON = /^(?:icon|fa|fas|far|bi|mdi|glyphicon|lucide|ti|la|ri|pi|material-icons)[-_]+([a-z][a-z0-9-]*)$/i;
+  const NO_ICON = /^(?:solid|regular|brands|lg|sm|xs|fw|spin|\dx|button|btn|wrapper|container|icon|only|left|right)$/i;
+  const AS_CONTENT = new Set(['button', 'link', 'checkbox', 'radio', 'tab', 'menuitem', 'option', 'other']);
+
+  function shows(element) {
+    return element.checkVisibility({ visibilityProperty: true }) && element.getAttribute('aria-hidden') !== 'true';
+  }
+
+  function says(node) {
+    const label = node.getAttribute('aria-label');
+    if (label?.trim()) return label;
+    if (node.localName === 'img' || node.localName === 'area') return node.getAttribute('alt') ?? '';
+    if (node.localName === 'svg') return node.querySelector(':scope > title')?.textContent ?? '';
+    return null;
+  }
+
+  // The words that are shown in an element; `without` is left out with all that it holds, and so are other controls.
+  function textOf(element, max = CHARS, without = null, hidden = false) {
+    if (!element.firstElementChild && !element.shadowRoot && element.localName !== 'slot') return view.clean(element.textContent, max);
+    const parts = [];
+    let size = 0;
+    const enter = (node) => node !== without && node.localName !== 'svg' && !node.matches(CONTROL) && says(node) === null && (hidden || shows(node));
+    for (const node of view.nodes(element, enter, MANY_NODES)) {
+      if (size > max * 2) break;
+      if (node.nodeType === Node.TEXT_NODE) {
+        const piece = node.data.length > max * 4 ? node.data.trimStart().slice(0, max * 4) : node.data;
+        parts.push(piece);
+        size += piece.trim().length;
+      } else if (node.nodeType === Node.ELEMENT_NODE && node !== without) {
+        const said = hidden || shows(node) ? says(node) : '';
+        if (said) parts.push(` ${said} `);
+        else if (!view.INLINE.has(node.localName)) parts.push(' ');
+      }
+    }
+    return view.clean(parts.join(''), max);
+  }
+
+  function labelled(element) {
+    const ids = element.getAttribute('aria-labelledby');
+    if (!ids) return '';
+    const root = element.getRootNode();
+    const texts = [];
+    for (const id of ids.trim().split(/\s+/).slice(0, 5)) {
+      const found = root.getElementById?.(id);
+      if (found) texts.push(found.getAttribute('aria-label') || (found.matches(CONTROL) ? '' : textOf(found, CHARS, element, true)));
+    }
+    return view.clean(texts.join(' '));
+  }
+
+  function labels(element) {
+    const texts = [];
+    for (const label of [...(element.labels ?? [])].slice(0, 3)) texts.push(textOf(label, CHARS, element));
+    return view.clean(texts.join(' '));
+  }
+
+  function native(element) {
+    const name = element.localName;
+    if (name === 'input' && TYPED.has(element.type)) {
+      const value = element.type === 'image' ? element.alt || element.value : element.value;
+      return labels(element) || view.clean(value || { submit: 'Submit', reset: 'Reset', image: 'Submit' }[element.type] || '');
+    }
+    if (element.labels?.length) return labels(element);
+    if (name === 'area') return view.clean(element.alt);
+    return '';
+  }
+
+  function hinted(element) {
+    for (const name of ['title', 'placeholder', 'aria-placeholder', 'data-placeholder', 'data-tooltip', 'data-original-title', 'data-label']) {
+      const words = view.clean(element.getAttribute(name) ?? '');
+      if (words) return words;
+    }
+    return '';
+  }
+
+  function beside(element) {
+    for (let node = element, up = 0; node && up < 3; node = node.parentElement, up++) {
+      for (let other = node.previousSibling, back = 0; other && back < 3; other = other.previousSibling, back++) {
+        if (other.nodeType === Node.ELEMENT_NODE && (other.matches(CONTROL) || other.querySelector(CONTROL))) return '';
+        const words = other.nodeType === Node.TEXT_NODE ? view.clean(other.data) : other.nodeType === Node.ELEMENT_NODE && !view.UNREAD.has(other.localName) && shows(other) ? textOf(other) : '';
+        if (words) return words.length <= 60 ? words : '';
+      }
+    }
+    return '';
+  }
+
+  function pictured(element) {
+    const marks = [element, ...[...element.querySelectorAll('i, span, svg, use, img')].slice(0, 4)];
+    for (const mark of marks) {
+      if (mark.localName === 'img') {
+        const file = (mark.getAttribute('src') ?? '').split(/[?#]/)[0].split('/').pop().replace(/\.\w+$/, '');
+        if (file && file.length <= 30 && !file.startsWith('data:')) return view.spoken(file);
+      }
+      const drawn = mark.getAttribute('data-icon') || (mark.getAttribute('href') || mark.getAttribute('xlink:href') || '').match(/^[^?]*#(?:icon-)?([\w-]+)$/)?.[1];
+      if (drawn && mark.localName !== 'a') return view.spoken(drawn);
+      for (const token of [...mark.classList].slice(0, 12)) {
+        const icon = ICON.exec(token)?.[1];
+        if (icon && !NO_ICON.test(icon)) return view.spoken(icon);
+      }
+    }
+    return '';
+  }
+
+  function carried(element) {
+    for (const name of ['name', 'data-testid', 'data-test', 'data-cy', 'data-qa', 'id']) {
+      const token = element.getAttribute(name);
+      if (token && token.length <= 60 && !view.generated(token)) return view.spoken(token);
+    }
+    if (element.localName === 'a') {
+      const last = element.pathname?.split('/').filter(Boolean).pop() ?? '';
+      if (last && last.length <= 40) return view.spoken(last);
+    }
+    return '';
+  }
+
+  function nameOf(element, kind) {
+    const given = labelled(element) || view.clean(element.getAttribute('aria-label') ?? '') || native(element);
+    if (given) return given;
+    const content = AS_CONTENT.has(kind) && element.localName !== 'input' ? textOf(element) : '';
+    return content || hinted(element) || (AS_CONTENT.has(kind) ? pictured(element) : beside(element)) || carried(element);
+  }
+
+  Object.assign(view, { textOf, nameOf, shows });
+})

@@ -1,0 +1,131 @@
+// Tells in which part of the page an element is, and of which row of a list.
+((view) => {
+  const LANDMARKS = {
+    main: 'main', nav: 'navigation', aside: 'aside', dialog: 'dialog', search: 'search', fieldset: 'group',
+  };
+  const ROLES = {
+    main: 'main', navigation: 'navigation', complementary: 'aside', banner: 'header', contentinfo: 'footer', search: 'search',
+    dialog: 'dialog', alertdialog: 'dialog', form: 'form', tablist: 'tabs', toolbar: 'toolbar', menu: 'menu', menubar: 'menu', listbox: 'options',
+    radiogroup: 'group', alert: 'alert', tabpanel: 'panel',
+  };
+  const ROWS = 'li, tr, article, [role="row"], [role="listitem"], [role="article"], [role="treeitem"]';
+  const KEYS = ['data-id', 'data-key', 'data-row-key', 'data-item-id', 'data-index', 'data-uid', 'key'];
+  const MANY_UP = 8, NEAR = 3, NAME_CHARS = 40, MANY_NODES = 60;
+  const UNROWED = new Set(['body', 'td', 'th', 'option', 'path', 'g']);
+  const CONTROLS = new Set(['button', 'input', 'select', 'textarea']);
+  const GENERATED = /^[:«_]?r[0-9a-z]{0,4}[:»_]?$|^(?:radix|headlessui|mui|ember|ext|yui|mat|cdk|react-aria|downshift|el-id|svelte|__|chakra|mantine|rc)[-_:\d]|[0-9a-f]{8}|\d{4}/i;
+
+  // Ids that a program makes up afresh, so that nothing follows from them.
+  function generated(token) {
+    return GENERATED.test(token);
+  }
+
+  function words(element) {
+    const by = view.attribute(element, 'aria-labelledby')?.split(/\s+/)[0];
+    const found = by ? element.getRootNode().getElementById?.(by) : null;
+    return view.clean(view.attribute(element, 'aria-label') || (found ? view.textOf(found, NAME_CHARS) : ''), NAME_CHARS);
+  }
+
+  function formName(form) {
+    const said = words(form) || view.clean(view.attribute(form, 'name') ?? '', 30);
+    const id = view.attribute(form, 'id');
+    if (said) return said;
+    if (view.find(form, 'input[type="password"]')) return 'login';
+    if (view.find(form, 'input[type="search"], [role="searchbox"]') || view.attribute(form, 'role') === 'search') return 'search';
+    return id && !generated(id) ? view.spoken(id) : '';
+  }
+
+  // The part of the page that an element begins, or nothing.
+  function regionOf(element) {
+    const tag = view.tag(element);
+    const role = view.attribute(element, 'role');
+    if (tag === 'form' || role === 'form') {
+      const name = view.slug(formName(element), 30);
+      return name ? `form:${name}` : 'form';
+    }
+    const modal = view.attribute(element, 'aria-modal') === 'true';
+    const page = tag === 'header' ? 'header' : tag === 'footer' ? 'footer' : undefined;
+    const region = modal ? 'dialog' : ROLES[role] ?? (role ? undefined : LANDMARKS[tag] ?? (tag === 'section' && words(element) ? 'section' : page));
+    if (!region) return '';
+    const name = region === 'main' || region === 'header' || region === 'footer' ? '' : view.slug(words(element) || legend(element, tag), 30);
+    return name ? `${region}:${name}` : region;
+  }
+
+  function legend(element, tag) {
+    const found = tag === 'fieldset' ? view.find(element, ':scope > legend') : null;
+    return found ? view.textOf(found, NAME_CHARS) : '';
+  }
+
+  function alike(one, other) {
+    return one && other && view.tag(one) === view.tag(other) && shape(one) === shape(other);
+  }
+
+  // What rows of one list have in common: not the words for states that come and go.
+  function shape(element) {
+    return (view.attribute(element, 'class') ?? '').trim().split(/[\s]+/)[0];
+  }
+
+  function isRow(element) {
+    const over = view.parent(element);
+    if (!over || UNROWED.has(view.tag(element))) return false;
+    if (view.matches(element, ROWS)) return true;
+    for (let back = element.previousElementSibling, on = element.nextElementSibling, far = 0; far < NEAR && (back || on); far++) {
+      if (alike(element, back) || alike(element, on)) return true;
+      back = back?.previousElementSibling;
+      on = on?.nextElementSibling;
+    }
+    return false;
+  }
+
+  // The words that tell a row from the others, without those of its controls and of `without`.
+  function rowName(row, without) {
+    let first = '', heading = '';
+    const enter = (node) => node !== without && !CONTROLS.has(view.tag(node)) && view.shows(node) && view.attribute(node, 'role') !== 'button';
+    for (const node of view.nodes(row, enter, MANY_NODES)) {
+      if (node.nodeType === Node.ELEMENT_NODE && node !== without && /^(?:h[1-6]|th|strong)$/.test(node.localName)) heading = view.textOf(node, NAME_CHARS, without);
+      if (heading) return heading;
+      if (node.nodeType !== Node.TEXT_NODE || without.contains(node)) continue;
+      const piece = view.clean(node.data, NAME_CHARS);
+      if (/\p{L}/u.test(piece)) first = first || piece;
+      if (first && view.tag(row) === 'tr') return first;
+    }
+    return first;
+  }
+
+  function rowKey(row) {
+    for (const name of KEYS) {
+      const key = view.attribute(row, name);
+      if (key) return `${name}=${key.slice(0, 60)}`;
+    }
+    const id = view.attribute(row, 'id');
+    return id && id.length <= 60 ? `id=${id}` : '';
+  }
+
+  // Of which row an element is: the words and the key of it, and what the list of them is known by.
+  function rowOf(element) {
+    for (let node = element, up = 0; node && up < MANY_UP; node = view.above(node), up++) {
+      if (!isRow(node)) continue;
+      const name = rowName(node, element);
+      if (!name && inRow(node)) continue;
+      return { name, key: rowKey(node), group: `${view.tag(node)}.${shape(node)}>${up}` };
+    }
+    return { name: '', key: '', group: '' };
+  }
+
+  function inRow(element) {
+    for (let node = view.above(element), up = 0; node && up < MANY_UP - 1; node = view.above(node), up++) if (isRow(node)) return true;
+    return false;
+  }
+
+  function placeOf(element) {
+    const steps = [];
+    for (let node = element, up = 0; node && up < 6; node = view.above(node), up++) {
+      let nth = 0;
+      for (let other = node.previousElementSibling, back = 0; other instanceof Element && back < 200; other = other.previousElementSibling, back++) nth += view.tag(other) === view.tag(node) ? 1 : 0;
+      steps.push(`${view.tag(node)}${nth}`);
+    }
+    return steps.join('<');
+  }
+
+  Object.assign(view, { regionOf, rowOf, placeOf, generated });
+})

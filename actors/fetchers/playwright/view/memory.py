@@ -1,0 +1,67 @@
+"""Remembers the ids of a page beyond its document, so that they last when it is loaded again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urldefrag
+
+_MAX_PAGES = 6
+_MAX_IDS = 1_500
+"""Ids of one page; what was noted first goes first."""
+
+_MAX_LISTINGS = 4
+
+Noted = tuple[str, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The elements of a page in the order in which they are told; `page` tells documents apart."""
+
+    page: str
+    url: str
+    visible_only: bool
+    ids: tuple[str, ...]
+
+
+@dataclass
+class Memory:
+    """What is known of the pages of one tab: signatures by id, and the listings that go on by cursors."""
+
+    _pages: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict[str, dict[str, dict[str, str]]])
+    _listings: dict[str, Listing] = field(default_factory=dict[str, Listing])
+    _count: int = 0
+
+    def of(self, url: str) -> Sequence[Noted]:
+        """Give what was noted of a page."""
+        return tuple(self._pages.get(urldefrag(url).url, {}).items())
+
+    def note(self, url: str, fresh: Iterable[Noted]) -> None:
+        """Note ids with what they stand for."""
+        address = urldefrag(url).url
+        page = self._pages.pop(address, {})
+        for name, signature in fresh:
+            page.pop(name, None)
+            page[name] = signature
+        for name in list(page)[: max(len(page) - _MAX_IDS, 0)]:
+            del page[name]
+        self._pages[address] = page
+        for old in list(self._pages)[:-_MAX_PAGES]:
+            del self._pages[old]
+
+    def keep(self, listing: Listing) -> str:
+        """Keep a listing for those who go on with it; gives its name."""
+        for name, kept in self._listings.items():
+            if kept is listing:
+                return name
+        self._count += 1
+        name = f"{listing.page}-{self._count}"
+        self._listings[name] = listing
+        for old in list(self._listings)[:-_MAX_LISTINGS]:
+            del self._listings[old]
+        return name
+
+    def listing(self, name: str) -> Listing | None:
+        """Give a listing that is still kept."""
+        return self._listings.get(name)

@@ -1,0 +1,94 @@
+"""Notes how a page stands, to say after an action what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from actors.fetchers.playwright.tab import Tab
+from actors.fetchers.playwright.view.looking import look
+from actors.fetchers.web import redact
+
+_MAX_QUOTED = 3
+_QUOTE_CHARS = 40
+_MAX_CHARS = 400
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Where a tab is, what there is to act on with what it says and holds, and how many dialogs are open."""
+
+    url: str
+    title: str
+    page: str
+    labels: Mapping[str, str]
+    states: Mapping[str, tuple[str, ...]]
+    dialogs: int
+
+
+async def outline(tab: Tab) -> Outline:
+    """Note how a page stands.
+
+    Raises:
+        FaultError: PAGE_CRASHED or BROWSER_PAGE_HUNG.
+    """
+    seen = await look(tab)
+    return Outline(
+        url=seen.url,
+        title=seen.title,
+        page=seen.page,
+        labels={spot.id: spot.label for spot in seen.elements},
+        states={spot.id: (spot.value, *(one for one in spot.states if one != "focused")) for spot in seen.elements},
+        dialogs=seen.signs.dialogs,
+    )
+
+
+def difference(before: Outline, after: Outline) -> str:
+    """Say in a sentence what is different; words of the page stand in quotes."""
+    said = [_moved(before, after), *_dialogs(before, after)]
+    if before.page == after.page:
+        came = [after.labels[name] for name in after.labels if name not in before.labels]
+        went = [before.labels[name] for name in before.labels if name not in after.labels]
+        both = [name for name in after.labels if name in before.labels]
+        renamed = [after.labels[name] for name in both if after.labels[name] != before.labels[name]]
+        changed = [after.labels[name] for name in both if after.states[name] != before.states[name]]
+        said += [_counted(came, "came"), _counted(went, "went"), _counted(renamed, "says something else now")]
+        said += [_counted(changed, "changed its state")]
+    clauses = [clause for clause in said if clause]
+    return f"{'; '.join(clauses)[:_MAX_CHARS]}." if clauses else "Nothing to act on has changed."
+
+
+def _moved(before: Outline, after: Outline) -> str:
+    if after.url != before.url:
+        return f"the page is now {redact.url(after.url)[:200]} ({_quoted(after.title)})"
+    if after.page != before.page:
+        return "the page was loaded again"
+    return f"the title is now {_quoted(after.title)}" if after.title != before.title else ""
+
+
+def _dialogs(before: Outline, after: Outline) -> list[str]:
+    if after.dialogs == before.dialogs:
+        return []
+    return ["a dialog opened" if after.dialogs > before.dialogs else "a dialog closed"]
+
+
+def _counted(labels: list[str], what: str) -> str:
+    if not labels:
+        return ""
+    named = [_quoted(label) for label in labels if label][:_MAX_QUOTED]
+    more = ", …" if len(labels) > len(named) and named else ""
+    listed = f" ({', '.join(named)}{more})" if named else ""
+    return (
+        f"{len(labels)} element{'' if len(labels) == 1 else 's'} {what if len(labels) == 1 else _plural(what)}{listed}"
+    )
+
+
+def _plural(what: str) -> str:
+    return {"says something else now": "say something else now", "changed its state": "changed their states"}.get(
+        what, what
+    )
+
+
+def _quoted(words: str) -> str:
+    cut = words if len(words) <= _QUOTE_CHARS else f"{words[: _QUOTE_CHARS - 1]}…"
+    return "“" + cut.replace("“", '"').replace("”", '"') + "”"

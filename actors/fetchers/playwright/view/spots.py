@@ -1,0 +1,64 @@
+"""Says what one look at a page tells of it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from actors.fetchers.playwright.pointing import Way
+from protocol.browsers.pageinfo import Box, ElementKind
+
+
+class Spot(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One thing to act on; `input` is the type of a field, or the tag, `marks` what else it is known by."""
+
+    id: str
+    type: ElementKind
+    label: str
+    region: str
+    value: str = ""
+    href: str = ""
+    placeholder: str = ""
+    options: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+    in_view: bool = True
+    box: Box | None = None
+    input: str = ""
+    marks: tuple[str, ...] = ()
+
+
+class Signs(Struct, frozen=True, kw_only=True):
+    """What hints at the purpose of a page; `prose` counts characters of paragraphs, `rows` those of its longest list."""
+
+    heading: str = ""
+    kinds: tuple[str, ...] = ()
+    prose: int = 0
+    rows: int = 0
+    prices: int = 0
+    tables: int = 0
+    media: bool = False
+    dialogs: int = 0
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """What one look saw: `page` tells documents apart, `total` counts, `cut` says that there may be more.
+
+    `fresh` are signatures of ids that are new or stand for something that looks otherwise than before.
+    """
+
+    page: str
+    url: str
+    title: str
+    ready: str
+    elements: tuple[Spot, ...]
+    total: int
+    cut: bool
+    signs: Signs
+    fresh: tuple[tuple[str, dict[str, str]], ...]
+
+
+class Where(Struct, frozen=True, kw_only=True):
+    """The way to an element; without one it is gone, and `elements` are those that there are."""
+
+    way: Way | None
+    elements: tuple[Spot, ...]
+    fresh: tuple[tuple[str, dict[str, str]], ...]
