@@ -20,7 +20,7 @@ from mcp.types import (
 )
 from msgspec import Struct
 
-from actors.gateway.access.caller import caller
+from actors.gateway.access.caller import require
 from actors.gateway.asking import Desk
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tool import Answer, ToolEntry
@@ -49,7 +49,7 @@ async def call_tool(desk: Desk, params: CallToolRequestParams, context: ServerRe
     trace = _trace(context)
     with span(f"tools/call {params.name}", "server", facts, trace) as recording, conversation(current_conversation()):
         try:
-            _check_scope(entry)
+            require(entry.scope)
             answer = await entry.run(desk, _arguments(entry, given))
         except FaultError as error:
             told = error.fault
@@ -61,12 +61,6 @@ async def call_tool(desk: Desk, params: CallToolRequestParams, context: ServerRe
         recording.fail(told.code)
         text, data = entry.fail(told, params.name, given)
         return _result(Answer(text, data), is_error=True)
-
-
-def _check_scope(entry: ToolEntry[Any]) -> None:
-    if entry.scope not in caller().scopes:
-        message = f"This key is not good for the scope {entry.scope}."
-        raise FaultError(fault(Code.AUTH_INSUFFICIENT_SCOPE, message))
 
 
 def _arguments(entry: ToolEntry[A], given: Mapping[str, Any]) -> A:

@@ -17,12 +17,12 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from actors.gateway.access.caller import Scope, caller
+from actors.gateway.access.caller import Scope, require
 from actors.gateway.asking import Desk, browse
 from actors.gateway.mcp.tool import Link
 from actors.gateway.translate import error_text, result_text, to_error
 from protocol.browse import BrowseOptions, Freshness
-from protocol.faults import Category, FaultError
+from protocol.faults import Category, Fault, FaultError
 from protocol.pages import BrowsePage, Captured
 from protocol.subjects import CAPTURES
 
@@ -78,24 +78,24 @@ async def read_resource(desk: Desk, uri: str) -> ReadResourceResult:
 
 
 async def _page(desk: Desk, uri: str) -> ReadResourceResult:
-    _check_scope(Scope.BROWSE, uri)
     try:
+        require(Scope.BROWSE)
         page = BrowsePage(url=uri.removeprefix(PAGE), options=_OPTIONS)
         result = await browse(desk.bus, page, desk.grace_ms, for_model=True)
     except FaultError as error:
-        told = error.fault
-        code = INVALID_PARAMS if told.category in (Category.VALIDATION, Category.SECURITY) else INTERNAL_ERROR
-        raise MCPError(code, error_text(to_error(told)), {"uri": uri, "code": told.code.value}) from None
+        raise _failed(uri, error.fault) from None
     text = result_text(result, secrets.token_hex(BOUNDARY_BYTES))
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
 
 
 async def _capture(desk: Desk, uri: str) -> ReadResourceResult:
     """Give bytes that were captured; whoever knows the name, of 128 random bits, was told it."""
-    _check_scope(Scope.BROWSE, uri)
     name = uri.removeprefix(CAPTURE)
     try:
+        require(Scope.BROWSE)
         data = await (await desk.bus.objects(CAPTURES)).get(name)
+    except FaultError as error:
+        raise _failed(uri, error.fault) from None
     except (KeyError, ValueError):
         raise _not_found(uri) from None
     if len(data) > MAX_CAPTURE_BYTES:
@@ -111,9 +111,13 @@ def media_type(name: str) -> str:
     return mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
-def _check_scope(scope: Scope, uri: str) -> None:
-    if scope not in caller().scopes:
-        raise MCPError(INVALID_PARAMS, f"This key is not good for the scope {scope}.", {"uri": uri})
+def _failed(uri: str, told: Fault) -> MCPError:
+    code = INVALID_PARAMS if told.category in _ASKERS else INTERNAL_ERROR
+    return MCPError(code, error_text(to_error(told)), {"uri": uri, "code": told.code.value})
+
+
+_ASKERS = frozenset({Category.VALIDATION, Category.SECURITY, Category.AUTH})
+"""The failures that whoever asks has to mend."""
 
 
 def _not_found(uri: str) -> MCPError:

@@ -58,9 +58,10 @@ def read_file(path: str) -> bytes:
         descriptor = os.open(where, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
         raise _refused("there is no such file, or it may not be read") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _refused("that is no regular file")
     with open(descriptor, "rb") as file:  # noqa: PTH123 - of a descriptor, which Path.open does not take
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _refused("that is no regular file")
         data = file.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
         raise _refused(f"the file is larger than {MAX_FILE_BYTES:,} bytes")
