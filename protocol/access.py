@@ -1,8 +1,34 @@
-"""What gateways share of those who come in: the keys that were given out, and what each caller has used."""
+"""Who may come in, as gateways share it: what keys are good for, which were given out, and what each caller used."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from msgspec import Struct, field
+
+from protocol.browse import SCHEMA_VERSION
+
+
+class Scope(StrEnum):
+    """What a key may be good for; each tool and each endpoint asks for one."""
+
+    BROWSE = "browse"
+    """Read pages."""
+
+    SESSIONS = "sessions"
+    """Save, use, renew and forget logins."""
+
+    BROWSER = "browser"
+    """Drive a browser step by step."""
+
+    RUNS = "runs"
+    """Run templates, and read what came of it."""
+
+    OFFERS = "offers"
+    """Use what other actors bring: tools, resources and prompts."""
+
+    OPERATE = "operate"
+    """Look at the figures of the system, and speak packets with it."""
 
 
 class KeyRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -32,3 +58,32 @@ class UsageRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     errors: int = 0
     pages: dict[str, int] = {}
     cost_units: int = 0
+
+
+class KeyInfo(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A key as it is listed, without the key; times in ms since the epoch, `expires` None for never."""
+
+    id: str
+    name: str
+    scopes: tuple[Scope, ...]
+    created: int
+    expires: int | None = None
+    expired: bool = False
+
+
+class NewKey(KeyInfo, frozen=True, kw_only=True, rename="camel"):
+    """A key that was made: `key` is shown this once."""
+
+    key: str
+    schema_version: str = SCHEMA_VERSION
+
+    def __repr__(self) -> str:
+        """Show which key it is, not the key."""
+        return f"NewKey(id={self.id!r}, name={self.name!r}, scopes={self.scopes!r})"
+
+
+class KeysAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The keys that were given out and not taken back, the oldest first."""
+
+    keys: tuple[KeyInfo, ...]
+    schema_version: str = SCHEMA_VERSION

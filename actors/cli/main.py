@@ -13,6 +13,7 @@ from actors.cli.browse import browse
 from actors.cli.doctor import doctor
 from actors.cli.errors import Exit, exit_code, first, show
 from actors.cli.extract import extract
+from actors.cli.keys import app as keys
 from actors.cli.mcp import mcp
 from actors.cli.schema import schema
 from actors.cli.sessions import app as sessions
@@ -54,6 +55,7 @@ def weft(
 
 for _verb in (up, browse, extract, status, tap, mcp, doctor, schema):
     app.command(no_args_is_help=_verb is browse)(_verb)
+app.add_typer(keys, name="keys", help="Give out, list and revoke keys.")
 app.add_typer(sessions, name="sessions", help="List, import, renew and forget saved logins.")
 
 

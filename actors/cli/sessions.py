@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from http.cookiejar import LoadError, MozillaCookieJar
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 from urllib.parse import quote
 
 import anyio
 import msgspec
 import typer
-from msgspec import Struct
 
 from actors.cli import terminal
-from actors.cli.errors import from_structured, not_running
+from actors.cli.calling import Ask, answered
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from actors.cli.running import find, key_of
 from actors.cli.status import duration_text
-from actors.settings import Loaded
-from protocol.browse import StructuredError
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import DEFAULT_PROFILE, SessionList, SessionStatus
 from protocol.storagestate import StorageState, StoredCookie
-
-ANSWER_TIMEOUT_S = 100.0
-"""What a renewal may take: two browses, and room."""
-
-CONNECT_TIMEOUT_S = 5.0
-_OK = 200
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Domain = Annotated[str, typer.Argument(metavar="DOMAIN", help="Host or address of the site.")]
 Profile = Annotated[str, typer.Option("--profile", help="Name of the login, as browse takes it.")]
 Every = Annotated[str | None, typer.Option("--profile", help="List the logins of this profile alone.")]
-
-S = TypeVar("S", bound=Struct)
 
 
 @app.command("list")
@@ -50,8 +37,8 @@ def list_sessions(
     log_level: LogLevel = None,
 ) -> None:
     """List the saved logins, and how each stands."""
-    ask = _Ask("GET", "/api/sessions", {"profile": profile} if profile else {})
-    found = anyio.run(_answer, read(config, data_dir, log_level), ask, SessionList)
+    ask = Ask("GET", "/api/sessions", {"profile": profile} if profile else {})
+    found = anyio.run(answered, read(config, data_dir, log_level), ask, SessionList)
     if as_json:
         terminal.write(terminal.json_text(found.sessions))
     else:
@@ -74,8 +61,8 @@ def import_session(  # noqa: PLR0913 - the options of a command
 ) -> None:
     """Keep a login from a file: a storage state of Playwright, or cookies.txt as browsers export it."""
     body = {"domain": domain, "profile": profile, "address": address, "state": read_state(file)}
-    ask = _Ask("POST", "/api/sessions", body=body)
-    _show(anyio.run(_answer, read(config, data_dir, log_level), ask, SessionStatus), as_json=as_json)
+    ask = Ask("POST", "/api/sessions", body=body)
+    _show(anyio.run(answered, read(config, data_dir, log_level), ask, SessionStatus), as_json=as_json)
 
 
 @app.command()
@@ -89,8 +76,8 @@ def refresh(  # noqa: PLR0913 - the options of a command
     log_level: LogLevel = None,
 ) -> None:
     """Visit the site with a saved login, so that it is renewed."""
-    ask = _Ask("POST", f"{_path(domain)}/refresh", {"profile": profile})
-    _show(anyio.run(_answer, read(config, data_dir, log_level), ask, SessionStatus), as_json=as_json)
+    ask = Ask("POST", f"{_path(domain)}/refresh", {"profile": profile})
+    _show(anyio.run(answered, read(config, data_dir, log_level), ask, SessionStatus), as_json=as_json)
 
 
 @app.command()
@@ -104,8 +91,8 @@ def delete(  # noqa: PLR0913 - the options of a command
     log_level: LogLevel = None,
 ) -> None:
     """Forget a saved login."""
-    ask = _Ask("DELETE", _path(domain), {"profile": profile})
-    _show(anyio.run(_answer, read(config, data_dir, log_level), ask, SessionStatus), as_json=as_json)
+    ask = Ask("DELETE", _path(domain), {"profile": profile})
+    _show(anyio.run(answered, read(config, data_dir, log_level), ask, SessionStatus), as_json=as_json)
 
 
 def read_state(file: Path) -> StorageState:
@@ -137,45 +124,6 @@ def read_state(file: Path) -> StorageState:
             for cookie in jar
         )
     )
-
-
-@dataclass(frozen=True)
-class _Ask:
-    """One request to the edge."""
-
-    method: str
-    path: str
-    query: dict[str, str] | None = None
-    body: dict[str, Any] | None = None
-
-
-async def _answer(loaded: Loaded, ask: _Ask, kind: type[S]) -> S:
-    settings = loaded.settings
-    ready = await find(settings)
-    if ready is None:
-        raise not_running(settings.data_dir)
-    import httpx2  # noqa: PLC0415 - costs 100 ms
-
-    headers = {"Authorization": f"Bearer {key_of(settings, ready)}", "Content-Type": "application/json"}
-    content = None if ask.body is None else msgspec.json.encode(ask.body)
-    timeout = httpx2.Timeout(ANSWER_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
-    try:
-        # trust_env off: no proxy has business between us and our own machine
-        async with httpx2.AsyncClient(trust_env=False, timeout=timeout, base_url=ready.rest) as client:
-            answer = await client.request(ask.method, ask.path, params=ask.query, content=content, headers=headers)
-    except httpx2.TransportError:
-        raise not_running(settings.data_dir, f"The Weft at {ready.rest} went away: none runs") from None
-    return _read(answer.status_code, answer.content, kind)
-
-
-def _read(status: int, body: bytes, kind: type[S]) -> S:
-    try:
-        if status == _OK:
-            return msgspec.json.decode(body, type=kind)
-        told = from_structured(msgspec.json.decode(body, type=StructuredError))
-    except msgspec.DecodeError:
-        told = fault(Code.INTERNAL_ERROR, f"The running Weft answered with status {status} and no readable body.")
-    raise FaultError(told)
 
 
 def _path(domain: str) -> str:

@@ -6,33 +6,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from enum import StrEnum
 from http import HTTPStatus
 
 from actors.gateway.rest.answers import RefusedError
+from protocol.access import Scope as Scope  # noqa: PLC0414 - it is the gate's word, and stands with what it is kept in
 from protocol.faults import Code, fault
 
 CHALLENGE = 'Bearer realm="weft"'
 """How a client is asked for a key (RFC 6750 §3)."""
-
-
-class Scope(StrEnum):
-    """What a key may be good for; each tool and each endpoint asks for one."""
-
-    BROWSE = "browse"
-    """Read pages."""
-
-    SESSIONS = "sessions"
-    """Save, use, renew and forget logins."""
-
-    BROWSER = "browser"
-    """Drive a browser step by step."""
-
-    RUNS = "runs"
-    """Run templates, and read what came of it."""
-
-    OPERATE = "operate"
-    """Look at the figures of the system, and speak packets with it."""
 
 
 EVERY_SCOPE = frozenset(Scope)

@@ -1,0 +1,136 @@
+"""`weft keys`: who else may come in, besides the owner of the installation."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime
+from typing import Annotated
+from urllib.parse import quote
+
+import anyio
+import typer
+
+from actors.cli import terminal
+from actors.cli.calling import Ask, answered
+from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from actors.cli.status import duration_text
+from protocol.access import KeyInfo, KeysAnswer, NewKey, Scope
+from protocol.faults import Code, FaultError, fault
+
+_SECONDS = {"m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
+_SPAN = re.compile(r"(\d{1,6})([mhdwy])")
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What the key is for, such as laptop.")]
+Key = Annotated[str, typer.Argument(metavar="NAME|ID", help="Name or id of the key.")]
+Scopes = Annotated[
+    list[Scope] | None, typer.Option("--scope", help="What it is good for; may be repeated. All, unless it is given.")
+]
+Expires = Annotated[
+    str | None,
+    typer.Option(
+        "--expires", metavar="30d|DATE", help="How long it is good (m, h, d, w, y), or until which day (UTC)."
+    ),
+]
+
+
+@app.command()
+def add(  # noqa: PLR0913 - the options of a command
+    name: Name,
+    *,
+    scope: Scopes = None,
+    expires: Expires = None,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Make a key and print it, this once: only its hash is kept."""
+    body = {"name": name, "scopes": scope or None, "expiresIn": seconds_of(expires, time.time()) if expires else None}
+    asked = {field: value for field, value in body.items() if value is not None}
+    made = anyio.run(answered, read(config, data_dir, log_level), Ask("POST", "/api/keys", body=asked), NewKey)
+    if as_json:
+        terminal.write(terminal.json_text(made))
+        return
+    terminal.write(made.key)
+    until = f", until {_date(made.expires)}" if made.expires else ""
+    good = " ".join(made.scopes) or "nothing"
+    console = terminal.err()
+    console.print(f"The key {made.name} ({made.id}), good for {good}{until}. It is not shown again.", soft_wrap=True)
+
+
+@app.command("list")
+def list_keys(
+    *,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
+) -> None:
+    """List the keys; none of them is shown."""
+    found = anyio.run(answered, read(config, data_dir, log_level), Ask("GET", "/api/keys"), KeysAnswer)
+    if as_json:
+        terminal.write(terminal.json_text(found.keys))
+    else:
+        _print_table(found.keys)
+
+
+@app.command()
+def revoke(
+    key: Key,
+    *,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Take a key back: within a second it opens nothing any more."""
+    ask = Ask("DELETE", f"/api/keys/{quote(key, safe='')}")
+    gone = anyio.run(answered, read(config, data_dir, log_level), ask, KeyInfo)
+    if as_json:
+        terminal.write(terminal.json_text(gone))
+    else:
+        terminal.err().print(f"Revoked the key {gone.name} ({gone.id}).", soft_wrap=True)
+
+
+def seconds_of(text: str, now_s: float) -> int:
+    """Read how long a key is good: a span such as 30d, or a day or a time of ISO 8601, in UTC unless it says.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, when it is neither, or over.
+    """
+    if found := _SPAN.fullmatch(text.strip()):
+        seconds = int(found[1]) * _SECONDS[found[2]]
+    else:
+        try:
+            when = datetime.fromisoformat(text.strip())
+        except ValueError:
+            raise _wrong(f"--expires {text}: neither a span such as 30d nor a date such as 2027-01-31") from None
+        seconds = int(when.replace(tzinfo=when.tzinfo or UTC).timestamp() - now_s)
+    if seconds <= 0:
+        raise _wrong(f"--expires {text}: that time is over")
+    return seconds
+
+
+def _wrong(message: str) -> FaultError:
+    return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="expires"))
+
+
+def _date(ms: int) -> str:
+    return f"{datetime.fromtimestamp(ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _print_table(keys: tuple[KeyInfo, ...]) -> None:
+    from rich.table import Table  # noqa: PLC0415 - costs 40 ms
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("NAME", "ID", "SCOPES", "MADE", "ENDS"):
+        table.add_column(name, no_wrap=True)
+    now = int(time.time() * 1_000)
+    for one in keys:
+        made = f"{duration_text(max(now - one.created, 0))} ago"
+        ends = "expired" if one.expired else f"in {duration_text(one.expires - now)}" if one.expires else "never"
+        table.add_row(*map(terminal.one_line, (one.name, one.id, " ".join(one.scopes), made, ends)))
+    terminal.table(table)

@@ -1,0 +1,69 @@
+"""The endpoints of the keys: give one out, list them, take one back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from actors.gateway.access import issuing
+from actors.gateway.access.caller import Scope
+from actors.gateway.access.issuing import AddKey, NamedKey
+from actors.gateway.asking import Desk
+from actors.gateway.rest.answers import answer
+from actors.gateway.rest.contract import Endpoint
+from protocol.access import KeyInfo, KeysAnswer, NewKey
+
+_NOT_KEPT = {"Cache-Control": "no-store"}
+
+
+async def _add(desk: Desk, asked: AddKey) -> Response:
+    return answer(await issuing.add(desk.bus, desk.keys, asked), headers=_NOT_KEPT)
+
+
+async def _list(desk: Desk, _asked: None) -> Response:
+    return answer(issuing.listed(desk.keys))
+
+
+async def _revoke(desk: Desk, asked: NamedKey) -> Response:
+    return answer(await issuing.revoke(desk.bus, desk.keys, asked))
+
+
+_INSIDE = frozenset({500, 503, 504})
+_EXAMPLE_KEY = {"key": "laptop"}
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint(
+        method="GET",
+        path="/api/keys",
+        name="listKeys",
+        summary="List the keys that were given out; none of them is shown.",
+        run=_list,
+        answer=KeysAnswer,
+        scope=Scope.OPERATE,
+        errors=_INSIDE,
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/keys",
+        name="addKey",
+        summary="Make a key, with scopes of your own at most; it is shown this once.",
+        run=_add,
+        body=AddKey,
+        answer=NewKey,
+        scope=Scope.OPERATE,
+        errors=_INSIDE | {409},
+        example={"name": "laptop", "scopes": ["browse"]},
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/api/keys/{key}",
+        name="revokeKey",
+        summary="Take a key back, by its id or its name; within a second no gateway lets it in.",
+        run=_revoke,
+        params=NamedKey,
+        answer=KeyInfo,
+        scope=Scope.OPERATE,
+        errors=_INSIDE | {404},
+        example=_EXAMPLE_KEY,
+    ),
+)
