@@ -31,12 +31,16 @@ def answer(content: Any, status: int = 200, headers: Mapping[str, str] | None = 
 
 def refusal(error: FaultError) -> Response:
     """Answer with the StructuredError of a fault, in the status that it stands for."""
-    status, headers = http_status(error.fault), dict[str, str]()
-    if isinstance(error, RefusedError):
-        status, headers = error.status, dict(error.headers or {})
+    status = error.status if isinstance(error, RefusedError) else http_status(error.fault)
+    return answer(to_error(error.fault), status, headers_of(error, status))
+
+
+def headers_of(error: FaultError, status: int) -> dict[str, str]:
+    """Give the headers of an answer that tells of a fault: its own, and when to come back."""
+    headers = dict(error.headers or {}) if isinstance(error, RefusedError) else {}
     if (seconds := retry_after_s(error.fault, status)) is not None:
         headers["Retry-After"] = str(seconds)
-    return answer(to_error(error.fault), status, headers)
+    return headers
 
 
 def invalid(message: str, status: int, headers: Mapping[str, str] | None = None) -> RefusedError:

@@ -1,17 +1,33 @@
-"""The endpoint that reads a page."""
+"""The endpoints that read pages, one or many, and that look ahead."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+import msgspec
+from msgspec import UNSET, Struct, structs
 from starlette.responses import Response
 
 from actors.gateway.asking import Desk, browse
+from actors.gateway.batch import BatchItem, BatchRequest, BatchResult, ItemStatus, browse_all, summary
 from actors.gateway.rest.answers import answer
-from actors.gateway.rest.contract import Endpoint
-from actors.gateway.translate import http_status
+from actors.gateway.rest.contract import Endpoint, Tag
+from actors.gateway.rest.events import EventStream
+from actors.gateway.translate import http_status, to_error
 from protocol.browse import BrowseOptions, BrowseResult
-from protocol.faults import Code, fault
+from protocol.domains import Preview
+from protocol.faults import Action, Code, fault
 from protocol.pages import BrowsePage, Url
+from protocol.subjects import PREVIEW
+
+MAX_REPLY_BYTES = 8 * 1024 * 1024
+"""What a batch answers with at most; pages beyond it are to be asked for again."""
+
+VARY = {"Vary": "Accept"}
+
+PAGE_ERRORS = frozenset(http_status(fault(code)) for code in Code if code is not Code.SESSION_NOT_FOUND)
+LOOK_ERRORS = frozenset({500, 501, 503, 504})
+
+PAGE_EXAMPLE = {"url": "https://example.com/", "options": {"maxCostTier": "lightweight"}}
+BATCH_EXAMPLE = {"urls": ["https://example.com/", "https://example.org/"], "concurrency": 2}
 
 
 class BrowseRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -21,8 +37,64 @@ class BrowseRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     options: BrowseOptions = BrowseOptions()
 
 
+async def read(desk: Desk, asked: BrowseRequest) -> BrowseResult:
+    """Read a page."""
+    return await browse(desk.bus, BrowsePage(url=asked.url, options=asked.options), desk.grace_ms)
+
+
+async def read_many(desk: Desk, asked: BatchRequest) -> BatchResult:
+    """Read many pages, as many as go into one answer."""
+    return fitted(await browse_all(desk, asked))
+
+
+async def look_ahead(desk: Desk, asked: BrowseRequest) -> Preview:
+    """Tell what would be done for a page."""
+    return await desk.bus.call(PREVIEW, BrowsePage(url=asked.url, options=asked.options), wait_ms=desk.grace_ms)
+
+
+def fitted(result: BatchResult, max_bytes: int = MAX_REPLY_BYTES) -> BatchResult:
+    """Leave out the pages for which there is no room, and say how they are to be had."""
+    if len(msgspec.json.encode(result)) <= max_bytes:
+        return result
+    room, items = max_bytes, list[BatchItem]()
+    for item in result.items:
+        size = len(msgspec.json.encode(item))
+        if size > room and item.result is not UNSET:
+            item = structs.replace(item, status=ItemStatus.ERROR, result=UNSET, error=to_error(_FULL.at(url=item.url)))  # noqa: PLW2901 - the item as it is told
+            size = len(msgspec.json.encode(item))
+        room -= size
+        items.append(item)
+    return structs.replace(result, items=tuple(items), summary=summary(items))
+
+
+_FULL = fault(
+    Code.CONTENT_TOO_LARGE,
+    f"The page was read, but the answer to a batch has {MAX_REPLY_BYTES} bytes at most.",
+    actions=(
+        Action(action="ask_again", description="Ask for this page again: alone, or in a smaller batch."),
+        Action(action="cut_pages", description="Set options.maxChars, and read on by cursor.", priority=2),
+    ),
+)
+
+
 async def _browse(desk: Desk, asked: BrowseRequest) -> Response:
-    return answer(await browse(desk.bus, BrowsePage(url=asked.url, options=asked.options), desk.grace_ms))
+    return answer(await read(desk, asked), headers=VARY)
+
+
+async def _browse_told(desk: Desk, asked: BrowseRequest) -> Response:
+    return EventStream(desk, lambda: read(desk, asked))
+
+
+async def _batch(desk: Desk, asked: BatchRequest) -> Response:
+    return answer(await read_many(desk, asked), headers=VARY)
+
+
+async def _batch_told(desk: Desk, asked: BatchRequest) -> Response:
+    return EventStream(desk, lambda: read_many(desk, asked))
+
+
+async def _preview(desk: Desk, asked: BrowseRequest) -> Response:
+    return answer(await look_ahead(desk, asked))
 
 
 ENDPOINTS: tuple[Endpoint[Desk], ...] = (
@@ -31,9 +103,43 @@ ENDPOINTS: tuple[Endpoint[Desk], ...] = (
         path="/api/browse",
         name="browse",
         summary="Read a web page as Markdown, with a confidence on every field.",
+        about="Takes the cheapest tier that works, and climbs to a real browser where the page needs one.",
         run=_browse,
+        events=_browse_told,
         body=BrowseRequest,
         answer=BrowseResult,
-        errors=frozenset(http_status(fault(code)) for code in Code if code is not Code.SESSION_NOT_FOUND),
+        errors=PAGE_ERRORS,
+        tag=Tag.PAGES,
+        example=PAGE_EXAMPLE,
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/browse/batch",
+        name="browseBatch",
+        summary="Read many pages; each has an outcome of its own.",
+        about="The robots.txt of each site is obeyed. One page that fails never ends the batch. The answer has "
+        f"{MAX_REPLY_BYTES // 1024 // 1024} MiB at most: a page beyond that is an error that says how to get it.",
+        run=_batch,
+        events=_batch_told,
+        body=BatchRequest,
+        answer=BatchResult,
+        errors=LOOK_ERRORS,
+        tag=Tag.PAGES,
+        example=BATCH_EXAMPLE,
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/browse/preview",
+        name="previewBrowse",
+        summary="Tell what reading a page would take and cost, without fetching anything.",
+        about="The tiers in the order in which they would be tried, with the reason, the expected latency and the cost "
+        "units of each; whether a stored answer would do; and what stands in the way: robots.txt as far as it is known "
+        "already, the pace at which the site is asked, tiers that do not run.",
+        run=_preview,
+        body=BrowseRequest,
+        answer=Preview,
+        errors=LOOK_ERRORS,
+        tag=Tag.PAGES,
+        example=PAGE_EXAMPLE,
     ),
 )

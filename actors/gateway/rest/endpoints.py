@@ -5,19 +5,29 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from actors.gateway.asking import Desk
-from actors.gateway.rest import browse, health, sessions
+from actors.gateway.rest import browse, compatible, docs, domains, health, keys, packets, sessions
 from actors.gateway.rest.answers import answer
-from actors.gateway.rest.contract import Endpoint, openapi
+from actors.gateway.rest.contract import Endpoint
+from actors.gateway.rest.openapi import openapi
 
 
 async def _openapi(desk: Desk, _body: None) -> Response:
     return answer(openapi(ENDPOINTS, desk.version))
 
 
+async def _docs(desk: Desk, _body: None) -> Response:
+    return docs.docs(ENDPOINTS, desk.version)
+
+
 ENDPOINTS: tuple[Endpoint[Desk], ...] = (
     *browse.ENDPOINTS,
+    *domains.ENDPOINTS,
     *sessions.ENDPOINTS,
+    *packets.ENDPOINTS,
+    *compatible.ENDPOINTS,
+    *keys.ENDPOINTS,
     *health.ENDPOINTS,
+    Endpoint("GET", "/docs", "docs", "Show these endpoints to people.", _docs, media=docs.MEDIA, open=True),
     Endpoint("GET", "/openapi.json", "openapi", "Describe these endpoints.", _openapi, open=True),
 )
 

@@ -10,14 +10,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
+from actors.gateway.access.caller import require
 from actors.gateway.asking import Desk
-from actors.gateway.rest.answers import JSON, invalid, refusal
+from actors.gateway.rest.accepting import wants_events
+from actors.gateway.rest.answers import invalid, refusal
+from actors.gateway.rest.bodies import MAX_BODY_BYTES, check_keys, named, query, read_json
 from actors.gateway.rest.contract import Endpoint
 from protocol.codec import Decoder, malformed
 from protocol.faults import Code, FaultError
 
-MAX_BODY_BYTES = 4 * 1024 * 1024
-"""The largest body that is read; the MCP SDK has the same limit."""
+__all__ = ["MAX_BODY_BYTES", "Resource", "not_allowed", "router"]
 
 
 def router(desk: Desk, endpoints: Iterable[Endpoint[Desk]], *further: Route) -> Router:
@@ -48,8 +50,14 @@ class Resource:
         try:
             if endpoint is None:
                 raise not_allowed(*self._endpoints)
-            asked = await self._asked(endpoint, Request(scope, receive))
-            response = await endpoint.run(self._desk, asked)
+            if not endpoint.open and not endpoint.own_scopes:
+                require(endpoint.scope)
+            request = Request(scope, receive)
+            asked = await self._asked(endpoint, request)
+            if endpoint.events is not None and wants_events(request.headers.getlist("accept")):
+                response = await endpoint.events(self._desk, asked)
+            else:
+                response = await endpoint.run(self._desk, asked)
         except ClientDisconnect:
             return
         except FaultError as error:
@@ -57,14 +65,16 @@ class Resource:
         await response(scope, receive, send)
 
     async def _asked(self, endpoint: Endpoint[Desk], request: Request) -> Struct | None:
+        given = query(request.scope["query_string"], endpoint.in_query)
         if endpoint.params is not None:
-            return _params(endpoint.params, {**request.query_params, **request.path_params})
+            raw_path = request.scope.get("raw_path", b"")
+            return _params(endpoint.params, {**given, **named(request.path_params, raw_path)})
         if endpoint.body is None:
             return None
-        essence = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if essence != JSON:
-            raise invalid(f"The body has to be {JSON}", 415)
-        return self._decoders[endpoint.body].decode(await _read(request))
+        body = await read_json(request)
+        asked = self._decoders[endpoint.body].decode(body)
+        await check_keys(body)
+        return asked
 
 
 def not_allowed(*methods: str) -> FaultError:
@@ -78,24 +88,6 @@ def _params(kind: type[Struct], given: dict[str, str]) -> Struct:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
         raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None
-
-
-async def _read(request: Request) -> bytes:
-    """Read a body, and stop where it gets too large, whatever it said of its length."""
-    body = bytearray()
-    if _declared(request) <= MAX_BODY_BYTES:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY_BYTES:
-                break
-        else:
-            return bytes(body)
-    raise invalid(f"The body has more than {MAX_BODY_BYTES} bytes", 413)
-
-
-def _declared(request: Request) -> int:
-    length = request.headers.get("content-length", "")
-    return int(length) if length.isdecimal() else 0
 
 
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:

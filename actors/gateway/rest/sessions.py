@@ -10,7 +10,7 @@ from starlette.responses import Response
 from actors.gateway.access.caller import Scope
 from actors.gateway.asking import Desk
 from actors.gateway.rest.answers import RefusedError, answer
-from actors.gateway.rest.contract import Endpoint
+from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.sessions import (
     ListRequest,
     NamedRequest,
@@ -71,6 +71,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answer=SessionsAnswer,
         params=ListRequest,
         scope=Scope.SESSIONS,
+        tag=Tag.SESSIONS,
         errors=_INSIDE,
     ),
     Endpoint(
@@ -82,6 +83,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answer=SessionAnswer,
         body=SaveRequest,
         scope=Scope.SESSIONS,
+        tag=Tag.SESSIONS,
         errors=_INSIDE,
     ),
     Endpoint(
@@ -93,6 +95,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answer=SessionAnswer,
         params=NamedRequest,
         scope=Scope.SESSIONS,
+        tag=Tag.SESSIONS,
         errors=_INSIDE,
     ),
     Endpoint(
@@ -104,6 +107,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answer=SessionAnswer,
         params=NamedRequest,
         scope=Scope.SESSIONS,
+        tag=Tag.SESSIONS,
         errors=_INSIDE | {404},
     ),
     Endpoint(
@@ -115,6 +119,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         answer=SessionAnswer,
         params=NamedRequest,
         scope=Scope.SESSIONS,
+        tag=Tag.SESSIONS,
         errors=frozenset(http_status(fault(code)) for code in Code) | {404},
     ),
 )

@@ -1,0 +1,129 @@
+"""What comes in with a request, read strictly: its body, its query and the names in its path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from anyio import to_thread
+from starlette.requests import Request
+
+from actors.gateway.rest.answers import JSON, invalid
+from protocol.codec import MAX_QUOTED_CHARS, MalformedError
+from protocol.faults import Code, fault
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+"""The largest body that is read; the MCP SDK has the same limit."""
+
+MAX_QUERY_FIELDS = 32
+_READ_APART_BYTES = 65_536
+"""A body that is larger is looked through in a thread."""
+
+
+async def read_json(request: Request) -> bytes:
+    """Read a JSON body.
+
+    Raises:
+        RefusedError: 413 or 415, for a body that is too large or of another type.
+        MalformedError: a key stands there twice, of which a reader might take either.
+    """
+    essence = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if essence != JSON:
+        raise invalid(f"The body has to be {JSON}", 415)
+    return await _read(request)
+
+
+async def check_keys(body: bytes) -> None:
+    """Refuse JSON, which was read already, in which a key stands twice: readers disagree which one counts.
+
+    Raises:
+        MalformedError: that key.
+    """
+    if len(body) > _READ_APART_BYTES:
+        await to_thread.run_sync(_look_through, body)
+    else:
+        _look_through(body)
+
+
+def query(raw: bytes, known: tuple[str, ...]) -> dict[str, str]:
+    """Read a query strictly: only what is known, and nothing twice.
+
+    Raises:
+        MalformedError: whatever else stands there.
+    """
+    if not raw:
+        return {}
+    try:
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_QUERY_FIELDS)
+    except UnicodeError:
+        raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "The query is not UTF-8")) from None
+    except ValueError:
+        raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "The query has too many fields")) from None
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name not in known:
+            taken = f"; there are {', '.join(known)}" if known else ""
+            raise _at(name, f"no such query parameter{taken}")
+        if name in found:
+            raise _at(name, "stands in the query more than once")
+        found[name] = value
+    return found
+
+
+def named(path_params: Mapping[str, Any], raw_path: bytes) -> dict[str, str]:
+    """Give what the path names, which has to be UTF-8: a server reads anything else as replacement characters.
+
+    Raises:
+        MalformedError: it is something else.
+    """
+    if path_params:
+        try:
+            unquote_to_bytes(raw_path).decode()
+        except UnicodeDecodeError:
+            raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "The path is not UTF-8")) from None
+    return {name: str(value) for name, value in path_params.items()}
+
+
+def _look_through(body: bytes) -> None:
+    try:
+        _decoder.decode(body.decode())
+    except RecursionError:
+        raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "Nested too deeply")) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> None:
+    names = {name for name, _ in pairs}
+    if len(names) < len(pairs):
+        seen = set[str]()
+        for name, _ in pairs:
+            if name in seen:
+                raise _at(name, "stands in the body more than once")
+            seen.add(name)
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_unique)
+
+
+def _at(name: str, complaint: str) -> MalformedError:
+    shown = name if len(name) <= MAX_QUOTED_CHARS else f"{name[:MAX_QUOTED_CHARS]}…"
+    return MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, f"{shown}: {complaint}", field=shown))
+
+
+async def _read(request: Request) -> bytes:
+    """Read a body, and stop where it gets too large, whatever it said of its length."""
+    body = bytearray()
+    if _declared(request) <= MAX_BODY_BYTES:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                break
+        else:
+            return bytes(body)
+    raise invalid(f"The body has more than {MAX_BODY_BYTES} bytes", 413)
+
+
+def _declared(request: Request) -> int:
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isdecimal() else 0

@@ -1,0 +1,178 @@
+"""The endpoints for clients that expect `{success, data}` and addresses under /v1."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta, Struct, structs
+from starlette.responses import Response
+
+from actors.gateway.access.caller import caller
+from actors.gateway.access.usage import Usage
+from actors.gateway.asking import Desk
+from actors.gateway.batch import (
+    DEFAULT_AT_ONCE,
+    DEFAULT_TIMEOUT_MS,
+    MAX_AT_ONCE,
+    MAX_TIMEOUT_MS,
+    BatchRequest,
+    BatchResult,
+)
+from actors.gateway.rest import browse, domains
+from actors.gateway.rest.answers import answer
+from actors.gateway.rest.browse import BrowseRequest
+from actors.gateway.rest.contract import Endpoint, Tag
+from actors.gateway.rest.domains import DomainRequest
+from actors.gateway.rest.envelope import Success, failure
+from actors.gateway.rest.events import Events, EventStream
+from actors.gateway.rest.health import Health
+from protocol.browse import BrowseOptions, BrowseResult, RenderTier
+from protocol.domains import DomainKnowledge, Preview
+from protocol.pages import Url
+
+A = TypeVar("A", bound=Struct)
+
+MAX_URLS = 10
+
+
+class FetchRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A page to read without running its scripts."""
+
+    url: Url
+    options: BrowseOptions = BrowseOptions()
+
+
+class SmallBatchRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A few pages to read, how each is read, how many at once, and how long all of it may take."""
+
+    urls: Annotated[tuple[Url, ...], Meta(min_length=1, max_length=MAX_URLS, description="Full addresses.")]
+    options: Annotated[BrowseOptions, Meta(description="For each page, as /v1/browse takes them.")] = BrowseOptions()
+    concurrency: Annotated[int, Meta(ge=1, le=MAX_AT_ONCE, description="Pages at once.")] = DEFAULT_AT_ONCE
+    timeout_ms: Annotated[int, Meta(ge=1, le=MAX_TIMEOUT_MS, description="Milliseconds for the whole batch.")] = (
+        DEFAULT_TIMEOUT_MS
+    )
+
+
+Work = Callable[[Desk, A], Awaitable[Struct]]
+
+_FORM = Events(result=lambda data: Success(data=data), error=failure)
+
+
+def _answered(work: Work[A]) -> Callable[[Desk, A], Awaitable[Response]]:
+    async def run(desk: Desk, asked: A) -> Response:
+        return answer(Success(data=await work(desk, asked)), headers=browse.VARY)
+
+    return run
+
+
+def _told(work: Work[A]) -> Callable[[Desk, A], Awaitable[Response]]:
+    async def run(desk: Desk, asked: A) -> Response:
+        return EventStream(desk, lambda: work(desk, asked), _FORM)
+
+    return run
+
+
+async def _fetch(desk: Desk, asked: FetchRequest) -> BrowseResult:
+    cheap = RenderTier.INTELLIGENCE
+    options = structs.replace(asked.options, force_tier=asked.options.force_tier or cheap, max_cost_tier=cheap)
+    return await browse.read(desk, BrowseRequest(url=asked.url, options=options))
+
+
+async def _batch(desk: Desk, asked: SmallBatchRequest) -> BatchResult:
+    return await browse.read_many(desk, BatchRequest(**structs.asdict(asked)))
+
+
+async def _usage(desk: Desk, _asked: Any) -> Usage:
+    return await desk.ledger.usage(desk.bus, caller().name)
+
+
+async def _health(_desk: Desk, _asked: Any) -> Health:
+    return Health()
+
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint(
+        method="POST",
+        path="/v1/browse",
+        name="browseV1",
+        summary="Read a web page, as /api/browse does.",
+        run=_answered(browse.read),
+        events=_told(browse.read),
+        body=BrowseRequest,
+        answer=Success[BrowseResult],
+        errors=browse.PAGE_ERRORS,
+        tag=Tag.COMPATIBLE,
+        example=browse.PAGE_EXAMPLE,
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/fetch",
+        name="fetchV1",
+        summary="Read a web page in the cheapest tier alone.",
+        run=_answered(_fetch),
+        events=_told(_fetch),
+        body=FetchRequest,
+        answer=Success[BrowseResult],
+        errors=browse.PAGE_ERRORS,
+        tag=Tag.COMPATIBLE,
+        example={"url": "https://example.com/"},
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/batch",
+        name="batchV1",
+        summary=f"Read up to {MAX_URLS} pages, as /api/browse/batch does.",
+        run=_answered(_batch),
+        events=_told(_batch),
+        body=SmallBatchRequest,
+        answer=Success[BatchResult],
+        errors=browse.LOOK_ERRORS,
+        tag=Tag.COMPATIBLE,
+        example=browse.BATCH_EXAMPLE,
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/browse/preview",
+        name="previewV1",
+        summary="Tell what reading a page would take and cost, as /api/browse/preview does.",
+        run=_answered(browse.look_ahead),
+        body=BrowseRequest,
+        answer=Success[Preview],
+        errors=browse.LOOK_ERRORS,
+        tag=Tag.COMPATIBLE,
+        example=browse.PAGE_EXAMPLE,
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/domains/{domain}/intelligence",
+        name="domainV1",
+        summary="Tell what is known of a domain, as /api/domains does.",
+        run=_answered(domains.know),
+        params=DomainRequest,
+        answer=Success[DomainKnowledge],
+        errors=domains.ERRORS,
+        tag=Tag.COMPATIBLE,
+        example={"domain": "example.com"},
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/usage",
+        name="usageV1",
+        summary="Tell what the key that asks has used today (UTC): requests, pages by tier and cost units.",
+        run=_answered(_usage),
+        answer=Success[Usage],
+        errors=domains.ERRORS,
+        tag=Tag.COMPATIBLE,
+    ),
+    Endpoint(
+        method="GET",
+        path="/health",
+        name="healthV1",
+        summary="Tell that the gateway is alive.",
+        run=_answered(_health),
+        answer=Success[Health],
+        open=True,
+        tag=Tag.COMPATIBLE,
+    ),
+)

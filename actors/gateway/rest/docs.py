@@ -1,0 +1,173 @@
+"""The page that shows the OpenAPI document to people: one file of ours, which runs nothing and loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from starlette.responses import Response
+
+from actors.gateway.rest.contract import Endpoint
+from actors.gateway.rest.docs_style import STYLE
+from actors.gateway.rest.openapi import openapi
+
+MEDIA = "text/html; charset=utf-8"
+
+_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+HEADERS: Mapping[str, str] = {
+    "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+
+_REF = "#/components/schemas/"
+_LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format", "default")
+
+
+def docs(endpoints: Sequence[Endpoint[Any]], version: str) -> Response:
+    """Answer with the page of a table of endpoints."""
+    return Response(page(openapi(endpoints, version)), headers=dict(HEADERS), media_type=MEDIA)
+
+
+def page(document: Mapping[str, Any]) -> str:
+    """Write the page of an OpenAPI document."""
+    info, (scheme,) = document["info"], document["components"]["securitySchemes"].values()
+    return "".join(
+        [
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(info['title'])} API</title><style>{STYLE}</style></head><body>",
+            f"<header><h1>{escape(info['title'])} <small>{escape(info['version'])}</small></h1>",
+            f"<p>{_prose(info['summary'])}</p><p>{_prose(info['description'])}</p>",
+            '<p><a href="/openapi.json">openapi.json</a></p></header>',
+            _contents(document),
+            "<main>",
+            *(_family(tag, document) for tag in document["tags"]),
+            f'<section id="key"><h2>The key</h2><p><code>Authorization: Bearer KEY</code></p>{_paragraphs(scheme)}',
+            '</section><section id="schemas"><h2>Schemas</h2>',
+            *(_schema(name, shape) for name, shape in document["components"]["schemas"].items()),
+            "</section></main></body></html>\n",
+        ]
+    )
+
+
+def _operations(document: Mapping[str, Any], tag: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if tag in operation["tags"]:
+                yield method, path, operation
+
+
+def _contents(document: Mapping[str, Any]) -> str:
+    rows = "".join(
+        f'<li><a href="#{escape(operation["operationId"])}">{_method(method)} {escape(path)}</a></li>'
+        for tag in document["tags"]
+        for method, path, operation in _operations(document, tag["name"])
+    )
+    return f'<nav aria-label="Contents"><ul>{rows}</ul></nav>'
+
+
+def _family(tag: Mapping[str, str], document: Mapping[str, Any]) -> str:
+    shown = "".join(_operation(*found) for found in _operations(document, tag["name"]))
+    return f"<section><h2>{escape(tag['name'])}</h2><p>{_prose(tag['description'])}</p>{shown}</section>"
+
+
+def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
+    scopes = [scope for requirement in operation["security"] for found in requirement.values() for scope in found]
+    key = f'A <a href="#key">key</a> with the scope <code>{escape(", ".join(scopes))}</code>.' if scopes else "No key."
+    about = f"<p>{_prose(operation['description'])}</p>" if "description" in operation else ""
+    return (
+        f'<article id="{escape(operation["operationId"])}"><h3>{_method(method)} <code>{escape(path)}</code></h3>'
+        f"<p><strong>{_prose(operation['summary'])}</strong></p>{about}<p>{key}</p>"
+        f"{_parameters(operation.get('parameters', ()))}{_body(operation.get('requestBody'))}"
+        f"{_responses(operation['responses'])}</article>"
+    )
+
+
+def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
+    if not parameters:
+        return ""
+    rows = "".join(
+        f"<tr><td><code>{escape(one['name'])}</code></td><td>{escape(one['in'])}</td><td>{_type(one['schema'])}</td>"
+        f"<td>{_prose(one.get('description', ''))}</td></tr>"
+        for one in parameters
+    )
+    return f"<h4>Parameters</h4>{_table(('Name', 'In', 'Type', 'Meaning'), rows)}"
+
+
+def _body(body: Mapping[str, Any] | None) -> str:
+    if body is None:
+        return ""
+    ((media, content),) = body["content"].items()
+    example = json.dumps(content["example"], indent=2) if "example" in content else ""
+    shown = f"<pre><code>{escape(example)}</code></pre>" if example else ""
+    return f"<h4>Body</h4><p><code>{escape(media)}</code>: {_type(content['schema'])}</p>{shown}"
+
+
+def _responses(responses: Mapping[str, Mapping[str, Any]]) -> str:
+    rows = "".join(
+        f"<tr><td><code>{escape(status)}</code></td><td>{_prose(told['description'])}</td><td>"
+        + "<br>".join(f"<code>{escape(media)}</code>: {_type(one['schema'])}" for media, one in told["content"].items())
+        + "</td></tr>"
+        for status, told in responses.items()
+    )
+    return f"<details><summary>Answers</summary>{_table(('Status', 'Meaning', 'Content'), rows)}</details>"
+
+
+def _schema(name: str, shape: Mapping[str, Any]) -> str:
+    required = set(shape.get("required", ()))
+    rows = "".join(
+        f"<tr><td><code>{escape(field)}</code>{' *' if field in required else ''}</td><td>{_type(inner)}</td>"
+        f"<td>{_prose(inner.get('description', ''))}</td></tr>"
+        for field, inner in shape.get("properties", {}).items()
+    )
+    table = _table(("Field", "Type", "Meaning"), rows) if rows else f"<p>{_type(shape)}</p>"
+    return (
+        f'<details id="schema-{escape(name)}"><summary><code>{escape(name)}</code></summary>'
+        f"{_paragraphs(shape)}{table}</details>"
+    )
+
+
+def _type(shape: Mapping[str, Any]) -> str:
+    """Write a type in few words, its parts as links to their own."""
+    if "$ref" in shape:
+        name = escape(shape["$ref"].removeprefix(_REF))
+        return f'<a href="#schema-{name}">{name}</a>'
+    if choices := shape.get("anyOf") or shape.get("oneOf"):
+        return " or ".join(_type(choice) for choice in choices)
+    if "enum" in shape:
+        return " | ".join(f"<code>{escape(json.dumps(value))}</code>" for value in shape["enum"])
+    if "const" in shape:
+        return f"<code>{escape(json.dumps(shape['const']))}</code>"
+    kind = escape(str(shape.get("type", "any")))
+    if isinstance(shape.get("items"), dict):
+        kind += f" of {_type(shape['items'])}"
+    if isinstance(shape.get("additionalProperties"), dict):
+        kind += f" of text to {_type(shape['additionalProperties'])}"
+    limits = ", ".join(f"{name} {json.dumps(shape[name])}" for name in _LIMITS if name in shape)
+    return f"{kind} <small>{escape(limits)}</small>" if limits else kind
+
+
+def _method(method: str) -> str:
+    return f'<span class="method {escape(method)}">{escape(method.upper())}</span>'
+
+
+def _table(heads: Sequence[str], rows: str) -> str:
+    titles = "".join(f"<th>{escape(head)}</th>" for head in heads)
+    return f'<div class="wide"><table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table></div>'
+
+
+def _paragraphs(told: Mapping[str, Any]) -> str:
+    return "".join(f"<p>{_prose(text)}</p>" for text in told.get("description", "").split("\n\n") if text)
+
+
+def _prose(text: str) -> str:
+    """Write a text of ours, in which code stands between backquotes."""
+    pieces = escape(text).split("`")
+    shown = "".join(f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
+    return shown.replace("\n- ", "<br>• ")

@@ -1,0 +1,226 @@
+"""The endpoint that takes LLMCP packets: a request in, the response out, for the tasks that a client may name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+from starlette.responses import Response
+
+from actors.gateway.access.caller import Scope, caller, require
+from actors.gateway.access.usage import page_read
+from actors.gateway.asking import Desk
+from actors.gateway.rest.answers import RefusedError, answer, headers_of
+from actors.gateway.rest.contract import Endpoint, Tag
+from actors.gateway.translate import http_status
+from bus.context import conversation
+from bus.ids import new_id
+from protocol import subjects
+from protocol.browse import BrowseOptions
+from protocol.domains import AskDomain
+from protocol.faults import Code, Fault, FaultError, fault
+from protocol.packets import PROTOCOL_NAME, PROTOCOL_VERSION, Conversation, InReplyTo, Moment, Protocol, Role, Sender
+from protocol.pages import Browsed, BrowsePage, Url
+from protocol.sessions import ListSessions, NamedSession
+from protocol.subjects import Call
+
+SENDER = Sender(role=Role.AGENT, actor="gateway")
+
+MAX_ID_CHARS = 200
+Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_CHARS)]
+
+
+class PageArguments(Struct, frozen=True, kw_only=True):
+    """The page that is meant, and how it is to be read; with `obey_robots`, if the site lets programs have it."""
+
+    url: Url
+    options: BrowseOptions = BrowseOptions()
+    obey_robots: bool = False
+
+
+class BrowseTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.BROWSE.task):
+    """Read a page."""
+
+    args: PageArguments
+
+
+class PreviewTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.PREVIEW.task):
+    """Tell what reading a page would take."""
+
+    args: PageArguments
+
+
+class DomainTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.DOMAIN.task):
+    """Tell what is known of a domain."""
+
+    args: AskDomain
+
+
+class ListTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_LIST.task):
+    """List the saved logins."""
+
+    args: ListSessions
+
+
+class HealthTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_HEALTH.task):
+    """Tell how a saved login stands."""
+
+    args: NamedSession
+
+
+class DeleteTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_DELETE.task):
+    """Forget a saved login."""
+
+    args: NamedSession
+
+
+class RefreshTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_REFRESH.task):
+    """Renew a saved login."""
+
+    args: NamedSession
+
+
+Task = BrowseTask | PreviewTask | DomainTask | ListTask | HealthTask | DeleteTask | RefreshTask
+
+
+class TaskInput(Struct, frozen=True, kw_only=True):
+    """What a request packet asks for."""
+
+    task: Task
+
+
+class RequestPacket(Struct, frozen=True, kw_only=True):
+    """An LLMCP request packet; what it holds beside this is not looked at."""
+
+    type: Literal["request"]
+    protocol: Protocol
+    id: Id
+    created_at: Moment
+    conversation: Talk
+    sender: Sender
+    input: TaskInput
+
+
+class Talk(Struct, frozen=True, kw_only=True):
+    """The piece of a user's work that a packet belongs to; the packets that it leads to keep it."""
+
+    id: Id
+    turn: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0
+
+
+class ResponsePacket(Struct, frozen=True, kw_only=True):
+    """An LLMCP response packet, with a `result` or an `error`."""
+
+    protocol: Protocol
+    id: str
+    created_at: datetime
+    conversation: Conversation
+    sender: Sender
+    in_reply_to: InReplyTo
+    type: Literal["response"] = "response"
+    result: Any | UnsetType = UNSET
+    error: Fault | UnsetType = UNSET
+
+
+@dataclass(frozen=True)
+class Permitted:
+    """A call that a client may make by packet: what scope it needs, and how its arguments become those of the call."""
+
+    call: Call[Any, Any]
+    scope: Scope
+    args: Callable[[Any], Any] = lambda asked: asked
+    timeout_ms: Callable[[Any], int | None] = lambda asked: None  # noqa: ARG005 - the call's own
+
+
+def _page(asked: PageArguments) -> BrowsePage:
+    return BrowsePage(url=asked.url, options=asked.options, obey_robots=asked.obey_robots)
+
+
+def _latency(asked: PageArguments) -> int:
+    return asked.options.max_latency_ms
+
+
+PERMITTED: Mapping[type[Struct], Permitted] = MappingProxyType(
+    {
+        BrowseTask: Permitted(subjects.BROWSE, Scope.BROWSE, _page, _latency),
+        PreviewTask: Permitted(subjects.PREVIEW, Scope.BROWSE, _page),
+        DomainTask: Permitted(subjects.DOMAIN, Scope.BROWSE),
+        ListTask: Permitted(subjects.SESSION_LIST, Scope.SESSIONS),
+        HealthTask: Permitted(subjects.SESSION_HEALTH, Scope.SESSIONS),
+        DeleteTask: Permitted(subjects.SESSION_DELETE, Scope.SESSIONS),
+        RefreshTask: Permitted(subjects.SESSION_REFRESH, Scope.SESSIONS),
+    }
+)
+"""What may be asked by packet: nothing that only actors say to each other, and nothing that carries a login."""
+
+
+async def _ask(desk: Desk, packet: RequestPacket) -> Response:
+    """Do the task in the conversation of the packet."""
+    with conversation(Conversation(id=packet.conversation.id, turn=packet.conversation.turn)):
+        try:
+            result = await _done(desk, packet.input.task)
+        except FaultError as error:
+            status = error.status if isinstance(error, RefusedError) else http_status(error.fault)
+            return answer(_response(packet, error=error.fault), status, headers_of(error, status))
+        return answer(_response(packet, result=result))
+
+
+async def _done(desk: Desk, task: Task) -> Any:
+    permitted, asked = PERMITTED[type(task)], task.args
+    if Scope.OPERATE not in caller().scopes:
+        require(permitted.scope)
+    result = await desk.bus.call(
+        permitted.call, permitted.args(asked), timeout_ms=permitted.timeout_ms(asked), wait_ms=desk.grace_ms
+    )
+    if isinstance(result, Browsed):
+        page_read(result.page.tier, result.pages)
+    return result
+
+
+def _response(packet: RequestPacket, result: Any = UNSET, error: Fault | UnsetType = UNSET) -> ResponsePacket:
+    return ResponsePacket(
+        protocol=Protocol(name=PROTOCOL_NAME, version=PROTOCOL_VERSION),
+        id=new_id(),
+        created_at=datetime.now(UTC),
+        conversation=Conversation(id=packet.conversation.id, turn=packet.conversation.turn),
+        sender=SENDER,
+        in_reply_to=InReplyTo(request_id=packet.id),
+        result=result,
+        error=error,
+    )
+
+
+EXAMPLE = {
+    "protocol": {"name": PROTOCOL_NAME, "version": PROTOCOL_VERSION},
+    "type": "request",
+    "id": "a1f0c3d2",
+    "created_at": "2026-01-01T12:00:00Z",
+    "conversation": {"id": "loom-1", "turn": 0},
+    "sender": {"role": "agent"},
+    "input": {"task": {"name": subjects.PREVIEW.task, "args": {"url": "https://example.com/"}}},
+}
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint(
+        method="POST",
+        path="/api/llmcp",
+        name="llmcp",
+        summary="Take an LLMCP request packet, and answer with the response packet.",
+        about="For the tasks " + ", ".join(f"`{one.call.task}`" for one in PERMITTED.values()) + ". The key needs the "
+        "scope `operate`, or that of the task. A task that fails is answered with a packet that holds its `error`, "
+        "in the status that it stands for; what is no packet, with an error as everywhere.",
+        run=_ask,
+        body=RequestPacket,
+        answer=ResponsePacket,
+        failure=ResponsePacket,
+        errors=frozenset(http_status(fault(code)) for code in Code),
+        scope=Scope.OPERATE,
+        own_scopes=True,
+        tag=Tag.PACKETS,
+        example=EXAMPLE,
+    ),
+)
