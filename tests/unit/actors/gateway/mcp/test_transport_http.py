@@ -1,0 +1,275 @@
+"""The endpoint of MCP byte for byte: what it refuses and how, and whose replies and cancellations count."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+import httpx2
+import msgspec
+import pytest
+
+from actors.gateway.mcp import stream
+from actors.gateway.mcp.http import PATH
+from protocol.browse import StructuredError
+from protocol.faults import Code
+from tests.unit.actors.gateway.mcp.replicas import CALLER, LEGACY, MODERN, TEST_S, http, replicas
+
+Json = dict[str, Any]
+
+JSON = {"content-type": "application/json"}
+BOTH = {"accept": "application/json, text/event-stream"}
+PREFIX = "io.modelcontextprotocol/"
+SESSION = "mcp-session-id"
+
+
+def asking(method: str, number: int | str = 1, **params: Any) -> Json:
+    """Write a request of the older era."""
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def modern(name: str, said: str | None = None) -> tuple[dict[str, str], Json]:
+    """Write a call of a tool of the newer era; `said` is what its header says instead of the name."""
+    headers = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": said or name}
+    meta: Json = {f"{PREFIX}protocolVersion": MODERN, f"{PREFIX}clientCapabilities": {}}
+    return headers | BOTH, asking("tools/call", name=name, arguments={}, _meta=meta)
+
+
+def events_of(text: str) -> list[Json]:
+    """Read the messages of an event stream."""
+    return [msgspec.json.decode(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
+
+
+# -- what is refused -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
+@pytest.mark.parametrize("version", [LEGACY, MODERN])
+async def test_there_is_nothing_but_post(method: str, version: str) -> None:
+    async with replicas(1) as loom, http(loom) as client:
+        answer = await client.request(method, PATH, headers={"mcp-protocol-version": version, SESSION: "any"})
+
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert msgspec.json.decode(answer.content, type=StructuredError).code is Code.VALIDATION_INVALID_REQUEST
+
+
+@pytest.mark.parametrize("version", [LEGACY, MODERN])
+@pytest.mark.parametrize(
+    ("path", "headers", "body", "status", "words"),
+    [
+        (PATH, {"content-type": "text/plain"}, b"{}", 415, "application/json"),
+        (PATH, {}, b"{}", 415, "application/json"),
+        (PATH, {**JSON, "accept": "text/html"}, b"{}", 406, "text/event-stream"),
+        (PATH, JSON, b" " * (4 * 1024 * 1024 + 1), 413, "bytes"),
+        (f"{PATH}?toolsets=core,looms,shuttles", JSON, b"{}", 400, "looms, shuttles"),
+        (f"{PATH}?toolsets=", JSON, b"{}", 400, "No toolset"),
+    ],
+)
+async def test_what_breaks_the_rules_of_http_is_told_as_an_error_with_a_way_out(  # noqa: PLR0913, PLR0917 - a table
+    version: str, path: str, headers: dict[str, str], body: bytes, status: int, words: str
+) -> None:
+    async with replicas(1) as loom, http(loom) as client:
+        answer = await client.post(path, headers={"mcp-protocol-version": version, **headers}, content=body)
+
+    told = msgspec.json.decode(answer.content, type=StructuredError)
+    assert (answer.status_code, told.code) == (status, Code.VALIDATION_INVALID_REQUEST)
+    assert words in told.error
+    assert told.recommended_actions
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{", -32700),
+        (b"\xff", -32700),
+        (b'{"params": {"a": ' + b"[" * 100_000, -32700),
+        (b"[]", -32600),
+        (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600),
+        (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600),
+        (b'{"jsonrpc": "2.0", "id": 1}', -32600),
+        (b'{"jsonrpc": "2.0", "id": "no question of ours", "result": {}}', -32600),
+        (b'{"jsonrpc": "2.0", "id": "a.b", "result": {}, "error": {"code": 1, "message": "both"}}', -32600),
+    ],
+)
+async def test_what_is_no_message_is_an_error_of_the_protocol(body: bytes, code: int) -> None:
+    async with replicas(1) as loom, http(loom) as client:
+        answer = await client.post(PATH, headers=JSON, content=body)
+
+    told = answer.json()
+    assert (answer.status_code, told["id"], told["error"]["code"]) == (400, None, code)
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [("who", 200), ("  who\t", 200), ("=?base64?d2hv?=", 200), (" =?base64?d2hv?= ", 200), ("whom", 400), ("", 400)],
+)
+async def test_blanks_around_the_name_of_a_tool_are_none_of_it(said: str, status: int) -> None:
+    headers, body = modern("who")
+    headers |= {"host": "127.0.0.1", "content-type": "application/json", "mcp-name": said, "connection": "close"}
+    content = msgspec.json.encode(body)
+    lines = [f"POST {PATH} HTTP/1.1", f"content-length: {len(content)}", *(f"{n}:{v}" for n, v in headers.items())]
+
+    with anyio.fail_after(TEST_S):
+        async with replicas(1) as loom, await anyio.connect_tcp("127.0.0.1", loom.ports[0]) as raw:
+            await raw.send("\r\n".join([*lines, "", ""]).encode() + content)
+            answer = b"".join([chunk async for chunk in raw])
+
+    assert int(answer.split(b" ", 2)[1]) == status
+    assert (b"-32020" in answer) == (status == 400)
+
+
+# -- JSON or events ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("accept", ["application/json, text/event-stream", "application/json", "*/*", None])
+async def test_a_result_that_nothing_comes_before_is_json(accept: str | None) -> None:
+    async with replicas(1) as loom, http(loom) as client:
+        del client.headers["accept"]
+        headers = JSON if accept is None else {**JSON, "accept": accept}
+        answer = await client.post(PATH, headers=headers, json=asking("tools/call", "seven", name="who"))
+
+    told = answer.json()
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    assert (told["jsonrpc"], told["id"], told["result"]["content"][0]["type"]) == ("2.0", "seven", "text")
+
+
+@pytest.mark.parametrize("accept", ["application/json, text/event-stream", "text/event-stream"])
+async def test_what_comes_before_the_result_makes_a_stream(accept: str) -> None:
+    body = asking("tools/call", 7, name="progress", _meta={"progressToken": "mine"})
+    async with replicas(1) as loom, http(loom) as client:
+        answer = await client.post(PATH, headers={**JSON, "accept": accept}, json=body)
+
+    *before, last = events_of(answer.text)
+    assert answer.headers["content-type"] == "text/event-stream"
+    assert [one["params"]["progressToken"] for one in before] == ["mine"] * 3
+    assert (last["id"], last["result"]["content"][0]["text"]) == (7, "done")
+
+
+async def test_a_client_that_takes_no_events_is_asked_nothing_and_told_nothing_in_between() -> None:
+    body = asking("tools/call", name="progress", _meta={"progressToken": "mine"})
+    headers = {**JSON, "accept": "application/json"}
+    async with replicas(1) as loom, http(loom) as client:
+        told = (await client.post(PATH, headers=headers, json=body)).json()
+        refused = (await client.post(PATH, headers=headers, json=asking("tools/call", name="elicit"))).json()
+
+    assert told["result"]["content"][0]["text"] == "done"
+    assert refused["error"]["code"] == -32600
+
+
+async def test_a_long_silence_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "QUIET_S", 0.05)
+    with anyio.fail_after(TEST_S):
+        async with (
+            replicas(1) as loom,
+            http(loom) as client,
+            client.stream("POST", PATH, headers=JSON | BOTH, json=asking("tools/call", name="hang")) as answer,
+        ):
+            first = await anext(answer.aiter_lines())
+
+    assert first.startswith(": ")
+
+
+# -- whose replies and cancellations count -------------------------------------------------------------------------
+
+
+async def test_only_who_was_asked_can_answer() -> None:
+    def reply(question: Json, name: str) -> Json:
+        return {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"name": name}}}
+
+    with anyio.fail_after(TEST_S):
+        async with replicas() as loom, http(loom) as client:
+            body = asking("tools/call", name="elicit")
+            async with client.stream("POST", PATH, headers=JSON | BOTH, json=body) as answer:
+                lines = answer.aiter_lines()
+                question = await _data(lines)
+                for _ in loom.ports:
+                    thief = await client.post(PATH, headers={CALLER: "thief"}, json=reply(question, "thief"))
+                    guess = {**question, "id": question["id"][:-4] + "AAAA"}
+                    guessed = await client.post(PATH, json=reply(guess, "guess"))
+                    assert (thief.status_code, guessed.status_code) == (202, 202)
+                assert (await client.post(PATH, json=reply(question, "weaver"))).status_code == 202
+                assert (await client.post(PATH, json=reply(question, "late"))).status_code == 202
+                result = await _data(lines)
+
+    assert question["method"] == "elicitation/create"
+    assert result["result"]["content"][0]["text"] == "accept {'name': 'weaver'}"
+
+
+async def test_a_reply_for_a_replica_that_is_gone_does_no_harm() -> None:
+    body: Json = {"jsonrpc": "2.0", "id": "gateway-9.abc", "result": {}}
+    with anyio.fail_after(TEST_S):
+        async with replicas(1) as loom, http(loom) as client:
+            assert (await client.post(PATH, json=body)).status_code == 202
+
+
+@pytest.mark.parametrize("replica", [0, 1])
+async def test_a_cancellation_reaches_the_replica_that_works_on_the_call(replica: int) -> None:
+    with anyio.fail_after(TEST_S):
+        async with replicas() as loom, http(loom) as client:
+            label = (await client.post(PATH, json=asking("initialize", **HELLO))).headers[SESSION]
+            base = f"http://127.0.0.1:{loom.ports[replica]}{PATH}"
+            answers, statuses = list[Json](), list[int]()
+
+            async def call() -> None:
+                async with httpx2.AsyncClient(headers={CALLER: "somebody", SESSION: label}) as other:
+                    url = f"http://127.0.0.1:{loom.ports[0]}{PATH}"
+                    answer = await other.post(url, json=asking("tools/call", 5, name="hang"), timeout=TEST_S)
+                    answers.append(answer.json())
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(call)
+                await loom.asked.wait()
+                async with httpx2.AsyncClient(timeout=TEST_S) as other:
+                    for headers in ({CALLER: "thief", SESSION: label}, {CALLER: "somebody"}):
+                        await other.post(base, headers=headers, json=CANCEL)
+                        assert not loom.cancelled.is_set()
+                    told = await other.post(base, headers={CALLER: "somebody", SESSION: label}, json=CANCEL)
+                    statuses.append(told.status_code)
+                with anyio.fail_after(1):
+                    await loom.cancelled.wait()
+
+    assert statuses == [202]
+    assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [(5, -32800)]
+
+
+HELLO: Json = {
+    "protocolVersion": LEGACY,
+    "capabilities": {"elicitation": {}},
+    "clientInfo": {"name": "tests", "version": "1"},
+}
+CANCEL: Json = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}
+
+
+@pytest.mark.parametrize("label", ["", "never-given", "a" * 5_000, "a b", "../..", "gateway-0.x"])
+async def test_any_label_is_taken_and_none_is_needed(label: str) -> None:
+    with anyio.fail_after(TEST_S):
+        async with replicas() as loom, http(loom) as client:
+            answers = [
+                await client.post(PATH, headers={SESSION: label}, json=asking("tools/call", name="who"))
+                for _ in loom.ports
+            ]
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+
+
+async def test_a_client_gets_a_label_at_its_first_word_alone() -> None:
+    with anyio.fail_after(TEST_S):
+        async with replicas() as loom, http(loom) as client:
+            first = [await client.post(PATH, json=asking("initialize", **HELLO)) for _ in loom.ports]
+            later = await client.post(PATH, headers={SESSION: first[0].headers[SESSION]}, json=asking("ping"))
+            headers, body = modern("who")
+            new = await client.post(PATH, headers=headers, json=body)
+
+    assert [answer.json()["result"]["protocolVersion"] for answer in first] == [LEGACY] * 2
+    assert first[0].headers[SESSION] != first[1].headers[SESSION]
+    assert (SESSION in later.headers, SESSION in new.headers) == (False, False)
+
+
+async def _data(lines: AsyncIterator[str]) -> Json:
+    async for line in lines:
+        if line.startswith("data: "):
+            return msgspec.json.decode(line[6:], type=Json)
+    pytest.fail("the stream ended")
