@@ -11,6 +11,8 @@ from protocol.subjects import (
     BROWSE,
     BROWSER,
     CAPTURES,
+    OFFERED,
+    OFFERS,
     REPLICA_GONE,
     REPLICA_READY,
     SESSION_DELETE,
@@ -112,10 +114,10 @@ def onlooker() -> Grant:
 
     It may also fetch the pictures and downloads that came of its asking, and no more.
     """
-    asked = (BROWSE, BROWSER, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
-    asks = [subject for call in asked for subject in (call.pattern, cancel_subject(call.pattern))]
+    asked = (BROWSE, BROWSER, OFFERED, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
+    asks = [subject for call in asked for subject in (call.wildcard, cancel_subject(call.wildcard))]
     return Grant(
-        (*asks, "$SRV.>", *_storing(CLAIMS), *_storing(CAPTURES.name)),
+        (*asks, "$SRV.>", *_storing(CLAIMS), *_storing(CAPTURES.name), *_watching(OFFERS.name)),
         (">",),
         answers=False,
     )
@@ -143,9 +145,12 @@ def _storing(store: str) -> list[str]:
 
 
 def _keeping(bucket: str) -> list[str]:
+    return [f"$KV.{bucket}.>", *_watching(bucket)]
+
+
+def _watching(bucket: str) -> list[str]:
     stream = f"KV_{bucket}"
     return [
-        f"$KV.{bucket}.>",
         f"$JS.API.STREAM.INFO.{stream}",
         f"$JS.API.STREAM.MSG.GET.{stream}",
         f"$JS.API.DIRECT.GET.{stream}",

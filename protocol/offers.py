@@ -180,7 +180,8 @@ class AskOffer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """OFFERED: do this for `caller`, to whom the tasks belong that come of it.
 
     `capabilities` is what the client can do, as MCP's ClientCapabilities say it. `responses` and `state` are there when
-    the same was asked before and answered with InputRequired. Whoever is in `watch` is told PROGRESS and OFFER_LOGGED.
+    the same was asked before and answered with InputRequired. Whoever is in `watch` is told PROGRESS, and whoever is in
+    `log` OFFER_LOGGED.
     """
 
     do: Wanted
@@ -189,6 +190,7 @@ class AskOffer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     responses: dict[str, Json] = {}
     state: str | None = None
     watch: Watch | None = None
+    log: Watch | None = None
 
 
 # -- what it answers ---------------------------------------------------------------------------------------------------
@@ -247,7 +249,9 @@ class Embedded(Struct, frozen=True, kw_only=True, tag="resource", tag_field="typ
     annotations: Annotations | UnsetType = UNSET
 
 
-class Link(Struct, frozen=True, kw_only=True, rename="camel", tag="resource_link", tag_field="type", omit_defaults=True):
+class Link(
+    Struct, frozen=True, kw_only=True, rename="camel", tag="resource_link", tag_field="type", omit_defaults=True
+):
     """A resource that can be read."""
 
     uri: Uri
@@ -375,8 +379,9 @@ class ResourceUpdated(Struct, frozen=True, kw_only=True, tag="resource_updated")
 
 
 class TaskChanged(Struct, frozen=True, kw_only=True, tag="task_changed"):
-    """A task of `caller` stands differently."""
+    """A task of `caller`, done by `actor`, stands differently."""
 
+    actor: str
     caller: str
     task: OfferedTask
 
@@ -384,7 +389,6 @@ class TaskChanged(Struct, frozen=True, kw_only=True, tag="task_changed"):
 class OfferNews(Struct, frozen=True, kw_only=True):
     """OFFER_NEWS: what has changed at an offering actor, for those who wait for it."""
 
-    actor: str
     news: ResourceUpdated | TaskChanged
 
 

@@ -19,11 +19,13 @@ def mcp(*, config: ConfigFile = None, data_dir: DataDir = None, log_level: LogLe
 
 
 async def _serve(loaded: Loaded) -> None:
+    from actors.gateway.here import Here  # noqa: PLC0415 - imports the MCP SDK
     from actors.gateway.mcp.stdio import serve_stdio  # noqa: PLC0415 - imports the MCP SDK
-    from actors.gateway.watching import Watchers  # noqa: PLC0415 - imports anyio's streams
-    from protocol.subjects import PROGRESS  # noqa: PLC0415 - imports the table of subjects
+    from protocol.subjects import OFFER_LOGGED, OFFER_NEWS, PROGRESS  # noqa: PLC0415 - imports the table of subjects
 
     async with connected_or_private(loaded) as bus:
-        watchers = Watchers(bus.replica)
-        await bus.serve(PROGRESS.answered_by(bus.replica), watchers.heard, at_once=1)
-        await serve_stdio(bus, loaded.settings, watchers)
+        here = Here(bus.replica)
+        await bus.serve(PROGRESS.answered_by(bus.replica), here.watchers.heard, at_once=1)
+        await bus.serve(OFFER_LOGGED.answered_by(bus.replica), here.offers.say, at_once=1)
+        await bus.serve(OFFER_NEWS, here.offers.tell, at_once=1)
+        await serve_stdio(bus, loaded.settings, here.watchers, here.offers)

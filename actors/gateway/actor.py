@@ -20,6 +20,7 @@ from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
 from protocol.edge import CallCancelled, ClientReply, ReplyTaken
+from protocol.offers import Logged, OfferNews
 from protocol.progress import Progress
 from protocol.subjects import Bucket, Objects, Subject
 
@@ -40,16 +41,19 @@ class Gateway(Actor):
     name: ClassVar[str] = "gateway"
     makes: ClassVar[tuple[Subject[Any], ...]] = (
         subjects.BROWSE,
+        subjects.PREVIEW,
+        subjects.DOMAIN,
         subjects.SESSION_SAVE,
         subjects.SESSION_LIST,
         subjects.SESSION_HEALTH,
         subjects.SESSION_DELETE,
         subjects.SESSION_REFRESH,
         subjects.BROWSER,
+        subjects.OFFERED,
         subjects.EDGE_REPLY,
         subjects.CALL_CANCELLED,
     )
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.KEYS, subjects.USAGE)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.KEYS, subjects.USAGE, subjects.OFFERS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
     seals: ClassVar[bool] = True
     """A login that is handed in is sealed before it travels."""
@@ -78,6 +82,16 @@ class Gateway(Actor):
     async def progressed(self, progress: Progress) -> None:
         """Hear how far work is that somebody waits for here."""
         await self.here.watchers.heard(progress)
+
+    @hears(subjects.OFFER_NEWS, at_once=1)
+    async def told(self, news: OfferNews) -> None:
+        """Hear what has changed of what an actor brings to MCP."""
+        await self.here.offers.tell(news)
+
+    @hears(subjects.OFFER_LOGGED, at_once=1)
+    async def logged(self, line: Logged) -> None:
+        """Hear a line of the log of what an offering actor was asked from here."""
+        await self.here.offers.say(line)
 
     @handles(subjects.EDGE_REPLY, at_once=64)
     async def replied(self, reply: ClientReply) -> ReplyTaken:

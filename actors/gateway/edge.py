@@ -22,6 +22,7 @@ from actors.gateway.mcp import http
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
 from actors.gateway.rest import endpoints
+from actors.gateway.rest.envelope import Enveloped
 from actors.gateway.rest.routing import router
 from actors.settings import Settings
 from bus.ids import new_id
@@ -54,12 +55,12 @@ async def edge(bus: Asking, settings: Settings, version: str, here: Here | None 
             doors.credentials.ring,
             doors.ledger,
         )
-        mcp = http.Endpoint(make_server(desk), desk, here, toolsets_of(settings))
+        mcp = http.Endpoint(make_server(desk, here.offers), desk, here, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *metadata.endpoints(settings))
         routes = router(desk, table, Route(http.PATH, mcp))
         exchanges = Exchanges(Gate(routes, doors), endpoints.PATHS | {http.PATH}, endpoints.PROBES, bus.meter("http"))
         async with mcp.running():
-            yield Edge(Ways(Marks(exchanges, doors.rules), SocketGate(doors, SOCKETS)), exchanges.abandon)
+            yield Edge(Ways(Marks(Enveloped(exchanges), doors.rules), SocketGate(doors, SOCKETS)), exchanges.abandon)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from actors.gateway.mcp.offers import Offers
 from actors.gateway.mcp.questions import Questions
 from actors.gateway.mcp.underway import Underway
 from actors.gateway.watching import Watchers
@@ -16,3 +17,4 @@ class Here:
         self.watchers = Watchers(replica)
         self.questions = Questions(replica)
         self.underway = Underway()
+        self.offers = Offers()

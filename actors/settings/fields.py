@@ -75,13 +75,13 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(description="Origin headers that the gateway accepts besides its own, such as https://console.example."),
     ] = ()
     toolsets: Annotated[
-        tuple[Literal["core", "browser", "runs"], ...],
+        tuple[Literal["core", "browser", "runs", "offers"], ...],
         Meta(
             min_length=1,
             description="MCP tools that are listed and may be called, where the address (`/mcp?toolsets=core`) names "
             "no others.",
         ),
-    ] = ("core", "browser", "runs")
+    ] = ("core", "browser", "runs", "offers")
     public_url: Annotated[
         str,
         Meta(

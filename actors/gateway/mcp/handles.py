@@ -1,0 +1,92 @@
+"""What clients hold of work that goes on: sealed, so that it is the caller's alone and good at every replica."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+
+from mcp.server.request_state import InvalidRequestState
+
+from actors.gateway.access.caller import caller
+from bus.seal import Seal, UnsealError, new_key
+
+_STATE = "mcp request state"
+_TASK = "mcp task of"
+
+MAX_HANDLE_CHARS = 2_000
+
+
+@dataclass(frozen=True)
+class TaskName:
+    """A task: whose it is to do, and the id by which that actor knows it."""
+
+    actor: str
+    id: str
+
+
+@dataclass(frozen=True)
+class Handles:
+    """Seals what is handed to clients; `seal` is what every replica has."""
+
+    seal: Seal
+
+    def task(self, name: TaskName) -> str:
+        """Give the id of a task to the caller."""
+        return _text(self.seal.seal(f"{name.actor} {name.id}".encode(), f"{_TASK} {caller().name}"))
+
+    def open_task(self, handle: str) -> TaskName | None:
+        """Read the id of a task of the caller; anybody else's opens as little as one that nobody was given."""
+        if len(handle) > MAX_HANDLE_CHARS:
+            return None
+        try:
+            actor, _, known = self.seal.unseal(_bytes(handle), f"{_TASK} {caller().name}").decode().partition(" ")
+        except (UnsealError, ValueError):
+            return None
+        return TaskName(actor, known)
+
+
+@dataclass(frozen=True)
+class StateCodec:
+    """What the SDK seals `requestState` with; it looks after its age, its request and its caller."""
+
+    sealing: Seal
+
+    def seal(self, payload: bytes) -> str:
+        """Encrypt a state."""
+        return _text(self.sealing.seal(payload, _STATE))
+
+    def unseal(self, token: str) -> bytes:
+        """Decrypt a state.
+
+        Raises:
+            InvalidRequestState: it is none of ours, or has been changed.
+        """
+        try:
+            return self.sealing.unseal(_bytes(token), _STATE)
+        except (UnsealError, ValueError):
+            raise InvalidRequestState("seal") from None
+
+
+def handles(seal: Seal | None) -> Handles:
+    """Give the handles of a gateway; one that was given no key has one client, and a key for as long as that stays."""
+    return Handles(seal or Seal.of(new_key()))
+
+
+def _text(sealed: bytes) -> str:
+    return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
+
+
+def _bytes(text: str) -> bytes:
+    """Read what `_text` wrote, and nothing that only decodes to the same.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    try:
+        read = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except (binascii.Error, UnicodeEncodeError) as error:
+        raise ValueError(text) from error
+    if _text(read) != text:
+        raise ValueError(text)
+    return read

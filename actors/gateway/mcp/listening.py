@@ -1,0 +1,149 @@
+"""`subscriptions/listen`: one long answer that tells a client what has changed of what it wants to know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import anyio
+from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INTERNAL_ERROR,
+    Notification,
+    NotificationParams,
+    PromptListChangedNotification,
+    ResourceListChangedNotification,
+    ResourceUpdatedNotification,
+    ResourceUpdatedNotificationParams,
+    SubscriptionFilter,
+    SubscriptionsAcknowledgedNotification,
+    SubscriptionsAcknowledgedNotificationParams,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+    ToolListChangedNotification,
+)
+from pydantic import ConfigDict
+
+from actors.gateway.access.caller import caller
+from actors.gateway.mcp import written
+from actors.gateway.mcp.clients import Context, knows_tasks
+from actors.gateway.mcp.handles import Handles, TaskName
+from actors.gateway.mcp.offers import ListsChanged, News, Offers
+from protocol.offers import ResourceUpdated, TaskChanged
+
+MAX_BEHIND = 1_000
+"""News that a client may be behind: then its stream ends, and it asks anew for all it wants to know."""
+
+MAX_WANTED = 1_000
+"""Tasks and resources that one client may listen for."""
+
+_TASK_IDS = "taskIds"
+
+
+class TaskNotificationParams(NotificationParams):
+    """How a task stands."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class TaskNotification(Notification[TaskNotificationParams, Literal["notifications/tasks"]]):
+    """A task stands differently."""
+
+    method: Literal["notifications/tasks"] = "notifications/tasks"
+    params: TaskNotificationParams
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What one client listens for; `tasks` are those of the caller, by the ids that the client has for them."""
+
+    lists: SubscriptionFilter
+    resources: frozenset[str]
+    tasks: Mapping[TaskName, str]
+    caller: str
+
+    def acknowledged(self) -> SubscriptionFilter:
+        """Say what of it is heeded."""
+        tasks = {_TASK_IDS: list(self.tasks.values())} if self.tasks else {}
+        return SubscriptionFilter(
+            tools_list_changed=self.lists.tools_list_changed or None,
+            prompts_list_changed=self.lists.prompts_list_changed or None,
+            resources_list_changed=self.lists.resources_list_changed or None,
+            resource_subscriptions=sorted(self.resources) or None,
+            **cast("dict[str, Any]", tasks),
+        )
+
+    def notices(self, news: News, meta: dict[str, Any]) -> list[Notification[Any, Any]]:
+        """Write news for the client, as far as it wants to hear them."""
+        match news:
+            case ListsChanged():
+                told: list[tuple[bool, bool | None, type[Any]]] = [
+                    (news.tools, self.lists.tools_list_changed, ToolListChangedNotification),
+                    (news.prompts, self.lists.prompts_list_changed, PromptListChangedNotification),
+                    (news.resources, self.lists.resources_list_changed, ResourceListChangedNotification),
+                ]
+                return [
+                    kind(params=NotificationParams(_meta=meta)) for changed, wanted, kind in told if changed and wanted
+                ]
+            case ResourceUpdated():
+                params = ResourceUpdatedNotificationParams(uri=news.uri, _meta=meta)
+                return [ResourceUpdatedNotification(params=params)] if news.uri in self.resources else []
+            case TaskChanged():
+                return self._task(news, meta)
+
+    def _task(self, news: TaskChanged, meta: dict[str, Any]) -> list[Notification[Any, Any]]:
+        handle = self.tasks.get(TaskName(news.actor, news.task.id)) if news.caller == self.caller else None
+        if handle is None:
+            return []
+        told = written.detailed_task(news.task, handle)
+        return [TaskNotification(params=TaskNotificationParams.model_validate({**told, "_meta": meta}))]
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Answers `subscriptions/listen`."""
+
+    offers: Offers
+    handles: Handles
+
+    async def __call__(self, context: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
+        """Tell one client what it wants to know, until it leaves."""
+        wish = self._wish(context, params.notifications)
+        meta = {SUBSCRIPTION_ID_META_KEY: context.request_id}
+        send, receive = anyio.create_memory_object_stream[News](MAX_BEHIND)
+
+        def put(news: News) -> None:
+            try:
+                send.send_nowait(news)
+            except anyio.WouldBlock:
+                send.close()
+            except anyio.ClosedResourceError:
+                return
+
+        with send, receive, self.offers.waiting(put):
+            acknowledged = SubscriptionsAcknowledgedNotificationParams(notifications=wish.acknowledged(), _meta=meta)
+            await self._say(context, SubscriptionsAcknowledgedNotification(params=acknowledged))
+            async for news in receive:
+                for notice in wish.notices(news, meta):
+                    await self._say(context, notice)
+        return SubscriptionsListenResult(_meta=meta)
+
+    def _wish(self, context: Context, asked: SubscriptionFilter) -> Wish:
+        more: dict[str, Any] = asked.model_extra or {}
+        ids: Any = more.get(_TASK_IDS) if knows_tasks(context) else None
+        handles = [one for one in _list(ids) if isinstance(one, str)]
+        resources = asked.resource_subscriptions or []
+        if len(handles) + len(resources) > MAX_WANTED:
+            raise MCPError(INTERNAL_ERROR, f"More than {MAX_WANTED} tasks and resources are listened for")
+        opened = ((self.handles.open_task(handle), handle) for handle in handles)
+        tasks = {name: handle for name, handle in opened if name is not None}
+        return Wish(asked, frozenset(resources), tasks, caller().name)
+
+    async def _say(self, context: Context, notice: Any) -> None:
+        await context.session.send_notification(notice, related_request_id=context.request_id)
+
+
+def _list(given: object) -> list[Any]:
+    return cast("list[Any]", given) if isinstance(given, list) else []

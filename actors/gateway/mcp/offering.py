@@ -1,0 +1,96 @@
+"""What a client asks of an offering actor, and what comes of it: the same over the bus whatever its era."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, InputResponseRequestParams
+
+from actors.gateway.access.caller import caller
+from actors.gateway.asking import Desk
+from actors.gateway.mcp import inputs
+from actors.gateway.mcp.clients import Context, declared, is_modern, need_answers
+from actors.gateway.mcp.handles import Handles
+from actors.gateway.mcp.lines import lines_of
+from actors.gateway.mcp.offers import Offers
+from actors.gateway.mcp.written import Wire, input_required, refusal
+from actors.gateway.watching import watch
+from protocol.offers import AskOffer, InputRequired, OfferAnswer, Outcome, Refused, Wanted
+from protocol.progress import Watch
+from protocol.subjects import OFFERED
+
+MAX_ROUNDS = 10
+"""How often one request may come back for something of the user."""
+
+DEFAULT_MS = 60_000
+
+
+@dataclass(frozen=True)
+class Shop:
+    """What is needed to have offering actors work for clients."""
+
+    desk: Desk
+    offers: Offers
+    handles: Handles
+
+    async def ask(
+        self,
+        context: Context,
+        actor: str,
+        do: Wanted,
+        params: InputResponseRequestParams | None = None,
+        timeout_ms: int = DEFAULT_MS,
+    ) -> Outcome:
+        """Have an actor do this for the client; what it wants of an older client is asked at once.
+
+        InputRequired is answered for newer clients alone, who come again with what was wanted.
+
+        Raises:
+            FaultError: the actor failed, or is not there, or took too long.
+            MCPError: the actor refused, or the client lacks what it takes.
+        """
+        question = AskOffer(
+            do=do, caller=caller().name, capabilities=declared(context), responses=_given(params), state=_state(params)
+        )
+        async with lines_of(self.offers, self.desk.watchers.replica, context) as log:
+            for _ in range(MAX_ROUNDS):
+                came = await self._once(actor, question, log, timeout_ms)
+                if not isinstance(came, InputRequired):
+                    return came
+                if is_modern(context):
+                    need_answers(context, [request.method for request in came.requests.values()])
+                    return came
+                responses = await inputs.answers(context, came.requests)
+                question = msgspec.structs.replace(question, responses=responses, state=came.state)
+        raise MCPError(INTERNAL_ERROR, f"This was not done after {MAX_ROUNDS} rounds of questions")
+
+    async def _once(self, actor: str, question: AskOffer, log: Watch | None, timeout_ms: int) -> Outcome:
+        asked = msgspec.structs.replace(question, watch=watch(), log=log)
+        answer: OfferAnswer = await self.desk.bus.call(
+            OFFERED.at(actor=actor), asked, timeout_ms=timeout_ms, wait_ms=self.desk.grace_ms
+        )
+        if isinstance(answer.came, Refused):
+            raise refusal(answer.came)
+        return answer.came
+
+
+def unexpected(came: Outcome) -> MCPError:
+    """Give the error for an answer to something else."""
+    return MCPError(INTERNAL_ERROR, f"The actor that offers this answered with {type(came).__name__}")
+
+
+def wanted(came: InputRequired) -> Wire:
+    """Write what a client is to come back with."""
+    return input_required(came.requests, came.state)
+
+
+def _given(params: InputResponseRequestParams | None) -> dict[str, dict[str, Any]]:
+    given = {} if params is None else params.input_responses or {}
+    return {name: one.model_dump(by_alias=True, mode="json", exclude_none=True) for name, one in given.items()}
+
+
+def _state(params: InputResponseRequestParams | None) -> str | None:
+    return None if params is None else params.request_state
