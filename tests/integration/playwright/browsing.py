@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -16,33 +16,12 @@ from actors.fetchers.playwright.actor import Playwright
 from actors.fetchers.playwright.browser import Browser
 from actors.settings import Settings
 from bus import Bus
-from bus.memory.keyvalue import HeldKeys, MemoryKeys
-from bus.table import Table
 from protocol.pages import Fetched, FetchPage
-from protocol.subjects import Bucket, Objects
 from tests.site import Site, serve_site
+from tests.support.shelf import Shelf
 
 LIMIT_S = 40.0
 """What one fetch may take before a test fails."""
-
-
-@dataclass
-class Shelf:
-    """A bus that keeps things and says nothing."""
-
-    kept: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    seal: None = None
-    tables: dict[str, Table[Any]] = field(default_factory=dict[str, Table[Any]])
-
-    async def put(self, name: str, data: bytes) -> None:
-        self.kept[name] = data
-
-    async def objects(self, entry: Objects) -> Shelf:
-        return self
-
-    async def table(self, bucket: Bucket[Any]) -> Table[Any]:
-        keys = MemoryKeys(HeldKeys(ttl_ms=None), lambda: None)
-        return self.tables.setdefault(bucket.name, Table(bucket, keys))
 
 
 @dataclass(frozen=True)
