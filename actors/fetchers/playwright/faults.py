@@ -6,7 +6,7 @@ import re
 
 from playwright.async_api import Error, Request, TimeoutError  # noqa: A004 - its name
 
-from protocol.faults import Code
+from protocol.faults import Action, Code, Fault, fault
 
 _NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _CODES = {
@@ -19,6 +19,7 @@ _CODES = {
     "ERR_UNKNOWN_URL_SCHEME": Code.SECURITY_URL_BLOCKED,
     "ERR_DISALLOWED_URL_SCHEME": Code.SECURITY_URL_BLOCKED,
     "ERR_UNSAFE_REDIRECT": Code.SECURITY_URL_BLOCKED,
+    "ERR_INVALID_REDIRECT": Code.SECURITY_URL_BLOCKED,
     "ERR_BLOCKED_BY_CLIENT": Code.SECURITY_URL_BLOCKED,
     "ERR_INVALID_URL": Code.SECURITY_URL_BLOCKED,
     "ERR_INSUFFICIENT_RESOURCES": Code.PAGE_CRASHED,
@@ -26,6 +27,7 @@ _CODES = {
 _TLS = ("ERR_CERT_", "ERR_SSL_", "ERR_BAD_SSL_")
 _CRASHES = ("Page crashed", "Target crashed", "Target closed", "has been closed", "Connection closed")
 _DOWNLOAD = "Download is starting"
+_INTERRUPTED = "interrupted by another navigation"
 
 
 def code_of(failure: str) -> Code:
@@ -59,3 +61,22 @@ def is_timeout(error: Error) -> bool:
 def is_download(error: Error) -> bool:
     """Whether the address leads to a file that the browser does not show."""
     return _DOWNLOAD in error.message
+
+
+def is_interrupted(error: Error) -> bool:
+    """Whether the page went elsewhere by itself meanwhile."""
+    return _INTERRUPTED in error.message
+
+
+def no_room(message: str) -> Fault:
+    """Say that there are as many tabs as there may be, and what makes room."""
+    actions = (
+        Action(action="close_tab", description="Close a tab that is not needed any more.", tool_to_use="close_tab"),
+        Action(
+            action="close_session",
+            description="Or end a session that is not needed any more.",
+            tool_to_use="close_session",
+            priority=2,
+        ),
+    )
+    return fault(Code.INTERNAL_BUSY, message, actions=actions)
