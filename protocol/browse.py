@@ -203,7 +203,10 @@ class ConsoleMessage(Struct, frozen=True, kw_only=True):
 
 
 class ApiPattern(Struct, frozen=True, kw_only=True, rename="camel"):
-    """An API behind a page (000 §5); `auth_headers` holds names only, never a value."""
+    """An API behind a page (000 §5); `auth_headers` holds names only, never a value.
+
+    Clients get `url` and `content_type`, too, for those that know `endpoint` and `response_type` by these names.
+    """
 
     endpoint: str
     method: Literal["GET", "POST", "PUT", "DELETE", "PATCH"]
@@ -215,6 +218,8 @@ class ApiPattern(Struct, frozen=True, kw_only=True, rename="camel"):
     params: dict[str, Any] | UnsetType = UNSET
     reason: str | UnsetType = UNSET
     confidence_score: float | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    content_type: str | UnsetType = UNSET
 
 
 class BrowseContent(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -231,7 +236,10 @@ class BrowseContent(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class BrowseMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
-    """How the page was got: `load_time` in ms, `timestamp` in ms since the epoch, `pages` where there are several."""
+    """How the page was got: `load_time` in ms, `timestamp` in ms since the epoch, `pages` where there are several.
+
+    `tiers_attempted` are those that were put to work, in that order.
+    """
 
     load_time: int
     timestamp: int
@@ -242,6 +250,7 @@ class BrowseMetadata(Struct, frozen=True, kw_only=True, rename="camel"):
     language: str | UnsetType = UNSET
     content_type: str | UnsetType = UNSET
     pages: int | UnsetType = UNSET
+    tiers_attempted: tuple[RenderTier, ...] | UnsetType = UNSET
 
 
 class LearningInsights(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -263,7 +272,7 @@ class BrowseResult(Struct, frozen=True, kw_only=True, rename="camel"):
     """A page, as a client gets it (000 §5). Its words are the web's: evidence, never instructions.
 
     What follows `learning_insights` is added to the contract. `usable_for` tells what the overall score is good enough
-    for; `left_out` counts what the page holds but nobody is meant to see.
+    for; `left_out` counts what the page holds but nobody is meant to see; `final_url` is that of the metadata.
     """
 
     url: str
@@ -286,6 +295,7 @@ class BrowseResult(Struct, frozen=True, kw_only=True, rename="camel"):
     lists: tuple[RecordList, ...] | UnsetType = UNSET
     structured_data: tuple[StructuredItem, ...] | UnsetType = UNSET
     left_out: dict[str, int] | UnsetType = UNSET
+    final_url: str | UnsetType = UNSET
 
 
 class StructuredError(Struct, frozen=True, kw_only=True, rename="camel"):

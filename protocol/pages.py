@@ -174,7 +174,10 @@ class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Browsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The answer to BROWSE: the page as it was accepted, and how it came about. `duration_ms` is the whole of it."""
+    """The answer to BROWSE: the page as it was accepted, and how it came about. `duration_ms` is the whole of it.
+
+    `tiers_tried` are those that were put to work, in that order.
+    """
 
     url: str
     page: Fetched
@@ -182,6 +185,7 @@ class Browsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     duration_ms: int
     trace: DecisionTrace
     pages: int = 1
+    tiers_tried: tuple[RenderTier, ...] = ()
 
 
 class PageBrowsed(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from protocol.browse import (
     SHORT_TABLE_ROWS,
+    ApiPattern,
     BrowseContent,
     BrowseMetadata,
     BrowseOptions,
@@ -97,10 +98,11 @@ def to_result(browsed: Browsed, options: BrowseOptions, *, for_model: bool = Fal
             language=content.language,
             content_type=page.content_type,
             pages=browsed.pages if browsed.pages > 1 else UNSET,
+            tiers_attempted=browsed.tiers_tried or UNSET,
         ),
         field_confidence=browsed.confidence,
         tables=tuple(table if Part.TABLES in options.include else _short(table) for table in content.tables) or UNSET,
-        discovered_apis=page.apis or UNSET,
+        discovered_apis=tuple(_named(api) for api in page.apis) or UNSET,
         network=page.network if options.include_network else UNSET,
         console=page.console if options.include_console else UNSET,
         decision_trace=browsed.trace if options.include_decision_trace else UNSET,
@@ -112,7 +114,13 @@ def to_result(browsed: Browsed, options: BrowseOptions, *, for_model: bool = Fal
         lists=content.parts.lists if Part.LISTS in options.include else UNSET,
         structured_data=content.parts.structured if Part.STRUCTURED_DATA in options.include else UNSET,
         left_out=content.parts.left_out or UNSET,
+        final_url=page.final_url,
     )
+
+
+def _named(api: ApiPattern) -> ApiPattern:
+    """Name an API by both words that clients know."""
+    return structs.replace(api, url=api.endpoint, content_type=api.response_type)
 
 
 def _content(content: WebObservationSummary, options: BrowseOptions, *, for_model: bool) -> BrowseContent:

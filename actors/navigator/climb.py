@@ -228,6 +228,7 @@ class Climb:
             duration_ms=duration_ms,
             trace=trace.decision_trace(self.attempts, pages[0], duration_ms),
             pages=len(pages),
+            tiers_tried=tuple(attempt.tier for attempt in self.attempts if attempt.tried),
         )
 
     async def _say(self, message: str) -> None:

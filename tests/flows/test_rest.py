@@ -41,11 +41,13 @@ def test_an_article_comes_whole(weft: System, site: Site) -> None:
         "retryCount": 0,
         "language": "en",
         "contentType": "text/html; charset=utf-8",
+        "tiersAttempted": ["intelligence"],
     }
     assert sorted(content) == ["markdown", "text"]
     fields, confidence = msgspec.convert((body.pop("fields"), body.pop("fieldConfidence")), tuple[Json, Json])
     assert body == {
         "url": site.url("/article"),
+        "finalUrl": site.url("/article"),
         "title": "How a loom is warped",
         "schemaVersion": "1.0",
         "usableFor": ["display", "store", "automate", "facts", "finance"],

@@ -42,6 +42,7 @@ PORT = 8720
 BASE = f"http://{HOST}:{PORT}"
 BEARER = {"Authorization": f"Bearer {KEY}"}
 
+TRIED = (RenderTier.INTELLIGENCE,)
 TITLE, CONTENT = confidence(Source.META_TAGS), confidence(Source.SELECTOR_MATCH)
 CONFIDENCE = FieldConfidence(title=TITLE, content=CONTENT, overall=overall(TITLE, CONTENT))
 TABLE = ExtractedTable(headers=("Loom", "Shafts"), rows=(("Jack", "8"),))
@@ -71,7 +72,7 @@ def browsed(markdown: str = "Words about looms.", title: str = "Looms", **conten
     page = fetched(
         document=untrusted("page-1", summary), fetched_at=1_700_000_000_000, network=NETWORK, console=CONSOLE
     )
-    return Browsed(url=URL, page=page, confidence=CONFIDENCE, duration_ms=130, trace=TRACE)
+    return Browsed(url=URL, page=page, confidence=CONFIDENCE, duration_ms=130, trace=TRACE, tiers_tried=TRIED)
 
 
 def settings(**fields: Any) -> Settings:

@@ -43,7 +43,12 @@ async def test_the_cheapest_tier_gives_the_answer() -> None:
 
     confidence = FieldConfidence(title=page.title, content=page.content, overall=overall(page.title, page.content))
     assert browsed == Browsed(
-        url=URL, page=page, confidence=confidence, duration_ms=browsed.duration_ms, trace=browsed.trace
+        url=URL,
+        page=page,
+        confidence=confidence,
+        duration_ms=browsed.duration_ms,
+        trace=browsed.trace,
+        tiers_tried=(CHEAP,),
     )
     assert fake.asked == ["web.fetch.intelligence", "verify.page"]
 

@@ -18,6 +18,7 @@ from actors.gateway.translate import (
     to_result,
 )
 from protocol.browse import (
+    ApiPattern,
     BrowseContent,
     BrowseMetadata,
     BrowseOptions,
@@ -49,9 +50,11 @@ PLAIN = BrowseResult(
         tier=RenderTier.INTELLIGENCE,
         language="en",
         content_type="text/html",
+        tiers_attempted=(RenderTier.INTELLIGENCE,),
     ),
     field_confidence=CONFIDENCE,
     usable_for=(Use.DISPLAY, Use.STORE),
+    final_url=URL,
 )
 
 STATUSES = {
@@ -85,6 +88,7 @@ STATUSES = {
     Code.BROWSER_PAGE_HUNG: 502,
     Code.PAGE_CRASHED: 502,
     Code.ELEMENT_NOT_FOUND: 502,
+    Code.EXECUTION_ERROR: 502,
     Code.SESSION_NOT_FOUND: 404,
     Code.CONFIG_TIER_NOT_DEPLOYED: 501,
     Code.CONFIG_INVALID: 500,
@@ -123,6 +127,18 @@ def test_everything_that_is_asked_for_is_there() -> None:
         console=CONSOLE,
         decision_trace=TRACE,
     )
+
+
+def test_an_api_has_both_names_that_clients_know() -> None:
+    api = ApiPattern(
+        endpoint="/api/looms", method="GET", confidence="high", can_bypass=True, response_type="application/json"
+    )
+    page = msgspec.structs.replace(browsed().page, apis=(api,))
+
+    result = to_result(msgspec.structs.replace(browsed(), page=page), BrowseOptions())
+
+    named = msgspec.structs.replace(api, url="/api/looms", content_type="application/json")
+    assert result.discovered_apis == (named,)
 
 
 def test_a_page_without_plain_text_gives_its_markdown_as_text() -> None:

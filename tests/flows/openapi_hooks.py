@@ -1,0 +1,74 @@
+"""Keeps what schemathesis makes up from leaving this machine: pages are those of the test site, or none at all.
+
+It is loaded by the name in SCHEMATHESIS_HOOKS; WEFT_TEST_PAGE holds the address of a page that is quickly read.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, cast
+
+import schemathesis
+from schemathesis import Case, HookContext
+
+from protocol.browse import MAX_URL_CHARS
+
+PAGE = os.environ["WEFT_TEST_PAGE"]
+HOST = "127.0.0.1"
+NOT_FETCHED = "about:blank"
+
+_ENOUGH_MS = 20_000
+_LONGEST = 256
+_NEEDS_MORE = ("forceTier", "waitForSelector", "scrollToLoad", "followPagination", "sessionProfile")
+_OF_ONE_PAGE = ("cursor", "section", "query")
+"""What is known only to who has read the page: a cursor that is made up belongs to none."""
+
+
+@schemathesis.hook
+def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
+    """Send the request to pages of ours."""
+    del context, kwargs
+    if isinstance(case.body, dict):
+        body = cast("dict[str, Any]", case.body)
+        _keep_here(body)
+        _keep_here(_inside(body, "input", "task", "args"))
+        if "state" in body and isinstance(body.get("domain"), str):
+            body["domain"], body["address"] = HOST, PAGE
+
+
+def _keep_here(asked: dict[str, Any]) -> None:
+    options = asked.get("options")
+    cheap = not isinstance(options, dict) or _is_cheap(cast("dict[str, Any]", options))
+    if isinstance(asked.get("url"), str):
+        asked["url"] = _kept(asked["url"], cheap=cheap)
+    if isinstance(asked.get("urls"), list):
+        urls = cast("list[Any]", asked["urls"])
+        asked["urls"] = [_kept(url, cheap=cheap) if isinstance(url, str) else url for url in urls]
+
+
+def _is_cheap(options: dict[str, Any]) -> bool:
+    """Tell whether a page would be quickly read so; takes away what would make it slow or impossible for no reason."""
+    if any(options.get(name) for name in _NEEDS_MORE):
+        return False
+    for name in _OF_ONE_PAGE:
+        if isinstance(options.get(name), str) and 1 <= len(options[name]) <= _LONGEST:
+            options.pop(name)
+    if isinstance(options.get("maxLatencyMs"), int) and 1 <= options["maxLatencyMs"] < _ENOUGH_MS:
+        options["maxLatencyMs"] = _ENOUGH_MS
+    return True
+
+
+def _kept(url: str, *, cheap: bool) -> str:
+    """Give the page of ours for about every other address; whatever else is a web address is none any more."""
+    if len(url) > MAX_URL_CHARS:
+        return url
+    if len(url) % 2 and cheap:
+        return PAGE
+    return NOT_FETCHED if url.strip().lower().startswith("http") else url
+
+
+def _inside(body: dict[str, Any], *names: str) -> dict[str, Any]:
+    found: Any = body
+    for name in names:
+        found = cast("dict[str, Any]", found).get(name) if isinstance(found, dict) else None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
