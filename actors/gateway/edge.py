@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from actors.gateway.access import metadata
 from actors.gateway.access.entrance import entrance
@@ -60,7 +61,10 @@ async def edge(bus: Asking, settings: Settings, version: str, here: Here | None 
         routes = router(desk, table, Route(http.PATH, mcp))
         exchanges = Exchanges(Gate(routes, doors), endpoints.PATHS | {http.PATH}, endpoints.PROBES, bus.meter("http"))
         async with mcp.running():
-            yield Edge(Ways(Marks(Enveloped(exchanges), doors.rules), SocketGate(doors, SOCKETS)), exchanges.abandon)
+            app: ASGIApp = Ways(Marks(Enveloped(exchanges), doors.rules), SocketGate(doors, SOCKETS))
+            if settings.trusted_proxies:
+                app = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), list(settings.trusted_proxies)))
+            yield Edge(app, exchanges.abandon)
 
 
 @dataclass(frozen=True)

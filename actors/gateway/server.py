@@ -11,8 +11,13 @@ import anyio
 import uvicorn
 from starlette.types import ASGIApp
 
+from actors.gateway.connection import Connection
+
 KEEP_ALIVE_S = 75
 """How long an idle connection is kept, in seconds: longer than clients keep theirs."""
+
+MAX_MESSAGE_BYTES = 1_048_576
+"""The largest message of a WebSocket."""
 
 _LAST_WORDS_S = 1
 """What clients get to read the last answers, in seconds, after the time to finish is over."""
@@ -75,8 +80,9 @@ def _configuration(app: ASGIApp, drain_ms: int) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="none",
-        http="httptools",
-        ws="none",
+        http=Connection,
+        ws="websockets-sansio",
+        ws_max_size=MAX_MESSAGE_BYTES,
         lifespan="off",
         log_config=None,
         access_log=False,

@@ -24,6 +24,7 @@ SHIPPED = "config/weft.toml"
 OTHERS = frozenset({"WEFT_PYTHON"})
 """Variables that are no settings: scripts/ reads them before there is a Weft."""
 
+_NETWORKS = frozenset({"allow_private", "trusted_proxies"})
 _TRUTHS = {"true": True, "false": False}
 """How a variable or an option says yes and no, as TOML does."""
 
@@ -95,7 +96,7 @@ def _convert(name: str, raw: object, origin: str) -> object:
     kind = kinds()[name]
     try:
         value: object = msgspec.convert(raw, kind, dec_hook=_path)
-        if name == "allow_private":
+        if name in _NETWORKS:
             return tuple(str(ipaddress.ip_network(network)) for network in cast("tuple[str, ...]", value))
     except (msgspec.ValidationError, ValueError, RuntimeError) as error:  # RuntimeError: ~nobody has no home folder
         # both quote the value, and these may hold a secret

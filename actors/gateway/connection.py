@@ -1,0 +1,178 @@
+"""One connection of HTTP/1.1: uvicorn's, with bounds on the head of a request and on the time that it takes to come."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Any, cast
+
+from starlette.responses import Response
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from actors.gateway.rest.answers import invalid, refusal
+
+MAX_HEAD_BYTES = 65_536
+"""The request line and all headers, names and values; others take between 8 and 64 KiB."""
+
+MAX_HEADERS = 100
+MAX_TARGET_BYTES = 16_384
+
+HEAD_S = 20.0
+"""What the head of a request may take to come, from the connection or its first byte on."""
+
+BODY_S = 60.0
+"""What the body may take: the largest needs 70 kB a second."""
+
+
+class HeadError(Exception):
+    """A head that is refused, with the status for it."""
+
+    def __init__(self, status: HTTPStatus, message: str) -> None:
+        """Refuse with this status."""
+        super().__init__(message)
+        self.status = status
+
+
+class Awaited(StrEnum):
+    """What of a request is still to come."""
+
+    NOTHING = "nothing"
+    HEAD = "head"
+    BODY = "body"
+
+
+_PATIENCE_S = {Awaited.HEAD: HEAD_S, Awaited.BODY: BODY_S}
+
+
+class Connection(HttpToolsProtocol):
+    """A connection that ends where a head gets too large, or a request does not come."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._awaited = Awaited.HEAD
+        self._requests = 0
+        self._head_bytes = 0
+        self._target_bytes = 0
+        self._headers = 0
+        self._refusal: HeadError | None = None
+        self._patience: asyncio.TimerHandle | None = None
+        self._patient_with: tuple[Awaited, int] | None = None
+
+    # -- what comes in -----------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to wait for a request."""
+        super().connection_made(cast("asyncio.Transport", transport))
+        self._be_patient()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what has come."""
+        if self._awaited is Awaited.NOTHING:
+            self._awaited = Awaited.HEAD
+        before = self._awaited, self._requests
+        super().data_received(data)
+        if self._awaited is Awaited.HEAD and before == (Awaited.HEAD, self._requests):
+            self._unparsed(len(data))
+        self._be_patient()
+
+    def _unparsed(self, count: int) -> None:
+        """Count bytes of a head that the parser still gathers: a header comes to us when it is whole."""
+        self._head_bytes += count
+        if self._head_bytes > 2 * MAX_HEAD_BYTES and not self.transport.is_closing():
+            self._refuse(HeadError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too large"))
+
+    def handle_websocket_upgrade(self) -> None:
+        """Leave the connection to the WebSocket."""
+        self._stop_waiting()
+        super().handle_websocket_upgrade()
+
+    # -- the parser --------------------------------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        """Begin to count."""
+        super().on_message_begin()
+        self._awaited = Awaited.HEAD
+        self._requests += 1
+        self._head_bytes = self._target_bytes = self._headers = 0
+
+    def on_url(self, url: bytes) -> None:
+        """Take in a part of the target."""
+        super().on_url(url)
+        self._target_bytes += len(url)
+        if self._target_bytes > MAX_TARGET_BYTES:
+            self._refusal = HeadError(HTTPStatus.REQUEST_URI_TOO_LONG, "The address is too long")
+            raise self._refusal
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take in a header, or a trailer."""
+        super().on_header(name, value)
+        self._headers += 1
+        self._head_bytes += len(name) + len(value)
+        if self._headers > MAX_HEADERS or self._head_bytes > MAX_HEAD_BYTES:
+            self._refusal = HeadError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too large")
+            raise self._refusal
+
+    def on_headers_complete(self) -> None:
+        """Have the request answered, while its body comes."""
+        super().on_headers_complete()
+        self._awaited = Awaited.BODY
+
+    def on_message_complete(self) -> None:
+        """Have the whole request."""
+        super().on_message_complete()
+        self._awaited = Awaited.NOTHING
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words are for a log
+        """Refuse what is no request, or one whose head is too large."""
+        self._refuse(self._refusal or HeadError(HTTPStatus.BAD_REQUEST, "This is no request of HTTP"))
+
+    # -- patience ----------------------------------------------------------------------------------------------------
+
+    def _be_patient(self) -> None:
+        """Wait for what is to come, no longer than it may take."""
+        waiting = (self._awaited, self._requests)
+        if waiting == self._patient_with:
+            return
+        self._stop_waiting()
+        if self._awaited is not Awaited.NOTHING and not self.transport.is_closing():
+            self._patient_with = waiting
+            self._patience = self.loop.call_later(_PATIENCE_S[self._awaited], self._lose_patience)
+
+    def _stop_waiting(self) -> None:
+        self._patient_with = None
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _lose_patience(self) -> None:
+        if not self._requests or self._is_answering():
+            self.transport.close()
+        elif not self.transport.is_closing():
+            self._refuse(HeadError(HTTPStatus.REQUEST_TIMEOUT, "The request took too long to come"))
+
+    def _is_answering(self) -> bool:
+        """Tell whether what is written now would stand in the middle of an answer, or after it."""
+        cycle = cast("RequestResponseCycle | None", self.cycle)  # None until there is one
+        if cycle is None:
+            return False
+        return cycle.response_started if self._awaited is Awaited.BODY else not cycle.response_complete
+
+    def _refuse(self, error: HeadError) -> None:
+        answer = refusal(
+            invalid(str(error), error.status, {"Connection": "close", "X-Content-Type-Options": "nosniff"})
+        )
+        self.transport.write(_written(answer))
+        self.transport.close()
+
+
+def _written(answer: Response) -> bytes:
+    status = HTTPStatus(answer.status_code)
+    lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode("ascii")]
+    lines += [name + b": " + value for name, value in answer.raw_headers]
+    return b"\r\n".join([*lines, b"", bytes(answer.body)])
