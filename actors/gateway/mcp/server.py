@@ -35,7 +35,7 @@ from mcp.types import (
 
 from actors.gateway.access.caller import caller
 from actors.gateway.asking import Desk
-from actors.gateway.mcp import announce, calling, offered, resources
+from actors.gateway.mcp import announce, calling, offered, prompts, resources
 from actors.gateway.mcp.clients import Context
 from actors.gateway.mcp.handles import Handles, StateCodec, handles
 from actors.gateway.mcp.identity import ICON, INSTRUCTIONS, NAME, TITLE
@@ -67,7 +67,7 @@ _HINTS: Mapping[CacheableMethod, CacheHint] = {
 def make_server(desk: Desk, offers: Offers | None = None) -> Server[Any]:
     """Make the MCP server of both transports; it follows `offers` while its lifespan is entered."""
     kept = offers or Offers()
-    kept.reserve(TOOLS)
+    kept.reserve((*TOOLS, *(prompt.name for prompt in prompts.list_prompts())))
     shop = Shop(desk, kept, handles(desk.bus.seal))
     server = Server[Any](
         NAME,
@@ -136,13 +136,14 @@ class Methods:
     async def list_prompts(self, _context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
         """List the prompts."""
         _check_cursor(params)
-        return ListPromptsResult(prompts=[one.told for one in visible(self.shop).prompts.values()])
+        offered_ones = (one.told for one in visible(self.shop).prompts.values())
+        return ListPromptsResult(prompts=[*prompts.list_prompts(), *offered_ones])
 
     async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult | Wire:
         """Fill a prompt."""
         if params.name in visible(self.shop).prompts:
             return await offered.get_prompt(self.shop, context, params)
-        raise MCPError(INVALID_PARAMS, "Unknown prompt")
+        return prompts.get_prompt(params.name, params.arguments)
 
     async def complete(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
         """Suggest how an argument may go on."""
