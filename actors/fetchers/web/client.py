@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from types import TracebackType
@@ -266,7 +266,8 @@ class WebClient:
             if step in seen:
                 break
             seen.add(step)
-            answer, got = await self._exchange(hop, request, cookies)
+            with nullcontext() if hops else guard.asked_for():
+                answer, got = await self._exchange(hop, request, cookies)
             hops.append(got)
             exchanges += answer.exchanges
             retries += answer.retry_count

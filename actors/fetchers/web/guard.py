@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import anyio
@@ -65,6 +66,7 @@ _SERVICE_PORTS = frozenset(
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f\\]")
 _HOST = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?\.?")
 _MAX_TRIED = 4
+_FAULTS_OF_ADDRESSES = (Code.SECURITY_URL_BLOCKED, Code.SECURITY_ADDRESS_BLOCKED, Code.NETWORK_DNS_FAILED)
 
 
 def check_url(url: str) -> httpx2.URL:
@@ -73,9 +75,18 @@ def check_url(url: str) -> httpx2.URL:
     Raises:
         FaultError: SECURITY_URL_BLOCKED for what is never fetched, with what is wrong about it; its field is `url`.
     """
-    try:
+    with asked_for():
         return _read(url)
+
+
+@contextmanager
+def asked_for() -> Generator[None]:
+    """Name the field `url` in what is said of an address that was asked for, and not merely led to."""
+    try:
+        yield
     except FaultError as error:
+        if error.fault.code not in _FAULTS_OF_ADDRESSES:
+            raise
         raise FaultError(structs.replace(error.fault, field="url")) from error.__cause__
 
 

@@ -12,141 +12,13 @@ import pytest
 
 from actors.fetchers.web import guard
 from protocol.faults import Code, FaultError
+from tests.ssrf.corpus import corpus
 
 PUBLIC = "93.184.215.14"
-ATTACKS: dict[str, tuple[str, ...]] = {
-    "loopback": (
-        *(
-            "http://127.0.0.1/",
-            "http://127.0.0.1:8080/",
-            "http://localhost/",
-            "http://LOCALHOST/",
-            "http://localhost./",
-        ),
-        *("http://app.localhost/", "http://127.127.127.127/", "http://127.255.255.254/", "http://localhost:1024/"),
-    ),
-    "any": ("http://0.0.0.0/", "http://0/", "http://[::]/", "http://0.0.0.1/"),
-    "short, decimal, octal, hexadecimal": (
-        *("http://127.1/", "http://127.0.1/", "http://2130706433/", "http://2852039166/", "http://6425673729/"),
-        *("http://0177.0.0.1/", "http://017700000001/", "http://0o177.0.0.1/", "http://0x7f000001/", "http://0x7f.1/"),
-        *(
-            "http://0xA9FEA9FE/",
-            "http://0x41414141A9FEA9FE/",
-            "http://0251.254.169.254/",
-            "http://0251.0376.0251.0376/",
-        ),
-        *("http://0xa9.0xfe.0xa9.0xfe/", "http://0x7f.0.0.1/", "http://127.0x0.0.1/", "http://00000177.0.0.1/"),
-        *("http://169.254.43518/", "http://10.1/", "http://192.168.257/", "http://127.0.0.1./", "http://0x7f.0x1./"),
-    ),
-    "v6 loopback and mapped": (
-        *("http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", "http://[0000::1]:8080/", "http://[::ffff:127.0.0.1]/"),
-        *("http://[0:0:0:0:0:ffff:127.0.0.1]/", "http://[::ffff:a9fe:a9fe]/", "http://[::ffff:7f00:1]/"),
-        *("http://[::1%25lo]/", "http://[fe80::1%25eth0]/", "http://[::ffff:10.0.0.1]/"),
-    ),
-    "v4 compatible and translated": (
-        *("http://[::7f00:1]/", "http://[::127.0.0.1]/", "http://[::ffff:0:127.0.0.1]/", "http://[::ffff:0:7f00:1]/"),
-    ),
-    "NAT64, 6to4, Teredo": (
-        *("http://[64:ff9b::a9fe:a9fe]/", "http://[64:ff9b:1::a00:1]/", "http://[2002:7f00:1::]/"),
-        *("http://[2002:a9fe:a9fe::1]/", "http://[2001:0:7f00:1::1]/", "http://[64:ff9b::127.0.0.1]/"),
-    ),
-    "private v4": (
-        *("http://10.0.0.1/", "http://10.255.255.255/", "http://172.16.0.1/", "http://172.31.255.255/"),
-        *("http://192.168.0.1/", "http://100.64.0.1/", "http://100.127.255.255/", "http://198.18.0.1/"),
-        *("http://198.19.255.255/", "http://192.0.0.1/", "http://192.0.2.1/", "http://198.51.100.1/"),
-        *("http://203.0.113.1/", "http://224.0.0.1/", "http://240.0.0.1/", "http://255.255.255.255/"),
-        *("http://192.88.99.1/", "http://169.254.0.1/"),
-    ),
-    "private v6": (
-        *("http://[fc00::1]/", "http://[fd12:3456::1]/", "http://[fe80::1]/", "http://[fec0::1]/", "http://[ff02::1]/"),
-        *("http://[5f00::1]/", "http://[3fff::1]/", "http://[100::1]/", "http://[2001:db8::1]/", "http://[2001:2::1]/"),
-    ),
-    "metadata": (
-        *("http://169.254.169.254/latest/meta-data/", "http://169.254.170.2/v2/", "http://100.100.100.200/"),
-        *(
-            "http://192.0.0.192/",
-            "http://[fd00:ec2::254]/",
-            "http://metadata.google.internal/",
-            "http://168.63.129.16/",
-        ),
-        *("http://metadata/", "http://instance-data.ec2.internal/"),
-    ),
-    "names that lead inside": (
-        *("http://localtest.me/", "http://127.0.0.1.nip.io/", "http://mixed.example/", "http://mapped.example/"),
-        *("http://nat64.example/", "http://linklocal.example/", "http://printer.local/", "http://router.home.arpa/"),
-        *("http://wiki.lan/", "http://empty.example/"),
-    ),
-    "unicode": (
-        *("http://①②⑦.⓪.⓪.①/", "http://127。0。0。1/", "http://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ/", "http://127．0．0．1/"),
-        *("http://１２７.0.0.1/", "http://loc\u00adalhost/", "http://127.0.0.1\u3002/"),
-    ),
-    "parser": (
-        *("http://a@127.0.0.1/", "http://example.com@127.0.0.1/", "http://127.1.1.1:80\\@127.2.2.2:80/"),
-        *(
-            "http://127.0.0.1%00.example.com/",
-            "http://127.0.0.1\t/",
-            "http://127.0.0.1\r\nHost: x/",
-            "http:\\\\127.0.0.1",
-        ),
-        *(
-            "http:127.0.0.1",
-            "http:///127.0.0.1",
-            "http://[::1",
-            "http://::1/",
-            "http://127.0.0.1:80:80/",
-            "http://exa mple.com/",
-        ),
-        *(
-            "http://example.com:22@127.0.0.1/",
-            "http://user:pass@example.com/",
-            "http://:@127.0.0.1/",
-            "http://-a.example/",
-        ),
-        *("http://a..example/", "http://example.com#@127.0.0.1:22/\\", "http://.example.com/", "http://exa%6dple.com/"),
-        *(
-            "http://127.0.0.1%2f@example.com/",
-            "http://*.example.com/",
-            "http://a;b.example/",
-            "//127.0.0.1/",
-            "127.0.0.1",
-            "",
-        ),
-    ),
-    "scheme": (
-        *(
-            "file:///etc/passwd",
-            "gopher://127.0.0.1:70/",
-            "dict://127.0.0.1/",
-            "ftp://example.com/",
-            "sftp://example.com/",
-        ),
-        *(
-            "tftp://example.com/",
-            "ldap://127.0.0.1/",
-            "jar:http://127.0.0.1!/",
-            "netdoc:///etc/passwd",
-            "data:text/html,x",
-        ),
-        *(
-            "javascript:alert(1)",
-            "view-source:http://127.0.0.1",
-            "chrome://version",
-            "about:blank",
-            "ws://example.com/",
-        ),
-        *("blob:http://127.0.0.1/1", "unix:/var/run/docker.sock", "http+unix://%2Fvar%2Frun/", "wss://example.com/"),
-    ),
-    "port": (
-        *("http://example.com:22/", "http://example.com:25/", "http://example.com:6379/", "http://example.com:2375/"),
-        *(
-            "http://example.com:11211/",
-            "http://example.com:9200/",
-            "http://example.com:5432/",
-            "http://example.com:1023/",
-        ),
-        *("http://example.com:4222/", "http://example.com:99999/", "http://example.com:0/", "http://example.com:-1/"),
-    ),
-}
+BY_ANSWERS = ("rebinding", "redirect")
+"""Classes that no address of theirs gives away."""
+
+ATTACKS = {kind: addresses for kind, addresses in corpus().attacks.items() if kind not in BY_ANSWERS}
 CONTROLS = (
     *("http://example.com/", "https://example.com/path?q=1#x", "http://example.com:8080/", "https://example.com:8443/"),
     *("http://bücher.example/", "http://xn--bcher-kva.example/", "http://my_site.example.com/", "http://8.8.8.8/"),
@@ -168,6 +40,10 @@ NAMES = {
     "nat64.example": ["64:ff9b::a9fe:a9fe"],
     "linklocal.example": ["fe80::1%eth0"],
     "empty.example": [],
+    "mixed-after.example": [PUBLIC, "10.0.0.1"],
+    "private.example": ["192.168.7.7"],
+    "zero.example": ["0.0.0.0"],
+    "ip6-localhost": ["::1"],
 }
 
 
@@ -209,12 +85,8 @@ async def visit(url: str, recorder: Recorder, *allow: str) -> None:
         await backend.connect_tcp(parsed.raw_host.decode(), port, 1.0)
 
 
-def test_there_are_enough_attacks() -> None:
-    assert sum(map(len, ATTACKS.values())) >= 120
-
-
 @pytest.mark.parametrize(
-    "url", [pytest.param(url, id=f"{kind}: {url!a}") for kind, urls in ATTACKS.items() for url in urls]
+    "url", [pytest.param(one.url, id=f"{kind}: {one.url!a}") for kind, every in ATTACKS.items() for one in every]
 )
 async def test_an_attack_connects_nowhere(url: str) -> None:
     recorder = Recorder()
