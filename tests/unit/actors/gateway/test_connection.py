@@ -1,0 +1,169 @@
+"""What a connection takes: heads of some size, requests that come in time; against a real server."""
+
+from __future__ import annotations
+
+import anyio
+import msgspec
+import pytest
+
+from actors.gateway import connection
+from actors.gateway.connection import MAX_HEAD_BYTES, MAX_HEADERS, MAX_TARGET_BYTES, Awaited
+from protocol.browse import StructuredError
+from protocol.faults import Code
+from tests.unit.actors.gateway_data import KEY, FakeBus, browsed
+from tests.unit.actors.gateway_listening import Listening, heard, listening
+
+GET = "GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n{headers}\r\n"
+POST = (
+    "POST /api/browse HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {key}\r\n"
+    "Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+)
+
+
+def get(weft: Listening, *headers: str, target: str = "/healthz") -> bytes:
+    lines = "".join(f"{header}\r\n" for header in headers)
+    return GET.format(target=target, port=weft.port, headers=lines).encode()
+
+
+def status_of(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1])
+
+
+def error_of(answer: bytes) -> StructuredError:
+    return msgspec.json.decode(answer.partition(b"\r\n\r\n")[2], type=StructuredError)
+
+
+async def test_heads_up_to_the_limits_are_taken() -> None:
+    many = [f"X-{number}: 1" for number in range(MAX_HEADERS - 2)]
+    large = "X-Large: " + "x" * (MAX_HEAD_BYTES - 200)
+    async with listening(FakeBus()) as weft:
+        answers = [await weft.say(get(weft, *many)), await weft.say(get(weft, large))]
+
+    assert [status_of(answer) for answer in answers] == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("headers", "target", "status"),
+    [
+        (["X-Large: " + "x" * MAX_HEAD_BYTES], "/healthz", 431),
+        ([f"X-{number}: {'x' * 1_000}" for number in range(90)], "/healthz", 431),
+        ([f"X-{number}: 1" for number in range(MAX_HEADERS + 1)], "/healthz", 431),
+        ([], "/healthz?" + "x" * MAX_TARGET_BYTES, 414),
+    ],
+    ids=["one large", "all large", "many", "target"],
+)
+async def test_a_head_beyond_them_is_refused(headers: list[str], target: str, status: int) -> None:
+    async with listening(FakeBus()) as weft:
+        answer = await weft.say(get(weft, *headers, target=target))
+
+    assert status_of(answer) == status
+    assert error_of(answer).code is Code.VALIDATION_INVALID_REQUEST
+
+
+async def test_a_header_without_an_end_is_refused_before_it_fills_the_memory() -> None:
+    async with listening(FakeBus()) as weft:
+        with anyio.fail_after(10):
+            async with await anyio.connect_tcp("127.0.0.1", weft.port) as stream:
+                sent = 0
+                try:
+                    await stream.send(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{weft.port}\r\nX: ".encode())
+                    while sent < 64 * MAX_HEAD_BYTES:
+                        await stream.send(b"x" * 65_536)
+                        sent += 65_536
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    pass
+
+    assert 2 * MAX_HEAD_BYTES <= sent < 64 * MAX_HEAD_BYTES
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"\x16\x03\x01\x02\x00\x01\x00", b"HELLO\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\0" * 64]
+)
+async def test_what_is_no_http_is_refused(garbage: bytes) -> None:
+    async with listening(FakeBus()) as weft:
+        answer = await weft.say(garbage)
+
+    assert status_of(answer) == 400
+    assert error_of(answer).code is Code.VALIDATION_INVALID_REQUEST
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_PATIENCE_S", {Awaited.HEAD: 0.05, Awaited.BODY: 0.05})
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    "begun", ["GET /hea", "GET /healthz HTTP/1.1\r\nHost: 127", "GET /healthz HTTP/1.1\r\nX: 1\r\n"]
+)
+async def test_a_head_that_does_not_come_ends_the_connection(begun: str) -> None:
+    async with listening(FakeBus()) as weft:
+        answer = await weft.say(begun.encode())
+
+    assert status_of(answer) == 408
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_connection_without_a_word_is_closed() -> None:
+    async with listening(FakeBus()) as weft:
+        assert await weft.say() == b""
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_head_that_drips_is_no_excuse() -> None:
+    async with listening(FakeBus()) as weft:
+        with anyio.fail_after(10):
+            async with await anyio.connect_tcp("127.0.0.1", weft.port) as stream, anyio.create_task_group() as tasks:
+
+                async def drip() -> None:
+                    await stream.send(b"GET /healthz HTTP/1.1\r\n")
+                    while True:
+                        await stream.send(b"X: 1\r\n")
+                        await anyio.sleep(0.01)
+
+                tasks.start_soon(drip)
+                answer = await heard(stream)
+                tasks.cancel_scope.cancel()
+
+    assert status_of(answer) == 408
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_body_that_does_not_come_ends_the_connection() -> None:
+    bus = FakeBus(browsed())
+    async with listening(bus) as weft:
+        answer = await weft.say(POST.format(port=weft.port, key=KEY, length=100).encode(), b'{"url":')
+
+    assert status_of(answer) == 408
+    assert bus.calls == []
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_patience_is_for_what_comes_in_not_for_the_work() -> None:
+    bus = FakeBus()
+    async with listening(bus) as weft, weft.client() as http, anyio.create_task_group() as tasks:
+        statuses: list[int] = []
+
+        async def ask() -> None:
+            statuses.append((await http.post("/api/browse", json={"url": "https://example.com"})).status_code)
+
+        with anyio.fail_after(10):
+            tasks.start_soon(ask)
+            await bus.asked.wait()
+            await anyio.sleep(0.2)
+            bus.outcome = browsed()
+            bus.release.set()
+            while not statuses:
+                await anyio.sleep(0.01)
+            await anyio.sleep(0.2)
+            again = await http.get("/healthz")
+
+    assert (statuses, again.status_code) == ([200], 200)
+
+
+async def test_two_requests_in_one_breath_are_answered_in_order() -> None:
+    async with listening(FakeBus()) as weft:
+        first = get(weft).replace(b"Connection: close\r\n", b"")
+        answer = await weft.say(first + get(weft, target="/nothing"))
+
+    assert [int(part.split(b" ", 1)[0]) for part in answer.split(b"HTTP/1.1 ")[1:]] == [200, 401]
