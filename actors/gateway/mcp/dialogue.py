@@ -1,4 +1,4 @@
-"""What may be said to a client of the older era while one of its requests is answered, and how it answers back."""
+"""What may be said to a client while one of its requests is answered, and how it answers back."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import anyio
 import msgspec
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 from mcp.types import REQUEST_TIMEOUT, ProgressToken, RequestId
+from starlette.requests import Request
 
 from actors.gateway.mcp.questions import Question, Questions
 from actors.gateway.mcp.stream import Stream
@@ -41,23 +43,53 @@ class Reply(msgspec.Struct, frozen=True):
 _replies = msgspec.json.Decoder(Reply)
 
 
-@dataclass(eq=False)
-class Dialogue:
-    """The SDK's dispatch context of one request: notices and questions go out on the stream of its answer."""
+@dataclass(frozen=True)
+class Asker:
+    """How a client of the older era is asked something: who it is, and where its reply will be waited for."""
 
-    stream: Stream
     questions: Questions
     caller: str
+
+
+@dataclass(eq=False)
+class Dialogue:
+    """The SDK's dispatch context of one request: notices and questions go out on the stream of its answer.
+
+    Clients of the newer era are asked nothing in between: without an `asker`, a question is an error.
+    """
+
+    stream: Stream
     request_id: RequestId
     message_metadata: ServerMessageMetadata
     transport: TransportContext
     progress_token: ProgressToken | None = None
+    asker: Asker | None = None
     cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    @classmethod
+    def of(
+        cls,
+        request: Request,
+        stream: Stream,
+        number: RequestId,
+        params: Mapping[str, Any] | None,
+        asker: Asker | None = None,
+    ) -> Dialogue:
+        """Make that of a request in hand."""
+        asks = asker is not None and stream.events
+        return cls(
+            stream,
+            number,
+            ServerMessageMetadata(request_context=request, can_send_request=asks),
+            TransportContext(kind="streamable-http", can_send_request=asks, headers=request.headers),
+            progress_token_from_params(params),
+            asker if asks else None,
+        )
 
     @property
     def can_send_request(self) -> bool:
         """Tell whether the client can be asked anything."""
-        return self.stream.events
+        return self.asker is not None
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
@@ -67,9 +99,9 @@ class Dialogue:
         Raises:
             MCPError: the client refused, or took too long.
         """
-        if not self.can_send_request:
+        if self.asker is None:
             raise NoBackChannelError(method)
-        with self.questions.asked(self.caller) as question:
+        with self.asker.questions.asked(self.asker.caller) as question:
             await self.stream.tell(_message(method, params, id=question.id))
             reply = await self._reply(question, (opts or {}).get("timeout", PATIENCE_S))
         if reply.error is not None:

@@ -9,29 +9,28 @@ from typing import Any
 
 import anyio
 from mcp.server import Server
-from mcp.server._streamable_http_modern import (
-    handle_modern_request,  # pyright: ignore[reportPrivateUsage] - no other name
-)
 from mcp.server.streamable_http import check_accept_headers
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import ClientDisconnect, Request
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from actors.gateway.asking import Desk
 from actors.gateway.here import Here
 from actors.gateway.mcp.legacy import Legacy
+from actors.gateway.mcp.messages import BadMessageError, error
+from actors.gateway.mcp.modern import Modern
 from actors.gateway.mcp.progress import reporting
 from actors.gateway.mcp.stream import Stream, Streams
 from actors.gateway.mcp.tool import Toolset
 from actors.gateway.mcp.toolsets import asked_for, choosing
-from actors.gateway.rest.answers import JSON, invalid, refusal
+from actors.gateway.rest.answers import JSON, answer, invalid, refusal
 from actors.gateway.rest.bodies import read_json
 from actors.gateway.rest.routing import not_allowed
 from protocol.faults import FaultError
 
 PATH = "/mcp"
 
-_VERSION = b"mcp-protocol-version"
 _OURS = b"mcp-"
 _BLANKS = b" \t"
 
@@ -48,8 +47,9 @@ class Endpoint:
     _state: object = None
 
     def __post_init__(self) -> None:
-        """Report progress in both eras, and make what answers the older one."""
+        """Report progress in both eras, and make what answers each."""
         self.server.middleware.append(reporting(self.desk))
+        self._modern = Modern(self.server, self._streams)
         self._legacy = Legacy(self.server, self.desk.bus, self.here.questions, self.here.underway, self._streams)
 
     @contextlib.asynccontextmanager
@@ -70,37 +70,21 @@ class Endpoint:
             toolsets = asked_for(scope["query_string"], self.toolsets)
             accepted = _accepted(request)
             body = await read_json(request)
+            with choosing(toolsets):
+                await self._answer(request, body, Stream(send, *accepted))
         except ClientDisconnect:
             return
-        except FaultError as error:
-            await refusal(error)(scope, receive, send)
-            return
-        with choosing(toolsets):
-            await self._answer(request, body, Stream(send, *accepted))
+        except FaultError as refused:
+            await refusal(refused)(scope, receive, send)
 
     async def _answer(self, request: Request, body: bytes, stream: Stream) -> None:
-        version = request.headers.get(_VERSION.decode())
-        if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:
-            await self._legacy.answer(request, body, stream, self._state)
-            return
-        only_json = not stream.events
-        again = _Again(body, request.receive)
-        await handle_modern_request(self.server, None, only_json, self._state, request.scope, again, stream.send)
-
-
-@dataclass
-class _Again:
-    """ASGI's receive, which gives a body that was read already, and then what comes after it."""
-
-    body: bytes
-    receive: Receive
-    given: bool = False
-
-    async def __call__(self) -> Message:
-        if self.given:
-            return await self.receive()
-        self.given = True
-        return {"type": "http.request", "body": self.body, "more_body": False}
+        """Have the era answer that the client speaks; a version that is not known is for the newer one to refuse."""
+        version = request.headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        era = self._legacy if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS else self._modern
+        try:
+            await era.answer(request, body, stream, self._state)
+        except BadMessageError as bad:
+            await answer(error(None, bad.told), 400)(request.scope, request.receive, stream.send)
 
 
 def _trimmed(name: bytes, value: bytes) -> tuple[bytes, bytes]:

@@ -18,6 +18,8 @@ EVENTS = "text/event-stream"
 QUIET_S = 15.0
 """After so much silence, in seconds, a comment is sent: proxies cut a connection on which nothing moves."""
 
+OK = 200
+
 _COMMENT = b": still at work\r\n\r\n"
 _EVENT_HEADERS = {
     "Content-Type": EVENTS,
@@ -45,15 +47,15 @@ class Stream:
         """Say something before the result; dropped where the client takes no events, and after the result."""
         await self._say(_event(message))
 
-    async def end(self, message: Mapping[str, Any]) -> None:
-        """Give the result, or the error in its place."""
+    async def end(self, message: Mapping[str, Any], status: int = OK) -> None:
+        """Give the result, or the error in its place; `status` is HTTP's, where there is still time to say so."""
         async with self._turn:
             if self._over:
                 return
             self._over = True
-            if not self._began and self.json:
+            if not self._began and (self.json or status != OK):
                 words = _encoder.encode(message)
-                await self._start({**self.headers, "Content-Type": JSON, "Content-Length": str(len(words))})
+                await self._start({**self.headers, "Content-Type": JSON, "Content-Length": str(len(words))}, status)
                 await self._body(words, more=False)
                 return
             if not self._began:
@@ -73,10 +75,10 @@ class Stream:
                 await self._start({**self.headers, **_EVENT_HEADERS})
             await self._body(words, more=True)
 
-    async def _start(self, headers: Mapping[str, str]) -> None:
+    async def _start(self, headers: Mapping[str, str], status: int = OK) -> None:
         self._began = True
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
-        await self.send({"type": "http.response.start", "status": 200, "headers": raw})
+        await self.send({"type": "http.response.start", "status": status, "headers": raw})
 
     async def _body(self, words: bytes, *, more: bool) -> None:
         self._spoke = anyio.current_time()

@@ -1,0 +1,44 @@
+"""One request of a client, answered by the server within the exchange that brought it, in either era."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from mcp.server import Server
+from mcp.server.connection import Connection
+from mcp.server.runner import serve_one
+from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
+from mcp.types import INTERNAL_ERROR, ErrorData
+from pydantic import ValidationError
+
+from actors.gateway.mcp.dialogue import Dialogue
+from actors.gateway.mcp.messages import Json, error
+
+log = structlog.stdlib.get_logger()
+
+REQUEST_FAILED = "mcp_request_failed"
+
+_UNFORESEEN = ErrorData(code=INTERNAL_ERROR, message="Internal server error")
+
+
+async def answered(  # noqa: PLR0913, PLR0917 - what the SDK wants to know
+    server: Server[Any],
+    state: object,
+    dialogue: Dialogue,
+    connection: Connection,
+    method: str,
+    params: Mapping[str, Any] | None,
+) -> Json:
+    """Give the response; what nobody foresaw says nothing of the inside. `state` is the server's lifespan's."""
+    number = dialogue.request_id
+    try:
+        result = await serve_one(server, dialogue, method, params, connection=connection, lifespan_state=state)
+    except (MCPError, ValidationError) as failure:
+        return error(number, handler_exception_to_error_data(failure) or _UNFORESEEN)
+    except Exception:
+        log.exception(REQUEST_FAILED, method=method)
+        return error(number, _UNFORESEEN)
+    return {"jsonrpc": "2.0", "id": number, "result": result}
