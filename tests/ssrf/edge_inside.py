@@ -30,7 +30,7 @@ TWINS = (
     ("http://10.0.0.1:8080/", "http://10.0.0.1:8081/"),
     ("http://[::1]:8080/", "http://[::1]:8081/"),
     ("http://localtest.me:8080/", "http://localtest.me:8081/"),
-    ("http://localtest.me:443/", "http://localtest.me:444/"),
+    ("https://localtest.me:8443/", "https://localtest.me:8444/"),
     ("http://site.example/to?url=http://127.0.0.1:8080/", "http://site.example/to?url=http://127.0.0.1:8081/"),
 )
 """Addresses of which the first has somebody who listens, and the second nobody."""
