@@ -94,7 +94,8 @@ class Modern:
 
     def _mismatch(self, request: Request, params: Json) -> InboundLadderRejection | None:
         """Compare the arguments of a tool that are to stand in headers, too."""
-        lookup, name, given = self.server.get_tool_input_schema, params.get("name"), params.get("arguments") or {}
+        lookup, name = self.server.get_tool_input_schema, params.get("name")
+        given: object = params.get("arguments") or {}
         if lookup is None or not isinstance(name, str) or not isinstance(given, dict):
             return None
         arguments = cast("Json", given)
