@@ -19,13 +19,13 @@ OFFER_TTL_MS = 30_000
 OFFER_AGAIN_MS = 10_000
 """How often an offer is repeated."""
 
-MAX_TOOL_NAME_CHARS = 40
-"""Clients put the server's name in front of a tool's, and models take 64 characters in all."""
+MAX_NAME_CHARS = 48
+"""Models take 64 characters, of which clients need some for the name of the server in front (`mcp__weft__`)."""
 
 MAX_ASK_MS = 600_000
 """The longest that an offering actor may have for one answer."""
 
-Name = Annotated[str, Meta(pattern=f"^[a-zA-Z0-9_-]{{1,{MAX_TOOL_NAME_CHARS}}}$")]
+Name = Annotated[str, Meta(pattern=f"^[a-zA-Z0-9_-]{{1,{MAX_NAME_CHARS}}}$")]
 Title = Annotated[str, Meta(max_length=200)]
 Prose = Annotated[str, Meta(max_length=4_000)]
 Uri = Annotated[str, Meta(min_length=1, max_length=2_000)]

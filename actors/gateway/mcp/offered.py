@@ -130,7 +130,7 @@ def _whole(came: Outcome, kind: type[Contents | Messages]) -> Wire:
         return wanted(came)
     if not isinstance(came, kind):
         raise unexpected(came)
-    return written.wire(came)
+    return written.complete(came)
 
 
 def _trace(context: Context) -> Mapping[str, str]:

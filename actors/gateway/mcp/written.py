@@ -33,16 +33,21 @@ def wire(answer: Struct) -> Wire:
     return {name: value for name, value in fields.items() if name != "type"}
 
 
+def complete(answer: Struct) -> Wire:
+    """Write an answer after which nothing is left to do; raises FaultError as `wire` does."""
+    return {"resultType": "complete", **wire(answer)}
+
+
 def tool_result(result: ToolResult) -> Wire:
     """Write what a tool came to."""
-    return {"isError": False, **wire(result)}
+    return {"isError": False, **complete(result)}
 
 
 def failed(told: Fault) -> Wire:
     """Write a fault so that the model can read it."""
     error = to_error(told)
     content = [{"type": "text", "text": error_text(error)}]
-    return {"content": content, "structuredContent": msgspec.to_builtins(error), "isError": True}
+    return {"resultType": "complete", "content": content, "structuredContent": msgspec.to_builtins(error), "isError": True}
 
 
 def protocol_error(told: Fault) -> MCPError:
@@ -82,7 +87,7 @@ def detailed_task(told: OfferedTask, handle: str) -> Wire:
     """Write how a task stands, with what came of it or what it waits for."""
     written = task(told, handle)
     if not isinstance(told.result, UnsetType):
-        written["result"] = {"resultType": "complete", **tool_result(told.result)}
+        written["result"] = tool_result(told.result)
     if not isinstance(told.error, UnsetType):
         written["error"] = wire(told.error)
     if not isinstance(told.requests, UnsetType):

@@ -1,0 +1,57 @@
+"""The suite's tools that answer by themselves."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from protocol.offers import Audio, Block, Embedded, Picture, ResourceContents, Text, ToolResult
+
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+)
+"""A picture of one pixel."""
+
+SILENCE = base64.b64encode(
+    b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x00\x00\x00\x00"
+).decode()
+"""A sound of no length."""
+
+_PICTURE = Picture(data=PIXEL, mime_type="image/png")
+
+
+def said(*words: str, is_error: bool = False) -> ToolResult:
+    """Give words as the result of a tool."""
+    return ToolResult(content=tuple(Text(text=text) for text in words), is_error=is_error)
+
+
+def shown(*blocks: Block) -> ToolResult:
+    """Give content as the result of a tool."""
+    return ToolResult(content=blocks)
+
+
+def _held(uri: str, media_type: str, text: str) -> Embedded:
+    return Embedded(resource=ResourceContents(uri=uri, mime_type=media_type, text=text))
+
+
+Given = Mapping[str, Any]
+
+TOOLS: Mapping[str, Callable[[Given], ToolResult]] = {
+    "test_simple_text": lambda _: said("This is a simple text response for testing."),
+    "test_image_content": lambda _: shown(_PICTURE),
+    "test_audio_content": lambda _: shown(Audio(data=SILENCE, mime_type="audio/wav")),
+    "test_embedded_resource": lambda _: shown(
+        _held("test://embedded-resource", "text/plain", "This is an embedded resource content.")
+    ),
+    "test_multiple_content_types": lambda _: shown(
+        Text(text="Multiple content types test:"),
+        _PICTURE,
+        _held("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
+    ),
+    "test_error_handling": lambda _: said("This tool intentionally returns an error for testing", is_error=True),
+    "test_reconnection": lambda _: said("There is no stream to come back to."),
+    "test_custom_header": lambda given: said(f"Region: {given.get('region')}"),
+    "json_schema_2020_12_tool": lambda given: said(f"Taken: {dict(given)}"),
+    "greet": lambda given: said(f"Hello, {given.get('name')}!"),
+}
