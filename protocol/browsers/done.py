@@ -49,13 +49,17 @@ class SessionClosed(_Done, frozen=True, kw_only=True, tag="session_closed"):
 
 
 class Navigated(_Done, frozen=True, kw_only=True, tag="navigated"):
-    """The tab is there; `partial` where the page did not come to rest in time. `status_code` is the site's."""
+    """The tab is there; `partial` where the page did not come to rest in time. `status_code` is the site's.
+
+    `dialog` is one that the page called up and that waits for an answer. `changed` says what else came of it.
+    """
 
     success: bool
     partial: bool = False
     status_code: int | None = None
     page: PageRef
     dialog: PastDialog | None = None
+    changed: str = ""
 
 
 class TabCreated(_Done, frozen=True, kw_only=True, tag="tab_created"):

@@ -7,7 +7,11 @@ from msgspec import Struct
 from protocol.browsers.done import Done
 from protocol.browsers.operations import Operation, SessionId
 from protocol.browsers.tabs import BrowserTab
+from protocol.pages import Captured
 from protocol.sessions import SessionState
+
+MAX_DOWNLOADS = 50
+"""Files that a session remembers, the newest."""
 
 
 class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -26,6 +30,7 @@ class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tabs: tuple[BrowserTab, ...] = ()
     active_tab: int | None = None
     last_tab: int = 0
+    downloads: tuple[Captured, ...] = ()
     created: int = 0
     used: int = 0
 

@@ -14,6 +14,7 @@ from actors.fetchers.playwright import chromium
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.captures import Store
 from actors.fetchers.playwright.fetching import Fetching
+from actors.fetchers.playwright.operations import Means
 from actors.fetchers.playwright.sessions import BrowserSessions
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
@@ -65,9 +66,8 @@ class Playwright(Actor):
             Browser(self.settings) as self.browser,
         ):
             self._fetching = Fetching(self.settings, self.browser, web, extractor, self._store)
-            self._browser_sessions = BrowserSessions(
-                self.bus, self.browser, self._sessions, self._fetching, self.settings
-            )
+            means = Means(self.settings, web, self._store)
+            self._browser_sessions = BrowserSessions(self.bus, self.browser, self._sessions, means, self.settings)
             async with self._browser_sessions.open():
                 yield
 

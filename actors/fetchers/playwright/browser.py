@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -12,7 +12,7 @@ import anyio
 import anyio.abc
 from playwright.async_api import BrowserContext, Error, Page
 
-from actors.fetchers.playwright import chromium, storage
+from actors.fetchers.playwright import chromium, faults, storage
 from actors.fetchers.playwright.engine import Engine
 from actors.fetchers.playwright.proxy import Proxy
 from actors.fetchers.sessions import Session
@@ -72,6 +72,11 @@ class Context:
     _browser: Browser
     _engine: Engine
 
+    @property
+    def crowded(self) -> bool:
+        """Whether there are more tabs than there may be."""
+        return len(self.raw.pages) > MAX_TABS_OF_SESSION or self._browser.tabs > MAX_TABS
+
     async def page(self) -> Page:
         """Open a tab.
 
@@ -79,7 +84,7 @@ class Context:
             FaultError: INTERNAL_BUSY where there are as many as there may be; PAGE_CRASHED where the browser is gone.
         """
         if len(self.raw.pages) >= MAX_TABS_OF_SESSION or self._browser.tabs >= MAX_TABS:
-            raise FaultError(fault(Code.INTERNAL_BUSY, "The browser has as many tabs open as it may have."))
+            raise FaultError(faults.no_room("The browser has as many tabs open as it may have."))
         self._engine.pages += 1
         try:
             return await self.raw.new_page()
@@ -90,9 +95,9 @@ class Context:
         """Count it as closed."""
         self._engine.released()
 
-    async def keep(self) -> None:
-        """Take what the pages have left, cookies and storage, into the session."""
-        await storage.keep(self.restoring, self.session)
+    async def keep(self, pages: Sequence[Page] | None = None, *, whole: bool = True) -> None:
+        """Take what the pages have left, cookies and storage, into the session (see `storage.keep`)."""
+        await storage.keep(self.restoring, self.session, pages, whole=whole)
 
 
 @dataclass(eq=False)

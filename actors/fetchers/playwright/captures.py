@@ -11,8 +11,9 @@ from typing import Literal, Protocol
 import anyio
 import anyio.to_thread
 import structlog
-from playwright.async_api import Download, Error, Page
+from playwright.async_api import Download, ElementHandle, Error, Page
 
+from bus import TransportError
 from protocol.pages import Captured, Screenshot
 
 log = structlog.stdlib.get_logger()
@@ -39,13 +40,25 @@ class Store(Protocol):
         """Keep bytes."""
         ...
 
+    async def get(self, name: str) -> bytes:
+        """Give them back; raises KeyError where they are gone."""
+        ...
+
 
 async def screenshot(page: Page, wanted: Screenshot) -> bytes:
     """Take a picture; raises Playwright's Error where its element is not shown."""
+    if not wanted.selector:
+        return await picture(page, wanted)
+    element = page.locator(wanted.selector).first
+    await element.wait_for(state="visible", timeout=_ELEMENT_MS)
+    handle = await element.element_handle(timeout=_ELEMENT_MS)
+    return await picture(page, wanted, handle)
+
+
+async def picture(page: Page, wanted: Screenshot, element: ElementHandle | None = None) -> bytes:
+    """Take a picture of an element, or of the page; raises Playwright's Error where it is not shown in time."""
     quality = None if wanted.form == "png" else wanted.quality
-    if wanted.selector:
-        element = page.locator(wanted.selector).first
-        await element.wait_for(state="visible", timeout=_ELEMENT_MS)
+    if element is not None:
         return await element.screenshot(type=wanted.form, quality=quality, animations="disabled", timeout=_TIMEOUT_MS)
     if not wanted.full_page:
         return await page.screenshot(type=wanted.form, quality=quality, animations="disabled", timeout=_TIMEOUT_MS)
@@ -76,7 +89,7 @@ class Keeping:
             if len(data) > self.max_bytes:
                 raise ValueError("it is larger than a page may be")  # noqa: TRY301 - as the store says of its own bound
             await self.store.put(name, data)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, TransportError) as error:
             log.warning(NOT_KEPT, kind=kind, size=len(data), reason=str(error))
             return ()
         return (Captured(kind=kind, name=name, media_type=media_type, size=len(data), file_name=file_name),)

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Literal, Protocol, cast
 
 import anyio
 from playwright.async_api import ConsoleMessage as Line
@@ -14,6 +14,8 @@ from playwright.async_api import Dialog as Asked
 from playwright.async_api import Download, Error, Page, Request, Response
 
 from actors.fetchers.observed_apis import is_json
+from actors.fetchers.playwright.clock import now_ms
+from actors.fetchers.playwright.faults import code_of
 from actors.fetchers.web import redact
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.pages import Dialog
@@ -36,6 +38,8 @@ _ABORTED = "ERR_ABORTED"
 
 _SCRIPTED = frozenset({"xhr", "fetch"})
 _REDIRECTS = range(300, 400)
+_OWN = ("data:", "blob:")
+"""What a page has in itself."""
 
 _Level = Literal["log", "debug", "info", "warning", "error"]
 _Kind = Literal["alert", "confirm", "prompt", "beforeunload"]
@@ -48,15 +52,51 @@ _LEVELS: dict[str, _Level] = {
 }
 
 
+@dataclass(frozen=True)
+class Exchange:
+    """A request with its place in the order of them; `kind` is the browser's word, `failed` tells that none answered.
+
+    One that the page itself gave up is none that failed.
+    """
+
+    number: int
+    kind: str
+    request: NetworkRequest
+    failed: bool = False
+
+
+class Attendant(Protocol):
+    """Takes what a page calls for."""
+
+    async def dialog(self, asked: Asked) -> None:
+        """Take a dialog."""
+        ...
+
+    async def popup(self, page: Page) -> None:
+        """Take a window that the page opened."""
+        ...
+
+    async def download(self, download: Download) -> None:
+        """Take a file that the page had the browser download."""
+        ...
+
+
 @dataclass(eq=False)
 class Recorder:
-    """What was seen of one page since `attach`; times of the clock that only goes forward, in seconds."""
+    """What was seen of one page since `attach`; times of the clock that only goes forward, in seconds.
+
+    Without an attendant dialogs are dismissed, windows closed and a few downloads remembered.
+    """
 
     page: Page
     bodies: bool = False
+    attendant: Attendant | None = None
     crashed: bool = False
     failure: str = ""
     """What kept the last document from coming, in the browser's words."""
+
+    leaving: bool = False
+    """Whether another document was asked for, and does not come yet."""
 
     broken: bool = False
     """Whether the main document broke off before its end."""
@@ -68,9 +108,10 @@ class Recorder:
     documents: int = 0
     main: Response | None = None
     main_url: str = ""
-    exchanges: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
+    traffic: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
+    requests: int = 0
     calls: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
-    """Those of the exchanges that the page's scripts made."""
+    """Those that the page's scripts made, and that brought JSON."""
 
     lines: deque[ConsoleMessage] = field(default_factory=lambda: deque(maxlen=_MAX_LINES))
     dialogs: list[Dialog] = field(default_factory=list[Dialog])
@@ -89,12 +130,18 @@ class Recorder:
         page.on("requestfinished", self._finished)
         page.on("requestfailed", self._failed)
         page.on("console", self._said)
-        page.on("dialog", self._dialog)
-        page.on("download", self._download)
-        page.on("popup", _close)
+        page.on("pageerror", self._broke)
+        page.on("dialog", self.attendant.dialog if self.attendant else self._dialog)
+        page.on("download", self.attendant.download if self.attendant else self._download)
+        page.on("popup", self.attendant.popup if self.attendant else _close)
         page.on("crash", self._crash)
         page.on("websocket", self._lives)
         page.on("worker", self._lives)
+
+    @property
+    def exchanges(self) -> tuple[NetworkRequest, ...]:
+        """The requests that were answered."""
+        return tuple(one.request for one in self.traffic if one.request.status)
 
     @property
     def under_way(self) -> int:
@@ -121,13 +168,14 @@ class Recorder:
         if request.is_navigation_request() and request.frame == self.page.main_frame:
             self.main_url = request.url
             self.broken = False
+            self.leaving = True
             self.documents += 1
             self._under_way.clear()
         if request.resource_type == "eventsource":
             self.live = True
         if request.resource_type == "script":
             self.scripts += 1
-        if request.resource_type not in _ENDLESS and not request.url.startswith(("data:", "blob:")):
+        if request.resource_type not in _ENDLESS and not request.url.startswith(_OWN):
             self._under_way.add(request)
             self._last_s = time.monotonic()
 
@@ -136,16 +184,20 @@ class Recorder:
         self._answered_s[request] = time.monotonic()
         if request.is_navigation_request() and response.frame == self.page.main_frame:
             self.main = response
+            self.leaving = response.status in _REDIRECTS
             if response.status not in _REDIRECTS:
                 self._done(request)
 
     def _failed(self, request: Request) -> None:
         if request.is_navigation_request() and request.frame == self.page.main_frame:
             self.failure = request.failure or ""
+            self.leaving = False
         main = self.main.request if self.main is not None else None
         if request == main and _ABORTED not in (request.failure or ""):
             self.broken = True
         self._done(request)
+        if self.attendant is not None and not request.url.startswith(_OWN):
+            self._unanswered(request)
 
     async def _finished(self, request: Request) -> None:
         self._done(request)
@@ -160,7 +212,7 @@ class Recorder:
 
     async def _record(self, request: Request, *, unread: bool = False) -> None:
         response = request.existing_response
-        if response is None or request.url.startswith(("data:", "blob:")):
+        if response is None or request.url.startswith(_OWN):
             return
         content_type = response.headers.get("content-type", "")
         self._reading += 1
@@ -182,9 +234,27 @@ class Recorder:
             response_body=redact.json_body(body, content_type if body else ""),
             duration=max(round(timing["responseEnd"]), 0),
         )
-        self.exchanges.append(exchange)
+        self._note(request, exchange)
         if self._is_call(request, content_type):
             self.calls.append(exchange)
+
+    def _unanswered(self, request: Request) -> None:
+        """Record a request that came to nothing."""
+        given_up = _ABORTED in (request.failure or "")
+        exchange = NetworkRequest(
+            url=redact.url(request.url),
+            method=request.method,
+            status=0,
+            status_text="given up" if given_up else code_of(request.failure or "").value,
+            headers={},
+            request_headers=redact.headers(request.headers.items()),
+            timestamp=max(round(request.timing["startTime"]), 0) or now_ms(),
+        )
+        self._note(request, exchange, failed=not given_up)
+
+    def _note(self, request: Request, exchange: NetworkRequest, *, failed: bool = False) -> None:
+        self.requests += 1
+        self.traffic.append(Exchange(self.requests, request.resource_type, exchange, failed))
 
     def _is_call(self, request: Request, content_type: str) -> bool:
         """Whether a script of the page asked for data: then it is told by which credentials it was let in."""
@@ -204,7 +274,10 @@ class Recorder:
     def _said(self, line: Line) -> None:
         level: _Level = _LEVELS.get(line.type, "log")
         text = line.text[:_MAX_LINE_CHARS]
-        self.lines.append(ConsoleMessage(level=level, text=text, timestamp=time.time_ns() // 1_000_000))
+        self.lines.append(ConsoleMessage(level=level, text=text, timestamp=now_ms()))
+
+    def _broke(self, error: Error) -> None:
+        self.lines.append(ConsoleMessage(level="error", text=error.message[:_MAX_LINE_CHARS], timestamp=now_ms()))
 
     async def _dialog(self, dialog: Asked) -> None:
         if len(self.dialogs) < _MAX_DIALOGS:

@@ -6,6 +6,7 @@ databases alone. All others get theirs by a script, when a tab comes to them fir
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -13,7 +14,7 @@ from urllib.parse import urlsplit
 
 import anyio
 import msgspec
-from playwright.async_api import BrowserContext, Error, StorageState
+from playwright.async_api import BrowserContext, Error, Page, StorageState
 
 from actors.fetchers.playwright.cdp import Cdp
 from actors.fetchers.playwright.loading import script
@@ -73,20 +74,33 @@ class Restoring:
         self._came.add(origin)
 
 
-async def keep(restoring: Restoring, session: Session) -> None:
-    """Take what the pages of a context have left into its session, which has been changed by nobody else meanwhile."""
+async def keep(
+    restoring: Restoring, session: Session, pages: Sequence[Page] | None = None, *, whole: bool = True
+) -> None:
+    """Take what the pages of a context have left into its session, which has been changed by nobody else meanwhile.
+
+    `pages` are those that can be asked, all of them by default; not `whole`, only cookies are taken.
+    """
     context = restoring.context
+    if not whole:
+        _take_cookies(session, cast("list[dict[str, Any]]", await context.cookies()))
+        return
     state = cast("dict[str, Any]", await context.storage_state(indexed_db=True))
-    session.cookies.jar.clear()
-    session.cookies.load(_taken(cookie) for cookie in state["cookies"] if not cookie.get("partitionKey"))
-    tabs = {page.url.split("#")[0]: page for page in context.pages}
+    _take_cookies(session, state["cookies"])
+    tabs = {page.url.split("#")[0]: page for page in (context.pages if pages is None else pages)}
     in_tabs: dict[str, dict[str, str]] = {}
     for page in tabs.values():
-        origin, entries = cast("list[Any]", await page.evaluate("[location.origin, {...sessionStorage}]"))
-        in_tabs[origin] = entries
+        with suppress(Error):  # about:blank has none, nor has what is being left
+            origin, entries = cast("list[Any]", await page.evaluate("[location.origin, {...sessionStorage}]"))
+            in_tabs[origin] = entries
     local = {origin["origin"]: origin for origin in state["origins"]}
     for origin in {*local, *in_tabs} - {"null"}:
         session.origins[origin] = _storage(origin, local.get(origin, {}), in_tabs.get(origin, {}))
+
+
+def _take_cookies(session: Session, cookies: list[dict[str, Any]]) -> None:
+    session.cookies.jar.clear()
+    session.cookies.load(_taken(cookie) for cookie in cookies if not cookie.get("partitionKey"))
 
 
 def _storage(origin: str, local: dict[str, Any], in_tab: dict[str, str]) -> OriginStorage:

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 from msgspec import Struct
@@ -120,6 +120,19 @@ class Tab:
             raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
         return Written(await frames.filled(self.page.main_frame, written.html, limit), written.cut)
 
+    async def send(self, method: str, **params: Any) -> dict[str, Any]:
+        """Say something in Chromium's own protocol.
+
+        Raises:
+            FaultError: PAGE_CRASHED where the page is gone, else EXECUTION_ERROR.
+        """
+        try:
+            return await self.world.cdp.send(method, params)
+        except Error as error:
+            if self.seen.crashed or faults.is_crash(error):
+                raise self.fault(error) from error
+            raise FaultError(fault(Code.EXECUTION_ERROR, "The page went elsewhere meanwhile.")) from error
+
     async def stop(self) -> None:
         """Let no script of the page run any more."""
         await self._stop()
@@ -184,6 +197,15 @@ async def tab(context: Context, *, block: bool = False, bodies: bool = False) ->
     page = await context.page()
     recorder = Recorder(page, bodies=bodies)
     recorder.attach()
+    yield await take(context, page, recorder, block=block)
+
+
+async def take(context: Context, page: Page, recorder: Recorder, *, block: bool = False) -> Tab:
+    """Take hold of a page that is open: from now on it goes through the gate.
+
+    Raises:
+        FaultError: PAGE_CRASHED where it is gone.
+    """
     try:
         cdp = await of_page(context.raw, page)
         gate = Gate(cdp, context.proxy, context.restoring.coming)
@@ -194,4 +216,4 @@ async def tab(context: Context, *, block: bool = False, bodies: bool = False) ->
         raise FaultError(fault(Code.PAGE_CRASHED)) from error
     world = World(cdp, gate.frame)
     page.on("crash", lambda _: world.crash())
-    yield Tab(page, world, gate, recorder)
+    return Tab(page, world, gate, recorder)

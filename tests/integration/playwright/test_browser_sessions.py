@@ -153,7 +153,7 @@ async def test_a_session_is_opened_used_and_closed() -> None:
             (1, here.site.url("/article")),
             (2, here.site.url("/text")),
         ]
-        assert listed.tabs[0].title == "How a loom is warped"
+        assert listed.tabs[0].title == "How a loom is warped | Weaving Notes"
         assert [one.tab for one in left.tabs] == [2]
         assert [(one.session, one.replica, one.tabs) for one in everything] == [(session, "r1", 1)]
         assert await here.code(ListTabs(session_id=session)) is Code.SESSION_NOT_FOUND

@@ -1,0 +1,238 @@
+"""Fills in: types, sets values, chooses options, puts files in."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+
+import anyio
+import msgspec
+from msgspec import Struct
+from playwright.async_api import ElementHandle, Error, FilePayload, Page
+
+from actors.fetchers.playwright.loading import script
+from actors.fetchers.playwright.operations import elements
+from actors.fetchers.playwright.operations.acting import to_element
+from actors.fetchers.playwright.operations.place import Place
+from actors.fetchers.playwright.operations.refusing import invalid, not_done
+from protocol.browsers.done import Acted
+from protocol.browsers.operations import SelectOption, SetValue, TypeText, UploadFile
+from protocol.faults import FaultError
+
+_FIELD = "element_id"
+_KEY_BY_KEY = 200
+"""Characters that are typed one by one; what is longer is put in before them at once."""
+
+_OPTIONS_S = 2.0
+"""How long a list that a page draws itself may take to open."""
+
+_POLL_S = 0.1
+_CHOOSER_MS = 3_000.0
+_MAX_LISTED = 20
+
+_KIND = """element => {
+  const tag = element.localName, type = tag === 'input' ? element.type : tag;
+  if (element.matches(':disabled, [aria-disabled="true"]')) return 'disabled';
+  if (element.readOnly) return 'readonly';
+  if (element.isContentEditable) return 'editor';
+  return type;
+}"""
+_TYPED = frozenset({"text", "search", "email", "url", "tel", "password", "number"})
+_LINES = frozenset({"textarea", "editor"})
+_EMPTY = """element => {
+  element.focus({ preventScroll: true });
+  if (element.select) element.select();
+  else element.ownerDocument.getSelection().selectAllChildren(element);
+  return Boolean(element.value ?? element.textContent);
+}"""
+
+_PROBLEMS = {
+    "disabled": "The element is disabled.",
+    "readonly": "The field can only be read.",
+    "file": "The field takes a file: use upload_file.",
+    "none": "The element holds no value that could be set.",
+    "mark": "The element is on or off: the value is true or false.",
+    "radio": "An option that is chosen goes off when another is chosen: set that one.",
+    "kept": "The page did not let it change.",
+    "select": "The element is a list: use select_option.",
+}
+_FORMATS = {
+    "date": "YYYY-MM-DD",
+    "time": "HH:MM",
+    "datetime-local": "YYYY-MM-DDTHH:MM",
+    "month": "YYYY-MM",
+    "week": "YYYY-Www",
+    "number": "a number with a point for decimals",
+    "color": "#rrggbb",
+}
+
+
+class _Filled(Struct, frozen=True):
+    """What came of it: the `problem`, what the field `holds` now, and its `kind`."""
+
+    problem: str
+    holds: str
+    kind: str
+
+
+class _Chosen(Struct, frozen=True):
+    problem: str
+    chosen: str
+    options: tuple[str, ...]
+
+
+class _Offered(Struct, frozen=True):
+    found: bool
+    options: tuple[str, ...]
+
+
+async def type_text(at: Place, do: TypeText) -> Acted:
+    """Type into a field, in place of what it holds."""
+
+    async def typed(element: ElementHandle) -> str:
+        kind = str(await element.evaluate(_KIND))
+        if kind in _PROBLEMS or kind in ("file", "select"):
+            raise not_done(_PROBLEMS[kind], field=_FIELD)
+        if kind not in _TYPED | _LINES:
+            said = await _fill(element, do.text, html=False)
+        else:
+            said = await _type(at.tab.page, element, do.text, lines=kind in _LINES)
+        if do.submit:
+            await element.press("Enter", timeout=elements.CLICK_MS, no_wait_after=True)
+        return said
+
+    return await to_element(at, do.element_id, typed)
+
+
+async def set_value(at: Place, do: SetValue) -> Acted:
+    """Set what a field holds; a list has the option chosen."""
+
+    async def filled(element: ElementHandle) -> str:
+        if not do.is_html and await element.evaluate("element => element.localName === 'select'"):
+            return await _choose(element, do.value)
+        return await _fill(element, do.value, html=do.is_html)
+
+    return await to_element(at, do.element_id, filled)
+
+
+async def select_option(at: Place, do: SelectOption) -> Acted:
+    """Choose an option, also of a list that the page draws itself."""
+
+    async def chosen(element: ElementHandle) -> str:
+        if await element.evaluate("element => element.localName === 'select'"):
+            return await _choose(element, do.value)
+        return await _pick(element, do.value)
+
+    return await to_element(at, do.element_id, chosen)
+
+
+async def upload_file(at: Place, do: UploadFile) -> Acted:
+    """Put a file into a field for files, or into what a button asks for."""
+    if not at.local:
+        raise invalid("filePath", "files are taken from callers on the machine of Weft alone")
+    if do.stored is None:
+        raise invalid("filePath", "the file was not handed over")
+    try:
+        data = await (await at.means.store()).get(do.stored)
+    except (KeyError, ValueError) as error:
+        raise invalid("filePath", "the file was not handed over") from error
+    name = re.split(r"[/\\]", do.file_path.rstrip("/\\"))[-1]
+    payload = FilePayload(name=name, mimeType=mimetypes.guess_type(name)[0] or "application/octet-stream", buffer=data)
+
+    async def uploaded(element: ElementHandle) -> str:
+        if await element.evaluate("element => element.localName === 'input' && element.type === 'file'"):
+            await element.set_input_files(payload, timeout=elements.CLICK_MS)
+            return ""
+        try:
+            async with at.tab.page.expect_file_chooser(timeout=_CHOOSER_MS) as asked:
+                await elements.click(element)
+            await (await asked.value).set_files(payload, timeout=elements.CLICK_MS)
+        except Error as error:
+            if elements.is_gone(error):
+                raise
+            raise not_done("The element takes no file, nor does it ask for one.", field=_FIELD) from error
+        return ""
+
+    return await to_element(at, do.element_id, uploaded)
+
+
+async def _type(page: Page, element: ElementHandle, text: str, *, lines: bool) -> str:
+    """Type as a person would: a line break is none in a field of one line, and sends nothing in one of several."""
+    await elements.reach(element)
+    if await element.evaluate(_EMPTY):
+        await page.keyboard.press("Delete")
+    plain = text.replace("\r\n", "\n")
+    words = plain if lines else plain.replace("\n", " ")
+    at_once, by_key = words[:-_KEY_BY_KEY], words[-_KEY_BY_KEY:]
+    if at_once:
+        await page.keyboard.insert_text(at_once)
+    for index, line in enumerate(by_key.split("\n")):
+        if index:
+            await page.keyboard.press("Shift+Enter")
+        if line:
+            await page.keyboard.type(line)
+    return ""
+
+
+async def _fill(element: ElementHandle, value: str, *, html: bool) -> str:
+    told = await element.evaluate(script("fill"), {"value": value, "html": html})
+    filled = msgspec.convert(told, _Filled)
+    if filled.problem == "html":
+        raise invalid("isHtml", "the element is no editor, and holds plain text")
+    if filled.problem == "gone":
+        raise elements.in_the_way(elements.Reach("gone", ""))
+    if filled.problem == "format":
+        takes = _FORMATS.get(filled.kind, "another form")
+        raise not_done(f"The field ({filled.kind}) does not take that value; it takes {takes}.", field="value")
+    if filled.problem:
+        raise not_done(_PROBLEMS[filled.problem], field=_FIELD)
+    if filled.kind == "range" and filled.holds != value:
+        return f"The field holds {filled.holds} now, the nearest that it takes."
+    return ""
+
+
+async def _choose(element: ElementHandle, wanted: str) -> str:
+    chosen = msgspec.convert(await element.evaluate(script("choose"), wanted), _Chosen)
+    match chosen.problem:
+        case "":
+            return ""
+        case "gone":
+            raise elements.in_the_way(elements.Reach("gone", ""))
+        case "disabled":
+            raise not_done(_PROBLEMS["disabled"], field=_FIELD)
+        case "option":
+            raise not_done("The option is disabled.", field="value")
+        case _:
+            raise _no_option(chosen.options)
+
+
+async def _pick(element: ElementHandle, wanted: str) -> str:
+    """Open a list that the page draws itself, and click the option."""
+    offered = await _offered(element, wanted)
+    if not offered.found:
+        await elements.click(element)
+        with anyio.move_on_after(_OPTIONS_S):
+            while not (offered := await _offered(element, wanted)).found:  # noqa: ASYNC110 - as the page draws it
+                await anyio.sleep(_POLL_S)
+    if not offered.options:
+        raise not_done("The element is no list, and opens none.", field=_FIELD)
+    found = (await element.evaluate_handle(_giving(), [wanted])).as_element() if offered.found else None
+    if found is None:
+        raise _no_option(offered.options)
+    return await elements.click(found)
+
+
+async def _offered(element: ElementHandle, wanted: str) -> _Offered:
+    told = await element.evaluate(f"(list, [wanted]) => ({script('offered')})([list, wanted, false])", [wanted])
+    return msgspec.convert(told, _Offered)
+
+
+def _giving() -> str:
+    return f"(list, [wanted]) => ({script('offered')})([list, wanted, true])"
+
+
+def _no_option(options: tuple[str, ...]) -> FaultError:
+    listed = ", ".join(f'"{option}"' for option in options[:_MAX_LISTED])
+    more = ", and more" if len(options) > _MAX_LISTED else ""
+    has = f"it has {listed}{more}" if options else "it has none"
+    return not_done(f"The list has no such option; {has}.", field="value")

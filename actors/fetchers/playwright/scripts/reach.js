@@ -1,0 +1,57 @@
+// Brings an element into the window, and tells whether it would receive a click, or what is in the way.
+(element) => {
+  if (!element.isConnected) return { state: 'gone', by: '' };
+
+  function shows(node) {
+    if (!node.checkVisibility({ visibilityProperty: true })) return false;
+    const box = node.getBoundingClientRect();
+    return box.width > 0 && box.height > 0;
+  }
+
+  function named(node) {
+    const plain = (text) => String(text ?? '').replace(/[^\w-]/g, '').slice(0, 40);
+    const id = plain(node.id), role = plain(node.getAttribute('role'));
+    return `${plain(node.localName)}${id && `#${id}`}${role && `[role=${role}]`}`;
+  }
+
+  function deepest(x, y) {
+    let hit = document.elementFromPoint(x, y);
+    while (hit?.shadowRoot) {
+      const inner = hit.shadowRoot.elementFromPoint(x, y);
+      if (!inner || inner === hit) break;
+      hit = inner;
+    }
+    return hit;
+  }
+
+  function within(node, outer) {
+    for (let up = node; up; up = up.assignedSlot ?? up.parentElement ?? up.getRootNode().host) if (up === outer) return true;
+    return false;
+  }
+
+  // What has an id or a role says more of itself than a nameless box in it.
+  function telling(node) {
+    for (let up = node, far = 0; up && far < 6; up = up.parentElement, far += 1)
+      if (up !== document.body && !up.contains(element) && (up.id || up.getAttribute('role'))) return up;
+    return node;
+  }
+
+  function centre(node) {
+    const boxes = [...node.getClientRects()].filter((box) => box.width > 0 && box.height > 0);
+    const box = boxes.sort((a, b) => b.width * b.height - a.width * a.height)[0] ?? node.getBoundingClientRect();
+    const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth);
+    const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
+    return [(left + right) / 2, (top + bottom) / 2];
+  }
+
+  const labels = [...(element.labels ?? [])].filter(shows);
+  const target = shows(element) ? element : labels[0];
+  if (!target) return { state: 'hidden', by: '' };
+  target.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  if (element.matches(':disabled, [aria-disabled="true"]')) return { state: 'disabled', by: '' };
+  if (target !== element) return { state: 'label', by: '' };
+  const hit = deepest(...centre(element));
+  if (hit === null || within(hit, element)) return { state: hit ? 'clear' : 'outside', by: '' };
+  if (labels.some((label) => within(hit, label))) return { state: 'label', by: '' };
+  return { state: 'covered', by: named(telling(hit)) };
+}
