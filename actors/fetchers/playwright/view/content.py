@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from actors.fetchers.playwright.tab import Tab
-from actors.fetchers.playwright.view.looking import ask
+from actors.fetchers.playwright.view import looking
+from actors.fetchers.playwright.view.spots import Text
 from actors.fetchers.web import redact
 from protocol.browsers.done import PageContent
 from protocol.browsers.operations import GetPageContent
-from protocol.browsers.pageinfo import ContentImage, ContentLink, Section
+from protocol.browsers.pageinfo import ContentLink, Section
 
 _MAX_SECTIONS = 50
 _MAX_LINKS = 50
 _MAX_IMAGES = 20
-
-
-class Text(Struct, frozen=True, kw_only=True):
-    """A block of the page's words, with what tells its weight: shares from 0 to 1."""
-
-    tag: str
-    text: str
-    heading: str
-    position: float
-    area: float
-    font: float
-    semantics: float
-    main: float
-    length: float
-
-
-class Words(Struct, frozen=True, kw_only=True):
-    """The words of a page as the script reads them."""
-
-    title: str
-    blocks: tuple[Text, ...]
-    links: tuple[ContentLink, ...]
-    images: tuple[ContentImage, ...]
-    metadata: dict[str, str]
-    cut: bool
 
 
 _WEIGHTS = {"position": 0.22, "area": 0.20, "font": 0.12, "semantics": 0.20, "main": 0.18, "length": 0.08}
@@ -51,7 +25,7 @@ async def read(tab: Tab, do: GetPageContent) -> PageContent:
     Raises:
         FaultError: PAGE_CRASHED or BROWSER_PAGE_HUNG.
     """
-    words = await ask(tab, "read", Words)
+    words = await looking.words(tab)
     scored = [(attention(block), block) for block in words.blocks]
     best = sorted(range(len(scored)), key=lambda at: -scored[at][0])[:_MAX_SECTIONS]
     left = do.max_length

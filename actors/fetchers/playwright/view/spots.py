@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from actors.fetchers.playwright.pointing import Way
-from protocol.browsers.pageinfo import Box, ElementKind
+from protocol.browsers.pageinfo import Box, ContentImage, ContentLink, ElementKind
 
 
 class Spot(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -59,6 +59,32 @@ class Look(Struct, frozen=True, kw_only=True):
 class Where(Struct, frozen=True, kw_only=True):
     """The way to an element; without one it is gone, and `elements` are those that there are."""
 
+    url: str
     way: Way | None
     elements: tuple[Spot, ...]
     fresh: tuple[tuple[str, dict[str, str]], ...]
+
+
+class Text(Struct, frozen=True, kw_only=True):
+    """A block of the page's words, with what tells its weight: shares from 0 to 1."""
+
+    tag: str
+    text: str
+    heading: str
+    position: float
+    area: float
+    font: float
+    semantics: float
+    main: float
+    length: float
+
+
+class Words(Struct, frozen=True, kw_only=True):
+    """The words of a page as the script reads them."""
+
+    title: str
+    blocks: tuple[Text, ...]
+    links: tuple[ContentLink, ...]
+    images: tuple[ContentImage, ...]
+    metadata: dict[str, str]
+    cut: bool

@@ -43,19 +43,38 @@
     if (old.label === now.label) return false;
     if (old.page !== now.page && !now.strong) return true;
     if (old.href !== now.href && old.href && now.href) return true;
-    return isBare(now) && (peers.moved.has(now.group) || peers.known.get(now.group)?.has(now.label) === true);
+    return isBare(now) && tellsRow(old, now, peers);
   }
 
-  // In which lists more than one row says something else, and what their rows said before.
-  function peersOf(finds) {
-    const changed = new Map(), said = new Map();
-    for (const { entry, sig } of finds) {
-      if (!entry || !isBare(sig)) continue;
-      if (!said.has(sig.group)) said.set(sig.group, new Set());
-      said.get(sig.group).add(entry.sig.label);
-      if (entry.sig.label !== sig.label) changed.set(sig.group, (changed.get(sig.group) ?? 0) + 1);
+  // Whether the label is all that tells a row from its peers, so that another label is another row.
+  function tellsRow(old, now, peers) {
+    if (peers.moved.has(now.group) || said(now.group).has(now.label)) return true;
+    if (now.kind !== 'link' && now.group.endsWith('>0')) return false; // of a bar of buttons
+    return stem(old.label) !== stem(now.label) || (said(now.group).stems.get(stem(now.label)) ?? 0) > 1;
+  }
+
+  // What the rows of a list said before, those that are gone with them.
+  function said(group) {
+    if (!known.said.has(group)) {
+      const labels = new Set();
+      labels.stems = new Map();
+      for (const { sig } of known.byId.values()) {
+        if (sig.group !== group || labels.has(sig.label)) continue;
+        labels.add(sig.label);
+        labels.stems.set(stem(sig.label), (labels.stems.get(stem(sig.label)) ?? 0) + 1);
+      }
+      known.said.set(group, labels);
     }
-    return { known: said, moved: new Set([...changed].filter(([, count]) => count > 1).map(([group]) => group)) };
+    return known.said.get(group);
+  }
+
+  // In which lists more than one row says something else.
+  function peersOf(finds) {
+    const changed = new Map();
+    known.said = new Map();
+    for (const { entry, sig } of finds)
+      if (entry && isBare(sig) && entry.sig.label !== sig.label) changed.set(sig.group, (changed.get(sig.group) ?? 0) + 1);
+    return { moved: new Set([...changed].filter(([, count]) => count > 1).map(([group]) => group)) };
   }
 
   function take(find, entry) {
@@ -75,11 +94,17 @@
     return groups;
   }
 
+  // Those that went last: the same thing may have had other ids before.
+  function latest(entries) {
+    const last = Math.max(...entries.map((entry) => entry.seen));
+    return entries.filter((entry) => entry.seen === last);
+  }
+
   // Gives lapsed ids to those that are the same by a key: one to one, or as many to as many in their order.
   function match(finds, lapsed, key, { several = false, fits = () => true } = {}) {
     const old = grouped([...lapsed], key);
     for (const [name, news] of grouped(finds.filter((find) => !find.entry), key)) {
-      const former = old.get(name) ?? [];
+      const former = latest(old.get(name) ?? []);
       if (former.length !== news.length || (news.length > 1 && !several)) continue;
       news.forEach((find, index) => {
         if (!fits(former[index].sig, find.sig)) return;
@@ -94,6 +119,7 @@
   const keyless = (sig) => joined(sig.kind, sig.strong, sig.label, sig.context, sig.region, sig.href);
   const unlinked = (sig) => (isBare(sig) && sig.kind === 'link' ? '' : joined(sig.kind, sig.strong, sig.label, sig.context, sig.region));
   const named = (sig) => (sig.strong && !(sig.group && !sig.context && !sig.key) ? joined(sig.kind, sig.strong, sig.context, sig.key) : '');
+  const counted = (sig) => (sig.context || sig.key ? joined(sig.kind, sig.strong, stem(sig.label), sig.context, sig.key, sig.region) : '');
   const placed = (sig) => joined(sig.kind, sig.place, sig.region, sig.context, sig.strong, sig.page);
 
   function isLike(old, now) {
@@ -125,6 +151,7 @@
     match(finds, lapsed, keyless);
     match(finds, lapsed, unlinked);
     match(finds, lapsed, named);
+    match(finds, lapsed, counted);
     match(finds, lapsed, placed, { fits: (old, now) => !isBare(now) && isLike(old, now) });
     const left = grouped(finds.filter((find) => !find.entry), (sig) => (isBare(sig) ? sig.group : ''));
     const alone = finds.filter((find) => !find.entry && left.get(find.sig.group)?.length === 1);
@@ -144,13 +171,14 @@
     return `${sig.kind}_${words}`;
   }
 
-  function nameFor(sig, isOne) {
+  function nameFor(sig, { size, regions }) {
     const base = baseOf(sig);
-    const row = view.slug(sig.context, CONTEXT_CHARS), region = view.slug(sig.region, REGION_CHARS);
-    const names = isOne ? [base] : row ? [`${base}_${row}`] : [];
-    if (!isOne && !row && region) names.push(`${base}_${region}`);
-    if (!isOne) names.push(base);
-    if (row && region) names.push(`${base}_${row}_${region}`);
+    const row = view.slug(sig.context, CONTEXT_CHARS), region = regions.size > 1 ? view.slug(sig.region, REGION_CHARS) : '';
+    const names = [];
+    if (size > 1 && row) names.push(`${base}_${row}`);
+    if (size > 1 && region) names.push(`${base}_${region}`);
+    if (size > 1 && row && region) names.push(`${base}_${row}_${region}`);
+    if (size === 1 || !names.length) names.push(base);
     const free = names.find(isFree);
     if (free) return free;
     for (let number = 2; ; number++) if (isFree(`${names[0]}_${number}`)) return `${names[0]}_${number}`;
@@ -162,11 +190,16 @@
     take(find, entry);
   }
 
-  // Those whose region tells them apart are called by it, but for the first; rows by what their row says.
+  // Those that would be called the same are called by what their row says, else by their region, else by number.
   function christen(finds) {
-    const counts = new Map();
-    for (const { sig } of finds) counts.set(baseOf(sig), (counts.get(baseOf(sig)) ?? 0) + 1);
-    for (const find of finds) if (!find.entry) register(find, nameFor(find.sig, counts.get(baseOf(find.sig)) === 1));
+    const alike = new Map();
+    for (const { sig } of finds) {
+      const base = baseOf(sig);
+      if (!alike.has(base)) alike.set(base, { size: 0, regions: new Set() });
+      alike.get(base).size += 1;
+      alike.get(base).regions.add(sig.region);
+    }
+    for (const find of finds) if (!find.entry) register(find, nameFor(find.sig, alike.get(baseOf(find.sig))));
   }
 
   function forget() {
@@ -175,9 +208,8 @@
     for (const entry of lapsed.sort((one, other) => one.seen - other.seen).slice(0, -MANY_LAPSED)) known.byId.delete(entry.id);
   }
 
-  // What was known of this page before it was loaded again.
+  // Takes what was known of this page before it was loaded again.
   function seed(entries) {
-    if (known.seeded) return;
     known.seeded = true;
     for (const [id, sig] of entries) if (!known.byId.has(id)) known.byId.set(id, { id, sig, seen: 0 });
   }
@@ -189,7 +221,7 @@
     known.looks += 1;
     const fresh = [];
     for (const { entry, sig } of finds) {
-      if (entry.seen === undefined || entry.seen === 0 || whole(entry.sig) !== whole(sig)) fresh.push([entry.id, sig]);
+      if (!entry.seen || whole(entry.sig) !== whole(sig)) fresh.push([entry.id, sig]);
       entry.sig = sig;
       entry.seen = known.looks;
     }

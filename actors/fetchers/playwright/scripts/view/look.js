@@ -197,8 +197,7 @@
   }
 
   // Everything to act on; with `hidden` also what is not shown.
-  function look({ hidden = false, heard = [], seeds = [] } = {}) {
-    view.seed(seeds);
+  function look({ hidden = false, heard = [] }) {
     const seen = walk(new Set(heard.map(at).filter(Boolean)), hidden);
     measure(seen.finds);
     const shown = seen.finds.filter((find) => (hidden || find.box) && isWanted(find));
@@ -237,7 +236,7 @@
     const found = look(rest);
     const element = standing(id);
     const way = element && view.way(element);
-    return { way, elements: way ? [] : found.elements, fresh: found.fresh };
+    return { url: location.href, way, elements: way ? [] : found.elements, fresh: found.fresh };
   }
 
   Object.assign(view, { look, where, stands });
