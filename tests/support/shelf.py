@@ -14,12 +14,16 @@ from protocol.subjects import Bucket, Objects
 class Shelf:
     """A bus that keeps things and says nothing."""
 
+    replica: str = "r1"
     kept: dict[str, bytes] = field(default_factory=dict[str, bytes])
     seal: None = None
     tables: dict[str, Table[Any]] = field(default_factory=dict[str, Table[Any]])
 
     async def put(self, name: str, data: bytes) -> None:
         self.kept[name] = data
+
+    async def get(self, name: str) -> bytes:
+        return self.kept[name]
 
     async def objects(self, entry: Objects) -> Shelf:
         return self
