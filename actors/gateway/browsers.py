@@ -97,7 +97,7 @@ def _telling(done: came.Done) -> _Telling:  # noqa: C901, PLR0911, PLR0912 - a l
         case came.SessionClosed():
             return _Telling(["The session was kept." if done.kept else "The session is closed."], [*_some(done.reason)])
         case came.Navigated():
-            return _Telling(_navigated(done), [*_page(done.page), *_dialog(done.dialog)])
+            return _Telling(_navigated(done), [*_page(done.page), *_some(done.changed), *_dialog(done.dialog)])
         case came.TabCreated():
             late = " It has not come to rest yet." if done.partial else ""
             return _Telling([f"Tab {done.tab_id} is open and active.{late}"], [_url(done.url)])
@@ -142,7 +142,8 @@ def _telling(done: came.Done) -> _Telling:  # noqa: C901, PLR0911, PLR0912 - a l
 def _navigated(done: came.Navigated) -> list[str]:
     status = "" if done.status_code is None else f" with HTTP status {done.status_code}"
     late = ["It has not come to rest yet: what is missing may come."] if done.partial else []
-    return [f"The tab is there{status}.", *late, *_answer_it(done)]
+    there = "The tab is there" if done.success else "The tab stays where it is"
+    return [f"{there}{status}.", *late, *_answer_it(done)]
 
 
 def _acted(done: came.Acted) -> list[str]:

@@ -12,8 +12,11 @@ from tests.site import Site, site_in_thread
 
 @pytest.fixture(scope="session")
 def weft(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
-    """Run a Weft that may fetch from 127.0.0.1, and begins every page anew: all of them lie on one host."""
-    with weft_up(tmp_path_factory.mktemp("weft"), WEFT_TIER_LEARNING="false") as system:
+    """Run a Weft that may fetch from 127.0.0.1, and begins every page anew: all of them lie on one host.
+
+    Local callers may run scripts in its browser sessions.
+    """
+    with weft_up(tmp_path_factory.mktemp("weft"), WEFT_TIER_LEARNING="false", WEFT_BROWSER_JAVASCRIPT="true") as system:
         yield system
 
 

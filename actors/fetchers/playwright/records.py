@@ -49,7 +49,10 @@ class Records:
                 await table.put(record.session, record, revision=0)
             except ValueError:
                 found = await table.get(record.session)
-                if found is None or found.value is None or not self.is_idle(found.value):
+                if found is None:  # it was closed: a deleted key has a revision, too, and it is nobody's
+                    await table.put(record.session, record)
+                    return True
+                if found.value is None or not self.is_idle(found.value):
                     return False
                 await table.delete(record.session)
             else:
