@@ -26,6 +26,9 @@ KEYS_NOT_WATCHED = "keys_not_watched"
 RETRY_S = 1.0
 """Between two tries, while the bus is broken."""
 
+FIRST_READ_S = 2.0
+"""What reading the keys may take before the gateway serves; those that come later are heard of."""
+
 A = TypeVar("A")
 
 
@@ -77,13 +80,24 @@ class KeyRing:
 
     @asynccontextmanager
     async def watching(self, bus: Tables) -> AsyncGenerator[None]:
-        """Follow the bucket as long as the block lasts."""
+        """Know the keys when the block begins, unless the bus is broken, and follow the bucket as long as it lasts."""
+        with anyio.move_on_after(FIRST_READ_S):
+            await self._read(bus)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch, bus)
             try:
                 yield
             finally:
                 tasks.cancel_scope.cancel()
+
+    async def _read(self, bus: Tables) -> None:
+        try:
+            table = await bus.table(KEYS)
+            for name in await table.names():
+                if (found := await table.get(name)) is not None:
+                    self.hear(found.key, found.value, found.revision)
+        except (FaultError, ValueError) as error:
+            log.warning(KEYS_NOT_WATCHED, error=type(error).__name__)
 
     async def _watch(self, bus: Tables) -> None:
         while True:

@@ -87,17 +87,19 @@ def test_strangers_take_no_more_memory_than_there_is_for_them(monkeypatch: pytes
 
 
 def test_a_place_is_given_back_however_the_work_ends() -> None:
-    hands = Hands(dict.fromkeys(Kind, 1))
+    hands, found = Hands(dict.fromkeys(Kind, 1)), list[bool]()
 
-    with pytest.raises(RuntimeError), hands.holding(Kind.REQUEST, "a") as first:  # noqa: PT012 - in order
-        with hands.holding(Kind.REQUEST, "a") as second, hands.holding(Kind.REQUEST, "b") as other:
-            found = (first, second, other, hands.held(Kind.REQUEST, "a"))
-        with hands.holding(Kind.STREAM, "a") as another_kind:
-            assert another_kind
-        raise RuntimeError
+    def fail() -> None:
+        with hands.holding(Kind.REQUEST, "a") as first, hands.holding(Kind.REQUEST, "a") as second:
+            with hands.holding(Kind.REQUEST, "b") as other, hands.holding(Kind.STREAM, "a") as another_kind:
+                found.extend((first, second, other, another_kind))
+            raise RuntimeError
 
-    assert found == (True, False, True, 1)
-    assert hands.held(Kind.REQUEST, "a") == 0
+    with pytest.raises(RuntimeError):
+        fail()
+
+    assert found == [True, False, True, True]
+    assert [hands.held(kind, who) for kind in Kind for who in "ab"] == [0] * 6
 
 
 @pytest.mark.parametrize(
