@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.confidence import FieldConfidence, Use
 from protocol.documents import ExtractedLink, ExtractedTable, Signal
-from protocol.faults import Action, Category, Code, FaultContext
+from protocol.faults import Action, Category, Code, Fault, FaultContext, fault
 from protocol.page import Form, PageFields, RecordList, StructuredItem
 
 SCHEMA_VERSION = "1.0"
@@ -116,6 +116,33 @@ class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
         Annotated[str, Meta(min_length=1, max_length=300)] | None,
         Meta(description="Words that the passages to return should match."),
     ] = None
+
+
+SCRIPTED = frozenset({RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT})
+"""The tiers that run a page's scripts."""
+
+
+def contradiction(options: BrowseOptions) -> Fault | None:
+    """Tell which option contradicts another, if one does: then there is no tier to use."""
+    forced, highest = options.force_tier, options.max_cost_tier
+    if forced is not None and forced.cost > highest.cost:
+        return _contradicts("forceTier", f"{forced} costs more than maxCostTier {highest} allows")
+    wish = wish_for_scripts(options)
+    if wish and (forced or highest) not in SCRIPTED:
+        return _contradicts(wish, "needs a tier that runs scripts; allow lightweight or playwright")
+    return None
+
+
+def wish_for_scripts(options: BrowseOptions) -> str:
+    """Name the option that only a tier with scripts can fulfil, if there is one."""
+    if options.wait_for_selector is not None:
+        return "waitForSelector"
+    return "scrollToLoad" if options.scroll_to_load else ""
+
+
+def _contradicts(option: str, complaint: str) -> Fault:
+    field = f"options.{option}"
+    return fault(Code.VALIDATION_INVALID_REQUEST, f"{field}: {complaint}", field=field)
 
 
 class TierAttempt(Struct, frozen=True, kw_only=True, rename="camel"):

@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from protocol.browse import DEFAULT_LATENCY_MS, TIERS, BrowseOptions, RenderTier
-from protocol.faults import Code, FaultError, fault
+from protocol.browse import (
+    DEFAULT_LATENCY_MS,
+    SCRIPTED,
+    TIERS,
+    BrowseOptions,
+    RenderTier,
+    contradiction,
+    wish_for_scripts,
+)
+from protocol.faults import FaultError
 
 EXPECTED_MS: Mapping[RenderTier, int] = MappingProxyType(
     {RenderTier.INTELLIGENCE: 50, RenderTier.LIGHTWEIGHT: 200, RenderTier.PLAYWRIGHT: 2_000}
 )
 """What a tier takes at least, in milliseconds (000 §7, lower bounds of the typical latency)."""
-
-SCRIPTED = frozenset({RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT})
-"""The tiers that run a page's scripts."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +64,11 @@ def budget(options: BrowseOptions) -> Budget:
         FaultError: VALIDATION_INVALID_REQUEST, when `forceTier` costs more than `maxCostTier` allows, or no tier that
             is allowed can do what is asked for.
     """
-    forced, highest = options.force_tier, options.max_cost_tier
-    if forced is not None and forced.cost > highest.cost:
-        message = f"options.forceTier: {forced} costs more than maxCostTier {highest} allows"
-        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="options.forceTier"))
-    wish = _wish(options)
-    if wish and (forced or highest) not in SCRIPTED:
-        message = f"options.{wish}: needs a tier that runs scripts; allow lightweight or playwright"
-        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=f"options.{wish}"))
-    return Budget(max_cost_tier=highest, force_tier=forced, max_latency_ms=options.max_latency_ms, scripted=bool(wish))
-
-
-def _wish(options: BrowseOptions) -> str:
-    """Name the option that only a tier with scripts can fulfil."""
-    if options.wait_for_selector is not None:
-        return "waitForSelector"
-    return "scrollToLoad" if options.scroll_to_load else ""
+    if (told := contradiction(options)) is not None:
+        raise FaultError(told)
+    return Budget(
+        max_cost_tier=options.max_cost_tier,
+        force_tier=options.force_tier,
+        max_latency_ms=options.max_latency_ms,
+        scripted=bool(wish_for_scripts(options)),
+    )

@@ -8,9 +8,9 @@ from typing import assert_never
 from msgspec import structs
 
 from actors.navigator.attempts import Absent, Attempt, Failed, Failure, Rejected, code_of, reason
-from actors.navigator.budget import SCRIPTED, Budget
+from actors.navigator.budget import Budget
 from actors.navigator.reactions import REACTIONS, Reaction
-from protocol.browse import RenderTier
+from protocol.browse import SCRIPTED, RenderTier
 from protocol.faults import Code, Fault, fault, rate_limited
 from protocol.pages import Fetched
 

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from msgspec import UNSET
 
-from actors.navigator.budget import EXPECTED_MS, SCRIPTED, Budget, budget
+from actors.navigator.budget import EXPECTED_MS, Budget, budget
 from actors.navigator.choice import COST, Outlook
-from protocol.browse import TIERS, RenderTier
+from protocol.browse import SCRIPTED, TIERS, RenderTier
 from protocol.domains import (
     CostRange,
     Foreseen,

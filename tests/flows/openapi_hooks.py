@@ -5,12 +5,15 @@ It is loaded by the name in SCHEMATHESIS_HOOKS; WEFT_TEST_PAGE holds the address
 
 from __future__ import annotations
 
+import copy
 import os
+import re
 from typing import Any, cast
 
 import schemathesis
 from schemathesis import Case, HookContext
 
+from actors.gateway.rest.domains import SITE
 from protocol.browse import MAX_URL_CHARS
 
 PAGE = os.environ["WEFT_TEST_PAGE"]
@@ -25,15 +28,27 @@ _OF_ONE_PAGE = ("cursor", "section", "query")
 
 
 @schemathesis.hook
-def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
+def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
     """Send the request to pages of ours."""
     del context, kwargs
     if isinstance(case.body, dict):
-        body = cast("dict[str, Any]", case.body)
+        body = case.body = copy.deepcopy(cast("dict[str, Any]", case.body))  # others are made from the one that came
         _keep_here(body)
         _keep_here(_inside(body, "input", "task", "args"))
-        if "state" in body and isinstance(body.get("domain"), str):
-            body["domain"], body["address"] = HOST, PAGE
+        _give_cookie(body)
+
+
+def _give_cookie(body: dict[str, Any]) -> None:
+    """Have a login be one of the test site, with a cookie of it, where it is well formed."""
+    state, domain = body.get("state"), body.get("domain")
+    if isinstance(domain, str) and re.search(SITE, domain) and isinstance(state, dict):
+        cookies = cast("dict[str, Any]", state).get("cookies", [])
+        if isinstance(cookies, list):
+            body["domain"] = HOST
+            state["cookies"] = [*cookies, {"name": "sid", "value": "1", "domain": HOST}]
+            address = body.get("address", "")
+            if isinstance(address, str) and len(address) <= MAX_URL_CHARS:
+                body["address"] = PAGE
 
 
 def _keep_here(asked: dict[str, Any]) -> None:

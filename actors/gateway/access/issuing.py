@@ -39,7 +39,7 @@ class AddKey(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_f
 class NamedKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which key is meant: its id, or its name."""
 
-    key: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$(?!\n)")]
+    id: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$(?!\n)")]
 
 
 class Tables(Protocol):
@@ -87,9 +87,9 @@ async def revoke(bus: Tables, ring: KeyRing, asked: NamedKey) -> KeyInfo:
         FaultError: there is none.
     """
     now = ring.clock()
-    named = (one for one in ring.records() if not one.revoked and asked.key in (one.id, one.name))
+    named = (one for one in ring.records() if not one.revoked and asked.id in (one.id, one.name))
     # Of several that had one name, the one that is good.
-    found = sorted(named, key=lambda one: (one.id == asked.key, is_good(one, now), one.created))
+    found = sorted(named, key=lambda one: (one.id == asked.id, is_good(one, now), one.created))
     if not found:
         raise invalid("There is no such key", 404)
     await _put(bus, ring, structs.replace(found[-1], revoked=now))

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, unquote_to_bytes
 
+import msgspec
 from anyio import to_thread
 from starlette.requests import Request
 
 from actors.gateway.rest.answers import JSON, invalid
-from protocol.codec import MAX_QUOTED_CHARS, MalformedError
+from protocol.codec import MAX_QUOTED_CHARS, Decoder, MalformedError
 from protocol.faults import Code, fault
+
+T = TypeVar("T")
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 """The largest body that is read; the MCP SDK has the same limit."""
 
 MAX_QUERY_FIELDS = 32
+_FLOAT = "got `float`"
 _READ_APART_BYTES = 65_536
 """A body that is larger is looked through in a thread."""
 
@@ -33,6 +37,20 @@ async def read_json(request: Request) -> bytes:
     if essence != JSON:
         raise invalid(f"The body has to be {JSON}", 415)
     return await _read(request)
+
+
+def decoded(decoder: Decoder[T], body: bytes) -> T:
+    """Decode a body; to JSON Schema, 1.0 is an integer.
+
+    Raises:
+        MalformedError: it is something else.
+    """
+    try:
+        return decoder.decode(body)
+    except MalformedError as error:
+        if _FLOAT not in error.fault.message:
+            raise
+        return decoder.decode(msgspec.json.encode(_whole(msgspec.json.decode(body))))
 
 
 async def check_keys(body: bytes) -> None:
@@ -84,6 +102,19 @@ def named(path_params: Mapping[str, Any], raw_path: bytes) -> dict[str, str]:
         except UnicodeDecodeError:
             raise MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, "The path is not UTF-8")) from None
     return {name: str(value) for name, value in path_params.items()}
+
+
+def _whole(value: Any) -> Any:
+    """Write what is an integer as one."""
+    match value:
+        case dict():
+            return {name: _whole(inner) for name, inner in cast("dict[str, Any]", value).items()}
+        case list():
+            return [_whole(inner) for inner in value]
+        case float() if value.is_integer():
+            return int(value)
+        case _:
+            return value
 
 
 def _look_through(body: bytes) -> None:

@@ -12,9 +12,9 @@ from actors.gateway.rest.answers import answer
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.events import EventStream
 from actors.gateway.translate import http_status, to_error
-from protocol.browse import BrowseOptions, BrowseResult
+from protocol.browse import BrowseOptions, BrowseResult, contradiction
 from protocol.domains import Preview
-from protocol.faults import Action, Code, fault
+from protocol.faults import Action, Code, FaultError, fault
 from protocol.pages import BrowsePage, Url
 from protocol.subjects import PREVIEW
 
@@ -43,7 +43,13 @@ async def read(desk: Desk, asked: BrowseRequest) -> BrowseResult:
 
 
 async def read_many(desk: Desk, asked: BatchRequest) -> BatchResult:
-    """Read many pages, as many as go into one answer."""
+    """Read many pages, as many as go into one answer.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, for options that no page could be read with.
+    """
+    if (told := contradiction(asked.options)) is not None:
+        raise FaultError(told)
     return fitted(await browse_all(desk, asked))
 
 

@@ -9,11 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from starlette.responses import Response
-
-from actors.gateway.rest.contract import Endpoint
 from actors.gateway.rest.docs_style import STYLE
-from actors.gateway.rest.openapi import openapi
 
 MEDIA = "text/html; charset=utf-8"
 
@@ -27,11 +23,6 @@ HEADERS: Mapping[str, str] = {
 
 _REF = "#/components/schemas/"
 _LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format", "default")
-
-
-def docs(endpoints: Sequence[Endpoint[Any]], version: str) -> Response:
-    """Answer with the page of a table of endpoints."""
-    return Response(page(openapi(endpoints, version)), headers=dict(HEADERS), media_type=MEDIA)
 
 
 def page(document: Mapping[str, Any]) -> str:

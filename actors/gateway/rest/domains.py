@@ -20,8 +20,12 @@ _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _NAME = rf"(?:{_LABEL}\.){{0,8}}[A-Za-z](?:[A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?"
 _BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _PORT = r"(?::(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?"
-HOST = rf"^(?:{_NAME}|{_BYTE}(?:\.{_BYTE}){{3}}){_PORT}$(?!\n)"
+_HOST = rf"(?:{_NAME}|{_BYTE}(?:\.{_BYTE}){{3}}){_PORT}"
+HOST = rf"^{_HOST}$(?!\n)"
 """A host name in ASCII or an IPv4 address, perhaps with a port."""
+
+SITE = rf"^(?:https?://)?{_HOST}(?:[/?#][!-~]*)?$(?!\n)"
+"""The same, or an address there."""
 
 ERRORS = frozenset({500, 503, 504})
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 from starlette.responses import Response
 
 from actors.gateway.asking import Desk
@@ -11,12 +14,23 @@ from actors.gateway.rest.contract import Endpoint
 from actors.gateway.rest.openapi import openapi
 
 
+@cache
+def document(version: str) -> dict[str, Any]:
+    """Describe the endpoints of this version."""
+    return openapi(ENDPOINTS, version)
+
+
+@cache
+def _page(version: str) -> str:
+    return docs.page(document(version))
+
+
 async def _openapi(desk: Desk, _body: None) -> Response:
-    return answer(openapi(ENDPOINTS, desk.version))
+    return answer(document(desk.version))
 
 
 async def _docs(desk: Desk, _body: None) -> Response:
-    return docs.docs(ENDPOINTS, desk.version)
+    return Response(_page(desk.version), headers=docs.HEADERS, media_type=docs.MEDIA)
 
 
 ENDPOINTS: tuple[Endpoint[Desk], ...] = (

@@ -24,8 +24,8 @@ _MAX_ERROR_BYTES = 1_000_000
 class Success(Struct, Generic[T], frozen=True, kw_only=True, rename="camel"):
     """An answer in its envelope."""
 
-    data: T
     success: Literal[True] = True
+    data: T
     schema_version: str = SCHEMA_VERSION
 
 
@@ -45,8 +45,8 @@ class Problem(Struct, frozen=True, kw_only=True, rename="camel"):
 class Failure(Struct, frozen=True, kw_only=True, rename="camel"):
     """An error in its envelope."""
 
-    error: Problem
     success: Literal[False] = False
+    error: Problem
     schema_version: str = SCHEMA_VERSION
 
 

@@ -30,7 +30,7 @@ async def _revoke(desk: Desk, asked: NamedKey) -> Response:
 
 
 _INSIDE = frozenset({500, 503, 504})
-_EXAMPLE_KEY = {"key": "laptop"}
+_EXAMPLE_KEY = {"id": "laptop"}
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     Endpoint(
         method="GET",
@@ -56,7 +56,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     ),
     Endpoint(
         method="DELETE",
-        path="/api/keys/{key}",
+        path="/api/keys/{id}",
         name="revokeKey",
         summary="Take a key back, by its id or its name; within a second no gateway lets it in.",
         run=_revoke,

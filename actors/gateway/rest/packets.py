@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from actors.gateway.access.usage import page_read
 from actors.gateway.asking import Desk
 from actors.gateway.rest.answers import RefusedError, answer, headers_of
 from actors.gateway.rest.contract import Endpoint, Tag
+from actors.gateway.rest.domains import HOST
 from actors.gateway.translate import http_status
 from bus.context import conversation
 from bus.ids import new_id
@@ -25,7 +27,7 @@ from protocol.domains import AskDomain
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import PROTOCOL_NAME, PROTOCOL_VERSION, Conversation, InReplyTo, Moment, Protocol, Role, Sender
 from protocol.pages import Browsed, BrowsePage, Url
-from protocol.sessions import ListSessions, NamedSession
+from protocol.sessions import DEFAULT_PROFILE, ListSessions, NamedSession, Profile
 from protocol.subjects import Call
 
 SENDER = Sender(role=Role.AGENT, actor="gateway")
@@ -54,10 +56,22 @@ class PreviewTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subje
     args: PageArguments
 
 
+class DomainArguments(Struct, frozen=True, kw_only=True):
+    """The domain that is meant."""
+
+    domain: Annotated[str, Meta(min_length=1, max_length=253, pattern=HOST)]
+
+
+class LoginArguments(DomainArguments, frozen=True, kw_only=True):
+    """The saved login that is meant."""
+
+    profile: Profile = DEFAULT_PROFILE
+
+
 class DomainTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.DOMAIN.task):
     """Tell what is known of a domain."""
 
-    args: AskDomain
+    args: DomainArguments
 
 
 class ListTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_LIST.task):
@@ -69,19 +83,19 @@ class ListTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects
 class HealthTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_HEALTH.task):
     """Tell how a saved login stands."""
 
-    args: NamedSession
+    args: LoginArguments
 
 
 class DeleteTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_DELETE.task):
     """Forget a saved login."""
 
-    args: NamedSession
+    args: LoginArguments
 
 
 class RefreshTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_REFRESH.task):
     """Renew a saved login."""
 
-    args: NamedSession
+    args: LoginArguments
 
 
 Task = BrowseTask | PreviewTask | DomainTask | ListTask | HealthTask | DeleteTask | RefreshTask
@@ -140,6 +154,14 @@ def _page(asked: PageArguments) -> BrowsePage:
     return BrowsePage(url=asked.url, options=asked.options, obey_robots=asked.obey_robots)
 
 
+def _domain(asked: DomainArguments) -> AskDomain:
+    return AskDomain(domain=asked.domain)
+
+
+def _login(asked: LoginArguments) -> NamedSession:
+    return NamedSession(domain=asked.domain, profile=asked.profile)
+
+
 def _latency(asked: PageArguments) -> int:
     return asked.options.max_latency_ms
 
@@ -148,11 +170,11 @@ PERMITTED: Mapping[type[Struct], Permitted] = MappingProxyType(
     {
         BrowseTask: Permitted(subjects.BROWSE, Scope.BROWSE, _page, _latency),
         PreviewTask: Permitted(subjects.PREVIEW, Scope.BROWSE, _page),
-        DomainTask: Permitted(subjects.DOMAIN, Scope.BROWSE),
+        DomainTask: Permitted(subjects.DOMAIN, Scope.BROWSE, _domain),
         ListTask: Permitted(subjects.SESSION_LIST, Scope.SESSIONS),
-        HealthTask: Permitted(subjects.SESSION_HEALTH, Scope.SESSIONS),
-        DeleteTask: Permitted(subjects.SESSION_DELETE, Scope.SESSIONS),
-        RefreshTask: Permitted(subjects.SESSION_REFRESH, Scope.SESSIONS),
+        HealthTask: Permitted(subjects.SESSION_HEALTH, Scope.SESSIONS, _login),
+        DeleteTask: Permitted(subjects.SESSION_DELETE, Scope.SESSIONS, _login),
+        RefreshTask: Permitted(subjects.SESSION_REFRESH, Scope.SESSIONS, _login),
     }
 )
 """What may be asked by packet: nothing that only actors say to each other, and nothing that carries a login."""
@@ -165,6 +187,8 @@ async def _ask(desk: Desk, packet: RequestPacket) -> Response:
             result = await _done(desk, packet.input.task)
         except FaultError as error:
             status = error.status if isinstance(error, RefusedError) else http_status(error.fault)
+            if error.fault.code is Code.AUTH_MISSING_SESSION and isinstance(packet.input.task.args, LoginArguments):
+                status = HTTPStatus.NOT_FOUND
             return answer(_response(packet, error=error.fault), status, headers_of(error, status))
         return answer(_response(packet, result=result))
 

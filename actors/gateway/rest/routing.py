@@ -14,7 +14,7 @@ from actors.gateway.access.caller import require
 from actors.gateway.asking import Desk
 from actors.gateway.rest.accepting import wants_events
 from actors.gateway.rest.answers import invalid, refusal
-from actors.gateway.rest.bodies import MAX_BODY_BYTES, check_keys, named, query, read_json
+from actors.gateway.rest.bodies import MAX_BODY_BYTES, check_keys, decoded, named, query, read_json
 from actors.gateway.rest.contract import Endpoint
 from protocol.codec import Decoder, malformed
 from protocol.faults import Code, FaultError
@@ -72,7 +72,7 @@ class Resource:
         if endpoint.body is None:
             return None
         body = await read_json(request)
-        asked = self._decoders[endpoint.body].decode(body)
+        asked = decoded(self._decoders[endpoint.body], body)
         await check_keys(body)
         return asked
 

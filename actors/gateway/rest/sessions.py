@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import Meta, Struct, structs
 from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.asking import Desk
 from actors.gateway.rest.answers import RefusedError, answer
 from actors.gateway.rest.contract import Endpoint, Tag
+from actors.gateway.rest.domains import SITE, DomainRequest
 from actors.gateway.sessions import (
     ListRequest,
-    NamedRequest,
     SaveRequest,
     SessionAnswer,
     SessionsAnswer,
@@ -25,31 +26,58 @@ from actors.gateway.sessions import (
 from actors.gateway.translate import http_status
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
-from protocol.sessions import NamedSession, SessionStatus
+from protocol.sessions import DEFAULT_PROFILE, NamedSession, Profile, SessionStatus
+from protocol.storagestate import StorageState
 from protocol.subjects import Call
 
 
-async def _save(desk: Desk, asked: SaveRequest) -> Response:
-    return answer(told_of(await save(desk, asked)))
+class LoginRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A login to be kept: `state` is a storage state as Playwright writes it, with something of the site in it.
+
+    `address` is a page that only who is logged in gets to see.
+    """
+
+    domain: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=255,
+            pattern=SITE,
+            description="Host or address of the site (an international name as xn--...).",
+        ),
+    ]
+    state: StorageState
+    profile: Profile = DEFAULT_PROFILE
+    address: Annotated[str, Meta(max_length=8_192)] = ""
+
+
+class SiteRequest(DomainRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which login is meant."""
+
+    profile: Annotated[Profile, Meta(description="Name of the saved login.")] = DEFAULT_PROFILE
+
+
+async def _save(desk: Desk, asked: LoginRequest) -> Response:
+    return answer(told_of(await save(desk, SaveRequest(**structs.asdict(asked)))))
 
 
 async def _list(desk: Desk, asked: ListRequest) -> Response:
     return answer(await list_all(desk, asked.profile))
 
 
-async def _health(desk: Desk, asked: NamedRequest) -> Response:
+async def _health(desk: Desk, asked: SiteRequest) -> Response:
     return answer(await ask(desk, subjects.SESSION_HEALTH, asked.domain, asked.profile))
 
 
-async def _delete(desk: Desk, asked: NamedRequest) -> Response:
+async def _delete(desk: Desk, asked: SiteRequest) -> Response:
     return answer(await _there(desk, subjects.SESSION_DELETE, asked))
 
 
-async def _refresh(desk: Desk, asked: NamedRequest) -> Response:
+async def _refresh(desk: Desk, asked: SiteRequest) -> Response:
     return answer(await _there(desk, subjects.SESSION_REFRESH, asked))
 
 
-async def _there(desk: Desk, call: Call[NamedSession, SessionStatus], asked: NamedRequest) -> SessionAnswer:
+async def _there(desk: Desk, call: Call[NamedSession, SessionStatus], asked: SiteRequest) -> SessionAnswer:
     """Answer 404 where the path names a login that there is not."""
     try:
         return await ask(desk, call, asked.domain, asked.profile)
@@ -81,7 +109,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         summary="Keep a login, from a storage state as Playwright writes it.",
         run=_save,
         answer=SessionAnswer,
-        body=SaveRequest,
+        body=LoginRequest,
         scope=Scope.SESSIONS,
         tag=Tag.SESSIONS,
         errors=_INSIDE,
@@ -93,7 +121,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         summary="Tell how a saved login stands.",
         run=_health,
         answer=SessionAnswer,
-        params=NamedRequest,
+        params=SiteRequest,
         scope=Scope.SESSIONS,
         tag=Tag.SESSIONS,
         errors=_INSIDE,
@@ -105,7 +133,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         summary="Forget a saved login.",
         run=_delete,
         answer=SessionAnswer,
-        params=NamedRequest,
+        params=SiteRequest,
         scope=Scope.SESSIONS,
         tag=Tag.SESSIONS,
         errors=_INSIDE | {404},
@@ -117,7 +145,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         summary="Visit the site with a saved login, so that it is renewed, and tell how it stands then.",
         run=_refresh,
         answer=SessionAnswer,
-        params=NamedRequest,
+        params=SiteRequest,
         scope=Scope.SESSIONS,
         tag=Tag.SESSIONS,
         errors=frozenset(http_status(fault(code)) for code in Code) | {404},
