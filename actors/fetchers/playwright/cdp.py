@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, cast
 
-from playwright.async_api import Browser, BrowserContext, Page
+from playwright.async_api import Browser, BrowserContext, Error, Frame, Page
 
 
 class Cdp(Protocol):
@@ -28,3 +28,11 @@ async def of_browser(browser: Browser) -> Cdp:
 async def of_page(context: BrowserContext, page: Page) -> Cdp:
     """Open a session with a page."""
     return cast("Cdp", await context.new_cdp_session(page))
+
+
+async def of_frame(context: BrowserContext, frame: Frame) -> Cdp | None:
+    """Open a session with a frame that has a process of its own; None for one that shares that of its page."""
+    try:
+        return cast("Cdp", await context.new_cdp_session(frame))
+    except Error:
+        return None

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Generator
 from typing import Any
 
 import pytest
 
+from actors.fetchers.playwright.settling import FOR_FETCH
+from actors.fetchers.playwright.tab import Tab
 from protocol.faults import Code, FaultError
-from tests.integration.playwright.viewing import Viewing, viewing
+from tests.integration.playwright.viewing import LIMIT_S, Viewing, viewing
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -126,7 +129,9 @@ def truths(web: Viewing, prefix: str = "") -> dict[str, str]:
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("markup", [NAMED, BARE], ids=["named", "bare"])
 @pytest.mark.parametrize("way", ["keyed", "fresh", "unkeyed", "recycled", "whole"])
-def test_an_id_stands_for_one_thing_for_as_long_as_that_is_there(web: Viewing, way: str, markup: str, seed: int) -> None:
+def test_an_id_stands_for_one_thing_for_as_long_as_that_is_there(
+    web: Viewing, way: str, markup: str, seed: int
+) -> None:
     pantry = Pantry(seed)
     bare = "true" if markup == BARE else "false"
     web.show(PAGE.replace("MARKUP", markup).replace("BARE", bare).replace("LI_OR_DIV", "div" if seed % 2 else "li"))
@@ -142,3 +147,149 @@ def test_an_id_stands_for_one_thing_for_as_long_as_that_is_there(web: Viewing, w
             assert called.setdefault(truth, name) == name, f"{truth} was {called[truth]}"
         if renamed := pantry.step():
             called = {truth: name for truth, name in called.items() if not truth.endswith(f":{renamed}")}
+
+
+COUNTER = """<title>Counter</title><main><button>Clicked 0 times</button><p>Text</p></main><script>
+let n = 0;
+const add = () => { n += 1; STEP };
+document.addEventListener('click', (e) => e.target.localName === 'button' && add());
+</script>"""
+STEPS_OF_COUNTER = {
+    "text": "document.querySelector('button').textContent = `Clicked ${n} times`",
+    "node": "document.querySelector('button').outerHTML = `<button>Clicked ${n} times</button>`",
+    "page": "document.querySelector('main').outerHTML = `<main><button>Clicked ${n} times</button><p>Text</p></main>`",
+}
+
+
+@pytest.mark.parametrize("step", ["text", "node", "page"])
+def test_a_button_that_counts_its_clicks_stays_the_same(web: Viewing, step: str) -> None:
+    web.show(COUNTER.replace("STEP", STEPS_OF_COUNTER[step]))
+    (name,) = web.elements()
+    for count in range(3):
+        web.at(name, "e => e.click()")
+
+        assert web.labels() == {name: f"Clicked {count + 1} times"}
+
+
+@pytest.mark.parametrize("label", ["Pause", "Following ✓", "Show less"])
+def test_a_button_that_says_something_else_stays_the_same(web: Viewing, label: str) -> None:
+    web.show("<main><button>Play</button><p>Text</p></main>")
+    (name,) = web.elements()
+    web.run(f"document.querySelector('button').textContent = '{label}'")
+
+    assert web.labels() == {name: label}
+
+
+def test_a_button_in_the_place_of_another_is_another(web: Viewing) -> None:
+    web.show("<main><button>Save</button><p>Text</p></main>")
+    (name,) = web.elements()
+    web.run("document.querySelector('main').innerHTML = '<button>Delete</button><p>Text</p>'")
+
+    assert web.labels() == {"button_delete": "Delete"}
+    with pytest.raises(FaultError) as caught:
+        web.at(name, "e => e")
+    assert caught.value.fault.code is Code.ELEMENT_NOT_FOUND
+    assert caught.value.fault.field == "element_id"
+    assert "get_page_info" in caught.value.fault.message
+
+
+def test_who_asks_for_what_is_gone_hears_what_is_like_it(web: Viewing) -> None:
+    web.show("<main><button>Save draft</button><button>Send</button></main>")
+    with pytest.raises(FaultError) as caught:
+        web.at("button_save_drafts", "e => e")
+
+    assert "button_save_draft" in caught.value.fault.message
+
+
+def test_ids_last_when_the_page_is_loaded_again(web: Viewing) -> None:
+    shown = ["Bread", "Butter", "Cheese"]
+    web.show(
+        "<title>List</title><main><ul></ul></main><script>const names = (localStorage.names ?? 'Bread,Butter,Cheese').split(',');"
+        "document.querySelector('ul').innerHTML = names.map((n) => `<li><b>${n}</b><button>Remove</button></li>`).join('')</script>"
+    )
+    before = web.labels()
+    web.run("localStorage.names = 'Apples,Butter,Cheese'")
+    web.do(reload)
+    after = {name: web.at(name, "e => e.previousSibling.textContent") for name in web.elements()}
+    web.run("localStorage.clear()")
+
+    assert len(before) == len(shown)
+    assert after == {
+        "button_remove_apples": "Apples",
+        "button_remove_butter": "Butter",
+        "button_remove_cheese": "Cheese",
+    }
+
+
+def test_alike_buttons_without_a_row_keep_their_ids_when_the_page_is_loaded_again(web: Viewing) -> None:
+    script = "document.querySelector('main').innerHTML = sessionStorage.more ? '<h2>New</h2><button data-testid=c>Go</button>' + MARKUP : MARKUP"
+    markup = "'<button data-testid=a>Go</button><p></p><button data-testid=b>Go</button>'"
+    web.show(f"<title>Same</title><main></main><script>const MARKUP = {markup}; {script}</script>")
+    before = {name: web.at(name, "e => e.dataset.testid") for name in web.elements()}
+    web.run("sessionStorage.more = '1'")
+    web.do(reload)
+    after = {name: web.at(name, "e => e.dataset.testid") for name in web.elements()}
+    web.run("sessionStorage.clear()")
+
+    assert before.items() <= after.items()
+    assert len(after) == 3
+
+
+async def reload(one: Tab) -> None:
+    deadline_s = time.monotonic() + LIMIT_S
+    await one.page.reload(wait_until="commit")
+    await one.settle(FOR_FETCH, deadline_s)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "react-list",
+        "svelte-list",
+        "vue-list",
+        "solid-list",
+        "preact-list",
+        "alpine-list",
+        "mithril-list",
+        "lit-list",
+        "elements",
+    ],
+)
+def test_ids_of_a_framework_last(web: Viewing, name: str) -> None:
+    web.open(f"/apps/{name}/")
+    before = web.labels(visible_only=False)
+    for label in [element for element in before if element.startswith("button")][:1]:
+        web.at(label, "e => e.click()")
+    again = web.labels(visible_only=False)
+
+    assert {element: label for element, label in again.items() if element in before} == {
+        element: label for element, label in before.items() if element in again
+    }
+    web.do(reload)
+    assert web.labels(visible_only=False).keys() == before.keys()
+
+
+@pytest.mark.parametrize("app", ["react-router", "vue-router"])
+def test_ids_last_while_an_application_goes_from_view_to_view(web: Viewing, app: str) -> None:
+    web.open(f"/apps/{app}/")
+    first = {name: web.at(name, "e => e.textContent") for name in list(web.elements())[:12]}
+    (link, *_) = [
+        name for name, element in web.elements().items() if "/threads/" in element.href or "/notes" in element.href
+    ]
+    web.at(link, "e => e.click()")
+    web.do(settle)
+    second = {name: web.at(name, "e => e.textContent") for name in list(web.elements())[:12]}
+    web.do(back)
+    third = {name: web.at(name, "e => e.textContent") for name in list(web.elements())[:12]}
+
+    assert first == third
+    assert all(first[name] == text for name, text in second.items() if name in first)
+
+
+async def settle(one: Tab) -> None:
+    await one.settle(FOR_FETCH, time.monotonic() + LIMIT_S)
+
+
+async def back(one: Tab) -> None:
+    await one.page.go_back(wait_until="commit")
+    await settle(one)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from actors.fetchers.playwright.tab import Tab
-from actors.fetchers.playwright.view import looking
-from actors.fetchers.playwright.view.spots import Text
+from actors.fetchers.playwright.view.documents import main
+from actors.fetchers.playwright.view.spots import Text, Words
 from actors.fetchers.web import redact
 from protocol.browsers.done import PageContent
 from protocol.browsers.operations import GetPageContent
@@ -25,7 +25,7 @@ async def read(tab: Tab, do: GetPageContent) -> PageContent:
     Raises:
         FaultError: PAGE_CRASHED or BROWSER_PAGE_HUNG.
     """
-    words = await looking.words(tab)
+    words = await main(tab).ask("read", Words)
     scored = [(attention(block), block) for block in words.blocks]
     best = sorted(range(len(scored)), key=lambda at: -scored[at][0])[:_MAX_SECTIONS]
     left = do.max_length

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view import kinds, resting
 from actors.fetchers.playwright.view.intents import intents
-from actors.fetchers.playwright.view.looking import look, memory
-from actors.fetchers.playwright.view.memory import Listing
+from actors.fetchers.playwright.view.looking import look
+from actors.fetchers.playwright.view.memory import Listing, memory
 from actors.fetchers.playwright.view.spots import Look, Spot
 from actors.fetchers.web import redact
 from protocol.browsers.done import PageInfo

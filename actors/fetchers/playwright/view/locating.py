@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from playwright.async_api import ElementHandle, Error
+from playwright.async_api import ElementHandle
 
-from actors.fetchers.playwright.pointing import pointed
 from actors.fetchers.playwright.tab import Tab
-from actors.fetchers.playwright.view.looking import stands, where
+from actors.fetchers.playwright.view.documents import Document, main, parted
+from actors.fetchers.playwright.view.looking import glance, look, stands, where
 from actors.fetchers.playwright.view.matching import nearest
 from actors.fetchers.playwright.view.spots import Spot
 from protocol.faults import Code, FaultError, fault
 
 _TRIES = 4
 """How often a page may move while an element of it is taken hold of."""
+
+_MAX_QUOTED_CHARS = 80
 
 
 async def locate(tab: Tab, element_id: str) -> ElementHandle:
@@ -21,25 +23,36 @@ async def locate(tab: Tab, element_id: str) -> ElementHandle:
     Raises:
         FaultError: ELEMENT_NOT_FOUND, with the nearest ones; PAGE_CRASHED; BROWSER_PAGE_HUNG.
     """
+    *frames, name = parted(element_id)
     for _ in range(_TRIES):
-        before = await where(tab, element_id)
+        document = await _inner(main(tab), frames)
+        if document is None:
+            raise _missing(element_id, (await look(tab)).elements)
+        before = await where(document, name)
         if before.way is None:
-            raise _missing(element_id, before.elements)
-        try:
-            handle = await pointed(tab.page.main_frame, before.way)
-        except Error as error:
-            raise tab.fault(error) from error
-        after = await stands(tab, element_id)
-        if handle is not None and after == before.way:
+            raise _missing(element_id, before.elements, document.prefix)
+        handle = await document.take(before.way)
+        if handle is not None and await stands(document, name) == before.way:
             return handle
-    raise FaultError(
-        fault(Code.ELEMENT_NOT_FOUND, "The page moves too much: wait until it is stable.", field="element_id")
-    )
+    message = "The page moves too much to take hold of it: call wait_for_stable, and try again."
+    raise FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field="element_id"))
 
 
-def _missing(element_id: str, elements: tuple[Spot, ...]) -> FaultError:
-    near = nearest(element_id, elements)
-    message = f"There is no element {element_id} on the page now: look again with get_page_info or find_element."
+async def _inner(document: Document, frames: list[str]) -> Document | None:
+    """Go down into frames by their ids."""
+    for name in frames:
+        within = next((one for one in (await glance(document)).frames if one.id == name), None)
+        inner = await document.inner(name, within.way) if within is not None else None
+        if inner is None:
+            return None
+        document = inner
+    return document
+
+
+def _missing(element_id: str, elements: tuple[Spot, ...], prefix: str = "") -> FaultError:
+    near = nearest(element_id, [f"{prefix}{spot.id}" for spot in elements])
+    named = element_id[:_MAX_QUOTED_CHARS]
+    message = f"There is no element {named} on the page now: look again with get_page_info or find_element."
     if near:
         message += f" Nearest: {', '.join(near)}."
     return FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field="element_id"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rapidfuzz import fuzz, process, utils
 
@@ -69,9 +69,8 @@ def ranked(query: str, spots: Sequence[Spot]) -> tuple[Candidate, ...]:
     )
 
 
-def nearest(element_id: str, spots: Iterable[Spot]) -> tuple[str, ...]:
+def nearest(element_id: str, ids: Sequence[str]) -> tuple[str, ...]:
     """Give the ids that are most like one that is gone."""
-    ids = [spot.id for spot in spots]
     return tuple(found[0] for found in process.extract(element_id, ids, limit=_NEAREST, score_cutoff=_NEAR))
 
 

@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urldefrag
+from weakref import WeakKeyDictionary
+
+from playwright.async_api import Frame
+
+from actors.fetchers.playwright.tab import Tab
+from actors.fetchers.playwright.world import World
 
 _MAX_PAGES = 6
 _MAX_IDS = 1_500
@@ -31,6 +37,7 @@ class Memory:
 
     _pages: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict[str, dict[str, dict[str, str]]])
     _listings: dict[str, Listing] = field(default_factory=dict[str, Listing])
+    _worlds: WeakKeyDictionary[Frame, World] = field(default_factory=WeakKeyDictionary[Frame, World])
     _count: int = 0
 
     def of(self, url: str) -> Sequence[Noted]:
@@ -65,3 +72,24 @@ class Memory:
     def listing(self, name: str) -> Listing | None:
         """Give a listing that is still kept."""
         return self._listings.get(name)
+
+    def world(self, frame: Frame) -> World | None:
+        """Give the world that was opened in a frame, if any."""
+        return self._worlds.get(frame)
+
+    def keep_world(self, frame: Frame, world: World) -> None:
+        """Keep a world for the next look."""
+        self._worlds[frame] = world
+
+    def drop_world(self, frame: Frame) -> None:
+        """Forget a world that does not answer: its frame may have gone to another process."""
+        self._worlds.pop(frame, None)
+
+
+_MEMORIES: WeakKeyDictionary[Tab, Memory] = WeakKeyDictionary()
+"""What is remembered of the pages of a tab, for as long as it is open."""
+
+
+def memory(tab: Tab) -> Memory:
+    """Give what is remembered of a tab."""
+    return _MEMORIES.setdefault(tab, Memory())

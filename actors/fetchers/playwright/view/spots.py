@@ -26,6 +26,16 @@ class Spot(Struct, frozen=True, kw_only=True, rename="camel"):
     marks: tuple[str, ...] = ()
 
 
+class Within(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A frame in a document: the way to it, and where what it shows begins."""
+
+    id: str
+    way: Way
+    box: Box
+    in_view: bool
+    covered: bool
+
+
 class Signs(Struct, frozen=True, kw_only=True):
     """What hints at the purpose of a page; `prose` counts characters of paragraphs, `rows` those of its longest list."""
 
@@ -53,6 +63,9 @@ class Look(Struct, frozen=True, kw_only=True):
     total: int
     cut: bool
     signs: Signs
+    width: int
+    height: int
+    frames: tuple[Within, ...]
     fresh: tuple[tuple[str, dict[str, str]], ...]
 
 

@@ -113,12 +113,5 @@
     return { title: view.clean(view.title(document), 200), blocks, links, images, metadata: metadata(), cut };
   }
 
-  // Answers a question; a document that nobody has told what is known of its page says so first.
-  function answer(what, { seeds, ...args }) {
-    if (seeds) view.seed(seeds);
-    if (!view.known.seeded) return { strange: location.href };
-    return { told: view[what](args) };
-  }
-
-  Object.assign(view, { read, answer });
+  Object.assign(view, { read });
 })

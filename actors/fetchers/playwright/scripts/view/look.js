@@ -1,7 +1,7 @@
 // Looks for everything that a person can act on, in the order in which it is shown.
 ((view) => {
   const MANY_NODES = 150_000, MANY = 3000, MANY_HITS = 600, STYLES_MS = 250, WALK_MS = 500, NAMES_MS = 1200;
-  const LEAST = 1, PLAIN_WORDS = 300, PLAIN_SHARE = 0.6, PLAIN_WITHIN = 5, CLIP = 2;
+  const LEAST = 1, LEAST_FRAME = 30, MANY_FRAMES = 10, PLAIN_WORDS = 300, PLAIN_SHARE = 0.6, PLAIN_WITHIN = 5, CLIP = 2;
   const SKIPPED = new Set([...view.UNREAD, 'option', 'optgroup', 'path', 'g', 'defs', 'param', 'source', 'track', 'br', 'wbr', 'canvas']);
   const FRAMES = new Set(['iframe', 'frame']);
 
@@ -196,17 +196,45 @@
     }
   }
 
+  // The frames that are shown, largest first.
+  function framesOf(found) {
+    measure(found);
+    const shown = found.filter((find) => find.box && find.box.width >= LEAST_FRAME && find.box.height >= LEAST_FRAME);
+    shown.sort((one, other) => other.box.width * other.box.height - one.box.width * one.box.height);
+    for (const find of shown.slice(0, MANY_FRAMES)) find.label = view.nameOf(find.element, 'frame') || hostOf(find.element);
+    return signed(shown.slice(0, MANY_FRAMES));
+  }
+
+  function signed(finds) {
+    for (const find of finds) find.sig = view.signature(find.element, find.kind, find.label, find.region);
+    return finds;
+  }
+
+  function hostOf(element) {
+    try {
+      return new URL(element.src, location.href).hostname;
+    } catch {
+      return '';
+    }
+  }
+
+  function framed({ element, entry, box, inView, covered }) {
+    const style = getComputedStyle(element);
+    const left = box.x + element.clientLeft + parseFloat(style.paddingLeft), top = box.y + element.clientTop + parseFloat(style.paddingTop);
+    return { id: entry.id, way: view.way(element), box: rounded({ x: left, y: top, width: box.width, height: box.height }), inView, covered: covered === true };
+  }
+
   // Everything to act on; with `hidden` also what is not shown.
   function look({ hidden = false, heard = [] }) {
     const seen = walk(new Set(heard.map(at).filter(Boolean)), hidden);
     measure(seen.finds);
     const shown = seen.finds.filter((find) => (hidden || find.box) && isWanted(find));
     const named = name(shown.filter((find) => find.box)).concat(hidden ? name(shown.filter((find) => !find.box)) : []);
-    const fresh = view.assign(named);
-    view.finds = named;
+    const frames = framesOf(seen.frames);
+    const fresh = view.assign([...named, ...frames]);
     return {
       page: view.known.page, url: location.href, title: view.clean(view.title(document), 200), ready: view.readyState(document),
-      elements: named.flatMap(safely), total: seen.total, signs: view.signs(named), cut: seen.cut || named.length < shown.length || seen.total > MANY, fresh, ms: spent(), visited: seen.visited,
+      elements: named.flatMap(safely), frames: frames.map(framed), width: innerWidth, height: innerHeight, total: seen.total, signs: view.signs(named), cut: seen.cut || named.length < shown.length || seen.total > MANY, fresh, ms: spent(), visited: seen.visited,
     };
   }
 
@@ -239,5 +267,5 @@
     return { url: location.href, way, elements: way ? [] : found.elements, fresh: found.fresh };
   }
 
-  Object.assign(view, { look, where, stands });
+  Object.assign(view, { look, where, stands, at });
 })

@@ -1,0 +1,82 @@
+"""Elements in frames: of the same origin, of another one of the same site, and of another site altogether."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from protocol.faults import Code, FaultError
+from tests.integration.playwright.markup import page
+from tests.integration.playwright.viewing import Viewing, viewing
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+CARD = "<form><label>Card number <input autocomplete=cc-number value=4111111111111111></label><button type=button>Pay</button></form>"
+
+
+@pytest.fixture(scope="module")
+def web() -> Generator[Viewing]:
+    with viewing() as running:
+        yield running
+
+
+def framed(web: Viewing, origin: str, inner: str, title: str = "Payment") -> str:
+    """Give a page with a frame that shows `inner`."""
+    where = page(inner) if origin == "same" else f"http://localhost:{web.site.port}{page(inner)}"
+    return f'<title>Shop</title><h1>Shop</h1><p style="height:40px"></p><iframe title="{title}" width=500 height=300 src="{where}"></iframe>'
+
+
+@pytest.mark.parametrize("origin", ["same", "other"])
+def test_what_is_in_a_frame_can_be_acted_on(web: Viewing, origin: str) -> None:
+    web.show(framed(web, origin, CARD))
+    elements = web.elements()
+
+    assert list(elements) == ["frame_payment.input_card_number", "frame_payment.button_pay"]
+    assert elements["frame_payment.input_card_number"].value == "********"
+    assert web.at("frame_payment.button_pay", "e => e.textContent") == "Pay"
+    box = elements["frame_payment.button_pay"].box
+    hit = "([x, y]) => document.elementFromPoint(x, y).localName"
+    assert box is not None
+    assert web.run(f"({hit})([{box.x + 3}, {box.y + 3}])") == "iframe"
+
+
+def test_a_frame_in_a_frame_is_looked_into(web: Viewing) -> None:
+    web.show(framed(web, "other", framed(web, "same", CARD, "Inner"), "Outer"))
+
+    assert web.at("frame_outer.frame_inner.button_pay", "e => e.textContent") == "Pay"
+
+
+def test_ids_in_a_frame_last_when_the_frame_is_drawn_again(web: Viewing) -> None:
+    web.show(framed(web, "same", CARD))
+    before = web.labels()
+    web.run("document.querySelector('h1').after(document.createElement('hr'))")
+    web.run(
+        "new Promise((done) => { const f = document.querySelector('iframe'); f.onload = done; f.src += '&again=1'; })"
+    )
+
+    assert web.labels() == before
+
+
+def test_an_element_of_a_frame_that_is_gone_is_not_found(web: Viewing) -> None:
+    web.show(framed(web, "other", CARD))
+    web.elements()
+    web.run("document.querySelector('iframe').remove()")
+    with pytest.raises(FaultError) as caught:
+        web.at("frame_payment.button_pay", "e => e")
+
+    assert caught.value.fault.code is Code.ELEMENT_NOT_FOUND
+
+
+def test_a_frame_that_never_answers_hides_nothing_else(web: Viewing) -> None:
+    web.show(
+        f"<button>Go</button><iframe width=200 height=200 src='http://localhost:{web.site.port}{page('late', ms=30_000)}'></iframe>"
+    )
+
+    assert "button_go" in web.elements()
+
+
+def test_a_frame_that_is_covered_or_hidden_is_told_so(web: Viewing) -> None:
+    web.show(framed(web, "same", CARD) + "<div style='position:fixed;inset:0;background:#fff'></div>")
+
+    assert web.elements() == {}
