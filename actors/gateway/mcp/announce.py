@@ -45,7 +45,7 @@ def answer(whole: dict[str, Any], by_type: Collection[str] | None) -> dict[str, 
     fields: dict[str, Any] = brief["properties"]
     brief["properties"] = {name: _bare(field) if name in by_type else field for name, field in fields.items()}
     brief = _inlined(_told(brief))
-    definitions: dict[str, Any] = brief.pop(_DEFS, {})
+    definitions = {name: _slim(kind) for name, kind in brief.pop(_DEFS, {}).items()}
     used = _used(brief, definitions)
     return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
 
@@ -91,6 +91,17 @@ def _inlined(whole: dict[str, Any]) -> dict[str, Any]:
 
     written: dict[str, Any] = inline(whole)
     return written
+
+
+def _slim(kind: dict[str, Any]) -> dict[str, Any]:
+    """Tell what a type may hold many of by that alone, where it need not be there."""
+    always, fields = kind.get("required", ()), kind.get("properties", {})
+    slim = {name: field if name in always else _without_parts(field) for name, field in fields.items()}
+    return kind | ({"properties": slim} if slim else {})
+
+
+def _without_parts(field: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in field.items() if name not in ("items", "additionalProperties")}
 
 
 def _bare(field: dict[str, Any]) -> dict[str, Any]:

@@ -32,8 +32,8 @@ lowest priority number first. Do the first that you can, with the tool, paramete
 """
 
 _PICTURE = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M3 1v14M8 1v14M13 1v14" stroke="#888"/>'
-    '<path d="M1 4h14M1 8h14M1 12h14" stroke="#0a7" stroke-width="2" stroke-dasharray="4 2"/></svg>'
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8">'
+    '<path d="M1 0v8M4 0v8M7 0v8M0 2h8M0 5h8" stroke="#0a7"/></svg>'
 )
 
 ICON = Icon(
@@ -41,4 +41,4 @@ ICON = Icon(
     mime_type="image/svg+xml",
     sizes=["any"],
 )
-"""Warp and weft."""
+"""Warp and weft, in few bytes: every answer of the newer protocol carries it."""

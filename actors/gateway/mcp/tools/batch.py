@@ -43,7 +43,7 @@ class BatchArguments(Struct, frozen=True, kw_only=True, rename="camel", forbid_u
 
     urls: Annotated[tuple[Url, ...], Meta(min_length=1, max_length=MAX_URLS)]
     options: Annotated[
-        BrowseOptions, Meta(description="For every page, as browse takes them.", extra_json_schema={BRIEFLY: True})
+        BrowseOptions, Meta(description="As browse takes them.", extra_json_schema={BRIEFLY: True})
     ] = BrowseOptions()
     concurrency: Annotated[int, Meta(ge=1, le=MAX_AT_ONCE)] = DEFAULT_AT_ONCE
 
@@ -152,7 +152,5 @@ BATCH = ToolEntry(
     answer=Digest,
     run=_run,
     by_type=None,
-    annotations=ToolAnnotations(
-        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True
-    ),
+    annotations=ToolAnnotations(read_only_hint=True, open_world_hint=True),
 )
