@@ -180,8 +180,8 @@ class AskOffer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """OFFERED: do this for `caller`, to whom the tasks belong that come of it.
 
     `capabilities` is what the client can do, as MCP's ClientCapabilities say it. `responses` and `state` are there when
-    the same was asked before and answered with InputRequired. Whoever is in `watch` is told PROGRESS, and whoever is in
-    `log` OFFER_LOGGED.
+    the same was asked before and answered with InputRequired. `watch` wants to hear how far the work is and what is
+    logged of it, by OFFER_SAID.
     """
 
     do: Wanted
@@ -190,7 +190,6 @@ class AskOffer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     responses: dict[str, Json] = {}
     state: str | None = None
     watch: Watch | None = None
-    log: Watch | None = None
 
 
 # -- what it answers ---------------------------------------------------------------------------------------------------
@@ -363,10 +362,11 @@ class Acknowledged(Struct, frozen=True, kw_only=True, tag="acknowledged"):
 Outcome = ToolResult | Contents | Messages | Completion | InputRequired | OfferedTask | Acknowledged | Refused
 
 
-class OfferAnswer(Struct, frozen=True, kw_only=True):
-    """OFFERED: what came of it."""
+class OfferAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """OFFERED: what came of it; `said` is how often OFFER_SAID was told before, and may still be on its way."""
 
     came: Outcome
+    said: Annotated[int, Meta(ge=0)] = 0
 
 
 # -- what it tells without being asked ---------------------------------------------------------------------------------
@@ -405,10 +405,24 @@ class LogLevel(StrEnum):
     EMERGENCY = "emergency"
 
 
-class Logged(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """OFFER_LOGGED: a line of the log of work that a replica of the gateway knows as `token`."""
+class LogLine(Struct, frozen=True, kw_only=True, tag="log", omit_defaults=True):
+    """A line of a log: any JSON."""
 
-    token: str
     level: LogLevel
     data: Any
     logger: Annotated[str, Meta(max_length=200)] = ""
+
+
+class Step(Struct, frozen=True, kw_only=True, tag="step", omit_defaults=True):
+    """How far the work is; `done` grows each time."""
+
+    done: float
+    total: float | None = None
+    message: Prose = ""
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """OFFER_SAID: something about work that a replica of the gateway knows as `token`."""
+
+    token: str
+    says: LogLine | Step

@@ -14,7 +14,7 @@ from protocol.domains import AskDomain, DomainKnowledge, Foreseen, ForeseePage, 
 from protocol.edge import CallCancelled, ClientReply, ReplyTaken
 from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.manners import HostPace, RobotsFile
-from protocol.offers import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Logged, Offer, OfferAnswer, OfferNews
+from protocol.offers import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Offer, OfferAnswer, OfferNews, Said
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
 from protocol.progress import Progress
 from protocol.sessions import ListSessions, NamedSession, SavedSession, SaveSession, SessionList, SessionStatus
@@ -183,8 +183,8 @@ PROGRESS = Event("events.progress.{replica}", Progress)
 """How far work is, told to the replica that waits for it (see Watch)."""
 OFFER_NEWS = Event("events.offers.news", OfferNews)
 """What has changed of what an actor brings to MCP."""
-OFFER_LOGGED = Event("events.offers.log.{replica}", Logged)
-"""A line of the log of what was asked of an offering actor, told to the replica that asked."""
+OFFER_SAID = Event("events.offers.said.{replica}", Said)
+"""How far an offering actor is with what was asked of it, and what it logs, told to the replica that asked."""
 CALL_CANCELLED = Event("events.edge.cancelled", CallCancelled)
 """Told to all replicas of the gateway: without sessions nobody knows which of them works on the call."""
 REPLICA_READY = Event("events.actor.ready", ReplicaReady)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import anyio
 
 from actors.cli.options import ConfigFile, DataDir, LogLevel, read
@@ -15,17 +17,18 @@ def mcp(*, config: ConfigFile = None, data_dir: DataDir = None, log_level: LogLe
     For an MCP client that starts its servers itself. Uses the running Weft, or starts a private one that ends with the
     client. Nothing but the protocol is written to stdout; the log goes to stderr.
     """
+    gc.disable()  # the client waits while thousands of classes are made, and the collector would look at all of them
     anyio.run(_serve, read(config, data_dir, log_level))
 
 
 async def _serve(loaded: Loaded) -> None:
     from actors.gateway.here import Here  # noqa: PLC0415 - imports the MCP SDK
     from actors.gateway.mcp.stdio import serve_stdio  # noqa: PLC0415 - imports the MCP SDK
-    from protocol.subjects import OFFER_LOGGED, OFFER_NEWS, PROGRESS  # noqa: PLC0415 - imports the table of subjects
 
-    async with connected_or_private(loaded) as bus:
+    gc.freeze()
+    gc.enable()
+    async with connected_or_private(loaded, stdio=True) as bus:
         here = Here(bus.replica)
-        await bus.serve(PROGRESS.answered_by(bus.replica), here.watchers.heard, at_once=1)
-        await bus.serve(OFFER_LOGGED.answered_by(bus.replica), here.offers.say, at_once=1)
-        await bus.serve(OFFER_NEWS, here.offers.tell, at_once=1)
-        await serve_stdio(bus, loaded.settings, here.watchers, here.offers)
+        for event, heard in here.events:
+            await bus.serve(event.answered_by(bus.replica), heard, at_once=1)
+        await serve_stdio(bus, loaded.settings, here)

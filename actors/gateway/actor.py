@@ -20,7 +20,7 @@ from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
 from protocol.edge import CallCancelled, ClientReply, ReplyTaken
-from protocol.offers import Logged, OfferNews
+from protocol.offers import OfferNews, Said
 from protocol.progress import Progress
 from protocol.subjects import Bucket, Objects, Subject
 
@@ -88,10 +88,10 @@ class Gateway(Actor):
         """Hear what has changed of what an actor brings to MCP."""
         await self.here.offers.tell(news)
 
-    @hears(subjects.OFFER_LOGGED, at_once=1)
-    async def logged(self, line: Logged) -> None:
-        """Hear a line of the log of what an offering actor was asked from here."""
-        await self.here.offers.say(line)
+    @hears(subjects.OFFER_SAID, at_once=1)
+    async def said(self, said: Said) -> None:
+        """Hear what an offering actor says of what it was asked from here."""
+        await self.here.offers.say(said)
 
     @handles(subjects.EDGE_REPLY, at_once=64)
     async def replied(self, reply: ClientReply) -> ReplyTaken:

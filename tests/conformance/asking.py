@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from protocol.offers import AskOffer, CallTool, InputRequest, InputRequired, Message, Messages, Refused, Text, ToolResult
+from protocol.offers import (
+    AskOffer,
+    CallTool,
+    InputRequest,
+    InputRequired,
+    Message,
+    Messages,
+    Refused,
+    Text,
+    ToolResult,
+)
 from tests.conformance.tools import said
 
 INVALID_PARAMS = -32602

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from secrets import token_hex
-from typing import Any, assert_never
+from typing import Any
 
 import anyio
 
@@ -23,8 +23,8 @@ from protocol.offers import (
     Embedded,
     GetPrompt,
     GetTask,
-    Logged,
     LogLevel,
+    LogLine,
     Message,
     Messages,
     OfferAnswer,
@@ -34,13 +34,15 @@ from protocol.offers import (
     ReadResource,
     Refused,
     ResourceContents,
+    Said,
+    Step,
     TaskChanged,
     Text,
     ToolResult,
     UpdateTask,
 )
-from protocol.progress import Progress
-from protocol.subjects import OFFER_LOGGED, OFFER_NEWS, OFFERED, PROGRESS
+from protocol.progress import Watch
+from protocol.subjects import OFFER_NEWS, OFFER_SAID, OFFERED
 from tests.conformance import asking, tasking
 from tests.conformance.offer import offer
 from tests.conformance.tasking import Running, Tasks
@@ -64,24 +66,20 @@ class Fixture:
 
     async def answer(self, asked: AskOffer) -> OfferAnswer:
         """Do what is wanted."""
-        return OfferAnswer(came=await self._came(asked))
+        said = _Said(self.bus, asked.watch)
+        return OfferAnswer(came=await self._came(asked, said), said=said.count)
 
-    async def _came(self, asked: AskOffer) -> Outcome:
+    async def _came(self, asked: AskOffer, said: _Said) -> Outcome:
         match asked.do:
             case CallTool(name=name, arguments=arguments):
-                return await self._call(name, arguments, asked)
-            case ReadResource(uri=uri):
-                return _read(uri)
-            case GetPrompt(name=name, arguments=filled):
-                return _prompt(name, filled, asked)
-            case Complete(value=value):
-                return Completion(values=tuple(f"{value}{end}" for end in ("is", "k", "ty")), total=3)
-            case GetTask(id=task_id) | UpdateTask(id=task_id) | CancelTask(id=task_id):
-                return await self._task(self.tasks.find(task_id, asked.caller), asked.do)
+                return await self._call(name, arguments, asked, said)
+            case GetTask() | UpdateTask() | CancelTask():
+                return await self._task(asked.do, asked.caller)
             case _:
-                assert_never(asked.do)
+                return _read_or_filled(asked.do, asked)
 
-    async def _task(self, found: Running | Refused, do: GetTask | UpdateTask | CancelTask) -> Outcome:
+    async def _task(self, do: GetTask | UpdateTask | CancelTask, caller: str) -> Outcome:
+        found = self.tasks.find(do.id, caller)
         if isinstance(found, Refused):
             return found
         match do:
@@ -92,38 +90,20 @@ class Fixture:
             case CancelTask():
                 return await self.tasks.cancel(found)
 
-    async def _call(self, name: str, arguments: dict[str, Any], asked: AskOffer) -> Outcome:
-        if name in TOOLS:
-            return TOOLS[name](arguments)
-        if name in tasking.TOOLS:
-            return await self.tasks.call(name, asked)
+    async def _call(self, name: str, arguments: dict[str, Any], asked: AskOffer, telling: _Said) -> Outcome:
         match name:
             case "test_tool_with_logging" | "test_logging_tool":
-                return await self._log(asked)
+                return await _log(telling)
             case "test_tool_with_progress":
-                return await self._progress(asked)
+                return await _progress(telling)
             case "test_trigger_tool_change" | "test_trigger_prompt_change":
                 return await self._change()
             case "test_missing_capability":
                 return _sampling(asked)
+            case _ if name in tasking.TOOLS:
+                return await self.tasks.call(name, asked)
             case _:
-                return asking.ask(name, asked)
-
-    async def _log(self, asked: AskOffer) -> ToolResult:
-        for line in ("Tool execution started", "Tool processing data", "Tool execution completed"):
-            if asked.log is not None:
-                event = OFFER_LOGGED.at(replica=asked.log.replica)
-                await self.bus.tell(event, Logged(token=asked.log.token, level=LogLevel.INFO, data=line))
-            await anyio.sleep(PAUSE_S)
-        return said("Logged.")
-
-    async def _progress(self, asked: AskOffer) -> ToolResult:
-        for done in (0, 50, 100):
-            if asked.watch is not None:
-                told = Progress(token=asked.watch.token, done=done, total=100, message=f"{done} of 100")
-                await self.bus.tell(PROGRESS.at(replica=asked.watch.replica), told)
-            await anyio.sleep(PAUSE_S)
-        return said("Done.")
+                return TOOLS[name](arguments) if name in TOOLS else asking.ask(name, asked)
 
     async def _change(self) -> ToolResult:
         self.turn += 1
@@ -131,11 +111,50 @@ class Fixture:
         return said(f"Turn {self.turn}")
 
 
+@dataclass
+class _Said:
+    """Says things to whoever watches, and counts them."""
+
+    bus: Bus
+    watch: Watch | None
+    count: int = 0
+
+    async def say(self, says: LogLine | Step) -> None:
+        if self.watch is not None:
+            self.count += 1
+            event = OFFER_SAID.at(replica=self.watch.replica)
+            await self.bus.tell(event, Said(token=self.watch.token, says=says))
+
+
+async def _log(telling: _Said) -> ToolResult:
+    for line in ("Tool execution started", "Tool processing data", "Tool execution completed"):
+        await telling.say(LogLine(level=LogLevel.INFO, data=line))
+        await anyio.sleep(PAUSE_S)
+    return said("Logged.")
+
+
+async def _progress(telling: _Said) -> ToolResult:
+    for done in (0, 50, 100):
+        await telling.say(Step(done=done, total=100, message=f"{done} of 100"))
+        await anyio.sleep(PAUSE_S)
+    return said("Done.")
+
+
 def _sampling(asked: AskOffer) -> ToolResult | Refused:
     if "sampling" in asked.capabilities:
         return said("The client can sample.")
-    needed = {"requiredCapabilities": {"sampling": {}}}
+    needed: dict[str, Any] = {"requiredCapabilities": {"sampling": {}}}
     return Refused(code=-32021, message="The client cannot sample", data=needed)
+
+
+def _read_or_filled(do: ReadResource | GetPrompt | Complete, asked: AskOffer) -> Outcome:
+    match do:
+        case ReadResource(uri=uri):
+            return _read(uri)
+        case GetPrompt(name=name, arguments=filled):
+            return _prompt(name, filled, asked)
+        case Complete(value=value):
+            return Completion(values=tuple(f"{value}{end}" for end in ("is", "k", "ty")), total=3)
 
 
 def _read(uri: str) -> Contents:

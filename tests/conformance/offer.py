@@ -78,9 +78,7 @@ TOOLS = (
     OfferedTool(
         name="test_sampling", description="Ask the client's model", input_schema=_object(("prompt",), prompt=_TEXT)
     ),
-    OfferedTool(
-        name="test_elicitation", description="Ask the user", input_schema=_object(("message",), message=_TEXT)
-    ),
+    OfferedTool(name="test_elicitation", description="Ask the user", input_schema=_object(("message",), message=_TEXT)),
     OfferedTool(
         name="test_custom_header",
         description="Takes an argument that stands in a header, too",
@@ -121,7 +119,10 @@ RESOURCES = (
 
 TEMPLATES = (
     OfferedTemplate(
-        uri_template="test://template/{id}/data", name="By id", description="Data by an id", mime_type="application/json"
+        uri_template="test://template/{id}/data",
+        name="By id",
+        description="Data by an id",
+        mime_type="application/json",
     ),
 )
 

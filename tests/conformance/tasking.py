@@ -199,7 +199,7 @@ async def _ask_twice(task: Running) -> ToolResult:
 
 async def _greet(answer: dict[str, Any]) -> ToolResult:
     await anyio.sleep(0.2)
-    return said(f"Hello, {(answer.get('content') or {}).get('name')}!")
+    return said(f"Hello! You said: {answer}")
 
 
 _JOBS: dict[str, Work] = {"failing_job": _fail, "protocol_error_job": _break, "multi_input": _ask_twice}

@@ -8,14 +8,11 @@ from typing import Any
 
 from protocol.offers import Audio, Block, Embedded, Picture, ResourceContents, Text, ToolResult
 
-PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
-)
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 """A picture of one pixel."""
 
-SILENCE = base64.b64encode(
-    b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x00\x00\x00\x00"
-).decode()
+_HEADER = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0data\0\0\0\0"
+SILENCE = base64.b64encode(_HEADER).decode()
 """A sound of no length."""
 
 _PICTURE = Picture(data=PIXEL, mime_type="image/png")

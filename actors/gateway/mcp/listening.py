@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import anyio
+import msgspec
 from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
@@ -132,8 +133,8 @@ class Listening:
 
     def _wish(self, context: Context, asked: SubscriptionFilter) -> Wish:
         more: dict[str, Any] = asked.model_extra or {}
-        ids: Any = more.get(_TASK_IDS) if knows_tasks(context) else None
-        handles = [one for one in _list(ids) if isinstance(one, str)]
+        ids = more.get(_TASK_IDS) if knows_tasks(context) else None
+        handles = _strings(ids)
         resources = asked.resource_subscriptions or []
         if len(handles) + len(resources) > MAX_WANTED:
             raise MCPError(INTERNAL_ERROR, f"More than {MAX_WANTED} tasks and resources are listened for")
@@ -145,5 +146,8 @@ class Listening:
         await context.session.send_notification(notice, related_request_id=context.request_id)
 
 
-def _list(given: object) -> list[Any]:
-    return cast("list[Any]", given) if isinstance(given, list) else []
+def _strings(given: object) -> list[str]:
+    try:
+        return msgspec.convert(given, list[str])
+    except msgspec.ValidationError:
+        return []

@@ -14,12 +14,10 @@ from actors.gateway.asking import Desk
 from actors.gateway.mcp import inputs
 from actors.gateway.mcp.clients import Context, declared, is_modern, need_answers
 from actors.gateway.mcp.handles import Handles
-from actors.gateway.mcp.lines import lines_of
 from actors.gateway.mcp.offers import Offers
+from actors.gateway.mcp.sayings import hearing
 from actors.gateway.mcp.written import Wire, input_required, refusal
-from actors.gateway.watching import watch
 from protocol.offers import AskOffer, InputRequired, OfferAnswer, Outcome, Refused, Wanted
-from protocol.progress import Watch
 from protocol.subjects import OFFERED
 
 MAX_ROUNDS = 10
@@ -55,9 +53,15 @@ class Shop:
         question = AskOffer(
             do=do, caller=caller().name, capabilities=declared(context), responses=_given(params), state=_state(params)
         )
-        async with lines_of(self.offers, self.desk.watchers.replica, context) as log:
+        async with hearing(self.offers, self.desk.watchers.replica, context) as ear:
+            question = msgspec.structs.replace(question, watch=ear.watch)
+            said = 0
             for _ in range(MAX_ROUNDS):
-                came = await self._once(actor, question, log, timeout_ms)
+                answer = await self._once(actor, question, timeout_ms)
+                came, said = answer.came, said + answer.said
+                await ear.until(said)
+                if isinstance(came, Refused):
+                    raise refusal(came)
                 if not isinstance(came, InputRequired):
                     return came
                 if is_modern(context):
@@ -67,14 +71,9 @@ class Shop:
                 question = msgspec.structs.replace(question, responses=responses, state=came.state)
         raise MCPError(INTERNAL_ERROR, f"This was not done after {MAX_ROUNDS} rounds of questions")
 
-    async def _once(self, actor: str, question: AskOffer, log: Watch | None, timeout_ms: int) -> Outcome:
-        asked = msgspec.structs.replace(question, watch=watch(), log=log)
-        answer: OfferAnswer = await self.desk.bus.call(
-            OFFERED.at(actor=actor), asked, timeout_ms=timeout_ms, wait_ms=self.desk.grace_ms
-        )
-        if isinstance(answer.came, Refused):
-            raise refusal(answer.came)
-        return answer.came
+    async def _once(self, actor: str, question: AskOffer, timeout_ms: int) -> OfferAnswer:
+        call = OFFERED.at(actor=actor)
+        return await self.desk.bus.call(call, question, timeout_ms=timeout_ms, wait_ms=self.desk.grace_ms)
 
 
 def unexpected(came: Outcome) -> MCPError:

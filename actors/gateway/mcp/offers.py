@@ -16,7 +16,7 @@ from bus.table import Table
 from bus.transport import Entry
 from protocol.codec import Decoder, MalformedError
 from protocol.faults import Code, FaultError, fault
-from protocol.offers import OFFER_TTL_MS, Logged, Offer, OfferNews, ResourceUpdated, TaskChanged
+from protocol.offers import OFFER_TTL_MS, Offer, OfferNews, ResourceUpdated, Said, TaskChanged
 from protocol.subjects import OFFERS, Bucket
 
 log = structlog.stdlib.get_logger()
@@ -77,7 +77,7 @@ class Offers:
     _taken: frozenset[str] = field(default_factory=frozenset[str], init=False)
     _known: dict[str, _Known] = field(default_factory=dict[str, _Known], init=False)
     _waiting: list[Callable[[News], None]] = field(default_factory=list[Callable[[News], None]], init=False)
-    _logs: dict[str, Callable[[Logged], None]] = field(default_factory=dict[str, Callable[[Logged], None]], init=False)
+    _ears: dict[str, Callable[[Said], None]] = field(default_factory=dict[str, Callable[[Said], None]], init=False)
 
     @asynccontextmanager
     async def kept(self, bus: Tables) -> AsyncGenerator[None]:
@@ -99,11 +99,11 @@ class Offers:
         """Pass on what an offering actor has told."""
         self._pass_on(news.news)
 
-    async def say(self, line: Logged) -> None:
-        """Pass on a line of a log to whoever asked for that work here; nobody may be waiting any more."""
-        heard = self._logs.get(line.token)
+    async def say(self, said: Said) -> None:
+        """Pass on what is said of work to whoever asked for it here; nobody may be waiting any more."""
+        heard = self._ears.get(said.token)
         if heard is not None:
-            heard(line)
+            heard(said)
 
     @contextmanager
     def waiting(self, heard: Callable[[News], None]) -> Generator[None]:
@@ -115,13 +115,13 @@ class Offers:
             self._waiting.remove(heard)
 
     @contextmanager
-    def logging(self, token: str, heard: Callable[[Logged], None]) -> Generator[None]:
-        """Have `heard` called with the lines of the log of one piece of work while the block lasts."""
-        self._logs[token] = heard
+    def hearing(self, token: str, heard: Callable[[Said], None]) -> Generator[None]:
+        """Have `heard` called with what is said of one piece of work while the block lasts; it must not fail."""
+        self._ears[token] = heard
         try:
             yield
         finally:
-            del self._logs[token]
+            del self._ears[token]
 
     # -- the bus -----------------------------------------------------------------------------------------------------
 

@@ -39,11 +39,11 @@ from actors.gateway.mcp import announce, calling, offered, prompts, resources
 from actors.gateway.mcp.clients import Context
 from actors.gateway.mcp.handles import Handles, StateCodec, handles
 from actors.gateway.mcp.identity import ICON, INSTRUCTIONS, NAME, TITLE
-from actors.gateway.mcp.lines import set_level
 from actors.gateway.mcp.listening import Listening
 from actors.gateway.mcp.offered import visible
 from actors.gateway.mcp.offering import Shop
 from actors.gateway.mcp.offers import Offers
+from actors.gateway.mcp.sayings import set_level
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tasks import add_tasks
 from actors.gateway.mcp.tool import ToolEntry

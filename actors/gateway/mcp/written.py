@@ -47,7 +47,12 @@ def failed(told: Fault) -> Wire:
     """Write a fault so that the model can read it."""
     error = to_error(told)
     content = [{"type": "text", "text": error_text(error)}]
-    return {"resultType": "complete", "content": content, "structuredContent": msgspec.to_builtins(error), "isError": True}
+    return {
+        "resultType": "complete",
+        "content": content,
+        "structuredContent": msgspec.to_builtins(error),
+        "isError": True,
+    }
 
 
 def protocol_error(told: Fault) -> MCPError:
