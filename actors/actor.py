@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from actors.settings import Settings
 from bus import Bus
-from bus.permissions import Grant, grant, micro_name
+from bus.permissions import Grant, client, grant, micro_name
 from protocol import subjects
 from protocol.lifecycle import Absence, WhyAbsent
 from protocol.subjects import Bucket, Call, Event, Objects, Subject
@@ -92,6 +92,12 @@ def grant_of(actor: type[Actor]) -> Grant:
     """Tell what an actor may publish and subscribe."""
     answers = [handler.subject for handler in handlers(actor)]
     return grant(actor.name, [*answers, why_absent(actor)], actor.makes, actor.buckets, actor.stores)
+
+
+def grant_like(name: str, actor: type[Actor]) -> Grant:
+    """Tell what a participant may publish and subscribe who does what an actor does, but answers nobody."""
+    hears = [handler.subject for handler in handlers(actor) if isinstance(handler.subject, Event)]
+    return client(name, hears, actor.makes, [bucket for bucket in actor.buckets if not bucket.sealed], actor.stores)
 
 
 def why_absent(actor: type[Actor]) -> Call[WhyAbsent, Absence]:

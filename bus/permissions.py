@@ -89,12 +89,7 @@ def grant(
     publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_storing(CLAIMS)]
     name = micro_name(actor)
     subscribe = [f"{INBOX}.{name}.>", REPLICA_GONE.wildcard, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
-    for subject in makes:
-        publish.append(subject.wildcard)
-        if isinstance(subject, Call):
-            publish.append(cancel_subject(subject.wildcard))
-        if isinstance(subject, Work):
-            publish.append(f"$JS.API.STREAM.INFO.{stream_name(subject)}")
+    publish += _asking(makes)
     for subject in answers:
         if isinstance(subject, Work):
             publish += _taking(stream_name(subject))
@@ -109,8 +104,25 @@ def grant(
     return Grant(tuple(publish), tuple(subscribe))
 
 
+def client(
+    name: str,
+    hears: Iterable[Subject[Any]],
+    makes: Iterable[Subject[Any]],
+    watches: Iterable[Bucket[Any]] = (),
+    stores: Iterable[Objects] = (),
+) -> Grant:
+    """Work out the grant of somebody who asks as an actor does, and answers nothing: it reads the tables it watches."""
+    publish = ["$SRV.STATS", *_storing(CLAIMS), *_asking(makes)]
+    for bucket in watches:
+        publish += _watching(bucket.name)
+    for store in stores:
+        publish += _storing(store.name)
+    subscribe = [f"{INBOX}.{micro_name(name)}.>", REPLICA_GONE.wildcard, *(subject.wildcard for subject in hears)]
+    return Grant(tuple(publish), tuple(subscribe), answers=False)
+
+
 def onlooker() -> Grant:
-    """Give the grant of the command line, and of MCP over stdio: it may ask for pages, look after logins, and listen.
+    """Give the grant of the command line: it may ask for pages, look after logins, and listen to everything.
 
     It may also fetch the pictures and downloads that came of its asking, and no more.
     """
@@ -121,6 +133,17 @@ def onlooker() -> Grant:
         (">",),
         answers=False,
     )
+
+
+def _asking(makes: Iterable[Subject[Any]]) -> list[str]:
+    publish: list[str] = []
+    for subject in makes:
+        publish.append(subject.wildcard)
+        if isinstance(subject, Call):
+            publish.append(cancel_subject(subject.wildcard))
+        if isinstance(subject, Work):
+            publish.append(f"$JS.API.STREAM.INFO.{stream_name(subject)}")
+    return publish
 
 
 def _taking(stream: str) -> list[str]:

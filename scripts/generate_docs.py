@@ -16,8 +16,8 @@ import msgspec
 from msgspec import NODEFAULT
 from msgspec import inspect as types
 
-from actors.actor import grant_of, handlers
-from actors.registry import kinds
+from actors.actor import grant_like, grant_of, handlers
+from actors.registry import GATEWAY, kinds
 from bus.nats.server import users_block
 from bus.permissions import EVERYTHING, onlooker
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
@@ -131,6 +131,7 @@ def _subject_row(
 def permissions_page() -> str:
     """Tell what each actor may say and hear, as nats-server reads it."""
     users = {"supervisor": ("U...", EVERYTHING), "onlooker": ("U...", onlooker())}
+    users |= {"stdio": ("U...", grant_like("stdio", kinds()[GATEWAY]))}
     users |= {name: ("U...", grant_of(kind)) for name, kind in kinds().items()}
     return markdown.page("Permissions", [PERMISSIONS_TEXT, f"```text\n{users_block(users)}\n```"])
 

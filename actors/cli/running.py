@@ -42,8 +42,8 @@ def key_of(settings: Settings, ready: Ready) -> str:
 
 
 @asynccontextmanager
-async def connected(loaded: Loaded) -> AsyncGenerator[Bus, None]:
-    """Join the bus of the running system.
+async def connected(loaded: Loaded, *, stdio: bool = False) -> AsyncGenerator[Bus, None]:
+    """Join the bus of the running system, to look and ask or to speak MCP over stdio.
 
     Raises:
         NotRunningError: there is none, or it cannot be reached.
@@ -53,7 +53,7 @@ async def connected(loaded: Loaded) -> AsyncGenerator[Bus, None]:
     settings = quiet(loaded)
     async with AsyncExitStack() as stack:
         try:
-            bus = await stack.enter_async_context(connect(settings))
+            bus = await stack.enter_async_context(connect(settings, stdio=stdio))
         except Exception as error:
             if not _is_absence(error):
                 raise
@@ -71,10 +71,10 @@ async def private(loaded: Loaded) -> AsyncGenerator[Bus, None]:
 
 
 @asynccontextmanager
-async def connected_or_private(loaded: Loaded) -> AsyncGenerator[Bus, None]:
+async def connected_or_private(loaded: Loaded, *, stdio: bool = False) -> AsyncGenerator[Bus, None]:
     """Join the bus of the running system, or else of a private one."""
     there_is_one = loaded.settings.nats_url or read_ready(loaded.settings.data_dir)
-    async with connected(loaded) if there_is_one else private(loaded) as bus:
+    async with connected(loaded, stdio=stdio) if there_is_one else private(loaded) as bus:
         yield bus
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import Any
+
 from actors.gateway.mcp.offers import Offers
 from actors.gateway.mcp.questions import Questions
 from actors.gateway.mcp.underway import Underway
 from actors.gateway.watching import Watchers
+from protocol.subjects import OFFER_NEWS, OFFER_SAID, PROGRESS, Event
 
 
 class Here:
@@ -18,3 +22,12 @@ class Here:
         self.questions = Questions(replica)
         self.underway = Underway()
         self.offers = Offers()
+
+    @property
+    def events(self) -> tuple[tuple[Event[Any], Callable[[Any], Awaitable[None]]], ...]:
+        """Give what is told to whoever speaks MCP, and who hears it."""
+        return (
+            (PROGRESS, self.watchers.heard),
+            (OFFER_SAID, self.offers.say),
+            (OFFER_NEWS, self.offers.tell),
+        )

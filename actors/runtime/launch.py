@@ -23,7 +23,7 @@ from actors.runtime.ports import listen
 from actors.runtime.replica import VERSION, replica_main
 from actors.runtime.rundir import claimed, read_ready, ready_path, write_ready
 from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
-from actors.runtime.system import ONLOOKER, Plan, System, running
+from actors.runtime.system import ONLOOKER, STDIO, Plan, System, running
 from actors.settings import Settings, key_file, resolve_api_key, resolve_vault_key
 from bus import Bus, TransportError, logs
 from bus.nats import keys
@@ -117,8 +117,8 @@ def _announce(system: System, ready_file: Path | None, *, show_key: bool) -> Non
 
 
 @asynccontextmanager
-async def connect(settings: Settings) -> AsyncGenerator[Bus]:
-    """Give the bus of the system that runs in this data folder (or at `nats_url`), as an onlooker.
+async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[Bus]:
+    """Give the bus of the system that runs in this data folder (or at `nats_url`), as an onlooker or for MCP on stdio.
 
     Raises:
         FaultError: INTERNAL_UNAVAILABLE, when none runs.
@@ -128,10 +128,11 @@ async def connect(settings: Settings) -> AsyncGenerator[Bus]:
     if not url:
         message = f"No Weft runs in {settings.data_dir}; start one with: weft up"
         raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, message))
-    key = None if settings.nats_url else keys.derived(resolve_api_key(settings), keys.ONLOOKER)
+    name, purpose = (STDIO, keys.STDIO) if stdio else (ONLOOKER, keys.ONLOOKER)
+    key = None if settings.nats_url else keys.derived(resolve_api_key(settings), purpose)
     try:
-        async with connect_nats(url, ONLOOKER, key) as transport:
-            bus = Bus(transport, ONLOOKER, token_hex(6), VERSION)
+        async with connect_nats(url, name, key) as transport:
+            bus = Bus(transport, name, token_hex(6), VERSION)
             async with bus.running():
                 yield bus
     except TransportError as error:

@@ -15,8 +15,8 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
-from actors.actor import Actor, grant_of, handlers
-from actors.registry import ACTORS, GATEWAY
+from actors.actor import Actor, grant_like, grant_of, handlers
+from actors.registry import ACTORS, GATEWAY, kinds
 from actors.runtime.natsserver import NatsServer
 from actors.runtime.ports import listen
 from actors.runtime.replica import VERSION, ReplicaSpec
@@ -35,6 +35,8 @@ from protocol.faults import Code, FaultError, fault
 
 SUPERVISOR = "supervisor"
 ONLOOKER = "onlooker"
+STDIO = "stdio"
+"""Those who speak MCP over stdio: they ask what a gateway asks, for a client of their own."""
 
 START_TIMEOUT_S = 60.0
 
@@ -58,11 +60,13 @@ class Plan:
         return self.secrets[participant]
 
     def users(self) -> dict[str, tuple[str, Grant]]:
-        """Everybody who may speak on our own NATS: the actors, the supervisor, and the command line."""
+        """Everybody who may speak on our own NATS: the actors, the supervisor, the command line and MCP over stdio."""
         grants = {SUPERVISOR: EVERYTHING, **{name: grant_of(kind) for name, kind in self.kinds.items()}}
         users = {name: (key.public, allowed) for name, allowed in grants.items() if (key := self.key(name))}
         if self.settings.api_key:
             users[ONLOOKER] = (keys.derived(self.settings.api_key, keys.ONLOOKER).public, onlooker())
+            stdio = grant_like(STDIO, kinds((GATEWAY,))[GATEWAY])
+            users[STDIO] = (keys.derived(self.settings.api_key, keys.STDIO).public, stdio)
         return users
 
 

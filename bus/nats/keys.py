@@ -11,6 +11,7 @@ import nkeys
 from nkeys import PREFIX_BYTE_USER
 
 ONLOOKER = "weft nats onlooker"
+STDIO = "weft nats stdio"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from actors.actor import Actor, Handler, grant_of, handlers, handles, hears
+from actors.actor import Actor, Handler, grant_like, grant_of, handlers, handles, hears
 from actors.registry import ACTORS, kinds
 from bus.permissions import grant
 from protocol.browse import RenderTier
@@ -80,6 +80,27 @@ def test_it_may_do_what_it_declares_and_nothing_else() -> None:
     assert allowed.may_subscribe("verify.page")
     assert not allowed.may_publish("verify.page")
     assert not allowed.may_subscribe("web.fetch.intelligence")
+
+
+def test_who_is_like_it_asks_the_same_and_answers_nobody() -> None:
+    allowed = grant_like("stdio", Weaver)
+
+    assert all(allowed.may_publish(subject) for subject in ("web.browse", "cancel.web.browse", "events.web.browsed"))
+    assert allowed.may_subscribe("events.actor.gone")
+    assert allowed.may_subscribe("_INBOX.stdio.>")
+    assert allowed.may_publish("$JS.API.DIRECT.GET.KV_places")
+    assert not allowed.may_publish("$KV.places.key")
+    assert not allowed.may_subscribe("verify.page")
+    assert not allowed.may_subscribe(">")
+    assert not allowed.may_publish("events.actor.gone")
+    assert not allowed.answers
+
+
+def test_who_speaks_mcp_over_stdio_gets_no_secret() -> None:
+    allowed = grant_like("stdio", kinds(("gateway",))["gateway"])
+
+    assert allowed.may_publish("browser.ask")
+    assert not allowed.may_publish("$JS.API.DIRECT.GET.KV_keys")
 
 
 # -- all of them ---------------------------------------------------------------------------------------------------

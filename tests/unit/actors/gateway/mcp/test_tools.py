@@ -247,7 +247,7 @@ async def test_a_client_that_closes_the_response_ends_the_call(version: str) -> 
 PROGRAM = """
 import sys, anyio
 from actors.gateway.mcp.stdio import serve_stdio
-from actors.gateway.watching import Watchers
+from actors.gateway.here import Here
 from tests.unit.actors.gateway_data import FakeBus, browsed, settings
 
 class Noisy(FakeBus):
@@ -255,7 +255,7 @@ class Noisy(FakeBus):
         print("this is no protocol", flush=True)
         return await super().call(*arguments, **options)
 
-anyio.run(serve_stdio, Noisy(browsed()), settings(), Watchers("here"))
+anyio.run(serve_stdio, Noisy(browsed()), settings(), Here("here"))
 """
 
 
