@@ -16,6 +16,7 @@ from bus import logs
 from tests.bench import (
     browse,
     containment,
+    edge,
     extraction,
     failure,
     hop,
@@ -39,6 +40,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "ladder": ladder.measure,
     "containment": containment.measure,
     "sessions": sessions.measure,
+    "edge": edge.measure,
 }
 
 EXTRACTION = "extraction"
