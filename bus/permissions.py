@@ -11,6 +11,7 @@ from protocol.subjects import (
     BROWSE,
     BROWSER,
     CAPTURES,
+    DOMAIN,
     OFFERED,
     OFFERS,
     REPLICA_GONE,
@@ -126,7 +127,7 @@ def onlooker() -> Grant:
 
     It may also fetch the pictures and downloads that came of its asking, and no more.
     """
-    asked = (BROWSE, BROWSER, OFFERED, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
+    asked = (BROWSE, BROWSER, DOMAIN, OFFERED, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
     asks = [subject for call in asked for subject in (call.wildcard, cancel_subject(call.wildcard))]
     return Grant(
         (*asks, "$SRV.>", *_storing(CLAIMS), *_storing(CAPTURES.name), *_watching(OFFERS.name)),

@@ -158,7 +158,7 @@ async def take_along(visitor: Visitor, ids: dict[str, str]) -> None:
     listed = await visitor.answer("get_downloads")
     (link,) = (content for content in listed.content if isinstance(content, ResourceLink))
     read = await visitor.client.read_resource(link.uri)
-    assert (link.name, link.size) == ("prices.csv", 9)
+    assert (link.size, "prices.csv" in text_of(listed)) == (9, True)
     assert [getattr(one, "blob", None) for one in read.contents] == ["bG9vbSwxMDAK"]
 
 

@@ -7,6 +7,7 @@ import mimetypes
 import secrets
 from collections.abc import Sequence
 
+import msgspec
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INTERNAL_ERROR,
@@ -20,6 +21,7 @@ from mcp.types import (
 from actors.gateway.access.caller import Scope, require
 from actors.gateway.asking import Desk, browse
 from actors.gateway.mcp.tool import Link
+from actors.gateway.rest.domains import DomainRequest, know
 from actors.gateway.translate import error_text, result_text, to_error
 from protocol.browse import BrowseOptions, Freshness
 from protocol.faults import Category, Fault, FaultError
@@ -28,7 +30,9 @@ from protocol.subjects import CAPTURES
 
 PAGE = "weft://page/"
 CAPTURE = "weft://captures/"
+DOMAIN = "weft://domains/"
 MARKDOWN = "text/markdown"
+JSON = "application/json"
 
 MAX_PAGE_CHARS = 400_000
 MAX_CAPTURE_BYTES = 10_000_000
@@ -49,19 +53,26 @@ TEMPLATES: Sequence[ResourceTemplate] = (
         title="Screenshot or download",
         description="A screenshot, PDF or download that a tool has named, for a day.",
     ),
+    ResourceTemplate(
+        uri_template=DOMAIN + "{domain}",
+        name="domain",
+        title="What is known of a domain",
+        description="Which tiers worked for a domain, its pace, its robots.txt and the APIs behind its pages, as JSON.",
+        mime_type=JSON,
+    ),
 )
 
 _OPTIONS = BrowseOptions(freshness_requirement=Freshness.CACHED, max_chars=MAX_PAGE_CHARS)
 
 
-def page_link(url: str, title: str) -> Link:
-    """Point at a whole page."""
-    return Link(PAGE + url, title or url, MARKDOWN)
+def page_link(url: str) -> Link:
+    """Point at a whole page, by the address that the client knows; what the page calls itself has no place here."""
+    return Link(PAGE + url, "The whole page", MARKDOWN)
 
 
 def capture_link(captured: Captured) -> Link:
-    """Point at what was captured of a page."""
-    return Link(CAPTURE + captured.name, captured.file_name or captured.name, captured.media_type, captured.size)
+    """Point at what was captured of a page, by the name that we gave it."""
+    return Link(CAPTURE + captured.name, captured.name, captured.media_type, captured.size)
 
 
 async def read_resource(desk: Desk, uri: str) -> ReadResourceResult:
@@ -70,20 +81,19 @@ async def read_resource(desk: Desk, uri: str) -> ReadResourceResult:
     Raises:
         MCPError: INVALID_PARAMS where there is none, INTERNAL_ERROR where it cannot be had now; `data` says why.
     """
-    if uri.startswith(PAGE):
-        return await _page(desk, uri)
-    if uri.startswith(CAPTURE):
-        return await _capture(desk, uri)
+    for prefix, read in ((PAGE, _page), (CAPTURE, _capture), (DOMAIN, _domain)):
+        if uri.startswith(prefix):
+            try:
+                require(Scope.BROWSE)
+                return await read(desk, uri)
+            except FaultError as error:
+                raise _failed(uri, error.fault) from None
     raise _not_found(uri)
 
 
 async def _page(desk: Desk, uri: str) -> ReadResourceResult:
-    try:
-        require(Scope.BROWSE)
-        page = BrowsePage(url=uri.removeprefix(PAGE), options=_OPTIONS)
-        result = await browse(desk.bus, page, desk.grace_ms, for_model=True)
-    except FaultError as error:
-        raise _failed(uri, error.fault) from None
+    page = BrowsePage(url=uri.removeprefix(PAGE), options=_OPTIONS)
+    result = await browse(desk.bus, page, desk.grace_ms, for_model=True)
     text = result_text(result, secrets.token_hex(BOUNDARY_BYTES))
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
 
@@ -92,10 +102,7 @@ async def _capture(desk: Desk, uri: str) -> ReadResourceResult:
     """Give bytes that were captured; whoever knows the name, of 128 random bits, was told it."""
     name = uri.removeprefix(CAPTURE)
     try:
-        require(Scope.BROWSE)
         data = await (await desk.bus.objects(CAPTURES)).get(name)
-    except FaultError as error:
-        raise _failed(uri, error.fault) from None
     except (KeyError, ValueError):
         raise _not_found(uri) from None
     if len(data) > MAX_CAPTURE_BYTES:
@@ -104,6 +111,15 @@ async def _capture(desk: Desk, uri: str) -> ReadResourceResult:
     kind = media_type(name)
     blob = base64.b64encode(data).decode()
     return ReadResourceResult(contents=[BlobResourceContents(uri=uri, mime_type=kind, blob=blob)])
+
+
+async def _domain(desk: Desk, uri: str) -> ReadResourceResult:
+    try:
+        asked = msgspec.convert({"domain": uri.removeprefix(DOMAIN)}, DomainRequest)
+    except msgspec.ValidationError:
+        raise _not_found(uri) from None
+    text = msgspec.json.encode(await know(desk, asked)).decode()
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=JSON, text=text)])
 
 
 def media_type(name: str) -> str:

@@ -150,7 +150,7 @@ class Methods:
         return await offered.complete(self.shop, context, params)
 
     def _reader(self, uri: str) -> str | None:
-        own = uri.startswith((resources.PAGE, resources.CAPTURE))
+        own = uri.startswith((resources.PAGE, resources.CAPTURE, resources.DOMAIN))
         return None if own else visible(self.shop).reader(uri)
 
 

@@ -6,9 +6,10 @@ import secrets
 from typing import Annotated
 
 from mcp.types import ToolAnnotations
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from actors.gateway.asking import Desk, browse
+from actors.gateway.mcp.resources import page_link
 from actors.gateway.mcp.tool import Answer, ToolEntry
 from actors.gateway.translate import result_text
 from protocol.browse import BrowseOptions, BrowseResult
@@ -26,7 +27,9 @@ class BrowseArguments(BrowseOptions, frozen=True, kw_only=True):
 async def _browse(desk: Desk, asked: BrowseArguments) -> Answer:
     options = BrowseOptions(**{name: getattr(asked, name) for name in BrowseOptions.__struct_fields__})
     result = await browse(desk.bus, BrowsePage(url=asked.url, options=options), desk.grace_ms, for_model=True)
-    return Answer(result_text(result, secrets.token_hex(BOUNDARY_BYTES)), result)
+    text = result_text(result, secrets.token_hex(BOUNDARY_BYTES))
+    is_part = result.content.cursor is not UNSET and options.session_profile is None
+    return Answer(text, result, links=(page_link(asked.url),) if is_part else ())
 
 
 BROWSE = ToolEntry(

@@ -6,6 +6,7 @@ import base64
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
@@ -14,9 +15,10 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, BlobResourceContents, Text
 from actors.gateway.access.caller import EVERY_SCOPE, Caller, Scope, called_by
 from actors.gateway.asking import Desk
 from actors.gateway.mcp import resources
-from actors.gateway.mcp.resources import CAPTURE, PAGE, capture_link
+from actors.gateway.mcp.resources import CAPTURE, DOMAIN, PAGE, capture_link
 from actors.gateway.mcp.server import make_server
-from protocol.browse import Freshness
+from protocol.browse import Freshness, RenderTier
+from protocol.domains import DomainKnowledge
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage, Captured
 from tests.unit.actors.gateway_data import FakeBus, browsed
@@ -43,7 +45,11 @@ async def test_the_forms_of_their_addresses_are_listed() -> None:
     async with connected(FakeBus()) as client:
         templates = (await client.list_resource_templates()).resource_templates
 
-    assert [one.uri_template for one in templates][:2] == ["weft://page/{+url}", "weft://captures/{name}"]
+    assert [one.uri_template for one in templates] == [
+        "weft://page/{+url}",
+        "weft://captures/{name}",
+        "weft://domains/{domain}",
+    ]
     assert all(one.title and one.description for one in templates)
 
 
@@ -75,7 +81,16 @@ async def test_a_capture_is_given_as_it_was_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    "uri", [CAPTURE + NAME, CAPTURE, CAPTURE + "x" * 600, "weft://nothing/here", "https://example.com/", "file:///etc"]
+    "uri",
+    [
+        DOMAIN + "no host",
+        CAPTURE + NAME,
+        CAPTURE,
+        CAPTURE + "x" * 600,
+        "weft://nothing/here",
+        "https://example.com/",
+        "file:///etc",
+    ],
 )
 async def test_what_there_is_not_is_an_error_of_the_protocol(uri: str) -> None:
     error = await failure(FakeBus(), uri)
@@ -105,7 +120,20 @@ async def test_why_a_page_is_not_to_be_had_is_told(code: Code, told: int) -> Non
     assert (error.code, error.error.data) == (told, {"uri": PAGE + URL, "code": code.value})
 
 
-@pytest.mark.parametrize("uri", [PAGE + URL, CAPTURE + NAME])
+async def test_what_is_known_of_a_domain_is_told() -> None:
+    known = DomainKnowledge(
+        domain="example.com", known=False, start_tier=RenderTier.INTELLIGENCE, start_reason="nothing is known of it"
+    )
+
+    async with connected(FakeBus(known), frozenset({Scope.BROWSE})) as client:
+        (content,) = (await client.read_resource(DOMAIN + "example.com")).contents
+
+    assert isinstance(content, TextResourceContents)
+    assert content.mime_type == "application/json"
+    assert msgspec.json.decode(content.text, type=DomainKnowledge) == known
+
+
+@pytest.mark.parametrize("uri", [PAGE + URL, CAPTURE + NAME, DOMAIN + "example.com"])
 async def test_a_key_without_the_scope_reads_nothing(uri: str) -> None:
     bus = FakeBus(browsed())
     await bus.blobs.put(NAME, b"1234")
