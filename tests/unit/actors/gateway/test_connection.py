@@ -120,11 +120,14 @@ async def test_a_head_that_drips_is_no_excuse() -> None:
             await anyio.sleep(0.01)
 
     answers: list[bytes] = []
-    async with listening(FakeBus()) as weft, await anyio.connect_tcp("127.0.0.1", weft.port) as stream:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(drip, stream)
-            answers.append(await heard(stream))
-            tasks.cancel_scope.cancel()
+    async with (
+        listening(FakeBus()) as weft,
+        await anyio.connect_tcp("127.0.0.1", weft.port) as stream,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(drip, stream)
+        answers.append(await heard(stream))
+        tasks.cancel_scope.cancel()
 
     assert [status_of(answer) for answer in answers] == [408]
 
