@@ -13,6 +13,7 @@ from actors.fetchers.playwright.browser import Context
 from actors.fetchers.playwright.dialogs import Dialogs
 from actors.fetchers.playwright.recording import Recorder
 from actors.fetchers.playwright.tab import Tab, take
+from actors.fetchers.playwright.view import Outline
 
 _CLOSE_S = 3.0
 _POPUP_S = 2.0
@@ -48,6 +49,9 @@ class Awake:
     dialogs: Dialogs = field(default_factory=Dialogs)
     stuck: bool = False
     """Whether it did not answer when it was asked last."""
+
+    before: Outline | None = None
+    """How the page stood before it was handled last."""
 
     _tab: Tab | None = None
     _windows_asked: int = 0

@@ -74,6 +74,10 @@ class Held:
         """Tell where a tab is, or was when it was noted last."""
         return next((self._url(one) for one in self.record.tabs if one.tab == number), NOWHERE)
 
+    def title(self, number: int) -> str:
+        """Tell the title of a tab, as it was noted last."""
+        return next((one.title for one in self.record.tabs if one.tab == number), "")
+
     def awake(self, number: int) -> Awake | None:
         """Give a tab that is open in the browser."""
         return self._awake.get(number)
@@ -159,8 +163,9 @@ class Held:
 
     def entitle(self, number: int, title: str) -> None:
         """Note the title of a tab."""
-        cut = title[:MAX_TITLE_CHARS]
-        tabs = tuple(replace(one, title=cut) if one.tab == number else one for one in self.record.tabs)
+        tabs = tuple(
+            replace(one, title=title[:MAX_TITLE_CHARS]) if one.tab == number else one for one in self.record.tabs
+        )
         self.record = replace(self.record, tabs=tabs)
 
     async def drop(self) -> None:

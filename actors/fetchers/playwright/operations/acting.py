@@ -65,7 +65,7 @@ async def acted(at: Place, do: Callable[[], Awaitable[str]]) -> Acted:
     """
     last_tab, said, before = at.held.record.last_tab, "", None
     with at.awake.dialogs.cutting():
-        before = await view.outline(at.tab)
+        at.awake.before = before = await view.outline(at.tab)
         try:
             said = await do()
         except Error as error:

@@ -35,4 +35,5 @@ async def handle_dialog(means: Means, held: Held, number: int, do: HandleDialog,
     if following is not None:
         return Acted(success=True, tab_id=number, dialog=following)
     at, _ = await at_tab(means, held, number, deadline_s)
-    return await settle(at, before, f"The dialog was {answered.response if answered else 'dismissed'}.")
+    said = f"The dialog was {answered.response if answered else 'dismissed'}."
+    return await settle(at, before, said, awake.before)

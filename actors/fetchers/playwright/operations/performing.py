@@ -52,8 +52,11 @@ from protocol.faults import Code, FaultError
 
 D = TypeVar("D")
 
-_RESERVE_MS = 3_000
+_RESERVE_MS = 4_000
 """A tenth of the time, so much at most, is kept for keeping the session and for the answer."""
+
+_GRACE_S = 1.0
+"""What is beyond the time of an operation until it is cut off: most end by themselves."""
 
 _IN_SESSION: Mapping[type, Callable[[Means, Held, Any], Awaitable[Done]]] = MappingProxyType(
     {
@@ -144,7 +147,7 @@ async def _in_turn(held: Held, number: int, deadline_s: float, work: Callable[[]
     if awake is not None:
         awake.stuck = False
     try:
-        with anyio.fail_after(max(deadline_s - time.monotonic(), 0)):
+        with anyio.fail_after(max(deadline_s - time.monotonic(), 0) + _GRACE_S):
             async with held.turn(number):
                 return await work()
     except TimeoutError as error:

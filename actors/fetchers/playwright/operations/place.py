@@ -88,9 +88,9 @@ class Place:
         """Tell where the tab is."""
         raw = self.tab.page
         url = self.tab.seen.main_url if self.failed() else raw.url
-        title = ""
-        if self.awake.reads and not raw.is_closed():
+        title = self.held.title(self.number)
+        if self.awake.reads:
             with self.awake.dialogs.cutting():
-                title = await self.tab.run(_TITLE, str) or ""
-        self.held.entitle(self.number, title)
-        return PageRef(url=url, title=title[:MAX_TITLE_CHARS])
+                title = (await self.tab.run(_TITLE, str) or "")[:MAX_TITLE_CHARS]
+                self.held.entitle(self.number, title)
+        return PageRef(url=url, title=title)

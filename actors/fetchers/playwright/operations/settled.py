@@ -37,26 +37,28 @@ async def settle(at: Place, last_tab: int, said: str = "", before: view.Outline 
         changed.append(f"Tab {opened[0]} was opened; switch_tab goes there.")
     if at.held.arriving:
         changed.append("A file is being downloaded; get_downloads tells when it is there.")
+    dialog = at.awake.dialogs.pending
+    if dialog is not None:
+        changed.append("A dialog waits for an answer; handle_dialog gives it.")
     page = await _page(at)
     return Acted(
         success=True,
         tab_id=at.number,
         page=page,
         new_tab_created=opened[0] if opened else None,
-        dialog=at.awake.dialogs.pending,
+        dialog=dialog,
         changed=" ".join(one for one in changed if one),
     )
 
 
 async def _rested(at: Place) -> list[str]:
     """Wait, longer where another page is on its way."""
-    ended = await at.tab.settle(FOR_STEP, at.deadline_s)
-    if ended == UNSETTLED and at.awake.seen.leaving:
-        with anyio.move_on_after(_LEAVING_S):
-            while at.awake.seen.leaving:
-                await at.tab.settle(FOR_STEP, at.until(_LEAVING_S))
-        if at.awake.seen.leaving:
-            return ["The next page has not come yet."]
+    until_s = at.until(_LEAVING_S)
+    ended = await at.tab.settle(FOR_STEP, until_s)
+    while ended == UNSETTLED and at.awake.seen.leaving:
+        ended = await at.tab.settle(FOR_STEP, until_s)
+    if at.awake.seen.leaving:
+        return ["The next page has not come yet."]
     if at.failed():
         return [_lost(at)]
     return ["The page still moves."] if ended else []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import anyio
+from playwright.async_api import Error
 
 from actors.fetchers.playwright.held import Held
 from actors.fetchers.playwright.operations.opening import at_tab
@@ -16,6 +18,9 @@ from protocol.browsers.done import Acted, TabCreated, Tabs
 from protocol.browsers.operations import CloseTab, CreateTab, ListTabs, SwitchTab
 from protocol.browsers.pageinfo import PageRef
 from protocol.faults import FaultError
+
+_TITLE_S = 0.5
+"""How long a page may take to tell its title."""
 
 
 def check(do: CreateTab) -> None:
@@ -53,7 +58,10 @@ class Opening:
 
 
 async def list_tabs(_means: Means, held: Held, _do: ListTabs) -> Tabs:
-    """Tell the tabs."""
+    """Tell the tabs, with their titles as they are now where the pages answer."""
+    async with anyio.create_task_group() as tasks:
+        for one in held.tabs:
+            tasks.start_soon(_entitle, held, one.tab)
     active = held.record.active_tab
     return Tabs(active_tab_id=active if active is None or held.has(active) else None, tabs=held.tabs)
 
@@ -73,6 +81,13 @@ async def close_tab(_means: Means, held: Held, do: CloseTab) -> Acted:
     active = held.record.active_tab
     left = "No tab is left." if active is None else f"Tab {active} is the active one now."
     return Acted(success=True, tab_id=do.tab_id, page=None if active is None else _ref(held, active), changed=left)
+
+
+async def _entitle(held: Held, number: int) -> None:
+    awake = held.awake(number)
+    if awake is not None and awake.reads:
+        with anyio.move_on_after(_TITLE_S), suppress(Error), awake.dialogs.cutting():
+            held.entitle(number, await awake.page.title())
 
 
 def _ref(held: Held, number: int) -> PageRef:

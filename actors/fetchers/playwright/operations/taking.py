@@ -19,7 +19,7 @@ from protocol.browsers.operations import MAX_RESULT_CHARS, ExecuteJavascript, Ta
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Screenshot
 
-_SCRIPT_S = 15.0
+_SCRIPT_S = 10.0
 """What a script may take."""
 
 _STOP_S = 1.0
