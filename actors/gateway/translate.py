@@ -210,7 +210,7 @@ def framed_parts(parts: Mapping[str, str], boundary: str) -> str:
     """Frame the words of several pages under labels of ours; no page can pass itself off as the next one."""
     lines: list[str] = []
     for label, inside in parts.items():
-        lines += [f"---- {boundary} {label} ----", inside.replace(boundary, _SCRUBBED)]
+        lines += [f"{boundary} {label}", inside.replace(boundary, _SCRUBBED)]
     return _framed(lines, boundary)
 
 

@@ -26,15 +26,22 @@ from actors.gateway.translate import framed_parts, one_line
 from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, RenderTier, StructuredError
 from protocol.pages import Url
 
-MAX_EXCERPTS_BYTES = 14_000
-"""The words of all pages together: with addresses, titles and errors an answer stays below 20 KB."""
+MAX_TEXT_BYTES = 19_000
+"""What all items together may take of an answer: with what is said of the whole it stays below 20 KB."""
 
 MAX_EXCERPT_BYTES = 4_000
-BOUNDARY_BYTES = 16
+BOUNDARY_BYTES = 8
 
-_MAX_TITLE_CHARS = 80
-_MAX_URL_CHARS = 120
-_MAX_ERROR_CHARS = 80
+_LINE_BYTES = 200
+"""An item without a page."""
+
+_NAME_BYTES = 160
+_NAMES = 6
+"""The share of an item that its address and its title get each is one of so many parts."""
+
+_FRAME_BYTES = 110
+"""What we say of an item with a page, and what sets it apart from the next."""
+
 _MORE = " […]"
 
 
@@ -42,9 +49,9 @@ class BatchArguments(Struct, frozen=True, kw_only=True, rename="camel", forbid_u
     """The pages to read, and how."""
 
     urls: Annotated[tuple[Url, ...], Meta(min_length=1, max_length=MAX_URLS)]
-    options: Annotated[
-        BrowseOptions, Meta(description="As browse takes them.", extra_json_schema={BRIEFLY: True})
-    ] = BrowseOptions()
+    options: Annotated[BrowseOptions, Meta(description="As browse takes them.", extra_json_schema={BRIEFLY: True})] = (
+        BrowseOptions()
+    )
     concurrency: Annotated[int, Meta(ge=1, le=MAX_AT_ONCE)] = DEFAULT_AT_ONCE
 
 
@@ -76,8 +83,7 @@ class Digest(Struct, frozen=True, kw_only=True, rename="camel"):
 
 def digest(result: BatchResult) -> Digest:
     """Shorten a batch to what one answer has room for, the same for every page."""
-    pages = sum(item.result is not UNSET for item in result.items)
-    share = min(MAX_EXCERPTS_BYTES // max(pages, 1), MAX_EXCERPT_BYTES)
+    share = _share(sum(item.result is not UNSET for item in result.items), len(result.items))
     return Digest(items=tuple(_short(item, share) for item in result.items), summary=result.summary)
 
 
@@ -86,30 +92,36 @@ def digest_text(told: Digest, boundary: str) -> str:
     summary = told.summary
     counts = ", ".join(f"{status.value} {getattr(summary, status.value)}" for status in ItemStatus)
     lines = [f"{summary.total} addresses: {counts}. The rest of a page: browse with its url."]
-    lines += [f"{number}. {_line(item)}" for number, item in enumerate(told.items, 1)]
-    pages = {f"page {number}": _page(item) for number, item in enumerate(told.items, 1) if item.excerpt is not UNSET}
+    room = _names(_share(sum(item.excerpt is not UNSET for item in told.items), len(told.items)))
+    lines += [f"{number}. {_line(item, room)}" for number, item in enumerate(told.items, 1)]
+    numbered = enumerate(told.items, 1)
+    pages = {f"page {number}": _page(item, room) for number, item in numbered if item.excerpt is not UNSET}
     return "\n".join([*lines, *([framed_parts(pages, boundary)] if pages else [])])
 
 
-def _line(item: DigestItem) -> str:
+def _share(pages: int, items: int) -> int:
+    """Tell what each item with a page may take, in bytes."""
+    return (MAX_TEXT_BYTES - (items - pages) * _LINE_BYTES) // max(pages, 1)
+
+
+def _names(share: int) -> int:
+    return min(share // _NAMES, _NAME_BYTES)
+
+
+def _line(item: DigestItem, room: int) -> str:
     """Say how an item stands, with the address as the client gave it."""
-    said = f"{_clipped(item.url, _MAX_URL_CHARS)}: {item.status.value}"
+    said = f"{_cut(one_line(item.url), room)}: {item.status.value}"
     if not isinstance(item.same_as, UnsetType):
         return f"{said}, the same as {item.same_as + 1}"
     if not isinstance(item.error, UnsetType):
-        return f"{said}, {item.error.code}: {_clipped(item.error.error, _MAX_ERROR_CHARS)}"
+        return _cut(f"{said}, {item.error.code}: {one_line(item.error.error)}", _LINE_BYTES)
     sure = "" if isinstance(item.confidence, UnsetType) else f", confidence {item.confidence:.2f}"
     return f"{said}{sure}, {item.total_chars} characters"
 
 
-def _page(item: DigestItem) -> str:
-    title, url = _clipped(str(item.title), _MAX_TITLE_CHARS), _clipped(str(item.final_url), _MAX_URL_CHARS)
-    return f"Title: {title}\nURL: {url}\n\n{item.excerpt}"
-
-
-def _clipped(text: str, chars: int) -> str:
-    text = one_line(text)
-    return text if len(text) <= chars else f"{text[: chars - 1]}…"
+def _page(item: DigestItem, room: int) -> str:
+    moved = [f"URL: {_cut(one_line(str(item.final_url)), room)}"] if item.final_url != item.url else []
+    return "\n".join([f"Title: {_cut(one_line(str(item.title)), room)}", *moved, str(item.excerpt)])
 
 
 def _short(item: BatchItem, share: int) -> DigestItem:
@@ -117,6 +129,7 @@ def _short(item: BatchItem, share: int) -> DigestItem:
         return DigestItem(url=item.url, status=item.status, error=item.error, same_as=item.same_as)
     page: BrowseResult = item.result
     markdown, sure = page.content.markdown.strip(), page.field_confidence
+    names = 2 if page.metadata.final_url == item.url else 3
     return DigestItem(
         url=item.url,
         status=item.status,
@@ -124,7 +137,7 @@ def _short(item: BatchItem, share: int) -> DigestItem:
         final_url=page.metadata.final_url,
         tier=page.metadata.tier,
         confidence=UNSET if isinstance(sure, UnsetType) else sure.overall.score,
-        excerpt=_cut(markdown, share),
+        excerpt=_cut(markdown, min(share - names * _names(share) - _FRAME_BYTES, MAX_EXCERPT_BYTES)),
         total_chars=len(markdown),
     )
 
