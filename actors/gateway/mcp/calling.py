@@ -20,6 +20,7 @@ from mcp.types import (
 )
 from msgspec import Struct
 
+from actors.gateway.access import usage
 from actors.gateway.access.caller import require
 from actors.gateway.asking import Desk
 from actors.gateway.mcp.table import TOOLS
@@ -59,6 +60,7 @@ async def call_tool(desk: Desk, params: CallToolRequestParams, context: ServerRe
         else:
             return _result(answer)
         recording.fail(told.code)
+        usage.failed()
         text, data = entry.fail(told, params.name, given)
         return _result(Answer(text, data), is_error=True)
 

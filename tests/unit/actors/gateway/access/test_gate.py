@@ -422,6 +422,22 @@ async def test_what_a_caller_uses_is_counted_and_kept() -> None:
     }
 
 
+@pytest.mark.parametrize("mode", ["auto", "2026-07-28"])
+async def test_a_tool_that_fails_counts_as_an_error_of_whoever_called_it(mode: str) -> None:
+    bus = FakeBus(browsed())
+    async with gateway(bus) as http, Client(streamable_http_client(BASE + PATH, http_client=http), mode=mode) as client:
+        await client.call_tool("browse", ASKED)
+        bus.outcome = FaultError(fault(Code.HTTP_NOT_FOUND))
+        await client.call_tool("browse", ASKED)
+
+    table = await bus.table(USAGE)
+    (name,) = await table.names()
+    kept = await table.get(name)
+    assert kept is not None
+    assert kept.value is not None
+    assert (kept.value.errors, kept.value.pages) == (1, {"intelligence": 1})
+
+
 async def test_the_usage_of_a_caller_is_that_of_all_replicas() -> None:
     bus = FakeBus()
     here, there = Ledger("here", lambda: "2026-11-21"), Ledger("there", lambda: "2026-11-21")
