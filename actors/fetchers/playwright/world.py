@@ -64,22 +64,13 @@ class World:
                 await anyio.sleep(_BETWEEN_S)
         raise HungError
 
-    async def frame_of(self, expression: str, within_s: float = _PATIENCE_S) -> str:
-        """Give the number of the frame in an element that an expression finds in our own world; empty for none.
+    async def context(self) -> int:
+        """Give the number of our own world, for what is asked of it by way of the session.
 
         Raises:
-            HungError: there was no answer in time.
-            CrashedError: the page is gone.
             playwright.async_api.Error: the document or the browser is gone.
         """
-        with self._waiting(within_s):
-            where = {"expression": expression, "contextId": await self._own()}
-            found = (await self.cdp.send("Runtime.evaluate", where))["result"].get("objectId")
-            if found is None:
-                return ""
-            node = (await self.cdp.send("DOM.describeNode", {"objectId": found}))["node"]
-            return str(node.get("frameId", ""))
-        raise HungError
+        return await self._own()
 
     async def ask_page(self, expression: str, kind: type[T], otherwise: T) -> T:
         """Evaluate among the page's own scripts, which may have changed the answer; `otherwise` for nonsense."""

@@ -102,8 +102,12 @@ class Document:
             tree = await own.send("Page.getFrameTree")
             return World(own, str(tree["frameTree"]["frame"]["id"]))
         expression = f"({_program()})({msgspec.json.encode(['at', {'way': way}]).decode()})"
-        number = await self.world.frame_of(expression, _FRAME_S)
-        return World(self.world.cdp, number) if number else None
+        cdp = self.world.cdp
+        found = await cdp.send("Runtime.evaluate", {"expression": expression, "contextId": await self.world.context()})
+        if "objectId" not in found["result"]:
+            return None
+        node = (await cdp.send("DOM.describeNode", {"objectId": found["result"]["objectId"]}))["node"]
+        return World(cdp, str(node["frameId"])) if "frameId" in node else None
 
     async def _run(self, expression: str, kind: type[T]) -> T | None:
         if not self.prefix:

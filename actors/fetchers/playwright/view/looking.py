@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 from actors.fetchers.playwright.pointing import Way
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.documents import Document, main
+from actors.fetchers.playwright.view.hearing import hear
 from actors.fetchers.playwright.view.spots import Look, Spot, Where, Within
 from protocol.browsers.pageinfo import Box
 from protocol.faults import FaultError
@@ -31,14 +31,15 @@ class _Stands(Struct, frozen=True):
     way: Way | None
 
 
-async def look(tab: Tab, *, hidden: bool = False, heard: Sequence[Way] = ()) -> Look:
+async def look(tab: Tab, *, hidden: bool = False) -> Look:
     """Look at a page, with `hidden` also at what is not shown.
 
     Raises:
         FaultError: BROWSER_PAGE_HUNG where the page does not answer; PAGE_CRASHED.
     """
     document = main(tab)
-    seen = await glance(document, hidden=hidden, heard=heard)
+    await hear(document)
+    seen = await glance(document, hidden=hidden)
     if not seen.frames:
         return seen
     inner = _Inner(hidden, time.monotonic() + _FRAMES_S)
@@ -51,9 +52,9 @@ async def look(tab: Tab, *, hidden: bool = False, heard: Sequence[Way] = ()) -> 
     )
 
 
-async def glance(document: Document, *, hidden: bool = False, heard: Sequence[Way] = ()) -> Look:
+async def glance(document: Document, *, hidden: bool = False) -> Look:
     """Look at one document, without its frames."""
-    seen = await document.ask("look", Look, hidden=hidden, heard=heard)
+    seen = await document.ask("look", Look, hidden=hidden)
     document.memory.note(seen.url, seen.fresh)
     return seen
 

@@ -5,7 +5,7 @@
   const KEPT_NAMES = ['data-testid', 'data-test', 'data-cy', 'data-qa', 'name'];
   const known = globalThis.__weftView ??= {
     page: Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join(''),
-    looks: 0, owners: new WeakMap(), byId: new Map(), secret: new WeakSet(), seeded: false,
+    looks: 0, owners: new WeakMap(), byId: new Map(), secret: new WeakSet(), heard: new WeakSet(), seeded: false,
   };
   view.wasSecret = known.secret;
 

@@ -9,7 +9,7 @@
   const spent = () => performance.now() - begun;
 
   // Walks the page; gives the finds, the regions and the frames, and whether all of it was seen.
-  function walk(heard, hidden) {
+  function walk(hidden) {
     const seen = { finds: [], frames: [], cut: false, visited: 0, total: 0 };
     const stack = [{ node: view.rootElement(document), region: 'page', pointed: false, inside: null, off: false }];
     while (stack.length) {
@@ -20,7 +20,7 @@
         break;
       }
       try {
-        visit(spot, stack, seen, heard, hidden);
+        visit(spot, stack, seen, hidden);
       } catch {
         seen.cut = true; // an element that cannot be read hides no other
       }
@@ -28,7 +28,7 @@
     return seen;
   }
 
-  function visit(spot, stack, seen, heard, hidden) {
+  function visit(spot, stack, seen, hidden) {
     const { node } = spot;
     const tag = view.tag(node);
     if (SKIPPED.has(tag)) return;
@@ -38,14 +38,14 @@
     const off = spot.off || style?.display === 'none' || view.attribute(node, 'aria-hidden') === 'true' || node.inert === true;
     if (off && !hidden && !rescued(node, kind)) return;
     const region = view.regionOf(node) || spot.region;
-    const plain = kind === '' && styled && !off && !spot.inside && view.isPlain(node, style, spot.pointed, heard.has(node)) && !isLabel(node, tag);
+    const plain = kind === '' && styled && !off && !spot.inside && view.isPlain(node, style, spot.pointed, view.known.heard.has(node)) && !isLabel(node, tag);
     let inside = spot.inside;
     if (kind || plain) {
       seen.total += 1;
       const find = { element: node, kind: kind || 'other', region, plain, off, within: 0 };
       if (inside && kind) inside.within += 1;
       if (seen.finds.length < MANY) seen.finds.push(find);
-      if (plain) find.told = view.attribute(node, 'onclick') !== null || heard.has(node) || view.attribute(node, 'tabindex') !== null;
+      if (plain) find.told = view.attribute(node, 'onclick') !== null || view.known.heard.has(node) || view.attribute(node, 'tabindex') !== null;
       inside = find;
     }
     if (FRAMES.has(tag)) seen.frames.push({ element: node, kind: 'frame', region, off });
@@ -164,10 +164,10 @@
     return box && { x: Math.round(box.x), y: Math.round(box.y), width: Math.round(box.width), height: Math.round(box.height) };
   }
 
-  function told({ element, kind, label, region, box, inView, covered, off, entry }) {
+  function told({ element, kind, label, region, box, inView, covered, entry }) {
     const states = view.statesOf(element, kind);
     if (covered) states.push('covered');
-    if (off || !box) states.push('hidden');
+    if (!box) states.push('hidden');
     return {
       id: entry.id, type: kind, label, region, value: view.valueOf(element, kind, label),
       href: kind === 'link' && /^(?:https?|mailto|tel|ftp):/.test(element.href) ? String(element.href).slice(0, 2000) : '',
@@ -224,17 +224,23 @@
     return { id: entry.id, way: view.way(element), box: rounded({ x: left, y: top, width: box.width, height: box.height }), inView, covered: covered === true };
   }
 
-  // Everything to act on; with `hidden` also what is not shown.
-  function look({ hidden = false, heard = [] }) {
-    const seen = walk(new Set(heard.map(at).filter(Boolean)), hidden);
+  // Finds everything to act on and gives it its ids; with `hidden` also what is not shown.
+  function gather(hidden) {
+    const seen = walk(hidden);
     measure(seen.finds);
     const shown = seen.finds.filter((find) => (hidden || find.box) && isWanted(find));
     const named = name(shown.filter((find) => find.box)).concat(hidden ? name(shown.filter((find) => !find.box)) : []);
     const frames = framesOf(seen.frames);
     const fresh = view.assign([...named, ...frames]);
+    return { named, frames, fresh, total: seen.total, cut: seen.cut || named.length < shown.length || seen.total > MANY };
+  }
+
+  function look({ hidden = false }) {
+    const { named, frames, fresh, total, cut } = gather(hidden);
     return {
       page: view.known.page, url: location.href, title: view.clean(view.title(document), 200), ready: view.readyState(document),
-      elements: named.flatMap(safely), frames: frames.map(framed), width: innerWidth, height: innerHeight, total: seen.total, signs: view.signs(named), cut: seen.cut || named.length < shown.length || seen.total > MANY, fresh, ms: spent(), visited: seen.visited,
+      elements: named.flatMap(safely), frames: frames.map(framed), width: innerWidth, height: innerHeight, total, cut,
+      signs: view.signs(named), fresh,
     };
   }
 
@@ -259,13 +265,17 @@
     return { way: element && view.way(element) };
   }
 
-  // The way to an element by its id, as it is now; nothing where it is gone.
-  function where({ id, ...rest }) {
-    const found = look(rest);
-    const element = standing(id);
-    const way = element && view.way(element);
-    return { url: location.href, way, elements: way ? [] : found.elements, fresh: found.fresh };
+  function size() {
+    return { nodes: document.getElementsByTagName('*').length, page: view.known.page };
   }
 
-  Object.assign(view, { look, where, stands, at });
+  // The way to an element by its id, as it is now; nothing where it is gone.
+  function where({ id }) {
+    const { named, fresh } = gather(false);
+    const element = standing(id);
+    const way = element && view.way(element);
+    return { url: location.href, way, elements: way ? [] : named.flatMap(safely), fresh };
+  }
+
+  Object.assign(view, { look, where, stands, at, size });
 })

@@ -45,10 +45,11 @@
     }
     const modal = view.attribute(element, 'aria-modal') === 'true';
     const page = tag === 'header' ? 'header' : tag === 'footer' ? 'footer' : undefined;
-    const region = modal ? 'dialog' : ROLES[role] ?? (role ? undefined : LANDMARKS[tag] ?? (tag === 'section' && words(element) ? 'section' : page));
+    const region = modal ? 'dialog' : ROLES[role] ?? (role ? undefined : LANDMARKS[tag] ?? (tag === 'section' ? 'section' : page));
     if (!region) return '';
     const name = region === 'main' || region === 'header' || region === 'footer' ? '' : view.slug(words(element) || legend(element, tag), 30);
-    return name ? `${region}:${name}` : region;
+    if (!name) return region === 'group' || region === 'section' ? '' : region;
+    return `${region}:${name}`;
   }
 
   function legend(element, tag) {

@@ -14,7 +14,7 @@
   function clean(text, max = 100) {
     if (typeof text !== 'string' || text === '') return '';
     const raw = text.length > RAW_CHARS ? text.trimStart().slice(0, RAW_CHARS) : text;
-    return cut(raw.replace(BLANK, ' ').replace(UNSEEN, '').replace(PILED, '$1').trim(), max);
+    return cut(raw.replace(UNSEEN, '').replace(BLANK, ' ').replace(PILED, '$1').trim(), max);
   }
 
   function slug(text, max = SLUG_CHARS) {
