@@ -62,9 +62,9 @@ class Driving:
         """Give an address of the site."""
         return self.web.site.url(path)
 
-    def id_of(self, query: str) -> str:
+    def id_of(self, query: str, tab: int | None = None) -> str:
         """Find the id of an element."""
-        return self.do(FindElement(query=query), Found).candidates[0].id
+        return self.do(FindElement(query=query, tab_id=tab), Found).candidates[0].id
 
     def click(self, query: str) -> Acted:
         """Click what is found by these words."""

@@ -32,7 +32,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RESTLESS = "<title>Restless</title><p id=n>0</p><script>setInterval(() => { n.textContent++ }, 20)</script>"
 OPENER = (
     "<title>Opener</title><a id=a target=_blank href=/article>Blank</a> "
-    "<a target=_blank rel=opener href=/article>With opener</a> <button onclick=\"window.open('/article')\">Window</button> "
+    "<a target=_blank rel=opener href=/article>With opener</a> "
+    "<button onclick=\"window.open('/article')\">Window</button> "
     "<form target=_blank action=/article><button>Send</button></form>"
 )
 
