@@ -31,7 +31,8 @@ from tests.bench.processes import cpu_s
 from tests.bench.servers import bus_at, nats_server, process
 from tests.bench.table import Row
 from tests.support.system import RunningWeft, running_weft
-from tests.unit.actors.gateway_data import URL, browsed
+from tests.unit.actors.gateway_data import browsed
+from tests.unit.actors.page_data import URL
 
 ROUNDS = 12
 CALLS = 80
@@ -85,7 +86,9 @@ async def measure() -> list[Row]:
                 process("tests.bench.edge", "navigate", server.url),
                 process("tests.bench.edge", "floor") as (floor_pid, floor),
             ):
-                async with running_weft(Path(folder), arguments, WEFT_LOG_LEVEL="error", WEFT_RATE_PER_MINUTE="0") as weft:
+                async with running_weft(
+                    Path(folder), arguments, WEFT_LOG_LEVEL="error", WEFT_RATE_PER_MINUTE="0"
+                ) as weft:
                     return await _compare(server.url, weft, floor, floor_pid)
 
 
@@ -183,8 +186,12 @@ async def _wire(url: str) -> AsyncGenerator[Wire]:
 
 
 def _call(version: str) -> bytes:
-    meta = {f"{_META}/protocolVersion": version, f"{_META}/clientCapabilities": {}}
-    params = {"name": "browse", "arguments": {"url": URL}, **({"_meta": meta} if version == MODERN else {})}
+    meta: dict[str, object] = {f"{_META}/protocolVersion": version, f"{_META}/clientCapabilities": {}}
+    params: dict[str, object] = {
+        "name": "browse",
+        "arguments": {"url": URL},
+        **({"_meta": meta} if version == MODERN else {}),
+    }
     return msgspec.json.encode({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
 
 
@@ -215,7 +222,9 @@ def floor() -> None:
         await request.body()
         return Response(told, media_type="application/json")
 
-    config = uvicorn.Config(Starlette(routes=[Route("/", hello, methods=["POST"])]), port=0, log_level="error", timeout_keep_alive=300)
+    config = uvicorn.Config(
+        Starlette(routes=[Route("/", hello, methods=["POST"])]), port=0, log_level="error", timeout_keep_alive=300
+    )
     listener = config.bind_socket()
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as the gateway does
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)

@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack, asynccontextmanager
-from ipaddress import ip_address
 from pathlib import Path
 
 import anyio
@@ -102,7 +101,7 @@ async def in_a_session(client: Client, site: Site) -> dict[str, bool]:
 
 
 def _session(opened: CallToolResult) -> str:
-    return str((opened.structured_content or {}).get("sessionId", ""))
+    return str(msgspec.convert(opened.structured_content, dict[str, object]).get("sessionId", ""))
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""A Weft reaches nobody whom it was not asked to: it does all of its work where nothing leads out, and tries nothing."""
+"""A Weft calls nobody whom it was not asked to: it does all of its work where nothing leads out, and tries nothing."""
 
 from __future__ import annotations
 

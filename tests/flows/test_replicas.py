@@ -13,6 +13,7 @@ import anyio
 import httpx2
 import pytest
 from mcp import Client
+from mcp.client.session import ClientRequestContext
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult
 
@@ -150,8 +151,8 @@ class Calls:
                 tasks.start_soon(work)
 
 
-async def _reply(_context: object, params: ElicitRequestParams) -> ElicitResult:
-    del params
+async def _reply(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+    del context, params
     return ElicitResult(action="accept", content={"username": "ada", "email": "ada@site.example"})
 
 
@@ -163,8 +164,8 @@ async def replicas(folder: Path) -> AsyncGenerator[Balancer]:
     async with (
         serve_open_nats(folder / "nats") as nats,
         fixture(nats),
-        running_weft(folder / "one", ("--nats", nats, "--actors", INSIDE), **settings) as one,
-        running_weft(folder / "two", ("--nats", nats, "--actors", "gateway"), **settings) as two,
+        running_weft(folder / "one", ("--nats", nats, "--actors", INSIDE), stop=True, **settings) as one,
+        running_weft(folder / "two", ("--nats", nats, "--actors", "gateway"), stop=True, **settings) as two,
         balancer(folder / "nginx", port, (one.ready.rest, two.ready.rest)) as found,
     ):
         yield found

@@ -1,4 +1,4 @@
-"""Asks a whole Weft, over REST and MCP, for addresses that nobody may reach, in a namespace where every connect is seen.
+"""Asks a whole Weft, over REST and MCP, for addresses that nobody may reach, where every connect is seen.
 
 `python -m tests.ssrf.edge_inside FOLDER FILE` writes what it answered.
 """

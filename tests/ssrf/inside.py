@@ -1,6 +1,6 @@
 """Tries every address and every way with one real fetcher, in a namespace where every connect is seen.
 
-`python -m tests.ssrf.inside TIER FILE [NETWORK...]` writes what it found; it may fetch from the networks that are named.
+`python -m tests.ssrf.inside TIER FILE [NETWORK...]` writes what it found; it may fetch from the named networks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An internet for tests, in a namespace where every address is this machine: its names, and a site that all of it shows."""
+"""An internet for tests, in a namespace where every address is this machine: its names, and its one site."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def internet() -> Generator[Internet]:
 class _Server(ThreadingHTTPServer):
     """Listens at every address of both families."""
 
-    address_family = socket.AF_INET6
+    address_family = socket.AF_INET6  # type: ignore[mutable-override]  # typeshed says int
     daemon_threads = True
     request_queue_size = 256
 
@@ -186,8 +186,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     """Shows pages, redirects wherever it is told to, and says hello to everybody else; each answer is the last."""
 
-    server: _Server
-    timeout = 5
+    timeout = 5  # type: ignore[mutable-override]  # typeshed says float
     _numbers: ClassVar[itertools.count[int]] = itertools.count()
 
     def do_GET(self) -> None:
@@ -199,7 +198,7 @@ class _Handler(BaseHTTPRequestHandler):
         body, kind, status, more = b"<title>Hello</title><main><p>Hello, hello.</main>", "text/html", 200, ""
         match here.path:
             case "/page":
-                body = self.server.world.pages.get(asked.get("k", ""), "").encode()
+                body = self._world.pages.get(asked.get("k", ""), "").encode()
             case "/asked":
                 body, kind, more = asked.get("body", "").encode(), asked.get("type", kind), asked.get("head", "")
             case "/to":
@@ -214,10 +213,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_POST = do_PUT = do_HEAD = do_OPTIONS = do_GET  # noqa: N815 - the names are the library's
 
+    @property
+    def _world(self) -> Internet:
+        assert isinstance(self.server, _Server)
+        return self.server.world
+
     def _take(self) -> None:
         address = ip_address(self.connection.getsockname()[0])
         host = getattr(address, "ipv4_mapped", None) or address if isinstance(address, IPv6Address) else address
-        self.server.world.asked.append(f"{host}:{self.connection.getsockname()[1]}{self.path}")
+        self._world.asked.append(f"{host}:{self.connection.getsockname()[1]}{self.path}")
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def _say(self, status: int, kind: str, body: bytes, more: str) -> None:

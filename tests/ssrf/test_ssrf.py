@@ -1,4 +1,4 @@
-"""Nothing that anybody asks for has a fetcher connect to an address that is forbidden, and no honest address is refused.
+"""Nothing that anybody asks for has a fetcher connect to a forbidden address, and no honest address is refused.
 
 Every address of a namespace is this machine, so that the real resolver, the real fetchers and the real browser may do
 their worst, and each connect and each datagram is seen on the wire, whether somebody listens or not.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 import pytest
@@ -19,6 +21,7 @@ from actors.fetchers.lightweight.engine import binary
 from actors.fetchers.playwright import chromium
 from actors.settings import Settings
 from protocol.faults import Code
+from tests.conftest import COUNTS
 from tests.ssrf.corpus import corpus
 from tests.ssrf.findings import Findings, Trial
 from tests.ssrf.ways import EMBEDDINGS, LEADING, WAYS
@@ -59,19 +62,30 @@ def tried(request: pytest.FixtureRequest) -> Findings:
 @cache
 def findings(name: str, *networks: str) -> Findings:
     """Try everything with a tier, which may fetch from these networks."""
-    folder = Path(subprocess.run(("mktemp", "-d"), capture_output=True, text=True, check=True).stdout.strip())
-    file = folder / "findings.json"
-    command = namespace.within(sys.executable, "-m", "tests.ssrf.inside", name, str(file), *networks)
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
-    assert file.exists(), done.stderr[-4_000:]
-    found = msgspec.json.decode(file.read_bytes(), type=Findings)
-    file.unlink()
-    folder.rmdir()
-    return found
+    with TemporaryDirectory(prefix="weft-ssrf-") as folder:
+        file = Path(folder, "findings.json")
+        command = namespace.within(sys.executable, "-m", "tests.ssrf.inside", name, str(file), *networks)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+        assert file.exists(), done.stderr[-4_000:]
+        return msgspec.json.decode(file.read_bytes(), type=Findings)
 
 
 def of(trials: tuple[Trial, ...], kind: str) -> list[Trial]:
     return [trial for trial in trials if trial.kind == kind]
+
+
+def counted(found: Findings) -> str:
+    """Tell of each class how many addresses were tried, directly and by a redirect, and how many connected."""
+    tried = [*found.direct, *found.redirected, *found.embedded, *found.leading]
+    classes = ", ".join(f"{kind} {len(of(found.direct, kind))}" for kind in corpus().attacks)
+    leaks = sum(bool(one.leaks) for one in tried) + sum(bool(way.leaks) for way in found.ways)
+    seconds = sum(found.seconds.values())
+    return (
+        f"{found.tier}: {leaks} leaks, {len(found.honest)} controls, {len(found.direct)} attacks ({classes}), as many "
+        f"redirects, {len(found.embedded)} pages that hold them all, {len(found.ways)} ways out of a page of which "
+        f"{sum(way.leads for way in found.ways)} lead to the public, {len(found.leading)} pages that go there; "
+        f"{seconds:.0f} s"
+    )
 
 
 def test_the_corpus_is_large_enough() -> None:
@@ -98,7 +112,9 @@ def test_nor_does_a_redirect_to_one(tried: Findings, kind: str) -> None:
 
 
 @every_tier
-def test_no_honest_address_is_refused(tried: Findings) -> None:
+def test_no_honest_address_is_refused(tried: Findings, record_property: Callable[[str, object], None]) -> None:
+    record_property(COUNTS, counted(tried))
+
     assert [trial for trial in tried.honest if (trial.code, trial.title, trial.leaks) != ("", "Hello", ())] == []
     assert len(tried.honest) == len(corpus().honest)
 

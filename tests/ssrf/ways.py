@@ -34,7 +34,8 @@ _HTML: Mapping[str, str] = {
     "script": "<script src='@http/a.js'></script><script async src='@http/b.js'></script>",
     "style": "<link rel=stylesheet href='@http/a.css'>",
     "style import": "<style>@import url('@http/a.css');</style>",
-    "style url": "<p style=\"background:url('@http/a.png');cursor:url('@http/c.cur'),auto;list-style:url('@http/l.png');"
+    "style url": "<p style=\"background:url('@http/a.png');cursor:url('@http/c.cur'),auto;"
+    "list-style:url('@http/l.png');"
     "mask:url('@http/m.svg#m');border-image:url('@http/b.png')\">x</p>",
     "font": "<style>@font-face { font-family: f; src: url('@http/a.woff2') } p { font-family: f }</style>",
     "frame": "<iframe src='@http/'></iframe>",
@@ -47,19 +48,20 @@ _HTML: Mapping[str, str] = {
     "refresh in a frame": _headed("Refresh: 0;url=@http/r"),
     "link header": _headed("Link: <@http/l.css>; rel=preload; as=style, <@http>; rel=preconnect"),
     "policy header": _headed("Content-Security-Policy: default-src 'none'; report-uri @http/r"),
-    "reports": _headed("Reporting-Endpoints: default=\"@https/r\""),
+    "reports": _headed('Reporting-Endpoints: default="@https/r"'),
     "errors": _headed('NEL: {"report_to":"n","max_age":9,"success_fraction":1}\r\n'
                       'Report-To: {"group":"n","max_age":9,"endpoints":[{"url":"@https/r"}]}'),
     "other service": _headed('Alt-Svc: h3="@host"; ma=9, h2="@host"; ma=9'),
     "manifest": "<link rel=manifest href='@http/m.json'><link rel=icon href='@http/i.ico'>"
     "<link rel=apple-touch-icon href='@http/t.png'>",
-    "speculation": "<script type=speculationrules>{\"prerender\":[{\"source\":\"list\",\"urls\":[\"@http/\",\"@https/\"]}]}</script>",
-    "speculative fetch": "<script type=speculationrules>{\"prefetch\":[{\"source\":\"list\",\"urls\":[\"@https/\"],"
-    "\"requires\":[\"anonymous-client-ip-when-cross-origin\"],\"eagerness\":\"immediate\"}]}</script>",
+    "speculation": '<script type=speculationrules>{"prerender":[{"source":"list","urls":["@http/","@https/"]}]}'
+    "</script>",
+    "speculative fetch": '<script type=speculationrules>{"prefetch":[{"source":"list","urls":["@https/"],'
+    '"requires":["anonymous-client-ip-when-cross-origin"],"eagerness":"immediate"}]}</script>',
     "fenced frame": "<fencedframe config='@https/'></fencedframe>",
     "attribution": "<img attributionsrc='@https/a' src='@https/b'><a attributionsrc='@https/c' href='/x'>x</a>",
-    "transform": "<iframe src=\"" + _asked("<?xml-stylesheet type='text/xsl' href='@http/a.xsl'?><a/>", "text/xml")
-    + "\"></iframe>",
+    "transform": '<iframe src="' + _asked("<?xml-stylesheet type='text/xsl' href='@http/a.xsl'?><a/>", "text/xml")
+    + '"></iframe>',
     "name": "<img src='http://localhost:@port'><script>fetch('http://0.0.0.0:@port/', {mode: 'no-cors'})</script>",
     **{
         f"link {rel}": f"<link rel='{rel.split()[0]}' {' '.join(rel.split()[1:])} href='@http/l'>"
@@ -93,12 +95,14 @@ _SCRIPTS: Mapping[str, str] = {
     "worker": "new Worker(URL.createObjectURL(new Blob([`fetch('@http/a', {mode: 'no-cors'})`])))",
     "worker that imports": "new Worker(URL.createObjectURL(new Blob([`importScripts('@http/a.js')`])))",
     "worker with a socket": "new Worker(URL.createObjectURL(new Blob([`new WebSocket('ws://@host/a')`])))",
-    "shared worker": "new SharedWorker(" + repr(_asked("fetch('@http/a', {mode: 'no-cors'})").replace("'", "%27"))
-    + ")",
+    "shared worker": "new SharedWorker("
+    + repr(_asked("fetch('@http/a', {mode: 'no-cors'})").replace("'", "%27")) + ")",
     "service worker": "navigator.serviceWorker?.register("
-    + repr(_asked("fetch('@https/a', {mode: 'no-cors'})").replace("'", "%27")) + ", {scope: '/a' + encodeURIComponent('@host')}).catch(() => 0)",
+    + repr(_asked("fetch('@https/a', {mode: 'no-cors'})").replace("'", "%27"))
+    + ", {scope: '/a' + encodeURIComponent('@host')}).catch(() => 0)",
     "service worker that imports": "navigator.serviceWorker?.register("
-    + repr(_asked("importScripts('@https/a.js')").replace("'", "%27")) + ", {scope: '/i' + encodeURIComponent('@host')}).catch(() => 0)",
+    + repr(_asked("importScripts('@https/a.js')").replace("'", "%27"))
+    + ", {scope: '/i' + encodeURIComponent('@host')}).catch(() => 0)",
     "worklet": "CSS.paintWorklet?.addModule('@https/a.js').catch(() => 0);"
     "new AudioContext().audioWorklet?.addModule('@https/b.js').catch(() => 0)",
     "form": "{ const f = document.createElement('form'), i = document.createElement('iframe'); i.name = 'n @host';"

@@ -1,4 +1,4 @@
-"""What goes over a network link, seen by the kernel: who asks whom for a connection, and which datagrams are sent (Linux)."""
+"""What goes over a network link, as the kernel sees it: connections that are asked for, and datagrams (Linux)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ NAMES = {
     "empty.example": [],
     "mixed-after.example": [PUBLIC, "10.0.0.1"],
     "private.example": ["192.168.7.7"],
-    "zero.example": ["0.0.0.0"],
+    "zero.example": ["0.0.0.0"],  # noqa: S104 - what an attacker's name says
     "ip6-localhost": ["::1"],
 }
 
