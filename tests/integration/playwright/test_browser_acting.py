@@ -1,4 +1,4 @@
-"""Clicks, pointers and keys in a browser session: what they promise, and what they say where something is in the way."""
+"""Clicks, pointers and keys in a browser session: what they do, and what they say where something is in the way."""
 
 from __future__ import annotations
 
