@@ -62,14 +62,14 @@ def _keep_here(asked: dict[str, Any]) -> None:
 
 
 def _is_cheap(options: dict[str, Any]) -> bool:
-    """Tell whether a page would be quickly read so; takes away what would make it slow or impossible for no reason."""
+    """Tell whether a page would be quickly read so; gives it time, and takes away what no page has."""
+    if isinstance(options.get("maxLatencyMs"), int) and 1 <= options["maxLatencyMs"] < _ENOUGH_MS:
+        options["maxLatencyMs"] = _ENOUGH_MS
     if any(options.get(name) for name in _NEEDS_MORE):
         return False
     for name in _OF_ONE_PAGE:
         if isinstance(options.get(name), str) and 1 <= len(options[name]) <= _LONGEST:
             options.pop(name)
-    if isinstance(options.get("maxLatencyMs"), int) and 1 <= options["maxLatencyMs"] < _ENOUGH_MS:
-        options["maxLatencyMs"] = _ENOUGH_MS
     return True
 
 

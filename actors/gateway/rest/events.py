@@ -34,6 +34,8 @@ _LAST_WORDS_S = 0.5
 
 _STOPPED = fault(Code.INTERNAL_CANCELLED, "The work was stopped, as when the gateway is about to stop.")
 
+_END = {"type": "http.response.body", "body": b"", "more_body": False}
+
 _HEADERS = {"Vary": "Accept", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -84,7 +86,7 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if scope["method"] != "HEAD":
             await self._tell(send)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await send(dict(_END))
 
     async def _tell(self, send: Send) -> None:
         await self._event(send, "started", Started(conversation_id=conversation_id() or ""))
@@ -104,6 +106,7 @@ class EventStream(Response):
             except anyio.get_cancelled_exc_class():
                 with anyio.move_on_after(_LAST_WORDS_S, shield=True):
                     await self._event(send, "error", self._form.error(to_error(_STOPPED)))
+                    await send(dict(_END))
                 raise
             except Exception:
                 log.exception(STREAM_FAILED)

@@ -35,6 +35,7 @@ _SCOPES: Mapping[Scope, str] = {
     Scope.SESSIONS: "save, use, renew and forget logins",
     Scope.BROWSER: "drive a browser step by step",
     Scope.RUNS: "run templates, and read what came of it",
+    Scope.OFFERS: "use what other actors bring: tools, resources and prompts",
     Scope.OPERATE: "look at the figures of the system, and speak packets with it",
 }
 

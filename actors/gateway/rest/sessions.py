@@ -87,6 +87,11 @@ async def _there(desk: Desk, call: Call[NamedSession, SessionStatus], asked: Sit
         raise
 
 
+_EXAMPLE = {
+    "domain": "example.com",
+    "profile": "work",
+    "state": {"cookies": [{"name": "sid", "value": "...", "domain": ".example.com"}], "origins": []},
+}
 _INSIDE = frozenset({500, 503, 504})
 _ONE = "/api/sessions/{domain}"
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
@@ -110,6 +115,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         run=_save,
         answer=SessionAnswer,
         body=LoginRequest,
+        example=_EXAMPLE,
         scope=Scope.SESSIONS,
         tag=Tag.SESSIONS,
         errors=_INSIDE,

@@ -1,0 +1,118 @@
+"""The OpenAPI document is valid, and Weft does what it says: schemathesis asks everything that the document allows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec import Struct
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from actors.gateway.rest.endpoints import ENDPOINTS
+from tests.conftest import COUNTS
+from tests.flows.system import System, weft_up
+from tests.site import Site
+
+pytestmark = [pytest.mark.nats, pytest.mark.slow]
+
+EXAMPLES = int(os.environ.get("WEFT_TEST_EXAMPLES", "100"))
+"""Requests that are made up for each operation, beside those that try every limit of it."""
+
+RecordProperty = Callable[[str, object], None]
+
+RUN_S = 60.0 + 1.2 * EXAMPLES
+
+UNLIMITED = {f"WEFT_RATE_{kind}PER_MINUTE": "0" for kind in ("", "ANONYMOUS_", "FAILED_")}
+
+SELF = "/openapi.json"
+"""The document itself, which schemathesis reads and does not try."""
+
+
+class Cases(Struct, frozen=True):
+    """How many requests were made, and how many unlike failures they showed."""
+
+    generated: int
+    unique_failures: int
+    errored: int
+
+
+class Operations(Struct, frozen=True):
+    """How many operations there are, and how many were asked for."""
+
+    total: int
+    tested: int
+    errored: int
+
+
+class Report(Struct, frozen=True):
+    """What schemathesis found."""
+
+    complete: bool
+    exit_code: int
+    operations: Operations
+    test_cases: Cases
+    valid_rates: dict[str, dict[str, dict[str, int]]]
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
+    """Run a Weft that lets a client ask as often as it likes."""
+    with weft_up(tmp_path_factory.mktemp("weft"), WEFT_TIER_LEARNING="false", **UNLIMITED) as system:
+        yield system
+
+
+def test_the_document_is_valid(patient: System) -> None:
+    document = patient.http.get(SELF).json()
+
+    errors = [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()]
+
+    assert errors == []
+    assert all("description" in schema for schema in document["components"]["schemas"].values())
+
+
+@pytest.mark.timeout(RUN_S + 60)
+def test_whatever_the_document_allows_is_answered_as_it_says(
+    patient: System, site: Site, tmp_path: Path, record_property: RecordProperty
+) -> None:
+    report, told = schemathesis(patient, site, tmp_path)
+
+    record_property(COUNTS, f"{report.test_cases.generated} requests, {report.operations.tested} operations")
+    assert (report.exit_code, report.test_cases.unique_failures, report.test_cases.errored) == (0, 0, 0), told
+    assert (report.complete, report.operations.errored) == (True, 0)
+    assert report.operations.total == report.operations.tested == sum(one.path != SELF for one in ENDPOINTS)
+    assert report.test_cases.generated > EXAMPLES * sum(endpoint.body is not None for endpoint in ENDPOINTS)
+    never = [
+        name for name, phases in report.valid_rates.items() if not sum(phase["accepted"] for phase in phases.values())
+    ]
+    assert never == []
+
+
+def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
+    """Run schemathesis against a Weft, and give what it found with the end of what it wrote."""
+    found = folder / "report.json"
+    done = subprocess.run(
+        [
+            *(str(Path(sys.executable).with_name("schemathesis")), "run", f"{weft.ready.rest}{SELF}"),
+            *("--checks", "all", "--max-examples", str(EXAMPLES), "--seed", "1", "--workers", "2"),
+            *("--continue-on-failure", "--no-color", "--generation-database", "none"),
+            *("--header", f"Authorization: Bearer {weft.key}", "--report", "json", "--report-json-path", str(found)),
+        ],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "SCHEMATHESIS_HOOKS": "tests.flows.openapi_hooks",
+            "WEFT_TEST_PAGE": site.url("/article"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=RUN_S,
+        check=False,
+    )
+    assert found.exists(), f"{done.stdout[-4_000:]}\n{done.stderr[-4_000:]}"
+    return msgspec.json.decode(found.read_bytes(), type=Report), done.stdout[-8_000:]

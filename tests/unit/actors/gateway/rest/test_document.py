@@ -1,0 +1,151 @@
+"""The OpenAPI document says all that the table says, its examples and rules hold, and people can read it as a page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from actors.gateway.access.caller import Scope
+from actors.gateway.rest.contract import EVENTS, TAGS
+from actors.gateway.rest.docs import page
+from actors.gateway.rest.endpoints import ENDPOINTS, document
+from actors.gateway.rest.openapi import RULES
+from protocol.browse import TIERS, BrowseOptions, contradiction
+from tests.unit.actors.gateway.rest.calling import client
+from tests.unit.actors.gateway_data import FakeBus
+
+DOCUMENT: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document("1.2.3")))
+OPERATIONS = {one.name: DOCUMENT["paths"][one.path][one.method.lower()] for one in ENDPOINTS}
+ANYWHERE = re.compile(r"""(?:src|href|action|content)\s*=\s*["']?\s*(?:https?:)?//|@import|url\(""", re.IGNORECASE)
+
+
+def check(value: Any, schema: dict[str, Any]) -> bool:
+    """Tell whether a value is what a schema of the document says."""
+    whole = {**schema, "components": DOCUMENT["components"]}
+    return jsonschema.Draft202012Validator(whole).is_valid(value)
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
+def test_an_operation_says_what_its_row_says(endpoint: Any) -> None:
+    operation = OPERATIONS[endpoint.name]
+
+    assert (operation["operationId"], operation["summary"]) == (endpoint.name, endpoint.summary)
+    assert operation["tags"] == [endpoint.tag.value]
+    assert operation["security"] == ([] if endpoint.open else [{"bearer": [endpoint.scope.value]}])
+    assert {int(status) for status in operation["responses"]} == {200, *endpoint.statuses}
+    assert (EVENTS in operation["responses"]["200"]["content"]) == (endpoint.events is not None)
+    assert all(one["description"] for one in operation["responses"].values())
+
+
+@pytest.mark.parametrize("endpoint", [one for one in ENDPOINTS if one.body], ids=lambda endpoint: endpoint.name)
+def test_every_body_has_an_example_that_is_one(endpoint: Any) -> None:
+    content = OPERATIONS[endpoint.name]["requestBody"]["content"]["application/json"]
+
+    assert content["example"] == endpoint.example
+    assert check(content["example"], content["schema"])
+    msgspec.convert(content["example"], endpoint.body)
+
+
+def test_every_parameter_of_a_path_is_required_and_one_segment() -> None:
+    found = [one for operation in OPERATIONS.values() for one in operation.get("parameters", ()) if one["in"] == "path"]
+
+    assert found
+    assert all((one["required"], one["schema"]["minLength"]) == (True, 1) for one in found)
+    assert not any(re.search(one["schema"]["pattern"], "a/b") for one in found)
+
+
+def test_the_errors_that_any_request_may_meet_are_documented() -> None:
+    usual = {400, 403, 421, 429, 500}
+
+    assert all(usual <= set(map(int, operation["responses"])) for operation in OPERATIONS.values())
+    assert all({401} <= set(map(int, OPERATIONS[one.name]["responses"])) for one in ENDPOINTS if not one.open)
+    assert all({413, 415} <= set(map(int, OPERATIONS[one.name]["responses"])) for one in ENDPOINTS if one.body)
+    assert all(
+        "Retry-After" in operation["responses"][status]["headers"]
+        for operation in OPERATIONS.values()
+        for status in {"429", "503"} & set(operation["responses"])
+    )
+
+
+def test_all_that_the_document_names_is_described() -> None:
+    (scheme,) = DOCUMENT["components"]["securitySchemes"].values()
+
+    assert all(scope.value in scheme["description"] for scope in Scope)
+    assert {tag["name"] for tag in DOCUMENT["tags"]} == {tag.value for tag in TAGS}
+    assert all(schema["description"] for schema in DOCUMENT["components"]["schemas"].values())
+    assert DOCUMENT["servers"][0]["url"] == "/"
+
+
+def options() -> list[dict[str, Any]]:
+    """Every combination of the options that may contradict each other."""
+    forced: list[dict[str, Any]] = [{}, {"forceTier": None}, *({"forceTier": tier.value} for tier in TIERS)]
+    highest: list[dict[str, Any]] = [{}, *({"maxCostTier": tier.value} for tier in TIERS)]
+    awaited: list[dict[str, Any]] = [{}, {"waitForSelector": None}, {"waitForSelector": "main"}]
+    scrolled: list[dict[str, Any]] = [{}, {"scrollToLoad": False}, {"scrollToLoad": True}]
+    return [{**a, **b, **c, **d} for a, b, c, d in itertools.product(forced, highest, awaited, scrolled)]
+
+
+def test_the_rules_of_the_document_are_those_of_weft() -> None:
+    assert set(RULES) == {"BrowseOptions", "FetchRequest"}
+    for chosen in options():
+        taken = contradiction(msgspec.convert(chosen, BrowseOptions)) is None
+        assert check(chosen, {"$ref": "#/components/schemas/BrowseOptions"}) is taken, chosen
+
+
+# -- the page ------------------------------------------------------------------------------------------------------
+
+
+class Seen(HTMLParser):
+    """The tags, ids and links of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags, self.ids, self.links = set[str](), list[str](), set[str]()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            assert not name.startswith("on")
+            assert name != "style"
+            if name == "id":
+                self.ids.append(value or "")
+            if name == "href":
+                self.links.add(value or "")
+
+
+async def test_the_page_shows_every_operation_and_schema_and_runs_nothing() -> None:
+    async with client(FakeBus()) as http:
+        del http.headers["authorization"]
+        answer = await http.get("/docs")
+
+    seen = Seen(answer.text)
+    policy = answer.headers["content-security-policy"]
+    style = re.search("<style>(.*?)</style>", answer.text, re.DOTALL)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert set(OPERATIONS) | {f"schema-{name}" for name in DOCUMENT["components"]["schemas"]} <= set(seen.ids)
+    assert len(seen.ids) == len(set(seen.ids))
+    assert {link.removeprefix("#") for link in seen.links} - {"/openapi.json"} <= set(seen.ids)
+    assert not {"script", "link", "img", "iframe", "object", "form"} & seen.tags
+    assert not ANYWHERE.search(answer.text)
+    assert style is not None
+    assert f"'sha256-{base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()}'" in policy
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "prefers-color-scheme:dark" in style[1]
+
+
+def test_nothing_of_the_document_is_markup_on_the_page() -> None:
+    evil = '"><script>alert(1)</script>'
+    schemas = {evil: {"type": "object", "description": evil, "properties": {evil: {"enum": [evil], "default": evil}}}}
+
+    shown = page({**DOCUMENT, "components": {**DOCUMENT["components"], "schemas": schemas}})
+
+    assert "<script" not in shown

@@ -1,0 +1,185 @@
+"""LLMCP over REST: a request packet comes in, the response packet goes out, for what a client may ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import httpx2
+import pytest
+
+from actors.gateway.access.caller import Scope
+from actors.gateway.rest.packets import EXAMPLE, PERMITTED
+from protocol import subjects
+from protocol.browse import RenderTier
+from protocol.codec import decoder
+from protocol.domains import AskDomain, DomainKnowledge
+from protocol.faults import Code, FaultError, fault
+from protocol.packets import Conversation, Response
+from protocol.pages import BrowsePage
+from protocol.sessions import ListSessions, NamedSession, SessionHealth, SessionList, SessionStatus
+from protocol.subjects import Call, table
+from tests.unit.actors.gateway.rest.calling import Replying, client, error_of
+from tests.unit.actors.gateway_data import FakeBus, browsed
+from tests.unit.actors.page_data import URL
+
+KNOWN = DomainKnowledge(
+    domain="example.com", known=False, start_tier=RenderTier.INTELLIGENCE, start_reason="nothing is known of the site"
+)
+STATUS = SessionStatus(domain="example.com", profile="me", health=SessionHealth.HEALTHY)
+LOGIN = {"domain": "example.com", "profile": "me"}
+
+
+def packet(task: str, args: object, **more: object) -> dict[str, Any]:
+    return {**EXAMPLE, "input": {"task": {"name": task, "args": args}}, **more}
+
+
+def response(answer: httpx2.Response, result: Any = Any) -> Response[Any]:
+    """Read a response packet as an actor on the bus would."""
+    read: Response[Any] = decoder(Response[result]).decode(answer.content)
+    assert read.in_reply_to.request_id == EXAMPLE["id"]
+    return read
+
+
+@pytest.mark.parametrize(
+    ("call", "args", "asked", "answer"),
+    [
+        (subjects.BROWSE, {"url": URL, "obey_robots": True}, BrowsePage(url=URL, obey_robots=True), browsed()),
+        (subjects.DOMAIN, {"domain": "example.com"}, AskDomain(domain="example.com"), KNOWN),
+        (subjects.SESSION_LIST, {}, ListSessions(), SessionList(sessions=(STATUS,))),
+        (subjects.SESSION_HEALTH, LOGIN, NamedSession(domain="example.com", profile="me"), STATUS),
+        (subjects.SESSION_DELETE, LOGIN, NamedSession(domain="example.com", profile="me"), STATUS),
+        (subjects.SESSION_REFRESH, LOGIN, NamedSession(domain="example.com", profile="me"), STATUS),
+    ],
+)
+async def test_a_task_is_done_and_answered_by_a_packet(
+    call: Call[Any, Any], args: Any, asked: Any, answer: Any
+) -> None:
+    bus = Replying({call.pattern: answer})
+    async with client(bus) as http:
+        answered = await http.post("/api/llmcp", json=packet(call.task, args))
+
+    assert answered.status_code == 200
+    assert [(made, told) for made, told, _, _ in bus.calls] == [(call, asked)]
+    assert response(answered, call.answer).result == answer
+
+
+async def test_the_conversation_goes_on_in_every_packet() -> None:
+    bus = Replying({"web.domain": KNOWN})
+    async with client(bus) as http:
+        talk = {"id": "loom-7", "turn": 4}
+        answer = await http.post("/api/llmcp", json=packet("web.domain", {"domain": "a.example"}, conversation=talk))
+
+    assert bus.conversations == [Conversation(id="loom-7", turn=4)]
+    assert response(answer).conversation == Conversation(id="loom-7", turn=4)
+
+
+async def test_what_the_browse_allows_is_the_time_of_the_call() -> None:
+    bus = Replying({"web.browse": browsed()})
+    async with client(bus) as http:
+        await http.post("/api/llmcp", json=packet("web.browse", {"url": URL, "options": {"maxLatencyMs": 900}}))
+
+    assert [timeout_ms for _, _, timeout_ms, _ in bus.calls] == [900]
+
+
+async def test_nobody_else_is_told_of_the_progress() -> None:
+    bus = Replying({"web.browse": browsed()})
+    watch = {"replica": "another", "token": "of somebody"}
+    async with client(bus) as http:
+        await http.post("/api/llmcp", json=packet("web.browse", {"url": URL, "watch": watch}))
+
+    assert [asked.watch for _, asked, _, _ in bus.calls] == [None]
+
+
+@pytest.mark.parametrize(
+    ("told", "task", "args", "status"),
+    [
+        (fault(Code.HTTP_NOT_FOUND), "web.browse", {"url": URL}, 502),
+        (fault(Code.INTERNAL_UNAVAILABLE), "web.domain", {"domain": "example.com"}, 503),
+        (fault(Code.AUTH_MISSING_SESSION), "session.delete", LOGIN, 404),
+        (fault(Code.AUTH_MISSING_SESSION), "web.browse", {"url": URL}, 502),
+    ],
+)
+async def test_a_task_that_fails_is_answered_by_a_packet_with_the_fault(
+    told: Any, task: str, args: object, status: int
+) -> None:
+    async with client(FakeBus(FaultError(told))) as http:
+        answer = await http.post("/api/llmcp", json=packet(task, args))
+
+    assert (answer.status_code, response(answer).error) == (status, told)
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({**EXAMPLE, "type": "response"}, "type"),
+        ({name: value for name, value in EXAMPLE.items() if name != "type"}, "type"),
+        ({**EXAMPLE, "protocol": {"name": "laika.llmcp", "version": 2}}, "protocol.version"),
+        ({**EXAMPLE, "created_at": "2026-01-01T12:00:00"}, "created_at"),
+        ({**EXAMPLE, "id": ""}, "id"),
+        (packet("web.browse", {}), "input.task.args.url"),
+        (packet("web.browse", {"url": URL, "options": {"nope": 1}}), "input.task.args.options.nope"),
+        (packet("nothing.at.all", {}), "input.task.name"),
+    ],
+)
+async def test_what_is_no_packet_is_refused(body: dict[str, Any], field: str) -> None:
+    bus = FakeBus(browsed())
+    async with client(bus) as http:
+        answer = await http.post("/api/llmcp", json=body)
+
+    error = error_of(answer)
+    assert (answer.status_code, error.code, error.field) == (400, Code.VALIDATION_INVALID_REQUEST, field)
+    assert bus.calls == []
+
+
+async def test_what_a_packet_holds_beside_its_task_is_let_be() -> None:
+    async with client(Replying({"web.domain": KNOWN})) as http:
+        answer = await http.post("/api/llmcp", json=packet("web.domain", {"domain": "a.example"}, output={}, more=1))
+
+    assert answer.status_code == 200
+
+
+def _others() -> Iterable[str]:
+    permitted = {one.call.task for one in PERMITTED.values()}
+    return sorted({entry.task for _, entry in table() if isinstance(entry, Call)} - permitted)
+
+
+@pytest.mark.parametrize("task", _others())
+async def test_what_actors_say_to_each_other_is_not_for_clients(task: str) -> None:
+    bus = FakeBus(browsed())
+    async with client(bus) as http:
+        answer = await http.post("/api/llmcp", json=packet(task, {"url": URL}))
+
+    assert (answer.status_code, error_of(answer).field, bus.calls) == (400, "input.task.name", [])
+
+
+@pytest.mark.parametrize(
+    ("scopes", "task", "status"),
+    [
+        (["browse"], "web.domain", 200),
+        (["browse"], "session.list", 403),
+        (["sessions"], "session.list", 200),
+        (["sessions"], "web.domain", 403),
+        (["operate"], "session.list", 200),
+        (["operate"], "web.domain", 200),
+    ],
+)
+async def test_a_task_needs_its_scope_or_that_of_operators(scopes: list[str], task: str, status: int) -> None:
+    bus = Replying({"web.domain": KNOWN, "session.list": SessionList()})
+    args: dict[str, str] = {"domain": "example.com"} if task == "web.domain" else {}
+    async with client(bus) as http:
+        made = (await http.post("/api/keys", json={"name": "loom", "scopes": scopes})).json()
+        answer = await http.post(
+            "/api/llmcp", json=packet(task, args), headers={"Authorization": f"Bearer {made['key']}"}
+        )
+
+    assert answer.status_code == status
+    if status != 200:
+        told = response(answer).error
+        assert told == fault(Code.AUTH_INSUFFICIENT_SCOPE, getattr(told, "message", ""))
+        assert "insufficient_scope" in answer.headers["www-authenticate"]
+
+
+def test_only_reading_and_logins_are_permitted() -> None:
+    assert {one.scope for one in PERMITTED.values()} == {Scope.BROWSE, Scope.SESSIONS}
+    assert subjects.SESSION_SAVE not in [one.call for one in PERMITTED.values()]
