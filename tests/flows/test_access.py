@@ -67,7 +67,6 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Generator[Hosts]:
             "WEFT_NATS_URL": url,
             "WEFT_VAULT_KEY": secrets.token_urlsafe(32),
             "WEFT_LOG_LEVEL": "debug",
-            "WEFT_RATE_FAILED_PER_MINUTE": "0",
         }
         with weft_up(folder / "one", *ALONE, **settings) as one, weft_up(folder / "two", *ALONE, **settings) as two:
             yield Hosts(one, two, folder, settings)
@@ -133,6 +132,16 @@ def test_no_key_is_ever_written_down(hosts: Hosts) -> None:
     assert secret.encode() not in kept
     assert secret not in keys(hosts, "list", "--json")
     assert len(kept) > 1_000
+
+
+def test_limits_hold_over_the_wire(hosts: Hosts) -> None:
+    settings = {"WEFT_RATE_PER_MINUTE": "60", "WEFT_RATE_BURST": "2"}
+    with weft_up(hosts.folder / "limited", *ALONE, **hosts.settings, **settings) as limited:
+        answers = [limited.http.get("/metrics") for _ in range(8)]
+
+    assert [answer.status_code for answer in answers[:2]] == [200, 200]
+    assert 429 in {answer.status_code for answer in answers[2:]}
+    assert {answer.headers["ratelimit-policy"] for answer in answers} == {'"burst";q=2;w=2'}
 
 
 def test_usage_outlives_the_gateway(hosts: Hosts) -> None:
