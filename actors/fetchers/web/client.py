@@ -44,6 +44,9 @@ _ATTEMPTS = 2
 
 _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS"})
 
+_NO_SUCH_PLACE = frozenset({Code.SECURITY_ADDRESS_BLOCKED, Code.SECURITY_URL_BLOCKED, Code.NETWORK_DNS_FAILED})
+"""Failures of robots.txt that say more of the site than that it keeps programs out."""
+
 _DIRECTIVES = {Freshness.REALTIME: "no-cache", Freshness.CACHED: "max-stale"}
 
 
@@ -290,7 +293,7 @@ class WebClient:
         return wanted and self._manners.robots != "never"
 
     async def _robots_txt(self, url: str) -> Found:
-        """Get a robots.txt for whoever asks about it."""
+        """Get a robots.txt for whoever asks about it; fails where no page of the place can be had either."""
         request = WebRequest(url, sub_resource=True, cut_bytes=MAX_BYTES)
         try:
             with anyio.fail_after(_ROBOTS_TIMEOUT_MS / 1000), faults():
@@ -298,6 +301,8 @@ class WebClient:
         except TimeoutError:
             return Found(0)
         except FaultError as error:
+            if error.fault.code in _NO_SUCH_PLACE:
+                raise
             return Found(HTTPStatus.NOT_FOUND if error.fault.code is Code.HTTP_TOO_MANY_REDIRECTS else 0)
         return Found(followed.response.status, followed.response.body)
 

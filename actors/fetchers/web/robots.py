@@ -87,7 +87,10 @@ class Robots:
         files: Files | None = None,
         term_s: float = TERM_S,
     ) -> None:
-        """Get files by `fetch`, which never fails, and obey what they say to the product of `user_agent`."""
+        """Get files by `fetch`, and obey what they say to the product of `user_agent`.
+
+        `fetch` fails only where no page of the place can be had either.
+        """
         self._fetch = fetch
         self._product = product(user_agent)
         self._now = clock
