@@ -74,6 +74,10 @@ class Driving:
         """Look into the page."""
         return self.do(ExecuteJavascript(script=script, tab_id=tab), Evaluated).result
 
+    def breathe(self) -> None:
+        """Let the page go on for a moment, before it is looked at again."""
+        self.web.portal.call(anyio.sleep, 0.02)
+
     async def _do(self, do: Any, local: bool) -> Done:  # noqa: FBT001 - a portal hands on no names
         named = _named(do, self.session)
         asked = AskBrowser(do=named, caller="driver", at_need=True, local=local)

@@ -284,8 +284,8 @@ def test_what_is_no_list_says_so(it: Driving) -> None:
 
 @pytest.mark.parametrize(
     "markup",
-    ["<input id=f type=file aria-label=Attach><script>f.onchange = async () => { const file = f.files[0]; "
-     "window.got = [file.name, file.type, await file.text()] }</script>", DROP],
+    [("<input id=f type=file aria-label=Attach><script>f.onchange = async () => { const file = f.files[0]; "
+     "window.got = [file.name, file.type, await file.text()] }</script>"), DROP],
     ids=["field", "button"],
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/home/me/note.txt", "C:\\Users\\me\\note.txt"])
