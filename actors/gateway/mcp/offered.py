@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CompleteRequestParams,
     CompleteResult,
@@ -80,6 +82,8 @@ def _called(shop: Shop, context: Context, actor: str, came: Outcome) -> Wire:
 async def read_resource(shop: Shop, context: Context, actor: str, params: ReadResourceRequestParams) -> Wire:
     """Read a resource that is offered."""
     came = await _asked(shop, context, actor, ReadResource(uri=params.uri), params)
+    if isinstance(came, Contents) and not came.contents:
+        raise MCPError(INVALID_PARAMS, "There is no such resource", {"uri": params.uri})
     return _whole(came, Contents)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -71,8 +72,9 @@ class _Known:
 
 @dataclass
 class Offers:
-    """The offers that stand."""
+    """The offers that stand; `clock` tells the seconds by which they grow old."""
 
+    clock: Callable[[], float] = time.monotonic
     now: Catalogue = EMPTY
     _taken: frozenset[str] = field(default_factory=frozenset[str], init=False)
     _known: dict[str, _Known] = field(default_factory=dict[str, _Known], init=False)
@@ -139,9 +141,13 @@ class Offers:
     async def _sweep(self) -> None:
         while True:
             await anyio.sleep(SWEEP_S)
-            oldest_s = anyio.current_time() - OFFER_TTL_MS / 1_000
-            for key in [key for key, known in self._known.items() if known.heard_s < oldest_s]:
-                self._forget(key)
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Forget the offers that nobody repeats any more: the bucket does not tell when they go."""
+        oldest_s = self.clock() - OFFER_TTL_MS / 1_000
+        for key in [key for key, known in self._known.items() if known.heard_s < oldest_s]:
+            self._forget(key)
 
     def hear(self, entry: Entry) -> None:
         """Take over what one key of the bucket holds now."""
@@ -155,7 +161,7 @@ class Offers:
             self._forget(entry.key)
             return
         before = self._known.get(entry.key)
-        self._known[entry.key] = _Known(offer, anyio.current_time())
+        self._known[entry.key] = _Known(offer, self.clock())
         if before is None or before.offer != offer:
             log.info(OFFER_TAKEN, key=entry.key, tools=len(offer.tools), prompts=len(offer.prompts))
             self._renew()
