@@ -195,7 +195,7 @@ async def test_an_unknown_tool_is_an_error_of_the_protocol(weft: System, era: Er
     assert caught.value.code == INVALID_PARAMS
 
 
-@pytest.mark.parametrize(("transport", "era"), [("http", "auto"), ("stdio", "legacy"), ("stdio", "auto")])
+@everywhere
 async def test_a_call_that_is_cancelled_leaves_the_site(weft: System, transport: Transport, era: Era) -> None:
     async with silent_site() as silence, connected(weft, transport, era) as client:
         async with anyio.create_task_group() as tasks:
@@ -210,7 +210,6 @@ async def test_a_call_that_is_cancelled_leaves_the_site(weft: System, transport:
 
 @both_eras
 async def test_a_client_that_leaves_takes_its_calls_along(weft: System, era: Era) -> None:
-    # All that a client of the older era can do: without sessions its cancellation names no call that we know.
     async with silent_site() as silence:
         async with connected(weft, era=era) as client, anyio.create_task_group() as tasks:
             tasks.start_soon(client.call_tool, "browse", {"url": silence.url, "maxLatencyMs": 300_000})

@@ -96,11 +96,13 @@ class Legacy:
         stream = asked.stream
         if method == "initialize":
             stream.headers[HEADER] = new_label((params or {}).get("capabilities")).written()
-        response = error(number, ErrorData(code=REQUEST_CANCELLED, message="Request cancelled"))
+        response: Json | None = None
         with self.streams.kept(stream):
             with self.underway.held(caller().name, asked.label.name, str(number)):
                 response = await self._response(number, method, params, asked)
-            await stream.end(response)
+            # An event, where it was cancelled: a client that has given up a call may not bear an answer of its own.
+            cancelled = error(number, ErrorData(code=REQUEST_CANCELLED, message="Request cancelled"))
+            await stream.end(response or cancelled, event=response is None)
 
     async def _response(self, number: RequestId, method: str, params: Json | None, asked: _Asked) -> Json:
         asker = Asker(self.questions, caller().name)

@@ -47,13 +47,16 @@ class Stream:
         """Say something before the result; dropped where the client takes no events, and after the result."""
         await self._say(_event(message))
 
-    async def end(self, message: Mapping[str, Any], status: int = OK) -> None:
-        """Give the result, or the error in its place; `status` is HTTP's, where there is still time to say so."""
+    async def end(self, message: Mapping[str, Any], status: int = OK, *, event: bool = False) -> None:
+        """Give the result, or the error in its place; `status` is HTTP's, where there is still time to say so.
+
+        With `event` it is an event even where nothing was said before it, if the client takes any.
+        """
         async with self._turn:
             if self._over:
                 return
             self._over = True
-            if not self._began and (self.json or status != OK):
+            if not self._began and (status != OK or (self.json and not (event and self.events))):
                 words = _encoder.encode(message)
                 await self._start({**self.headers, "Content-Type": JSON, "Content-Length": str(len(words))}, status)
                 await self._body(words, more=False)

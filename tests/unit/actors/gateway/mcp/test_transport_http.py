@@ -217,7 +217,7 @@ async def test_a_cancellation_reaches_the_replica_that_works_on_the_call(replica
                 async with httpx2.AsyncClient(headers={CALLER: "somebody", SESSION: label}) as other:
                     url = f"http://127.0.0.1:{loom.ports[0]}{PATH}"
                     answer = await other.post(url, json=asking("tools/call", 5, name="hang"), timeout=TEST_S)
-                    answers.append(answer.json())
+                    answers.extend(events_of(answer.text))
 
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(call)
