@@ -27,7 +27,7 @@ from protocol.pages import Fetched, FetchPage
 from tests.site.scripted import ARTICLE
 from tests.ssrf.corpus import corpus
 from tests.ssrf.findings import Findings, Trial, Way
-from tests.ssrf.internet import NAME_PORT, NAME_SERVER, PUBLIC_ADDRESSES, Internet, internet
+from tests.ssrf.internet import NAME_PORT, NAME_SERVER, PUBLIC_ADDRESSES, REBINDING_NAMES, Internet, internet
 from tests.ssrf.ways import CODES, EMBEDDINGS, LEADING, WAYS, aimed
 from tests.support.shelf import Shelf
 from tests.support.wire import Asked, Wire, wire
@@ -54,16 +54,21 @@ FIRST_OWN_PORT = 32_768
 FIRST_PORT_OF_WAYS = 20_000
 """Each way has a port, by which it is known who went it."""
 
-WAYS_OF_A_PAGE = 10
+WAYS_OF_A_PAGE = 16
 EMBEDDED_AT_ONCE = 110
 FRAMES_AT_ONCE = 15
 LED_TO = 3
 LIGHT_SETTLE_MS = 2_000
 LIMIT_S = 40.0
 
-FORBIDDEN = ("127.0.0.1", "[::1]", "10.0.0.1", "169.254.169.254", "localhost", "private.example", "[::ffff:10.0.0.1]")
+FORBIDDEN = ("127.0.0.1", "[::1]", "169.254.169.254", "localhost", "private.example")
 OPEN = "site.example"
 SITES = ("http://site.example", "https://site.example")
+REBINDING = "rebinding"
+REBOUND = (
+    "<img src=/a.png><iframe src=/f></iframe><script>for (let i = 0; i < 9; i++) { fetch(`/a${i}`).catch(() => 0);"
+    "setTimeout(() => fetch(`/b${i}`).catch(() => 0), 30 * i) } new WebSocket(`ws://${location.host}/s`)</script>"
+)
 PROSE = f"<title>Loom</title><main><p>{ARTICLE}</p></main>"
 
 
@@ -145,8 +150,16 @@ class Trying:
                 ((trial),) = await self._together(((kind, f"{SITES[0]}/page?k={quote(key)}"),))
                 reached = any(quote(key) in one for one in self.world.asked)
                 found.append(msgspec.structs.replace(trial, title="reached" if reached else trial.title))
+        found += await self._rebinding()
         self.seconds["embedded"] = round(time.monotonic() - began, 1)
         return tuple(found)
+
+    async def _rebinding(self) -> list[Trial]:
+        """Have a page ask its own host, whose address is another by then."""
+        self.world.pages[REBINDING] = PROSE + REBOUND
+        return [
+            (await self._together(((REBINDING, f"http://{name}/page?k={REBINDING}"),)))[0] for name in REBINDING_NAMES
+        ]
 
     async def _ways(self) -> tuple[Way, ...]:
         """Have pages go all ways at all forbidden hosts, and at one that is open."""

@@ -42,6 +42,8 @@ _REBINDING: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Names that have a public address at first, and these ever after."""
 
+REBINDING_NAMES = tuple(_REBINDING)
+
 _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "localtest.me": ("127.0.0.1",),
