@@ -76,7 +76,10 @@ class Gateway(Actor):
             serving(app, listener, settings.drain_ms, abandon),
         ):
             log.info(LISTENING, host=host, port=port)
-            yield
+            try:
+                yield
+            finally:
+                self.here.underway.end_lasting()
 
     @hears(subjects.PROGRESS, at_once=1)
     async def progressed(self, progress: Progress) -> None:

@@ -32,7 +32,7 @@ from tests.flows.mcp_clients import Era, Transport, connected, text_of
 from tests.flows.system import CALL_S, System
 from tests.site import Site
 from tests.support.nats import serve_open_nats
-from tests.support.system import environment, running_weft
+from tests.support.system import environment, running_weft, stop_process
 from tests.support.system import weft as command
 
 pytestmark = pytest.mark.nats
@@ -86,6 +86,37 @@ async def test_the_setting_chooses_the_tools_of_stdio(weft: System) -> None:
             listed = [tool.name for tool in (await client.list_tools()).tools]
 
     assert listed == [name for name, entry in TOOLS.items() if entry.toolset is Toolset.CORE]
+
+
+async def test_who_listens_holds_up_no_stop(tmp_path: Path) -> None:
+    prefix = "io.modelcontextprotocol/"
+    meta: dict[str, object] = {f"{prefix}protocolVersion": "2026-07-28", f"{prefix}clientCapabilities": {}}
+    body: dict[str, object] = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "subscriptions/listen",
+        "params": {"notifications": {"toolsListChanged": True}, "_meta": meta},
+    }
+    headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2026-07-28"}
+    headers["mcp-method"] = "subscriptions/listen"
+    statuses, rest = list[int](), list[str]()
+    async with (
+        running_weft(tmp_path, ("--actors", "gateway"), stop=False, WEFT_DRAIN_MS="60000") as weft,
+        weft.client() as client,
+        client.stream("POST", "/mcp", json=body, headers=headers) as answer,
+    ):
+
+        async def stop() -> None:
+            statuses.append(await stop_process(weft.process))
+
+        lines = answer.aiter_lines()
+        await anext(lines)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stop)
+            async for line in lines:
+                rest.append(line)
+
+    assert (statuses, any("-32000" in line for line in rest)) == ([0], True)
 
 
 # -- two replicas that share nothing but the bus -------------------------------------------------------------------

@@ -49,7 +49,7 @@ class Endpoint:
     def __post_init__(self) -> None:
         """Report progress in both eras, and make what answers each."""
         self.server.middleware.append(reporting(self.desk))
-        self._modern = Modern(self.server, self._streams)
+        self._modern = Modern(self.server, self.here.underway, self._streams)
         self._legacy = Legacy(self.server, self.desk.bus, self.here.questions, self.here.underway, self._streams)
 
     @contextlib.asynccontextmanager

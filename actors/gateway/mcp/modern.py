@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,7 +20,7 @@ from mcp.shared.inbound import (
     unsupported_protocol_version_rejection,
     validate_mcp_param_headers,
 )
-from mcp.types import HEADER_MISMATCH, ErrorData, RequestId
+from mcp.types import CONNECTION_CLOSED, HEADER_MISMATCH, ErrorData, RequestId
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -27,6 +28,7 @@ from actors.gateway.mcp.answering import answered
 from actors.gateway.mcp.dialogue import Dialogue
 from actors.gateway.mcp.messages import BadMessageError, Json, Message, error, read_message
 from actors.gateway.mcp.stream import EVENTS, Stream, Streams
+from actors.gateway.mcp.underway import Underway
 from actors.gateway.rest.answers import invalid
 
 log = structlog.stdlib.get_logger()
@@ -34,6 +36,7 @@ log = structlog.stdlib.get_logger()
 SCHEMA_FAILED = "tool_schema_failed"
 
 _LISTEN = "subscriptions/listen"
+_STOPPING = ErrorData(code=CONNECTION_CLOSED, message="This replica is about to stop: listen anew")
 _PARAM_PREFIX = MCP_PARAM_HEADER_PREFIX.lower()
 
 
@@ -42,6 +45,7 @@ class Modern:
     """Answers the clients of the newer era."""
 
     server: Server[Any]
+    underway: Underway
     streams: Streams
 
     async def answer(self, request: Request, body: bytes, stream: Stream, state: object) -> None:
@@ -79,8 +83,11 @@ class Modern:
             return error(number, _told(route))
         connection = Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
         dialogue = Dialogue.of(request, stream, number, params)
-        with self.streams.kept(stream):
-            return await answered(self.server, state, dialogue, connection, method, params)
+        lasts = self.underway.lasting() if method == _LISTEN else nullcontext()
+        response = error(number, _STOPPING)
+        with self.streams.kept(stream), lasts:
+            response = await answered(self.server, state, dialogue, connection, method, params)
+        return response  # noqa: RET504 - what listens may be ended before it is answered
 
     def _route(self, request: Request, method: str, params: Json | None) -> InboundModernRoute | InboundLadderRejection:
         """Hold the headers against the body, so that whoever stands between us and the client may go by them."""

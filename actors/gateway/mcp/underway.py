@@ -17,8 +17,9 @@ from protocol.edge import CallCancelled
 
 @dataclass(frozen=True)
 class Underway:
-    """What one replica works on."""
+    """What one replica works on; what is `lasting` has no end of its own."""
 
+    _lasting: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
     _calls: dict[CallCancelled, set[anyio.CancelScope]] = field(
         default_factory=dict[CallCancelled, set[anyio.CancelScope]]
     )
@@ -39,6 +40,21 @@ class Underway:
                 scopes.discard(scope)
                 if not scopes:
                     self._calls.pop(name, None)
+
+    @contextmanager
+    def lasting(self) -> Generator[None]:
+        """Do what is in the block until it is ended."""
+        with anyio.CancelScope() as scope:
+            self._lasting.add(scope)
+            try:
+                yield
+            finally:
+                self._lasting.discard(scope)
+
+    def end_lasting(self) -> None:
+        """End whatever would go on for ever, so that nobody waits for it."""
+        for scope in tuple(self._lasting):
+            scope.cancel()
 
     def cancel(self, call: CallCancelled) -> None:
         """Stop what is done for this call, if it is done here."""

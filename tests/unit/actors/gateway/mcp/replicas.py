@@ -16,6 +16,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
@@ -153,7 +154,10 @@ def loom_server(bus: Asking) -> Server[Any]:
         text = await _run(bus, ctx, params)
         return CallToolResult(content=[TextContent(type="text", text=text)])
 
-    server = Server[Any]("loom", version="1", on_list_tools=list_tools, on_call_tool=call_tool)
+    listen = ListenHandler(InMemorySubscriptionBus())
+    server = Server[Any](
+        "loom", version="1", on_list_tools=list_tools, on_call_tool=call_tool, on_subscriptions_listen=listen
+    )
     server.middleware.clear()
     return server
 

@@ -172,6 +172,39 @@ async def test_a_long_silence_is_broken(monkeypatch: pytest.MonkeyPatch) -> None
     assert first.startswith(": ")
 
 
+def listening() -> tuple[dict[str, str], Json]:
+    """Write what listens for news in the newer era."""
+    headers, body = modern("")
+    params: Json = {"_meta": body["params"]["_meta"], "notifications": {"toolsListChanged": True}}
+    headers = {name: value for name, value in headers.items() if name != "mcp-name"}
+    return headers | {"mcp-method": "subscriptions/listen"}, asking("subscriptions/listen", **params)
+
+
+async def test_who_listens_is_told_when_the_replica_is_about_to_stop() -> None:
+    headers, body = listening()
+    with anyio.fail_after(TEST_S):
+        async with (
+            replicas(1) as loom,
+            http(loom) as client,
+            client.stream("POST", PATH, headers=headers, json=body) as answer,
+        ):
+            lines = answer.aiter_lines()
+            first = await _data(lines)
+            loom.here[0].underway.end_lasting()
+            last = await _data(lines)
+
+    assert first["method"] == "notifications/subscriptions/acknowledged"
+    assert (last["id"], last["error"]["code"]) == (1, -32000)
+
+
+async def test_nobody_listens_who_takes_no_events() -> None:
+    headers, body = listening()
+    async with replicas(1) as loom, http(loom) as client:
+        answer = await client.post(PATH, headers={**headers, "accept": "application/json"}, json=body)
+
+    assert answer.status_code == 406
+
+
 # -- whose replies and cancellations count -------------------------------------------------------------------------
 
 
