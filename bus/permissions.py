@@ -12,8 +12,6 @@ from protocol.subjects import (
     BROWSER,
     CAPTURES,
     DOMAIN,
-    OFFERED,
-    OFFERS,
     REPLICA_GONE,
     REPLICA_READY,
     SESSION_DELETE,
@@ -127,10 +125,10 @@ def onlooker() -> Grant:
 
     It may also fetch the pictures and downloads that came of its asking, and no more.
     """
-    asked = (BROWSE, BROWSER, DOMAIN, OFFERED, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
+    asked = (BROWSE, BROWSER, DOMAIN, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
     asks = [subject for call in asked for subject in (call.wildcard, cancel_subject(call.wildcard))]
     return Grant(
-        (*asks, "$SRV.>", *_storing(CLAIMS), *_storing(CAPTURES.name), *_watching(OFFERS.name)),
+        (*asks, "$SRV.>", *_storing(CLAIMS), *_storing(CAPTURES.name)),
         (">",),
         answers=False,
     )

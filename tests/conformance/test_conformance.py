@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
 import pytest
 
-from tests.conformance.fixture import fixture
-from tests.conformance.offer import PLAIN_TOOLS
+from tests.conformance.serving import gateway
 from tests.conformance.suite import NEW, OLD, Outcome, required, run
 from tests.conftest import COUNTS
-from tests.support.nats import serve_open_nats
-from tests.support.system import RunningWeft, running_weft
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(150)]
 
 RUN_S = 120.0
-LOOK_S = 0.02
 
 RecordProperty = Callable[[str, object], None]
 
@@ -39,35 +34,10 @@ TASKS = frozenset(
 """Those of the extension that check anything: one of ten, on notifications, is left out by the suite itself."""
 
 
-@asynccontextmanager
-async def gateway(folder: Path) -> AsyncGenerator[RunningWeft]:
-    """Run a gateway in a process of its own and the actor of the suite, on one nats-server, until it is offered."""
-    async with (
-        serve_open_nats(folder / "nats") as url,
-        fixture(url),
-        running_weft(folder / "weft", ("--nats", url, "--actors", "gateway")) as weft,
-    ):
-        await until_offered(weft)
-        yield weft
-
-
-async def until_offered(weft: RunningWeft) -> None:
-    """Wait until a gateway has heard what the actor of the suite offers."""
-    headers = {"Accept": "application/json"}
-    async with weft.client() as client:
-        while True:
-            listed = await client.post(
-                "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, headers=headers
-            )
-            if PLAIN_TOOLS[0] in listed.text:
-                return
-            await anyio.sleep(LOOK_S)
-
-
 async def judged(folder: Path, package: str, *arguments: str) -> Outcome:
     """Have the suite judge a gateway."""
     with anyio.fail_after(RUN_S):
-        async with gateway(folder) as weft:
+        async with gateway(folder) as (weft, _, _):
             return await run(package, weft.ready.mcp, weft.key, folder / "found", *arguments)
 
 

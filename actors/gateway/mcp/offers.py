@@ -32,6 +32,9 @@ MAX_ENTRIES = 200
 
 MAX_OFFER_BYTES = 1_000_000
 
+FIRST_READ_S = 0.5
+"""What reading the offers may take before clients are answered, who list everything as soon as they come."""
+
 RETRY_S = 1.0
 """Between two tries, while the bus is broken."""
 
@@ -83,7 +86,9 @@ class Offers:
 
     @asynccontextmanager
     async def kept(self, bus: Tables) -> AsyncGenerator[None]:
-        """Follow what is offered on the bus as long as the block lasts."""
+        """Know what is offered when the block begins, unless the bus is broken, and follow it as long as it lasts."""
+        with anyio.move_on_after(FIRST_READ_S):
+            await self._read(bus)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch, bus)
             tasks.start_soon(self._sweep)
@@ -126,6 +131,15 @@ class Offers:
             del self._ears[token]
 
     # -- the bus -----------------------------------------------------------------------------------------------------
+
+    async def _read(self, bus: Tables) -> None:
+        try:
+            keys = (await bus.table(OFFERS)).keys
+            for name in await keys.names():
+                if (entry := await keys.get(name)) is not None:
+                    self.hear(entry)
+        except FaultError as error:
+            log.warning(OFFERS_NOT_WATCHED, code=error.fault.code)
 
     async def _watch(self, bus: Tables) -> None:
         while True:
