@@ -234,7 +234,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = "asked"
     fetch_robots_ttl_ms: Annotated[Ms, Meta(description="Milliseconds that a robots.txt is believed.")] = 86_400_000
     fetch_ca_file: Annotated[
-        str, Meta(description="PEM file of certificate authorities to trust for sites; empty: the usual ones.")
+        str,
+        Meta(description="PEM file of certificate authorities to trust for sites and oauth_issuer; empty: the usual."),
     ] = ""
     markdown_offers: Annotated[
         bool,

@@ -62,8 +62,6 @@ class Credentials:
         Raises:
             RefusedError: nobody whom we know; or nobody can tell now; or the address has shown too much.
         """
-        if not authorizations:
-            raise refusals.unknown(self.challenge, shown=False)
         text = _bearer(authorizations)
         if text is None:
             raise self._wrong(address)

@@ -51,7 +51,7 @@ class Doors:
             RefusedError: why nobody does.
         """
         address = address_of(scope.get("client"))
-        if needs_key:
+        if needs_key and request.authorizations:
             who = await self.credentials.holder(request.authorizations, address)
             account, rates = who.name, self.rates
         else:
@@ -59,6 +59,8 @@ class Doors:
         room = rates.take(account)
         if room.wait_ms > 0:
             raise refusals.too_often(room)
+        if needs_key and who is NOBODY:
+            raise refusals.unknown(self.credentials.challenge, shown=False)
         return Visitor(who, account, room)
 
 

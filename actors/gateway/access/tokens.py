@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ssl
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterable
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import jwt
+from anyio import to_thread
 
 from actors.gateway.access import metadata, refusals
 from actors.gateway.access.caller import Caller, Scope
@@ -128,7 +130,8 @@ def address_rule(networks: Iterable[str]) -> Callable[[str], bool]:
 async def judging(settings: Settings) -> AsyncGenerator[Judge, None]:
     """Judge the tokens of the issuer that the settings name, within the block."""
     # No proxy of the environment, no redirect: whom we ask is who was named.
-    async with httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=FETCH_S) as client:
+    verify = await to_thread.run_sync(_trusted, settings.fetch_ca_file)
+    async with httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=FETCH_S, verify=verify) as client:
         keys = IssuerKeys(settings.oauth_issuer, settings.oauth_jwks_url, client, address_rule(settings.allow_private))
         yield Judge(
             issuer=settings.oauth_issuer,
@@ -136,6 +139,13 @@ async def judging(settings: Settings) -> AsyncGenerator[Judge, None]:
             keys=keys,
             base_challenge=metadata.challenge(settings),
         )
+
+
+def _trusted(ca_file: str) -> ssl.SSLContext:
+    context = httpx2.create_ssl_context(trust_env=False)
+    if ca_file:
+        context.load_verify_locations(ca_file)
+    return context
 
 
 def _items(told: Any) -> list[Any]:

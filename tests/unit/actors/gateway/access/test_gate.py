@@ -291,10 +291,11 @@ async def test_every_key_has_a_rate_of_its_own() -> None:
 async def test_what_needs_no_key_is_limited_by_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("actors.gateway.access.entrance.ANONYMOUS_BURST", 2)
     async with gateway(FakeBus(browsed()), rate_anonymous_per_minute=1) as http:
-        anonymous = [(await http.get("/healthz")).status_code for _ in range(3)]
-        owner = await http.post("/api/browse", json=ASKED)
+        del http.headers["authorization"]
+        anonymous = [(await http.get(path)).status_code for path in ("/healthz", "/metrics", "/metrics", "/healthz")]
+        owner = await http.post("/api/browse", json=ASKED, headers=BEARER)
 
-    assert (anonymous, owner.status_code) == ([200, 200, 429], 200)
+    assert (anonymous, owner.status_code) == ([200, 401, 429, 429], 200)
 
 
 async def test_who_guesses_is_not_heard_and_who_was_in_stays_in(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,6 +367,23 @@ async def test_a_key_has_so_many_streams_at_once_beside_its_requests() -> None:
         await ask()
 
     assert statuses == [200, 200, 429, 200]
+
+
+CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"browse","arguments":%s}}'
+DEPTH = 100_000
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/api/browse", "/api/keys", "/api/llmcp"])
+@pytest.mark.parametrize(
+    "body",
+    [b"[" * DEPTH, b'{"a":' * DEPTH, CALL % (b"[" * DEPTH + b"]" * DEPTH), b'{"options":' * DEPTH],
+    ids=["arrays", "objects", "a call", "options"],
+)
+async def test_no_depth_of_a_body_brings_the_gateway_down(body: bytes, path: str) -> None:
+    async with gateway(FakeBus(browsed())) as http:
+        answer = await http.post(path, content=body, headers={"content-type": "application/json"})
+
+    assert 400 <= answer.status_code < 500
 
 
 # -- CORS ----------------------------------------------------------------------------------------------------------

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import hmac
 import socket
+import ssl
 import time
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -16,6 +18,9 @@ import httpx2
 import jwt
 import msgspec
 import pytest
+import trustme
+from anyio.abc import ByteStream, SocketAttribute
+from anyio.streams.tls import TLSListener
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1
 from cryptography.hazmat.primitives.asymmetric.ec import generate_private_key as make_ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -41,6 +46,7 @@ AUDIENCE = "https://weft.example"
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 ASKED = {"url": URL}
 RSA_BITS = 2_048
+ANSWER = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b"
 
 MAKERS: dict[str, Any] = {
     "RS256": lambda: (make_rsa(65_537, RSA_BITS), RSAAlgorithm),
@@ -192,6 +198,7 @@ def forged(issuer: Issuer) -> Iterable[tuple[str, str]]:
     yield "the public key as a secret", _by_secret(issuer, public, "one")
     yield "a secret among the keys", _by_secret(issuer, b"secret", "secret")
     yield "another algorithm", f"{_part({'alg': 'RS256', 'kid': 'one'})}.{body}.{signature}"
+    yield "the algorithm of another key", _signed_as(issuer, "RS256")
     yield "no key named", jwt.encode(issuer.claims(), issuer.private["one"], "ES256")
     yield "an unknown key", jwt.encode(issuer.claims(), issuer.private["one"], "ES256", headers={"kid": "two"})
     yield (
@@ -207,13 +214,20 @@ def forged(issuer: Issuer) -> Iterable[tuple[str, str]]:
         jwt.encode(issuer.claims(), issuer.private["one"], "ES256", headers={"kid": "one", "typ": "logout+jwt"}),
     )
     yield "no token", "a.b.c"
-    yield "depth", f"{base64.urlsafe_b64encode(b'[' * 5_000).decode()}.{body}.{signature}"
+    yield "depth", f"{_base64(b'[' * 4_800)}.{body}.{signature}"
     yield "too long", issuer.token(padding="x" * 10_000)
 
 
 def _by_secret(issuer: Issuer, secret: bytes, name: str) -> str:
     signed = f"{_part({'alg': 'HS256', 'typ': 'JWT', 'kid': name})}.{_part(issuer.claims())}"
     return f"{signed}.{_base64(hmac.digest(secret, signed.encode(), 'sha256'))}"
+
+
+def _signed_as(issuer: Issuer, algorithm: str) -> str:
+    """Sign as the key does, and say that it was done in another way."""
+    signed = f"{_part({'alg': algorithm, 'kid': 'one'})}.{_part(issuer.claims())}"
+    signature = ECAlgorithm(ECAlgorithm.SHA256).sign(signed.encode(), issuer.private["one"])
+    return f"{signed}.{_base64(signature)}"
 
 
 def _base64(raw: bytes) -> str:
@@ -231,7 +245,7 @@ async def test_nobody_but_the_issuer_vouches_for_a_token() -> None:
         good = (await browse(weft, issuer.token())).status_code
 
     assert found == dict.fromkeys(found, 401)
-    assert (len(found), good, len(bus.calls)) == (15, 200, 1)
+    assert (len(found), good, len(bus.calls)) == (16, 200, 1)
 
 
 async def test_a_token_is_good_for_its_scopes_and_says_what_it_lacks() -> None:
@@ -327,11 +341,59 @@ async def test_metadata_of_another_or_that_lead_elsewhere_are_not_believed(metad
     assert "/jwks" not in issuer.asked
 
 
+async def test_keys_on_another_host_are_not_the_issuers_unless_the_operator_says_so() -> None:
+    async with issuing() as issuer, issuing() as other:
+        issuer.metadata = {"jwks_uri": f"{other.url}/jwks"}
+        other.public = issuer.public
+        async with gateway(issuer, FakeBus(browsed())) as weft:
+            elsewhere = (await browse(weft, issuer.token())).status_code
+        async with gateway(issuer, FakeBus(browsed()), oauth_jwks_url=f"{other.url}/jwks") as weft:
+            named = (await browse(weft, issuer.token())).status_code
+
+    assert (elsewhere, named) == (503, 200)
+
+
 async def test_an_issuer_without_tls_is_not_asked_unless_its_network_is_allowed() -> None:
     async with issuing() as issuer, gateway(issuer, FakeBus(browsed()), allow_private=()) as weft:
         assert (await browse(weft, issuer.token())).status_code == 503
 
     assert issuer.asked == []
+
+
+@asynccontextmanager
+async def over_tls(issuer: Issuer, authority: trustme.CA) -> AsyncGenerator[str]:
+    """Have what an issuer tells told over TLS, by another server in its name."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)  # pyright: ignore[reportUnknownMemberType] # OpenSSL's type
+
+    async def tell(stream: ByteStream) -> None:
+        async with stream:
+            await stream.receive()
+            told: dict[str, object] = {"issuer": url, "jwks_uri": f"{url}/jwks", "keys": [*issuer.public.values()]}
+            body = msgspec.json.encode(told)
+            await stream.send(ANSWER % (len(body), body))
+
+    plain = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    url = f"https://127.0.0.1:{plain.extra(SocketAttribute.local_port)}"  # noqa: S610 - no Django here
+    listener = TLSListener(plain, context, standard_compatible=False)
+    async with listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, tell)
+        yield url
+        tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(("trusts", "status"), [(True, 200), (False, 503)])
+async def test_an_issuer_is_asked_over_tls_and_believed_by_its_certificate(
+    tmp_path: Path,
+    trusts: bool,  # noqa: FBT001 - a parameter of the test
+    status: int,
+) -> None:
+    authority, ca_file = trustme.CA(), tmp_path / "ca.pem"
+    authority.cert_pem.write_to_path(str(ca_file))
+    async with issuing() as issuer, over_tls(issuer, authority) as url:
+        named = {"oauth_issuer": url, "allow_private": (), "fetch_ca_file": str(ca_file) if trusts else ""}
+        async with gateway(issuer, FakeBus(browsed()), **named) as weft:
+            assert (await browse(weft, issuer.token(iss=url))).status_code == status
 
 
 async def test_the_operator_may_say_where_the_keys_are_and_whom_tokens_are_for() -> None:
