@@ -1,0 +1,120 @@
+"""What a client shows of itself: its label, which opens nothing, and the tools that it wants."""
+
+from __future__ import annotations
+
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.gateway.mcp.label import NO_LABEL, Label, client_label, labelled, new_label, read_label
+from actors.gateway.mcp.tool import Toolset
+from actors.gateway.mcp.toolsets import EVERY_TOOLSET, asked_for, choosing, chosen, toolsets_of
+from actors.gateway.rest.answers import RefusedError
+from actors.settings import Settings
+from protocol.faults import Code
+from tests.unit.actors.gateway_data import settings
+
+ALL = frozenset(Toolset)
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "told"),
+    [
+        ({"elicitation": {"form": {}}, "roots": {}}, {"elicitation": {"form": {}}, "roots": {}}),
+        ({"elicitation": {}, "experimental": {"a": {"b": 1}}, "sampling": None}, {"elicitation": {}}),
+        ({}, {}),
+    ],
+)
+def test_a_label_carries_what_a_client_can_do(capabilities: dict[str, Any], told: dict[str, Any]) -> None:
+    made = new_label(capabilities)
+
+    assert read_label(made.written()) == made == Label(made.name, told)
+
+
+def test_every_label_is_new() -> None:
+    assert len({new_label().name for _ in range(100)}) == 100
+
+
+@pytest.mark.parametrize("capabilities", [None, "all", 7, [], {"sampling": {"words": "many" * 1_000}}])
+def test_what_a_label_cannot_carry_is_not_known(capabilities: object) -> None:
+    made = new_label(capabilities)
+
+    read = read_label(made.written())
+
+    assert read.name == made.name
+    assert len(made.written()) < 1_100
+    assert not read.capabilities
+
+
+@pytest.mark.parametrize("written", [None, "", " ", "a b", "a/b", "é", "a" * 65, "a.b.c", "a" * 5_000])
+def test_what_is_no_label_of_ours_counts_as_none(written: str | None) -> None:
+    assert read_label(written) == NO_LABEL
+
+
+@given(st.text(max_size=200))
+def test_a_label_is_read_whatever_it_is(written: str) -> None:
+    assert isinstance(read_label(written), Label)
+
+
+def test_the_label_of_the_client_is_known_to_its_request_alone() -> None:
+    with labelled("mine"):
+        inside = client_label()
+
+    assert (inside, client_label()) == ("mine", "")
+
+
+# -- toolsets ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        (b"", ALL),
+        (b"other=1", ALL),
+        (b"toolsets=core", {Toolset.CORE}),
+        (b"toolsets=core,browser", {Toolset.CORE, Toolset.BROWSER}),
+        (b"toolsets=core%2C%20runs", {Toolset.CORE, Toolset.RUNS}),
+        (b"a=b&toolsets=core&toolsets=runs", {Toolset.CORE, Toolset.RUNS}),
+        (b"toolsets=core,core,", {Toolset.CORE}),
+    ],
+)
+def test_the_address_names_the_tools(query: bytes, wanted: set[Toolset]) -> None:
+    assert asked_for(query, ALL) == wanted
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (b"toolsets=", "No toolset is named."),
+        (b"toolsets=,", "No toolset is named."),
+        (b"toolsets=looms", "No such toolset: looms."),
+        (b"toolsets=core,looms,CORE", "No such toolset: looms, CORE."),
+        (b"toolsets=" + b"x" * 500, f"No such toolset: {'x' * 64}."),
+    ],
+)
+def test_a_toolset_that_there_is_not_is_refused_by_name(query: bytes, message: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        asked_for(query, ALL)
+
+    told = caught.value.fault
+    assert (caught.value.status, told.code, told.message) == (400, Code.VALIDATION_INVALID_REQUEST, message)
+    assert told.field == "toolsets"
+    assert all(name in told.actions[0].description for name in Toolset)
+
+
+def test_the_setting_knows_every_toolset() -> None:
+    words = get_args(get_args(get_args(get_type_hints(Settings, include_extras=True)["toolsets"])[0])[0])
+
+    assert set(words) == {toolset.value for toolset in Toolset}
+    assert toolsets_of(settings()) == EVERY_TOOLSET
+    assert toolsets_of(settings(toolsets=("core",))) == {Toolset.CORE}
+
+
+def test_the_choice_holds_for_its_request_alone() -> None:
+    with choosing(frozenset({Toolset.RUNS})):
+        inside = chosen()
+
+    assert inside == frozenset({Toolset.RUNS})
+    assert chosen() == ALL
