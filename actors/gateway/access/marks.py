@@ -15,7 +15,7 @@ PREFLIGHT_S = 600
 _METHODS = "DELETE, GET, HEAD, POST"
 _HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id", "traceparent", "tracestate"})
 _MCP_PREFIX = "mcp-"
-_EXPOSED = f"{CONVERSATION}, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate"
+_EXPOSED = f"{CONVERSATION}, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate"
 _PRIVATE_NETWORK = "access-control-request-private-network"
 
 
