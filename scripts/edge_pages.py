@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from mcp.types import PromptArgument
+
+from actors.gateway.mcp.prompts import list_prompts
+from actors.gateway.mcp.resources import TEMPLATES
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tool import ToolEntry, Toolset
 from actors.gateway.rest.contract import Endpoint
 from actors.gateway.rest.endpoints import ENDPOINTS
+from actors.gateway.tool_errors import ERROR_CODES, ErrorCode
 from protocol.schemas import schema
 from scripts import markdown
 
 TOOLS_TEXT = (
     "The MCP tools, by the toolsets in which they can be chosen (`/mcp?toolsets=core,browser`, or the setting "
     "`toolsets`). A key is good for a tool when it has its scope."
+)
+TOOL_ERRORS_TEXT = (
+    "An error of a browser tool has `error`, `errorCode`, `recoverHint` and `details`, with the fields of a "
+    "StructuredError beside them, whose `code` says more; `nextActions` are calls that make sense now."
 )
 REST_TEXT = (
     "The endpoints, as `/openapi.json` and `/docs` of a running Weft tell them in full. A key is good for an endpoint "
@@ -32,7 +41,26 @@ def tools_page() -> str:
             parts.append(f"## {toolset.value}")
         for name, entry in found.items():
             parts += _tool(name, entry)
+    parts += ["## Errors of the browser tools", TOOL_ERRORS_TEXT, markdown.table(("Code", "`errorCode`"), _codes())]
+    resources = [
+        (f"`{one.uri_template}`", f"`{one.mime_type or 'by its kind'}`", one.description or "") for one in TEMPLATES
+    ]
+    parts += ["## Resources", markdown.table(("Address", "Type", "What it is"), resources)]
+    prompts = [
+        (f"`{one.name}`", one.description or "", ", ".join(_argument(each) for each in one.arguments or ()))
+        for one in list_prompts()
+    ]
+    parts += ["## Prompts", markdown.table(("Prompt", "What it is for", "Arguments"), prompts)]
     return markdown.page("MCP tools", parts)
+
+
+def _codes() -> list[tuple[str, str]]:
+    told = [(f"`{code}`", f"`{error_code}`") for code, error_code in ERROR_CODES.items()]
+    return [*told, ("every other one", f"`{ErrorCode.EXECUTION_ERROR}`")]
+
+
+def _argument(argument: PromptArgument) -> str:
+    return f"`{argument.name}`" if argument.required else f"`{argument.name}` (optional)"
 
 
 def _tool(name: str, entry: ToolEntry[Any]) -> Iterator[str]:

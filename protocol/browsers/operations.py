@@ -29,7 +29,7 @@ SessionId = Annotated[str, Meta(pattern=r"^sess_[A-Za-z0-9_-]{22,86}$(?!\n)")]
 TabId = Annotated[int, Meta(ge=1)]
 ElementId = Annotated[str, Meta(min_length=1, max_length=200)]
 Cursor = Annotated[str, Meta(min_length=1, max_length=256)]
-Selector = Annotated[str, Meta(min_length=1, max_length=500)]
+Selector = Annotated[str, Meta(min_length=1, max_length=500, description="CSS.")]
 Key = Annotated[str, Meta(min_length=1, max_length=32)]
 
 
@@ -63,7 +63,7 @@ class CreateSession(_Operation, frozen=True, kw_only=True, tag="create_session")
     """
 
     url: Url | None = None
-    profile: Profile | None = None
+    profile: Annotated[Profile | None, Meta(description="Saved login; needs url.")] = None
 
 
 class CloseSession(_Operation, frozen=True, kw_only=True, tag="close_session"):
@@ -157,7 +157,7 @@ class TakeScreenshot(_InTab, frozen=True, kw_only=True, tag="screenshot"):
     full_page: bool = False
     element_id: ElementId | None = msgspec.field(default=None, name="element_id")
     format: Literal["png", "jpeg", "webp"] = "png"
-    quality: Annotated[int, Meta(ge=1, le=100)] = 80
+    quality: Annotated[int, Meta(ge=1, le=100, description="Of jpeg and webp.")] = 80
 
 
 class ExecuteJavascript(_InTab, frozen=True, kw_only=True, tag="execute_javascript"):
@@ -244,7 +244,7 @@ class UploadFile(_OnElement, frozen=True, kw_only=True, tag="upload_file"):
     `file_path` is read by the gateway, who keeps the file in CAPTURES and tells here under which name.
     """
 
-    file_path: Annotated[str, Meta(min_length=1, max_length=4_096)]
+    file_path: Annotated[str, Meta(min_length=1, max_length=4_096, description="Full path.")]
     stored: str | None = msgspec.field(default=None, name="stored")
 
 

@@ -13,6 +13,8 @@ _LENGTHS = ("minLength", "maxLength", "pattern")
 _BOUNDS = ("default", "minimum", "maximum")
 _NOTHING: tuple[object, ...] = (None, False, ())
 _NULL = {"type": "null"}
+_MANY = 100_000
+"""A larger bound is told to whoever oversteps it: next to nobody does."""
 
 BRIEFLY = "x-briefly"
 """Marks an argument that is an object, in its schema: what it holds is told in its description alone."""
@@ -23,7 +25,7 @@ def arguments(whole: dict[str, Any]) -> dict[str, Any]:
 
     What need not be given is left out, rather than null; how long a text may be is told when it is too long.
     """
-    brief: dict[str, Any] = _without(_HEADING, whole)
+    brief: dict[str, Any] = _typed(_without(_HEADING, whole))
     brief.pop("description", None)
     brief["properties"] = {name: _plain(field) for name, field in brief["properties"].items()}
     definitions: dict[str, Any] = _without(_PROSE, brief.pop(_DEFS, {}))
@@ -59,6 +61,15 @@ def _without(words: frozenset[str], node: Any) -> Any:
     return [_without(words, child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
 
 
+def _typed(node: Any) -> Any:
+    """Say of words to choose from that they are texts: some clients take no enumeration without."""
+    if isinstance(node, dict):
+        branch = {name: _typed(value) for name, value in cast("dict[str, Any]", node).items()}
+        of_texts = all(isinstance(word, str) for word in branch.get("enum", (None,)))
+        return branch | ({"type": "string"} if of_texts else {})
+    return [_typed(child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
+
+
 def _plain(field: dict[str, Any]) -> dict[str, Any]:
     """Take out of a field what a model need not know to fill it in."""
     if field.get(BRIEFLY):
@@ -66,6 +77,7 @@ def _plain(field: dict[str, Any]) -> dict[str, Any]:
     some = [kind for kind in field.get("anyOf", ()) if kind != _NULL]
     plain = {name: value for name, value in field.items() if name != "anyOf"} | some[0] if len(some) == 1 else field
     said_anyway = {name for name, said in (("default", _NOTHING), ("minimum", (0, 1))) if plain.get(name) in said}
+    said_anyway |= {"maximum"} if plain.get("maximum", 0) > _MANY else set[str]()
     return {name: value for name, value in plain.items() if name not in (*_LENGTHS, *said_anyway)}
 
 

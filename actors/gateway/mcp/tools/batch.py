@@ -165,5 +165,5 @@ BATCH = ToolEntry(
     answer=Digest,
     run=_run,
     by_type=None,
-    annotations=ToolAnnotations(read_only_hint=True, open_world_hint=True),
+    annotations=ToolAnnotations(read_only_hint=True),
 )

@@ -396,7 +396,11 @@ async def test_downloads_come_as_links() -> None:
     result = await called(Browser(came.Downloads(downloads=files)), "get_downloads")
 
     (link,) = (content for content in result.content if isinstance(content, ResourceLink))
-    assert (link.uri, link.name, link.mime_type) == ("weft://captures/download-1.pdf", "download-1.pdf", "application/pdf")
+    assert (link.uri, link.name, link.mime_type) == (
+        "weft://captures/download-1.pdf",
+        "download-1.pdf",
+        "application/pdf",
+    )
 
 
 # -- local clients only --------------------------------------------------------------------------------------------
