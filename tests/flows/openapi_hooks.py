@@ -27,7 +27,7 @@ _OF_ONE_PAGE = ("cursor", "section", "query")
 """What is known only to who has read the page: a cursor that is made up belongs to none."""
 
 
-@schemathesis.hook
+@schemathesis.hook  # pyright: ignore[reportUnknownMemberType] - its types leave something open
 def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
     """Send the request to pages of ours."""
     del context, kwargs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -110,7 +110,7 @@ def _whole(value: Any) -> Any:
         case dict():
             return {name: _whole(inner) for name, inner in cast("dict[str, Any]", value).items()}
         case list():
-            return [_whole(inner) for inner in value]
+            return [_whole(inner) for inner in cast("Iterable[Any]", value)]
         case float() if value.is_integer():
             return int(value)
         case _:

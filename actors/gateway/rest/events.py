@@ -95,24 +95,29 @@ class EventStream(Response):
             step = Step(done=progress.done, message=progress.message, total=progress.total)
             await self._event(send, "progress", step)
 
+        last: tuple[str, Struct] = ("error", self._form.error(to_error(_STOPPED)))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._keep_alive, send)
             try:
                 async with watching(self._desk, heard):
-                    result = await self._work()
-                name, data = "result", self._form.result(result)
-            except FaultError as error:
-                name, data = "error", self._form.error(to_error(error.fault))
+                    last = await self._outcome()
             except anyio.get_cancelled_exc_class():
                 with anyio.move_on_after(_LAST_WORDS_S, shield=True):
-                    await self._event(send, "error", self._form.error(to_error(_STOPPED)))
+                    await self._event(send, *last)
                     await send(dict(_END))
                 raise
-            except Exception:
-                log.exception(STREAM_FAILED)
-                name, data = "error", self._form.error(to_error(fault(Code.INTERNAL_ERROR)))
             tasks.cancel_scope.cancel()
-        await self._event(send, name, data)
+        await self._event(send, *last)
+
+    async def _outcome(self) -> tuple[str, Struct]:
+        """Do the work, and give the name and the data of the last event."""
+        try:
+            return "result", self._form.result(await self._work())
+        except FaultError as error:
+            return "error", self._form.error(to_error(error.fault))
+        except Exception:
+            log.exception(STREAM_FAILED)
+            return "error", self._form.error(to_error(fault(Code.INTERNAL_ERROR)))
 
     async def _event(self, send: Send, name: str, data: Struct) -> None:
         written = b"id: %d\nevent: %s\ndata: %s\n\n" % (next(self._ids), name.encode(), msgspec.json.encode(data))

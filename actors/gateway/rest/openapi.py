@@ -116,7 +116,7 @@ def openapi(endpoints: Sequence[Endpoint[Any]], version: str) -> dict[str, Any]:
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, schemas)
     used = {endpoint.tag for endpoint in endpoints}
-    document = {
+    document: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {
             "title": "Weft",

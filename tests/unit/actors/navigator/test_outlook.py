@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from actors.navigator.attempts import Accepted
 from actors.navigator.choice import Outlook, outlook
@@ -48,12 +48,7 @@ QUIET = Foreseen(robots=UNREAD, pace=FREE)
 
 
 def fetcher(tier: RenderTier) -> Replica:
-    figures = endpoint()
-    return replica(f"fetchers.{tier}", type(figures)(**{**_fields(figures), "subject": f"web.fetch.{tier}"}))
-
-
-def _fields(figures: Any) -> dict[str, Any]:
-    return {name: getattr(figures, name) for name in figures.__struct_fields__}
+    return replica(f"fetchers.{tier}", structs.replace(endpoint(), subject=f"web.fetch.{tier}"))
 
 
 ALL = tuple(fetcher(tier) for tier in TIERS)

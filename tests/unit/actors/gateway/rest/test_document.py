@@ -30,7 +30,11 @@ ANYWHERE = re.compile(r"""(?:src|href|action|content)\s*=\s*["']?\s*(?:https?:)?
 def check(value: Any, schema: dict[str, Any]) -> bool:
     """Tell whether a value is what a schema of the document says."""
     whole = {**schema, "components": DOCUMENT["components"]}
-    return jsonschema.Draft202012Validator(whole).is_valid(value)
+    try:
+        jsonschema.validate(value, whole)
+    except jsonschema.ValidationError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.name)
