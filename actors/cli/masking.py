@@ -21,6 +21,7 @@ _USERINFO = re.compile(r"(\w://)[^\s/\"'<>]*@")
 _SCHEME = re.compile(r"\b(bearer|basic|digest)(\s{1,8})[^\s\"',;]+", re.IGNORECASE)
 _HEADER = re.compile(rf"((?:authorization|cookie){_END_OF_NAME}[\\\"']{{0,8}})[^\r\n\"\\]+", re.IGNORECASE)
 _QUERY = re.compile(r"([?&;](?:auth|code|key|pass|pwd|session(?:_?id)?|sid|sig)=)[^&#\s\"'<>]+", re.IGNORECASE)
+_KEY = re.compile(r"\b(weft_[a-z0-9]{12})_[0-9A-Za-z]+")
 _SPELT = "|".join(word.replace("key", "[-_ ]?key") for word in _WORDS)
 _PAIR = re.compile(
     rf"((?:{_SPELT})[\w.%-]{{0,64}}\]?(?:\[\w{{0,64}}\])?{_END_OF_NAME})"
@@ -45,7 +46,8 @@ def mask(value: object) -> object:
 
 
 def mask_text(text: str) -> str:
-    """Hide what has the form of a secret: credentials in URLs, values of telling names, Authorization headers."""
+    """Hide what has the form of a secret: keys of Weft, credentials in URLs, values of telling names, and headers."""
+    text = _KEY.sub(rf"\1_{MASK}", text)
     text = _USERINFO.sub(rf"\1{MASK}@", text)
     text = _HEADER.sub(rf"\1{MASK}", text)
     text = _SCHEME.sub(rf"\1\2{MASK}", text)

@@ -109,6 +109,7 @@ SECRET_TEXTS = st.sampled_from(
         f"password = '{MARK} and more {MARK}'",
         f'user[password]="{MARK} {MARK}"',
         f"bearer {MARK}",
+        f"weft_abcdefgh1234_{MARK}",
     ]
 )
 OTHERS = st.one_of(st.none(), st.booleans(), st.integers(-9, 9), st.text(max_size=20))
