@@ -27,11 +27,13 @@ from mcp.types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    ServerCapabilities,
     SetLevelRequestParams,
     SubscribeRequestParams,
     Tool,
     UnsubscribeRequestParams,
 )
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from actors.gateway.access.caller import caller
 from actors.gateway.asking import Desk
@@ -69,7 +71,7 @@ def make_server(desk: Desk, offers: Offers | None = None) -> Server[Any]:
     kept = offers or Offers()
     kept.reserve((*TOOLS, *(prompt.name for prompt in prompts.list_prompts())))
     shop = Shop(desk, kept, handles(desk.bus.seal))
-    server = Server[Any](
+    server = _Server(
         NAME,
         version=desk.version,
         title=TITLE,
@@ -85,6 +87,16 @@ def make_server(desk: Desk, offers: Offers | None = None) -> Server[Any]:
     # Its only entry traces to the global provider; our spans have one of their own.
     server.middleware[:] = [_boundary(shop.handles)]
     return server
+
+
+class _Server(Server[Any]):
+    """A server that promises a client of the older era no news of resources: it could tell them in no answer."""
+
+    def get_capabilities(self, *given: Any, **named: Any) -> ServerCapabilities:
+        can = super().get_capabilities(*given, **named)
+        if can.resources is not None and named.get("protocol_version") not in MODERN_PROTOCOL_VERSIONS:
+            can.resources.subscribe = False
+        return can
 
 
 @dataclass(frozen=True)

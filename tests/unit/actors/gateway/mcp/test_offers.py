@@ -46,6 +46,7 @@ from protocol.offers import (
 from tests.unit.actors.gateway.mcp.market import (
     MODERN,
     SCOPES,
+    TASKS,
     TEST_S,
     connected,
     http,
@@ -439,3 +440,25 @@ async def test_a_resource_that_holds_nothing_is_not_there() -> None:
             answer = await post(client, "resources/read", {"uri": "loom://threads"})
 
     assert (answer["error"]["code"], answer["error"]["data"]) == (INVALID_PARAMS, {"uri": "loom://threads"})
+
+
+# -- what the server says of itself ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("mode", "is_modern"), [("legacy", False), ("auto", True)])
+async def test_the_server_says_what_it_can_do_and_no_more(mode: str, is_modern: bool) -> None:  # noqa: FBT001 - a table
+    with anyio.fail_after(TEST_S):
+        async with market(OFFER, never) as at, connected(at, mode) as client:
+            can, server = client.server_capabilities, client.server_info
+
+    assert can.model_dump(by_alias=True, exclude_none=True) == {
+        "completions": {},
+        "logging": {},
+        "prompts": {"listChanged": is_modern},
+        "resources": {"listChanged": is_modern, "subscribe": is_modern},
+        "tools": {"listChanged": is_modern},
+        **({"extensions": {TASKS: {}}} if is_modern else {}),
+    }
+    assert server is not None
+    assert (server.name, server.title) == ("weft", "Weft")
+    assert [icon.src.partition(",")[0] for icon in server.icons or []] == ["data:image/svg+xml;base64"]
