@@ -1,5 +1,7 @@
 """What there is to act on, as a person would see it: which elements, what they are called, what they hold."""
 
+# ruff: noqa: E501 - markup and scripts stand as a page has them
+
 from __future__ import annotations
 
 import json
@@ -63,7 +65,11 @@ NAMED = [
 def test_an_element_is_called_what_assistive_technology_calls_it(web: Viewing, markup: str) -> None:
     web.show(f"<main><div id=case>{markup}</div></main>")
     for name, element in web.elements().items():
-        web.do(called, element.label, web.at(name, "e => { e.id ||= `one-${document.querySelectorAll('[id]').length}`; return e.id; }"))
+        web.do(
+            called,
+            element.label,
+            web.at(name, "e => { e.id ||= `one-${document.querySelectorAll('[id]').length}`; return e.id; }"),
+        )
 
 
 async def called(one: Tab, label: str, name: str) -> None:
@@ -106,7 +112,10 @@ def test_an_element_without_a_name_is_called_by_what_else_tells_it(web: Viewing,
         ("<div onclick='1'>Press me</div><div>no</div>", ["other"]),
         ("<div style='cursor:pointer'>Press <b>me</b></div>", ["other"]),
         ("<div id=h>Press me</div><script>h.addEventListener('click', () => 1)</script>", ["other"]),
-        ("<div id=h><p>Text</p><a href=/x>A</a></div><script>h.addEventListener('click', () => 1)</script>", ["other", "link"]),
+        (
+            "<div id=h><p>Text</p><a href=/x>A</a></div><script>h.addEventListener('click', () => 1)</script>",
+            ["other", "link"],
+        ),
         ("<script>document.body.addEventListener('click', () => 1)</script><p>Text</p>", []),
         ("<div style='cursor:pointer'><a href=/x>A</a></div>", ["link"]),
         ("<div tabindex=0>Focus me</div><div tabindex=-1>no</div>", ["other"]),
@@ -130,6 +139,9 @@ HIDDEN = {
     "off": "<button style='position:absolute;left:-9999px'>B</button>",
     "details": "<details><summary>S</summary><button>B</button></details>",
     "content": "<div style='content-visibility:hidden'><button>B</button></div>",
+    "collapsed": "<div style='height:0;overflow:hidden'><button>B</button></div>",
+    "slid out": "<div style='width:200px;overflow:hidden;white-space:nowrap'><p style='display:inline-block;width:300px'>A</p><button>B</button></div>",
+    "under a dialog, further down": "<p style='height:3000px'></p><button>B</button><dialog id=d><p>Wait</p></dialog><script>d.showModal()</script>",
     "covered": "<button>B</button><div style='position:fixed;inset:0;background:#fff'></div>",
     "dialog": "<button>B</button><dialog id=d><p>Wait</p></dialog><script>d.showModal()</script>",
 }
@@ -145,6 +157,9 @@ def test_what_is_not_shown_is_told_only_to_who_asks_for_it(web: Viewing, way: st
 
 
 SHOWN = {
+    "in what scrolls": "<div style='height:50px;overflow:auto'><p style='height:300px'></p><button>B</button></div><p>words below it</p>",
+    "let out": "<div style='height:0;overflow:hidden'><button style='position:absolute'>B</button></div>",
+    "fixed": "<div style='height:0;overflow:hidden'><button style='position:fixed;top:9px'>B</button></div>",
     "below": "<p style='height:3000px'></p><button>B</button>",
     "partly covered": "<button style='width:300px;height:80px'>B</button><div style='position:fixed;top:0;left:0;width:60px;height:20px;background:red'></div>",
     "through": "<button>B</button><div style='position:fixed;inset:0;pointer-events:none'></div>",
@@ -163,7 +178,7 @@ def test_what_is_shown_is_there(web: Viewing, way: str) -> None:
     web.show(f"<main>{SHOWN[way]}</main>")
     (found,) = [one for one in web.elements().values() if one.label == "B"]
 
-    assert found.in_view == (way != "below")
+    assert found.in_view == (way not in ("below", "in what scrolls"))
     assert not {"hidden", "covered"} & {*found.states}
     assert web.at(found.id, "e => e.isConnected") is True
 
@@ -197,18 +212,26 @@ TOKENS = [
 ]
 
 
-@pytest.mark.parametrize(("markup", "value"), [*((markup, "S3CRET") for markup in SECRETS), *(("<input readonly aria-label=Copy>", token) for token in TOKENS)])
+@pytest.mark.parametrize(
+    ("markup", "value"),
+    [*((markup, "S3CRET") for markup in SECRETS), *(("<input readonly aria-label=Copy>", token) for token in TOKENS)],
+)
 def test_a_secret_never_leaves_the_page(web: Viewing, markup: str, value: str) -> None:
     web.show("<main></main>")
     web.run(f"document.querySelector('main').innerHTML = {json.dumps(markup)}")
-    web.run(f"(e => e.localName === 'div' ? e.textContent = {json.dumps(value)} : e.value = {json.dumps(value)})(document.querySelector('main [aria-label], main input, textarea'))")
+    web.run(
+        f"(e => e.localName === 'div' ? e.textContent = {json.dumps(value)} : e.value = {json.dumps(value)})(document.querySelector('main [aria-label], main input, textarea'))"
+    )
     info = web.info()
 
     assert [element.value for element in info.elements] == [MASK]
     assert value not in str(info)
 
 
-@pytest.mark.parametrize("value", ["Ada", "a secretary", "42", "2024-05-01", "12345", "hello, world, this is a long sentence without secrets"])
+@pytest.mark.parametrize(
+    "value",
+    ["Ada", "a secretary", "42", "2024-05-01", "12345", "hello, world, this is a long sentence without secrets"],
+)
 def test_what_is_no_secret_is_told(web: Viewing, value: str) -> None:
     web.show("<input aria-label=Name>")
     web.run(f"document.querySelector('input').value = {json.dumps(value)}")
@@ -246,7 +269,9 @@ def test_fields_tell_what_they_hold_and_how_they_stand(web: Viewing) -> None:
 
 
 def test_the_options_of_a_long_list_are_bounded(web: Viewing) -> None:
-    web.show("<select aria-label=Year></select><script>for (let y = 0; y < 500; y++) document.querySelector('select').add(new Option('Year ' + y))</script>")
+    web.show(
+        "<select aria-label=Year></select><script>for (let y = 0; y < 500; y++) document.querySelector('select').add(new Option('Year ' + y))</script>"
+    )
     options = web.elements()["select_year"].options
 
     assert len(options) == 21
@@ -265,7 +290,9 @@ def test_what_is_alike_is_told_apart_by_its_row_then_by_its_region_then_by_numbe
 
 
 def test_words_that_steer_are_taken_out_of_labels(web: Viewing) -> None:
-    web.show("<meta charset=utf-8><button></button><script>document.querySelector('button').textContent = 'Pay\\u202e\\u200b\\u0000\\u{e0041} now\\ud800' + 'é\\u0301\\u0301\\u0301\\u0301\\u0301\\u0301'</script>")
+    web.show(
+        "<meta charset=utf-8><button></button><script>document.querySelector('button').textContent = 'Pay\\u202e\\u200b\\u0000\\u{e0041} now\\ud800' + 'é\\u0301\\u0301\\u0301\\u0301\\u0301\\u0301'</script>"
+    )
     (found,) = web.elements().values()
 
     assert found.label == "Pay now" + "é" + "\u0301" * 3
@@ -282,14 +309,18 @@ def test_a_label_that_gives_orders_is_a_label(web: Viewing) -> None:
 
 
 def test_words_of_other_languages_make_ids(web: Viewing) -> None:
-    web.show("<meta charset=utf-8><button>搜索</button><button>Überprüfen</button><button>Поиск</button><button>→</button>")
+    web.show(
+        "<meta charset=utf-8><button>搜索</button><button>Überprüfen</button><button>Поиск</button><button>→</button>"
+    )
 
     assert list(web.elements()) == ["button_搜索", "button_uberprufen", "button_поиск", "button_unnamed"]
 
 
 @pytest.mark.parametrize(("count", "told"), [(12, 12), (30, 30), (31, 31), (60, 50), (100, 50), (101, 30), (400, 30)])
 def test_as_many_elements_are_told_as_suit_the_page(web: Viewing, count: int, told: int) -> None:
-    web.show(f"<main></main><script>for (let i = 0; i < {count}; i++) document.querySelector('main').insertAdjacentHTML('beforeend', `<button>Do ${{i}}</button>`)</script>")
+    web.show(
+        f"<main></main><script>for (let i = 0; i < {count}; i++) document.querySelector('main').insertAdjacentHTML('beforeend', `<button>Do ${{i}}</button>`)</script>"
+    )
     info = web.info()
 
     assert (len(info.elements), info.total_elements) == (told, count)

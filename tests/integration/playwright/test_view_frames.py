@@ -1,5 +1,7 @@
 """Elements in frames: of the same origin, of another one of the same site, and of another site altogether."""
 
+# ruff: noqa: E501 - markup and scripts stand as a page has them
+
 from __future__ import annotations
 
 from collections.abc import Generator

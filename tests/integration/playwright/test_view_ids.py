@@ -1,5 +1,7 @@
 """Ids of elements: whatever a page does to its nodes, an id stands for one thing, and for as long as that is there."""
 
+# ruff: noqa: E501 - markup and scripts stand as a page has them
+
 from __future__ import annotations
 
 import json

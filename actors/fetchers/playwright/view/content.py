@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import msgspec
+
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.documents import main
 from actors.fetchers.playwright.view.spots import Text, Words
 from actors.fetchers.web import redact
 from protocol.browsers.done import PageContent
 from protocol.browsers.operations import GetPageContent
-from protocol.browsers.pageinfo import ContentLink, Section
+from protocol.browsers.pageinfo import ContentImage, ContentLink, Section
 
 _MAX_SECTIONS = 50
 _MAX_LINKS = 50
 _MAX_IMAGES = 20
+_MAX_BYTES = 20_000
+_FRAME_BYTES = 300
+"""What an answer has around its parts."""
+
+_BYTES_OF_CHAR = 2
+_SHARE_BESIDE = 5
+"""A fifth of the length is kept for links and pictures, where there are any."""
 
 
-_WEIGHTS = {"position": 0.22, "area": 0.20, "font": 0.12, "semantics": 0.20, "main": 0.18, "length": 0.08}
-"""What attention is made of (002, get_page_content)."""
+_WEIGHTS = (0.22, 0.20, 0.12, 0.20, 0.18, 0.08)
+"""What attention is made of: position, area, font, semantics, being in the main part, length."""
+
+
+@dataclass
+class _Room:
+    """What is left of the length of an answer: of its words in characters, and of all of it in bytes."""
+
+    chars: int
+    bytes: int
+
+    def fits(self, words: str, item: object) -> bool:
+        """Take the room for an item if it is there; nothing fits after something did not."""
+        self.chars -= len(words)
+        self.bytes -= len(msgspec.json.encode(item)) + 1
+        if self.chars >= 0 and self.bytes >= 0:
+            return True
+        self.chars = self.bytes = -1
+        return False
 
 
 async def read(tab: Tab, do: GetPageContent) -> PageContent:
@@ -26,30 +54,40 @@ async def read(tab: Tab, do: GetPageContent) -> PageContent:
         FaultError: PAGE_CRASHED or BROWSER_PAGE_HUNG.
     """
     words = await main(tab).ask("read", Words)
-    scored = [(attention(block), block) for block in words.blocks]
-    best = sorted(range(len(scored)), key=lambda at: -scored[at][0])[:_MAX_SECTIONS]
-    left = do.max_length
-    sections: list[Section] = []
-    cut = words.cut or len(scored) > _MAX_SECTIONS
-    for at in sorted(best):
-        share, block = scored[at]
-        if left <= 0:
-            cut = True
-            break
-        text = block.text[:left]
-        cut = cut or len(text) < len(block.text)
-        left -= len(text)
-        sections.append(Section(tag=block.tag, text=text, attention=share, heading=block.heading))
+    kept = do.max_length // _SHARE_BESIDE if words.links or words.images else 0
+    most = max(_MAX_BYTES, do.max_length * _BYTES_OF_CHAR)
+    sections, cut = _sections(words, do.max_length - kept, most - most // _SHARE_BESIDE)
+    left = do.max_length - sum(len(one.text) for one in sections)
+    room = _Room(left, most - len(msgspec.json.encode((sections, words.title, words.metadata))) - _FRAME_BYTES)
+    links = [ContentLink(text=one.text, url=redact.url(one.url)) for one in words.links[:_MAX_LINKS]]
+    images = [ContentImage(url=redact.url(one.url), alt=one.alt) for one in words.images[:_MAX_IMAGES]]
     return PageContent(
         title=words.title,
-        sections=tuple(sections),
-        links=tuple(ContentLink(text=one.text, url=redact.url(one.url)) for one in words.links[:_MAX_LINKS]),
-        images=words.images[:_MAX_IMAGES],
+        sections=sections,
+        links=tuple(one for one in links if room.fits(one.text + one.url, one)),
+        images=tuple(one for one in images if room.fits(one.alt + one.url, one)),
         metadata=words.metadata,
         truncated=cut,
     )
 
 
+def _sections(words: Words, chars: int, most: int) -> tuple[tuple[Section, ...], bool]:
+    """Take the sections that matter most, in the order of the page, and tell whether any words were left."""
+    scored = [attention(block) for block in words.blocks]
+    best = sorted(sorted(range(len(scored)), key=lambda at: -scored[at])[:_MAX_SECTIONS])
+    room, sections, cut = _Room(chars, most), list[Section](), words.cut or len(scored) > len(best)
+    for at in best:
+        block = words.blocks[at]
+        text = block.text[: max(room.chars, 0)]
+        section = Section(tag=block.tag, text=text, attention=scored[at], heading=block.heading)
+        cut = cut or len(text) < len(block.text)
+        if not text or not room.fits(text, section):
+            return tuple(sections), True
+        sections.append(section)
+    return tuple(sections), cut
+
+
 def attention(block: Text) -> float:
     """Weigh a block: 0 for what nobody looks at, 1 for what the page is about."""
-    return round(sum(getattr(block, name) * weight for name, weight in _WEIGHTS.items()), 3)
+    parts = (block.position, block.area, block.font, block.semantics, block.main, block.length)
+    return round(sum(part * weight for part, weight in zip(parts, _WEIGHTS, strict=True)), 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import msgspec
@@ -23,7 +23,7 @@ from protocol.faults import Code, FaultError, fault
 BETWEEN = "."
 """Stands in an id between a frame and what is in it."""
 
-_PARTS = ("words", "tree", "kinds", "values", "places", "names", "ids", "signs", "look", "content", "answer")
+_PARTS = ("words", "tree", "kinds", "values", "places", "names", "ids", "signs", "shown", "look", "content", "answer")
 _TRIES = 3
 """How often a document may make room for another while it is asked."""
 
@@ -32,11 +32,11 @@ _FRAME_S = 1.0
 T = TypeVar("T")
 
 
-class _Told(Struct, Generic[T], frozen=True):
+class _Told(Struct, frozen=True):
     """What a function of ours gives, or the address of a document that is `strange` to us."""
 
     strange: str = ""
-    told: T | None = None
+    told: Any = None
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Document:
         """
         for _ in range(_TRIES):
             expression = f"({_program()})({msgspec.json.encode([what, args]).decode()})"
-            told = await self._run(expression, _Told[kind])  # type: ignore[valid-type] - a class, of which msgspec makes the type
+            told = await self._run(expression)
             if told is None:
                 break
             if told.told is not None:
-                return told.told
+                return msgspec.convert(told.told, kind)
             args = {**args, "seeds": self.memory.of(told.strange)}
         raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
 
@@ -109,11 +109,11 @@ class Document:
         node = (await cdp.send("DOM.describeNode", {"objectId": found["result"]["objectId"]}))["node"]
         return World(cdp, str(node["frameId"])) if "frameId" in node else None
 
-    async def _run(self, expression: str, kind: type[T]) -> T | None:
+    async def _run(self, expression: str) -> _Told | None:
         if not self.prefix:
-            return await self.tab.run(expression, kind)
+            return await self.tab.run(expression, _Told)
         try:
-            return await self.world.ask(expression, kind, _FRAME_S)
+            return await self.world.ask(expression, _Told, _FRAME_S)
         except (Error, CrashedError, HungError):
             self.memory.drop_world(self.frame)
             return None
@@ -132,4 +132,5 @@ def parted(element_id: str) -> Sequence[str]:
 @cache
 def _program() -> str:
     parts = ",\n".join(script(f"view/{name}") for name in _PARTS)
-    return f"([what, args]) => {{ const view = {{}}; for (const part of [{parts}]) part(view); return view.answer(what, args); }}"
+    begin = f"const view = {{}}; for (const part of [{parts}]) part(view);"
+    return f"([what, args]) => {{ {begin} return view.answer(what, args); }}"

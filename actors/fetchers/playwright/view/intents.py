@@ -1,5 +1,7 @@
 """Judges what a visitor may want on a page, and by which elements."""
 
+# ruff: noqa: RUF001 - signs on buttons look like other characters
+
 from __future__ import annotations
 
 import re
@@ -50,8 +52,8 @@ _CART = _words(
     "a[ñn]adir al carrito",
 )
 _CHECKOUT = _words(
-    "check ?out", "place (?:your )?order", "pay(?: now)?", "buy now", "proceed to payment", "complete (?:order|purchase)",
-    "zur kasse", "jetzt (?:kaufen|bezahlen)", "payer", "pagar",
+    "check ?out", "place (?:your )?order", "pay(?: now)?", "buy now", "proceed to payment",
+    "complete (?:order|purchase)", "zur kasse", "jetzt (?:kaufen|bezahlen)", "payer", "pagar",
 )  # fmt: skip
 _SUBSCRIBE = _words("subscribe", "newsletter", "abonnieren", "s'abonner", "suscribirse")
 _CONTACT = _words("contact(?: us)?", "send (?:us )?(?:a )?message", "kontakt", "nous contacter", "contacto")

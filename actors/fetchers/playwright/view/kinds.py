@@ -29,7 +29,8 @@ _CHECKOUT = re.compile(r"\b(?:check-?out|payment|kasse|zahlung|paiement|place (?
 _RESULTS = re.compile(r"\b(?:search results?|results? for|suchergebnisse|r[ée]sultats)\b", re.IGNORECASE)
 _DASHBOARD = re.compile(r"\b(?:dashboard|admin|control panel|analytics|overview|console)\b", re.IGNORECASE)
 _ERROR = re.compile(
-    r"\b(?:404|403|500|502|503|not found|page (?:does not|doesn.t) exist|access denied|forbidden|server error|went wrong)\b",
+    r"\b(?:404|403|500|502|503|not found|page (?:does not|doesn.t) exist|access denied|forbidden|server error"
+    r"|went wrong)\b",
     re.IGNORECASE,
 )
 _QUERIES = frozenset({"q", "query", "search", "s", "keyword", "keywords", "term"})

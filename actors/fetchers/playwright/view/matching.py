@@ -78,30 +78,26 @@ def _score(raw: str, query: str, spot: Spot) -> tuple[float, str]:
     if raw == spot.id:
         return _EXACT_ID, "exact id"
     label, name = plain(spot.label), plain(spot.id)
-    if not query:
-        return 0.0, ""
-    if query == label:
-        return _EXACT_LABEL, "exact label"
     kinds = _KIND_WORDS[spot.type]
     bare = " ".join(word for word in query.split() if word not in kinds)
-    if bare and bare == label and bare != query:
-        return _EXACT_LABEL, "exact label and type"
-    if f" {query} " in f" {name} " or raw.lower() in spot.id:
-        return _IN_ID, "id contains the query"
-    if query in label:
-        return _IN_LABEL, "label contains the query"
-    if _is_alias(query, bare, label, spot):
-        return _ALIAS, "known by another name"
-    if len(label) >= _LEAST_LABEL and f" {label} " in f" {query} ":
-        return _LABEL_IN_QUERY, "query contains the label"
-    return _roughly(query, label, name, kinds)
+    fits = (
+        (bool(query) and query == label, _EXACT_LABEL, "exact label"),
+        (bool(bare) and bare == label, _EXACT_LABEL, "exact label and type"),
+        (bool(query) and (f" {query} " in f" {name} " or raw.lower() in spot.id), _IN_ID, "id contains the query"),
+        (bool(query) and query in label, _IN_LABEL, "label contains the query"),
+        (_is_alias(query, bare, label, spot), _ALIAS, "known by another name"),
+        (len(label) >= _LEAST_LABEL and f" {label} " in f" {query} ", _LABEL_IN_QUERY, "query contains the label"),
+    )
+    found = next(((score, reason) for fit, score, reason in fits if fit), None)
+    return found or _roughly(query, label, name, kinds)
 
 
 def _is_alias(query: str, bare: str, label: str, spot: Spot) -> bool:
     names = {plain(mark) for mark in (*spot.marks, spot.placeholder)} - {""}
-    if query in names or (bare and bare in names):
+    if query in names or bare in names:
         return True
-    return any(_has(group, bare or query) and _has(group, label) for group in _ALIKE)
+    asked = bare or query
+    return f" {label} " not in f" {asked} " and any(_has(group, asked) and _has(group, label) for group in _ALIKE)
 
 
 def _has(group: frozenset[str], text: str) -> bool:

@@ -37,7 +37,10 @@ class Within(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Signs(Struct, frozen=True, kw_only=True):
-    """What hints at the purpose of a page; `prose` counts characters of paragraphs, `rows` those of its longest list."""
+    """What hints at the purpose of a page.
+
+    `prose` counts the characters of its paragraphs, `rows` those of its longest list.
+    """
 
     heading: str = ""
     kinds: tuple[str, ...] = ()

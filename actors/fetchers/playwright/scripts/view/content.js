@@ -83,7 +83,7 @@
   function link(node, seen) {
     if (seen.links.length >= MANY_LINKS || !/^https?:/.test(node.href)) return;
     const text = view.unsecret(view.nameOf(node, 'link'));
-    const url = String(node.href).slice(0, 500);
+    const url = String(node.href).slice(0, 300);
     if (text && !seen.links.some((one) => one.url === url && one.text === text)) seen.links.push({ text, url });
   }
 

@@ -5,7 +5,7 @@
   const KEPT_NAMES = ['data-testid', 'data-test', 'data-cy', 'data-qa', 'name'];
   const known = globalThis.__weftView ??= {
     page: Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join(''),
-    looks: 0, owners: new WeakMap(), byId: new Map(), secret: new WeakSet(), heard: new WeakSet(), seeded: false,
+    looks: 0, owners: new WeakMap(), byId: new Map(), numbers: new Map(), secret: new WeakSet(), heard: new WeakSet(), seeded: false,
   };
   view.wasSecret = known.secret;
 
@@ -162,6 +162,7 @@
     const holder = known.byId.get(id);
     if (!holder) return true;
     if (holder.ref?.deref()?.isConnected || holder.sig.page === here()) return false;
+    known.numbers.clear();
     known.byId.delete(id); // of a view of the application that was left
     return true;
   }
@@ -181,7 +182,11 @@
     if (size === 1 || !names.length) names.push(base);
     const free = names.find(isFree);
     if (free) return free;
-    for (let number = 2; ; number++) if (isFree(`${names[0]}_${number}`)) return `${names[0]}_${number}`;
+    for (let number = known.numbers.get(names[0]) ?? 2; ; number++) {
+      if (!isFree(`${names[0]}_${number}`)) continue;
+      known.numbers.set(names[0], number);
+      return `${names[0]}_${number}`;
+    }
   }
 
   function register(find, id) {

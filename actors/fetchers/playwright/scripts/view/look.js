@@ -1,7 +1,7 @@
 // Looks for everything that a person can act on, in the order in which it is shown.
 ((view) => {
-  const MANY_NODES = 150_000, MANY = 3000, MANY_HITS = 600, STYLES_MS = 250, WALK_MS = 500, NAMES_MS = 1200;
-  const LEAST = 1, LEAST_FRAME = 30, MANY_FRAMES = 10, PLAIN_WORDS = 300, PLAIN_SHARE = 0.6, PLAIN_WITHIN = 5, CLIP = 2;
+  const MANY_NODES = 150_000, MANY = 3000, STYLES_MS = 250, WALK_MS = 500, JUDGE_MS = 700, ALWAYS = 60;
+  const LEAST_FRAME = 30, MANY_FRAMES = 10, PLAIN_WORDS = 300, PLAIN_SHARE = 0.6, PLAIN_WITHIN = 5;
   const SKIPPED = new Set([...view.UNREAD, 'option', 'optgroup', 'path', 'g', 'defs', 'param', 'source', 'track', 'br', 'wbr', 'canvas']);
   const FRAMES = new Set(['iframe', 'frame']);
 
@@ -36,7 +36,7 @@
     const styled = kind !== '' || spent() < STYLES_MS;
     const style = styled ? getComputedStyle(node) : null;
     const off = spot.off || style?.display === 'none' || view.attribute(node, 'aria-hidden') === 'true' || node.inert === true;
-    if (off && !hidden && !rescued(node, kind)) return;
+    if (off && !hidden && !view.rescued(node, kind)) return;
     const region = view.regionOf(node) || spot.region;
     const plain = kind === '' && styled && !off && !spot.inside && view.isPlain(node, style, spot.pointed, view.known.heard.has(node)) && !isLabel(node, tag);
     let inside = spot.inside;
@@ -58,70 +58,6 @@
     return tag === 'label' && node.control !== null;
   }
 
-  // A box to tick, or a field for files, is often hidden behind the words that stand for it.
-  function rescued(element, kind) {
-    return (kind === 'checkbox' || kind === 'radio' || kind === 'file') && substitute(element) !== null;
-  }
-
-  function substitute(element) {
-    for (const label of element.labels ?? []) if (isShown(label) && extent(label)) return label;
-    return null;
-  }
-
-  function isShown(element) {
-    return view.isVisible(element, { visibilityProperty: true, opacityProperty: true });
-  }
-
-  function extent(element) {
-    const box = view.box(element);
-    if (box.width >= LEAST && box.height >= LEAST) return box;
-    for (const inner of [...view.children(element)].slice(0, 5)) {
-      const other = view.box(inner);
-      if (other.width >= LEAST && other.height >= LEAST) return other;
-    }
-    return null;
-  }
-
-  // Where an element is shown: itself, or the label that stands for it; nothing for what is not.
-  function shownAt(find) {
-    const { element, kind } = find;
-    let box = !find.off && isShown(element) ? extent(element) : null;
-    const ticks = kind === 'checkbox' || kind === 'radio' || kind === 'file';
-    if (ticks && (!box || box.width <= CLIP || box.height <= CLIP)) {
-      const label = substitute(element);
-      if (label) find.stand = label;
-      box = label ? extent(label) : box;
-    }
-    if (!box || box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return null;
-    return box;
-  }
-
-  function hit(x, y) {
-    let found = Document.prototype.elementFromPoint.call(document, x, y);
-    for (let deep = 0; found && deep < 50; deep++) {
-      const inner = found.shadowRoot?.elementFromPoint(x, y);
-      if (!inner || inner === found) break;
-      found = inner;
-    }
-    return found;
-  }
-
-  // Whether something else lies over all of what is in the window of it.
-  function isCovered(element, box) {
-    const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth), top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
-    if (right - left < 1 || bottom - top < 1) return false;
-    for (const [across, down] of [[0.5, 0.5], [0.1, 0.2], [0.9, 0.2], [0.1, 0.8], [0.9, 0.8]]) {
-      const found = hit(left + (right - left) * across, top + (bottom - top) * down);
-      if (found === null || view.isWithin(found, element) || isNamed(found, element)) return false;
-      if (view.isWithin(element, found) && !FRAMES.has(view.tag(found))) return false;
-    }
-    return true;
-  }
-
-  function isNamed(found, element) {
-    return [...(element.labels ?? [])].some((label) => view.isWithin(found, label));
-  }
-
   function isWanted(find) {
     if (!find.plain) return true;
     const words = find.element.textContent.length;
@@ -131,33 +67,30 @@
     return find.told ? find.within <= PLAIN_WITHIN : find.within === 0;
   }
 
-  function inWindow(box) {
-    return box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth;
+  function name(find) {
+    find.label = view.unsecret(view.nameOf(find.element, find.kind));
+    if (find.plain && !find.label) return false;
+    find.sig = view.signature(find.element, find.kind, find.label, find.region);
+    return true;
   }
 
-  function measure(finds) {
-    let hits = 0;
+  // Measures and names what was found, one after another until the time is up; those that are not shown come last.
+  function judge(finds, hidden) {
+    const shown = [], rest = [];
+    view.box(view.rootElement(document)); // the layout is done before the time counts
+    const state = { hits: 0, modal: view.modal() };
+    const from = performance.now();
+    let judged = 0;
     for (const find of finds) {
-      find.box = shownAt(find);
-      find.inView = find.box !== null && inWindow(find.box);
-      if (find.inView && hits++ < MANY_HITS) find.covered = isCovered(find.stand ?? find.element, find.box);
-    }
-  }
-
-  function name(finds) {
-    const named = [];
-    for (const find of finds) {
-      if (spent() > NAMES_MS) break;
+      if (judged++ >= ALWAYS && performance.now() - from > JUDGE_MS) return { named: [...shown, ...rest], cut: true };
       try {
-        find.label = view.unsecret(view.nameOf(find.element, find.kind));
-        if (find.plain && !find.label) continue;
-        find.sig = view.signature(find.element, find.kind, find.label, find.region);
-        named.push(find);
+        view.measure(find, state);
+        if ((hidden || find.box) && isWanted(find) && name(find)) (find.box ? shown : rest).push(find);
       } catch {
         continue; // hostile enough to be left out
       }
     }
-    return named;
+    return { named: [...shown, ...rest], cut: false };
   }
 
   function rounded(box) {
@@ -198,16 +131,16 @@
 
   // The frames that are shown, largest first.
   function framesOf(found) {
-    measure(found);
+    const state = { hits: 0, modal: view.modal() };
+    for (const find of found.slice(0, MANY_FRAMES * 5)) view.measure(find, state);
     const shown = found.filter((find) => find.box && find.box.width >= LEAST_FRAME && find.box.height >= LEAST_FRAME);
     shown.sort((one, other) => other.box.width * other.box.height - one.box.width * one.box.height);
-    for (const find of shown.slice(0, MANY_FRAMES)) find.label = view.nameOf(find.element, 'frame') || hostOf(find.element);
-    return signed(shown.slice(0, MANY_FRAMES));
-  }
-
-  function signed(finds) {
-    for (const find of finds) find.sig = view.signature(find.element, find.kind, find.label, find.region);
-    return finds;
+    const kept = shown.slice(0, MANY_FRAMES);
+    for (const find of kept) {
+      find.label = view.nameOf(find.element, 'frame') || hostOf(find.element);
+      find.sig = view.signature(find.element, find.kind, find.label, find.region);
+    }
+    return kept;
   }
 
   function hostOf(element) {
@@ -227,12 +160,10 @@
   // Finds everything to act on and gives it its ids; with `hidden` also what is not shown.
   function gather(hidden) {
     const seen = walk(hidden);
-    measure(seen.finds);
-    const shown = seen.finds.filter((find) => (hidden || find.box) && isWanted(find));
-    const named = name(shown.filter((find) => find.box)).concat(hidden ? name(shown.filter((find) => !find.box)) : []);
+    const { named, cut } = judge(seen.finds, hidden);
     const frames = framesOf(seen.frames);
     const fresh = view.assign([...named, ...frames]);
-    return { named, frames, fresh, total: seen.total, cut: seen.cut || named.length < shown.length || seen.total > MANY };
+    return { named, frames, fresh, total: seen.total, cut: seen.cut || cut || seen.total > MANY };
   }
 
   function look({ hidden = false }) {
@@ -255,8 +186,8 @@
     if (!element?.isConnected) return null;
     const ticks = element instanceof HTMLInputElement && (element.type === 'checkbox' || element.type === 'radio');
     if (!ticks) return element;
-    const find = { element, kind: element.type, off: !isShown(element) };
-    shownAt(find);
+    const find = { element, kind: element.type, off: !view.isShown(element) };
+    view.shownAt(find);
     return find.stand ?? element;
   }
 

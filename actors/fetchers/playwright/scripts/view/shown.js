@@ -1,0 +1,116 @@
+// Tells whether and where elements are shown, and what lies over them.
+((view) => {
+  const LEAST = 1, CLIP = 2, MANY_HITS = 600, MANY_UP = 60;
+  const ROOTS = new Set(['html', 'body']);
+  const SCROLLS = /auto|scroll/;
+  const FRAMES = new Set(['iframe', 'frame']);
+
+  // A box to tick, or a field for files, is often hidden behind the words that stand for it.
+  function rescued(element, kind) {
+    return (kind === 'checkbox' || kind === 'radio' || kind === 'file') && substitute(element) !== null;
+  }
+
+  function substitute(element) {
+    for (const label of element.labels ?? []) if (isShown(label) && extent(label)) return label;
+    return null;
+  }
+
+  function isShown(element) {
+    return view.isVisible(element, { visibilityProperty: true, opacityProperty: true });
+  }
+
+  function extent(element) {
+    const box = view.box(element);
+    if (box.width >= LEAST && box.height >= LEAST) return box;
+    for (const inner of [...view.children(element)].slice(0, 5)) {
+      const other = view.box(inner);
+      if (other.width >= LEAST && other.height >= LEAST) return other;
+    }
+    return null;
+  }
+
+  // Where an element is shown: itself, or the label that stands for it; nothing for what is not.
+  function shownAt(find) {
+    const { element, kind } = find;
+    let box = !find.off && isShown(element) ? extent(element) : null;
+    const ticks = kind === 'checkbox' || kind === 'radio' || kind === 'file';
+    if (ticks && (!box || box.width <= CLIP || box.height <= CLIP)) {
+      const label = substitute(element);
+      if (label) find.stand = label;
+      box = label ? extent(label) : box;
+    }
+    if (!box || box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return null;
+    return box;
+  }
+
+  function hit(x, y) {
+    let found = Document.prototype.elementFromPoint.call(document, x, y);
+    for (let deep = 0; found && deep < 50; deep++) {
+      const inner = found.shadowRoot?.elementFromPoint(x, y);
+      if (!inner || inner === found) break;
+      found = inner;
+    }
+    return found;
+  }
+
+  // Whether something else lies over all of what is in the window of it.
+  function isCovered(element, box) {
+    const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth), top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
+    if (right - left < 1 || bottom - top < 1) return false;
+    for (const [across, down] of [[0.5, 0.5], [0.1, 0.2], [0.9, 0.2], [0.1, 0.8], [0.9, 0.8]]) {
+      const found = hit(left + (right - left) * across, top + (bottom - top) * down);
+      if (found === null || view.isWithin(found, element) || isNamed(found, element)) return false;
+      if (view.isWithin(element, found) && !FRAMES.has(view.tag(found))) return false;
+    }
+    return true;
+  }
+
+  function isNamed(found, element) {
+    return [...(element.labels ?? [])].some((label) => view.isWithin(found, label));
+  }
+
+  function inWindow(box) {
+    return box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth;
+  }
+
+  // What part of a box the boxes around it leave to be seen, and whether the rest can be scrolled to.
+  function clip(element, box) {
+    let { left, top, right, bottom } = box;
+    let style = getComputedStyle(element), scrolls = false, skips = false;
+    for (let node = view.above(element), up = 0; node && up < MANY_UP; node = view.above(node), up++) {
+      if (style.position === 'fixed') break;
+      skips = style.position === 'absolute' || (skips && style.position === 'static');
+      style = getComputedStyle(node);
+      if ((skips && style.position === 'static') || style.overflow === 'visible' || style.display === 'contents' || ROOTS.has(view.tag(node))) continue;
+      const around = view.box(node);
+      scrolls ||= SCROLLS.test(style.overflow);
+      left = Math.max(left, around.left);
+      top = Math.max(top, around.top);
+      right = Math.min(right, around.right);
+      bottom = Math.min(bottom, around.bottom);
+      if (right - left < LEAST || bottom - top < LEAST) return { seen: null, scrolls };
+    }
+    return { seen: { left, top, right, bottom }, scrolls };
+  }
+
+  // The dialog that keeps from acting on anything outside of it.
+  function modal() {
+    const open = [...Document.prototype.querySelectorAll.call(document, ':modal, [aria-modal="true"]')].slice(-10);
+    return open.reverse().find((one) => view.shows(one) && extent(one)) ?? null;
+  }
+
+  // Tells where a find is, whether the window shows it, and whether something lies over it.
+  function measure(find, state) {
+    find.box = shownAt(find);
+    find.inView = false;
+    if (!find.box) return;
+    const shown = find.stand ?? find.element;
+    const { seen, scrolls } = clip(shown, find.box);
+    if (!seen && !scrolls) find.box = null;
+    find.inView = seen !== null && inWindow(seen);
+    if (find.inView && state.hits++ < MANY_HITS) find.covered = isCovered(shown, seen);
+    else if (find.box && state.modal) find.covered = !view.isWithin(shown, state.modal);
+  }
+
+  Object.assign(view, { measure, modal, isShown, shownAt, rescued });
+})
