@@ -177,7 +177,7 @@ Wanted = CallTool | ReadResource | GetPrompt | Complete | GetTask | UpdateTask |
 
 
 class AskOffer(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """OFFERED: do this for `caller`, to whom the tasks belong that come of it.
+    """OFFERED: do this for `caller`, to whom the tasks belong that come of it; `local`: at the machine of this gateway.
 
     `capabilities` is what the client can do, as MCP's ClientCapabilities say it. `responses` and `state` are there when
     the same was asked before and answered with InputRequired. `watch` wants to hear how far the work is and what is
@@ -186,6 +186,7 @@ class AskOffer(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     do: Wanted
     caller: str = ""
+    local: bool = False
     capabilities: Json = {}
     responses: dict[str, Json] = {}
     state: str | None = None

@@ -50,8 +50,14 @@ class Shop:
             FaultError: the actor failed, or is not there, or took too long.
             MCPError: the actor refused, or the client lacks what it takes.
         """
+        who = caller()
         question = AskOffer(
-            do=do, caller=caller().name, capabilities=declared(context), responses=_given(params), state=_state(params)
+            do=do,
+            caller=who.name,
+            local=who.local,
+            capabilities=declared(context),
+            responses=_given(params),
+            state=_state(params),
         )
         async with hearing(self.offers, self.desk.watchers.replica, context) as ear:
             question = msgspec.structs.replace(question, watch=ear.watch)
