@@ -27,6 +27,7 @@ _CODES = {
 _TLS = ("ERR_CERT_", "ERR_SSL_", "ERR_BAD_SSL_")
 _CRASHES = ("Page crashed", "Target crashed", "Target closed", "has been closed", "Connection closed")
 _DOWNLOAD = "Download is starting"
+_ELSEWHERE = ("context was destroyed", "Cannot find context", "rame was detached", "not attached", "not connected")
 _INTERRUPTED = "interrupted by another navigation"
 
 
@@ -66,6 +67,11 @@ def is_download(error: Error) -> bool:
 def is_interrupted(error: Error) -> bool:
     """Whether the page went elsewhere by itself meanwhile."""
     return _INTERRUPTED in error.message
+
+
+def is_elsewhere(error: Error) -> bool:
+    """Whether the page has gone elsewhere, or drawn itself again, under what was done to it."""
+    return any(sign in error.message for sign in _ELSEWHERE)
 
 
 def no_room(message: str) -> Fault:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, cast
 
 import anyio
+from msgspec.structs import replace
 from playwright.async_api import ConsoleMessage as Line
 from playwright.async_api import Dialog as Asked
 from playwright.async_api import Download, Error, Page, Request, Response
@@ -108,7 +109,12 @@ class Recorder:
     documents: int = 0
     main: Response | None = None
     main_url: str = ""
-    traffic: deque[Exchange] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
+    exchanges: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
+    """Those that came to an end."""
+
+    traffic: dict[Request, Exchange] = field(default_factory=dict[Request, Exchange])
+    """What an attendant may want to know: also those that are under way, or failed."""
+
     requests: int = 0
     calls: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
     """Those that the page's scripts made, and that brought JSON."""
@@ -137,11 +143,6 @@ class Recorder:
         page.on("crash", self._crash)
         page.on("websocket", self._lives)
         page.on("worker", self._lives)
-
-    @property
-    def exchanges(self) -> tuple[NetworkRequest, ...]:
-        """The requests that were answered."""
-        return tuple(one.request for one in self.traffic if one.request.status)
 
     @property
     def under_way(self) -> int:
@@ -182,6 +183,8 @@ class Recorder:
     def _answered(self, response: Response) -> None:
         request = response.request
         self._answered_s[request] = time.monotonic()
+        if self.attendant is not None and not request.url.startswith(_OWN):
+            self._note(request, _exchange(request, response))
         if request.is_navigation_request() and response.frame == self.page.main_frame:
             self.main = response
             self.leaving = response.status in _REDIRECTS
@@ -221,20 +224,15 @@ class Recorder:
             sent = await request.all_headers() if self._is_call(request, content_type) else request.headers
         finally:
             self._reading -= 1
-        timing = request.timing
-        exchange = NetworkRequest(
-            url=redact.url(request.url),
-            method=request.method,
-            status=response.status,
-            status_text=response.status_text,
-            headers=redact.headers(response.headers.items()),
+        exchange = replace(
+            _exchange(request, response),
             request_headers=redact.headers(sent.items()),
-            timestamp=round(timing["startTime"]),
-            content_type=content_type,
             response_body=redact.json_body(body, content_type if body else ""),
-            duration=max(round(timing["responseEnd"]), 0),
+            duration=max(round(request.timing["responseEnd"]), 0),
         )
-        self._note(request, exchange)
+        self.exchanges.append(exchange)
+        if self.attendant is not None:
+            self._note(request, exchange)
         if self._is_call(request, content_type):
             self.calls.append(exchange)
 
@@ -253,8 +251,13 @@ class Recorder:
         self._note(request, exchange, failed=not given_up)
 
     def _note(self, request: Request, exchange: NetworkRequest, *, failed: bool = False) -> None:
-        self.requests += 1
-        self.traffic.append(Exchange(self.requests, request.resource_type, exchange, failed))
+        known = self.traffic.get(request)
+        if known is None:
+            self.requests += 1
+        number = known.number if known else self.requests
+        self.traffic[request] = Exchange(number, request.resource_type, exchange, failed)
+        if len(self.traffic) > _MAX_EXCHANGES:
+            del self.traffic[next(iter(self.traffic))]
 
     def _is_call(self, request: Request, content_type: str) -> bool:
         """Whether a script of the page asked for data: then it is told by which credentials it was let in."""
@@ -298,6 +301,22 @@ class Recorder:
 
     def _crash(self, _: Page) -> None:
         self.crashed = True
+
+
+def _exchange(request: Request, response: Response) -> NetworkRequest:
+    """Record an answer as far as it is known when it begins to come."""
+    timing = request.timing
+    return NetworkRequest(
+        url=redact.url(request.url),
+        method=request.method,
+        status=response.status,
+        status_text=response.status_text,
+        headers=redact.headers(response.headers.items()),
+        request_headers=redact.headers(request.headers.items()),
+        timestamp=round(timing["startTime"]),
+        content_type=response.headers.get("content-type", ""),
+        duration=max(round(timing["responseStart"]), 0),
+    )
 
 
 async def _close(popup: Page) -> None:

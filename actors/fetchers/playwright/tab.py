@@ -177,6 +177,8 @@ class Tab:
             return FaultError(fault(Code.PAGE_CRASHED))
         if faults.is_timeout(error):
             return FaultError(fault(Code.NETWORK_TIMEOUT))
+        if faults.is_elsewhere(error):
+            return FaultError(fault(Code.EXECUTION_ERROR, "The page went elsewhere meanwhile."))
         return self._why(error.message)
 
     def _why(self, failure: str) -> FaultError:

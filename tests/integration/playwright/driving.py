@@ -50,6 +50,14 @@ class Driving:
             self.web.portal.call(self._do, do, local)
         return caught.value.fault
 
+    def code(self, do: Operation) -> Code | None:
+        """Do something that may fail, and tell how it did."""
+        try:
+            self.do(do, object)
+        except FaultError as error:
+            return error.fault.code
+        return None
+
     def together(self, *todo: Operation) -> list[Done]:
         """Do several things at once."""
         return self.web.portal.call(self._together, todo)

@@ -34,7 +34,7 @@ async def network(_means: Means, held: Held, do: GetNetworkLogs) -> NetworkLogs:
     """Tell the newest requests; a cursor goes on with those before them."""
     number = held.number(do.tab_id) if held.tabs or do.tab_id else None
     awake = held.awake(number) if number is not None else None
-    matching = [one for one in (awake.seen.traffic if awake else ()) if _fits(one, do)]
+    matching = [one for one in (awake.seen.traffic.values() if awake else ()) if _fits(one, do)]
     before = _before(do.cursor)
     left = [one for one in matching if before is None or one.number < before]
     shown = left[-do.max_entries :]

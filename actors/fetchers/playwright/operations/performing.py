@@ -128,6 +128,11 @@ async def perform(means: Means, held: Held, asked: AskBrowser) -> Done:
 
 
 async def _on_page(means: Means, held: Held, number: int, asked: AskBrowser, deadline_s: float) -> Done:
+    known = held.awake(number)
+    if known is not None and known.stuck and known.dialogs.pending is None and not isinstance(asked.do, WaitForStable):
+        await known.probe()
+        if known.stuck:
+            raise hung()
     at = await at_page(means, held, number, deadline_s, local=asked.local)
     kind = type(asked.do)
     if kind in _ACTING:
@@ -143,9 +148,6 @@ async def _on_page(means: Means, held: Held, number: int, asked: AskBrowser, dea
 
 async def _in_turn(held: Held, number: int, deadline_s: float, work: Callable[[], Awaitable[D]]) -> D:
     """Do something in a tab, after whatever else is done in it; a page that crashed is given up."""
-    awake = held.awake(number)
-    if awake is not None:
-        awake.stuck = False
     try:
         with anyio.fail_after(max(deadline_s - time.monotonic(), 0) + _GRACE_S):
             async with held.turn(number):

@@ -32,6 +32,9 @@ async def screenshot(at: Place, do: TakeScreenshot) -> ScreenshotTaken:
     """Take a picture, and keep it."""
     if do.element_id is not None and do.full_page:
         raise invalid("fullPage", "a picture is of one element or of the whole page")
+    await at.awake.probe()
+    if at.awake.stuck:
+        raise hung()
     wanted = Screenshot(form=do.format, full_page=do.full_page, quality=do.quality)
     element = None if do.element_id is None else await view.locate(at.tab, do.element_id)
     try:
@@ -41,7 +44,7 @@ async def screenshot(at: Place, do: TakeScreenshot) -> ScreenshotTaken:
             raise at.tab.fault(error) from error
         if element is not None:
             raise not_done("The element is not shown, so there is no picture of it.", field="element_id") from error
-        raise hung() from error
+        raise not_done("The page does not hold still for a picture.") from error
     width, height = await anyio.to_thread.run_sync(_size, data)
     kept = await (await at.means.keeping()).keep("screenshot", data, f"image/{do.format}")
     if not kept:

@@ -1,0 +1,149 @@
+"""Pages that crash, hang or run away under a browser session, and the bounds of a replica."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from actors.fetchers.playwright import browser, held, world
+from protocol.browsers.done import Acted, Navigated, PageInfo, Stable, TabCreated, Tabs
+from protocol.browsers.operations import (
+    Click,
+    CloseTab,
+    CreateTab,
+    FindElement,
+    GetPageContent,
+    GetPageInfo,
+    Hover,
+    ListTabs,
+    Navigate,
+    Operation,
+    Scroll,
+    SetValue,
+    TakeScreenshot,
+    WaitForStable,
+)
+from protocol.faults import Code
+from tests.integration.playwright.browsing import Browsing, page
+from tests.integration.playwright.driving import Driving, driving, site_and_browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+
+DEEPER = "e = e.appendChild(document.createElement('div'))"
+CRASH = f"<p>Deep</p><script>let e = document.body; for (let i = 0; i < 20000; i++) {DEEPER}; e.append('End.')</script>"
+"""Markup so deep that the engine's layout runs out of stack."""
+
+
+@pytest.fixture(autouse=True)
+def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up sooner on pages that do not answer."""
+    monkeypatch.setattr(world, "_PATIENCE_S", 2.0)
+    monkeypatch.setattr(held, "_STATE_S", 0.5)
+
+
+@pytest.fixture(scope="module")
+def web() -> Generator[Browsing]:
+    with site_and_browser() as running:
+        yield running
+
+
+@pytest.fixture
+def it(web: Browsing) -> Generator[Driving]:
+    with driving(web) as driven:
+        yield driven
+
+
+def hang(it: Driving) -> None:
+    """Show a page that answers no more."""
+    it.show("<title>Hangs</title><button id=b>Go</button>")
+    it.js("setTimeout(() => { while (true) {} }, 0)")
+
+
+@pytest.mark.parametrize(
+    "do",
+    [
+        GetPageInfo(),
+        GetPageContent(),
+        FindElement(query="Go"),
+        Click(element_id="button_go"),
+        Hover(element_id="button_go"),
+        SetValue(element_id="button_go", value="x"),
+        Scroll(direction="down"),
+        TakeScreenshot(),
+    ],
+    ids=lambda do: type(do).__name__,
+)
+def test_a_page_that_hangs_is_told_as_such(it: Driving, do: Operation) -> None:
+    hang(it)
+    fault = it.fault(do)
+
+    assert fault.code is Code.BROWSER_PAGE_HUNG
+    assert "Playwright" not in fault.message
+
+
+def test_a_page_that_hangs_is_not_stable(it: Driving) -> None:
+    hang(it)
+
+    assert not it.do(WaitForStable(timeout=1_000), Stable).stable
+
+
+def test_a_page_that_hangs_harms_no_other_tab_and_is_left_by_going_elsewhere(it: Driving) -> None:
+    it.show("<title>One</title>")
+    it.js("window.kept = 1")
+    it.do(CreateTab(url=it.url("/article")), TabCreated)
+    hang(it)
+    it.fault(GetPageInfo())
+    other = it.js("window.kept", tab=1)
+    went = it.show("<title>After</title>")
+
+    assert other == 1
+    assert (went.success, went.tab_id, went.page.title) == (True, 2, "After")
+    hang(it)
+    it.do(CloseTab(tab_id=2), Acted)
+    assert [one.tab for one in it.do(ListTabs(), Tabs).tabs] == [1]
+
+
+def test_a_click_that_hangs_the_page_ends(it: Driving) -> None:
+    it.show("<button onclick='while (true) {}'>Go</button>")
+    element = it.id_of("Go")
+    fault = it.fault(Click(element_id=element))
+
+    assert fault.code in (Code.BROWSER_PAGE_HUNG, Code.EXECUTION_ERROR)
+
+
+def test_a_page_that_crashes_harms_no_other_tab_and_is_there_again(it: Driving) -> None:
+    it.show("<title>One</title>")
+    it.js("window.kept = 1")
+    it.do(CreateTab(url=it.url("/article")), TabCreated)
+    fault = it.fault(Navigate(url=it.url(page(CRASH))))
+
+    assert fault.code is Code.PAGE_CRASHED
+    assert it.js("window.kept", tab=1) == 1
+    assert it.do(GetPageInfo(), PageInfo).page.url == it.url("/article")
+
+
+def test_a_page_that_goes_elsewhere_all_the_time_is_answered_for(it: Driving) -> None:
+    there = page("<title>Away</title><button>Go</button><script>setTimeout(() => location.reload(), 150)</script>")
+    it.do(Navigate(url=it.url(there)), Navigated)
+    todo: tuple[Operation, ...] = (
+        GetPageInfo(),
+        GetPageContent(),
+        TakeScreenshot(),
+        Scroll(direction="down"),
+        Click(element_id="button_go"),
+    )
+
+    assert {it.code(do) for do in todo} <= {None, Code.EXECUTION_ERROR, Code.ELEMENT_NOT_FOUND}
+
+
+def test_a_replica_has_as_many_tabs_as_it_may_and_says_how_to_make_room(
+    it: Driving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it.do(CreateTab(), TabCreated)
+    monkeypatch.setattr(browser, "MAX_TABS", it.web.browser.tabs)
+    fault = it.fault(CreateTab())
+
+    assert fault.code is Code.INTERNAL_BUSY
+    assert fault.actions[0].tool_to_use == "close_tab"
+    assert [one.tab for one in it.do(ListTabs(), Tabs).tabs] == [1]
