@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import assert_never
 
 import msgspec
@@ -23,6 +22,7 @@ _MAX_URL_CHARS = 500
 _MAX_OPTIONS = 12
 _MAX_LINKS = 30
 _HANDLE = "handle_dialog"
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
 @dataclass(frozen=True)
@@ -209,9 +209,9 @@ def _past(dialogs: Iterable[PastDialog]) -> Iterator[str]:
 def _elements(done: came.PageInfo) -> Iterator[str]:
     for intent in done.recommended_by_intent:
         yield f"For {intent.intent}: {', '.join(intent.suggested_element_ids)}"
-    for region, elements in groupby(done.elements, key=lambda one: one.region):
+    for region in dict.fromkeys(one.region for one in done.elements):
         yield f"[{one_line(region)}]" if region else "[page]"
-        yield from map(_element, elements)
+        yield from (_element(one) for one in done.elements if one.region == region)
 
 
 def _element(one: Element) -> str:
@@ -235,19 +235,22 @@ def _content(done: came.PageContent) -> Iterator[str]:
     yield f"Title: {_label(done.title)}"
     heading = ""
     for section in done.sections:
-        if section.heading and section.heading != heading:
-            heading = section.heading
-            if one_line(section.text) != one_line(heading):
-                yield f"\n## {_label(heading)}"
-        yield _section(section)
+        level = _level(section)
+        if level:
+            yield f"\n{'#' * level} {section.text}"
+        elif section.heading and one_line(section.heading) != heading:
+            yield f"\n## {_label(section.heading)}"
+        heading = one_line(section.text if level else section.heading)
+        if not level:
+            yield section.text
     if done.links:
         yield "\nLinks:"
         yield from (f"- {_label(link.text)} -> {_url(link.url)}" for link in done.links[:_MAX_LINKS])
 
 
-def _section(section: Section) -> str:
-    level = section.tag[1:] if section.tag[:1] == "h" and section.tag[1:].isdigit() else ""
-    return f"\n{'#' * int(level)} {section.text}" if level else section.text
+def _level(section: Section) -> int:
+    """Tell of which level a heading is; 0 where it is none."""
+    return int(section.tag[1:]) if section.tag in _HEADINGS else 0
 
 
 def _exchanges(done: came.NetworkLogs) -> Iterator[str]:

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from actors.gateway.translate import one_line, to_error
 from protocol.browse import StructuredError
-from protocol.faults import Code, Fault
+from protocol.faults import Code, Fault, fault
 
 
 class ErrorCode(StrEnum):
@@ -99,7 +99,8 @@ def to_tool_error(told: Fault, tool: str, arguments: Mapping[str, Any]) -> ToolE
     where = _where(arguments)
     own = [action for action in told.actions if action.tool_to_use]
     way = _WAYS[code]
-    said = bool(own) or (code is ErrorCode.EXECUTION_ERROR and bool(told.actions))
+    general = code is not ErrorCode.EXECUTION_ERROR and told.actions == fault(told.code).actions
+    said = bool(own) or (bool(told.actions) and not general)
     nexts = [
         NextAction(
             tool=str(action.tool_to_use),

@@ -229,8 +229,8 @@ INFO = came.PageInfo(
     page=PageSummary(url="https://example.com/login", title=EVIL, type=ViewType.LOGIN, summary="A form to log in."),
     elements=(
         Element(id="input_email", type=ElementKind.INPUT, label="Email", region="form:login", states=("required",)),
-        Element(id="button_go", type=ElementKind.BUTTON, label=f"{EVIL}\nsecond line", region="form:login"),
         Element(id="link_help", type=ElementKind.LINK, label="Help", href="https://example.com/help"),
+        Element(id="button_go", type=ElementKind.BUTTON, label=f"{EVIL}\nsecond line", region="form:login"),
     ),
     total_elements=9,
     stability=Stability(stable=False, dom_stable=False, network_pending=2, load_state="interactive"),
@@ -337,6 +337,29 @@ def test_an_answer_has_an_end() -> None:
     assert re.search(r"^\d+ more lines stand in the structured result alone\.$", text, re.MULTILINE)
 
 
+def test_a_page_is_read_under_its_headings_and_each_of_them_once() -> None:
+    sections = (
+        Section(tag="h1", text="Looms", attention=1),
+        Section(tag="p", text="They weave.", attention=1, heading="Looms"),
+        Section(tag="p", text="Shafts lift.", attention=1, heading="Parts"),
+        Section(tag="h2", text="Care", attention=1, heading="Parts"),
+        Section(tag="p", text="Oil them.", attention=1, heading="Care"),
+    )
+
+    text = browsers.text_of(came.PageContent(title="Looms", sections=sections), "b0b0")
+
+    inside = text.partition("<<<untrusted-web-content b0b0\n")[2].splitlines()[:-1]
+    assert [line for line in inside if line] == [
+        "Title: Looms",
+        "# Looms",
+        "They weave.",
+        "## Parts",
+        "Shafts lift.",
+        "## Care",
+        "Oil them.",
+    ]
+
+
 @pytest.mark.parametrize(
     "done",
     [
@@ -420,7 +443,7 @@ async def test_who_comes_over_the_network_neither_runs_scripts_nor_uploads(tool:
 
     error = error_of(result)
     assert (error.error_code, bus.calls) == (ErrorCode.INVALID_PARAMETER, [])
-    assert "weft mcp" in error.error
+    assert ("weft mcp" in error.error, "weft mcp" in error.recover_hint) == (True, True)
 
 
 async def test_a_file_is_handed_on_and_forgotten(tmp_path: Path) -> None:

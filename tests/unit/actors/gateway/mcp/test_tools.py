@@ -23,7 +23,7 @@ from mcp.types import CallToolResult, RequestParamsMeta, TextContent
 
 from actors.gateway.edge import edge
 from actors.gateway.mcp.http import PATH
-from actors.gateway.mcp.server import INSTRUCTIONS
+from actors.gateway.mcp.identity import INSTRUCTIONS
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.server import serving
 from actors.gateway.translate import error_text, result_text, to_error, to_result
