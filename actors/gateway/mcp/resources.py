@@ -6,6 +6,7 @@ import base64
 import mimetypes
 import secrets
 from collections.abc import Sequence
+from urllib.parse import unquote
 
 import msgspec
 from mcp.shared.exceptions import MCPError
@@ -92,7 +93,8 @@ async def read_resource(desk: Desk, uri: str) -> ReadResourceResult:
 
 
 async def _page(desk: Desk, uri: str) -> ReadResourceResult:
-    page = BrowsePage(url=uri.removeprefix(PAGE), options=_OPTIONS)
+    address = uri.removeprefix(PAGE)
+    page = BrowsePage(url=address if "://" in address else unquote(address), options=_OPTIONS)
     result = await browse(desk.bus, page, desk.grace_ms, for_model=True)
     text = result_text(result, secrets.token_hex(BOUNDARY_BYTES))
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])

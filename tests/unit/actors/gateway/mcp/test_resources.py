@@ -68,6 +68,16 @@ async def test_a_page_is_read_from_what_is_stored_and_framed_as_evidence() -> No
     assert "<<<untrusted-web-content " in content.text
 
 
+async def test_an_address_may_come_escaped() -> None:
+    bus = FakeBus(browsed())
+
+    async with connected(bus) as client:
+        await client.read_resource(PAGE + "https%3A%2F%2Fexample.com%2Fa%2520b")
+        await client.read_resource(PAGE + "https://example.com/a%20b")
+
+    assert [asked.url for _, asked, _, _ in bus.calls] == ["https://example.com/a%20b"] * 2
+
+
 async def test_a_capture_is_given_as_it_was_taken() -> None:
     bus = FakeBus()
     await bus.blobs.put(NAME, b"\x89PNG")
