@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 from msgspec import structs
 
+from actors.gateway.access.caller import Scope, require
 from actors.gateway.access.ring import KeyRing
 from actors.gateway.access.usage import Ledger, page_read
 from actors.gateway.translate import to_result
@@ -19,7 +20,7 @@ from bus.objects import Store
 from bus.seal import Seal
 from bus.stats import Meter, Replica
 from bus.table import Table
-from protocol.browse import BrowseResult, Freshness
+from protocol.browse import BrowseOptions, BrowseResult, Freshness
 from protocol.faults import Code, Fault, FaultError
 from protocol.pages import BrowsePage
 from protocol.subjects import BROWSE, Bucket, Call, Event, Objects
@@ -94,6 +95,7 @@ async def browse(bus: Asking, page: BrowsePage, grace_ms: int, *, for_model: boo
     Raises:
         FaultError: why there is none, told with the address.
     """
+    may_use(page.options)
     if page.watch is None and (who := watch()) is not None:
         page = structs.replace(page, watch=who)
     try:
@@ -103,6 +105,16 @@ async def browse(bus: Asking, page: BrowsePage, grace_ms: int, *, for_model: boo
         raise FaultError(told if told.context is not None else told.at(url=page.url)) from None
     page_read(browsed.page.tier, browsed.pages)
     return to_result(browsed, page.options, for_model=for_model)
+
+
+def may_use(options: BrowseOptions) -> None:
+    """Let a saved login be used by those alone who may look after them.
+
+    Raises:
+        FaultError: AUTH_INSUFFICIENT_SCOPE.
+    """
+    if options.session_profile is not None:
+        require(Scope.SESSIONS)
 
 
 def with_login(told: Fault, page: BrowsePage) -> Fault:

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Struct, structs
 from starlette.responses import Response
 
-from actors.gateway.asking import Desk, browse
+from actors.gateway.asking import Desk, browse, may_use
 from actors.gateway.batch import BatchItem, BatchRequest, BatchResult, ItemStatus, browse_all, summary
 from actors.gateway.rest.answers import answer
 from actors.gateway.rest.contract import Endpoint, Tag
@@ -46,8 +46,10 @@ async def read_many(desk: Desk, asked: BatchRequest) -> BatchResult:
     """Read many pages, as many as go into one answer.
 
     Raises:
-        FaultError: VALIDATION_INVALID_REQUEST, for options that no page could be read with.
+        FaultError: VALIDATION_INVALID_REQUEST, for options that no page could be read with, or
+            AUTH_INSUFFICIENT_SCOPE.
     """
+    may_use(asked.options)
     if (told := contradiction(asked.options)) is not None:
         raise FaultError(told)
     return fitted(await browse_all(desk, asked))
@@ -55,6 +57,7 @@ async def read_many(desk: Desk, asked: BatchRequest) -> BatchResult:
 
 async def look_ahead(desk: Desk, asked: BrowseRequest) -> Preview:
     """Tell what would be done for a page."""
+    may_use(asked.options)
     return await desk.bus.call(PREVIEW, BrowsePage(url=asked.url, options=asked.options), wait_ms=desk.grace_ms)
 
 

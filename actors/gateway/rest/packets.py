@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope, caller, require
 from actors.gateway.access.usage import page_read
-from actors.gateway.asking import Desk
+from actors.gateway.asking import Desk, may_use
 from actors.gateway.rest.answers import RefusedError, answer, headers_of
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.domains import HOST
@@ -197,6 +197,8 @@ async def _done(desk: Desk, task: Task) -> Any:
     permitted, asked = PERMITTED[type(task)], task.args
     if Scope.OPERATE not in caller().scopes:
         require(permitted.scope)
+    if isinstance(asked, PageArguments):
+        may_use(asked.options)
     result = await desk.bus.call(
         permitted.call, permitted.args(asked), timeout_ms=permitted.timeout_ms(asked), wait_ms=desk.grace_ms
     )

@@ -57,6 +57,18 @@ async def test_the_answer_to_a_batch_is_bounded() -> None:
     assert [item["status"] for item in answer.json()["items"]] == ["success", "error", "error"]
 
 
+@pytest.mark.parametrize("path", ["/api/browse", "/api/browse/batch", "/api/browse/preview", "/v1/fetch", "/v1/batch"])
+async def test_a_login_is_used_by_those_alone_who_may_look_after_them(path: str) -> None:
+    bus = FakeBus(browsed())
+    pages = {"urls": [URL]} if path.endswith("batch") else {"url": URL}
+    async with client(bus) as http:
+        made = (await http.post("/api/keys", json={"name": "loom", "scopes": ["browse"]})).json()
+        http.headers["Authorization"] = f"Bearer {made['key']}"
+        answer = await http.post(path, json={**pages, "options": {"sessionProfile": "work"}})
+
+    assert (answer.status_code, bus.calls) == (403, [])
+
+
 @pytest.mark.parametrize("path", ["/api/browse/batch", "/v1/batch"])
 async def test_options_that_contradict_each_other_end_the_batch_before_it_begins(path: str) -> None:
     bus = FakeBus(browsed())

@@ -180,6 +180,17 @@ async def test_a_task_needs_its_scope_or_that_of_operators(scopes: list[str], ta
         assert "insufficient_scope" in answer.headers["www-authenticate"]
 
 
+@pytest.mark.parametrize("task", ["web.browse", "web.preview"])
+async def test_a_login_is_used_by_those_alone_who_may_look_after_them(task: str) -> None:
+    bus = FakeBus(browsed())
+    async with client(bus) as http:
+        made = (await http.post("/api/keys", json={"name": "loom", "scopes": ["browse", "operate"]})).json()
+        body = packet(task, {"url": URL, "options": {"sessionProfile": "work"}})
+        answer = await http.post("/api/llmcp", json=body, headers={"Authorization": f"Bearer {made['key']}"})
+
+    assert (answer.status_code, bus.calls) == (403, [])
+
+
 def test_only_reading_and_logins_are_permitted() -> None:
     assert {one.scope for one in PERMITTED.values()} == {Scope.BROWSE, Scope.SESSIONS}
     assert subjects.SESSION_SAVE not in [one.call for one in PERMITTED.values()]
