@@ -189,7 +189,9 @@ def _answer_it(done: came.Done) -> list[str]:
 
 
 def _page(page: PageRef | None) -> list[str]:
-    return [] if page is None else [f"Title: {_label(page.title)}", f"URL: {_url(page.url)}"]
+    if page is None:
+        return []
+    return [*([f"Title: {_label(page.title)}"] if page.title else []), f"URL: {_url(page.url)}"]
 
 
 def _summary(page: PageSummary) -> list[str]:
