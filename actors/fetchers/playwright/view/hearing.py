@@ -34,9 +34,10 @@ async def hear(document: Document) -> None:
     if size.nodes > _MAX_NODES:
         return
     with anyio.move_on_after(_HEAR_S), suppress(Error):
-        nodes = document.memory.unheard(size.page, await _listening(document))
+        nodes = document.memory.unheard(size.page, await _listening(document))[:_MAX_HEARING]
         if nodes:
-            await _note(document, nodes[:_MAX_HEARING])
+            await _note(document, nodes)
+            document.memory.note_heard(size.page, nodes)
         await document.world.cdp.send("Runtime.releaseObjectGroup", {"objectGroup": _GROUP})
 
 

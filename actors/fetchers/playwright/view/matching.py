@@ -97,11 +97,15 @@ def _is_alias(query: str, bare: str, label: str, spot: Spot) -> bool:
     if query in names or bare in names:
         return True
     asked = bare or query
-    return f" {label} " not in f" {asked} " and any(_has(group, asked) and _has(group, label) for group in _ALIKE)
+    return any(_has(group, label) and _has(_without(group, label), asked) for group in _ALIKE)
 
 
 def _has(group: frozenset[str], text: str) -> bool:
     return any(f" {words} " in f" {text} " for words in group)
+
+
+def _without(group: frozenset[str], text: str) -> frozenset[str]:
+    return frozenset(words for words in group if not _has(frozenset({words}), text))
 
 
 def _roughly(query: str, label: str, name: str, kinds: frozenset[str]) -> tuple[float, str]:

@@ -38,7 +38,7 @@ class Memory:
     _pages: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict[str, dict[str, dict[str, str]]])
     _listings: dict[str, Listing] = field(default_factory=dict[str, Listing])
     _worlds: WeakKeyDictionary[Frame, World] = field(default_factory=WeakKeyDictionary[Frame, World])
-    _heard: tuple[str, set[int]] = field(default_factory=lambda: ("", set[int]()))
+    _heard: tuple[str, frozenset[int]] = ("", frozenset())
     _count: int = 0
 
     def of(self, url: str) -> Sequence[Noted]:
@@ -75,12 +75,14 @@ class Memory:
         return self._listings.get(name)
 
     def unheard(self, page: str, nodes: Iterable[int]) -> tuple[int, ...]:
-        """Take those nodes of a document that were not told of before."""
-        if self._heard[0] != page:
-            self._heard = (page, set[int]())
-        fresh = tuple(dict.fromkeys(node for node in nodes if node not in self._heard[1]))
-        self._heard[1].update(fresh)
-        return fresh
+        """Give those nodes of a document that are not noted yet."""
+        noted = self._heard[1] if self._heard[0] == page else frozenset[int]()
+        return tuple(dict.fromkeys(node for node in nodes if node not in noted))
+
+    def note_heard(self, page: str, nodes: Iterable[int]) -> None:
+        """Note nodes of a document as those that hear clicks."""
+        noted = self._heard[1] if self._heard[0] == page else frozenset[int]()
+        self._heard = (page, noted | frozenset(nodes))
 
     def world(self, frame: Frame) -> World | None:
         """Give the world that was opened in a frame, if any."""

@@ -13,6 +13,8 @@
   const MANY_UP = 8, NEAR = 3, NAME_CHARS = 40, MANY_NODES = 60;
   const UNROWED = new Set(['body', 'td', 'th', 'option', 'path', 'g']);
   const CONTROLS = new Set(['button', 'input', 'select', 'textarea']);
+  const MANY_SIBLINGS = 2000;
+  const steps = new Map();
   const GENERATED = /^[:«_]?r[0-9a-z]{0,4}[:»_]?$|^(?:radix|headlessui|mui|ember|ext|yui|mat|cdk|react-aria|downshift|el-id|svelte|__|chakra|mantine|rc)[-_:\d]|[0-9a-f]{8}|\d{4}/i;
 
   // Ids that a program makes up afresh, so that nothing follows from them.
@@ -118,14 +120,24 @@
     return false;
   }
 
-  function placeOf(element) {
-    const steps = [];
-    for (let node = element, up = 0; node && up < 6; node = view.above(node), up++) {
-      let nth = 0;
-      for (let other = node.previousElementSibling, back = 0; other instanceof Element && back < 200; other = other.previousElementSibling, back++) nth += view.tag(other) === view.tag(node) ? 1 : 0;
-      steps.push(`${view.tag(node)}${nth}`);
+  // What an element is among its siblings, told once for all of them.
+  function stepOf(element) {
+    if (steps.has(element)) return steps.get(element);
+    const over = view.parent(element);
+    const counts = new Map();
+    for (const one of over ? [...view.children(over)].slice(0, MANY_SIBLINGS) : []) {
+      const tag = view.tag(one);
+      counts.set(tag, (counts.get(tag) ?? -1) + 1);
+      steps.set(one, tag + counts.get(tag));
     }
-    return steps.join('<');
+    if (!steps.has(element)) steps.set(element, view.tag(element));
+    return steps.get(element);
+  }
+
+  function placeOf(element) {
+    const path = [];
+    for (let node = element, up = 0; node && up < 6; node = view.above(node), up++) path.push(stepOf(node));
+    return path.join('<');
   }
 
   Object.assign(view, { regionOf, rowOf, placeOf, generated });

@@ -3,6 +3,7 @@
   const LEAST = 1, CLIP = 2, MANY_HITS = 600, MANY_UP = 60;
   const ROOTS = new Set(['html', 'body']);
   const SCROLLS = /auto|scroll/;
+  const frames = new Map();
   const FRAMES = new Set(['iframe', 'frame']);
 
   // A box to tick, or a field for files, is often hidden behind the words that stand for it.
@@ -76,14 +77,14 @@
   // What part of a box the boxes around it leave to be seen, and whether the rest can be scrolled to.
   function clip(element, box) {
     let { left, top, right, bottom } = box;
-    let style = getComputedStyle(element), scrolls = false, skips = false;
+    let own = frameOf(element), scrolls = false, skips = false;
     for (let node = view.above(element), up = 0; node && up < MANY_UP; node = view.above(node), up++) {
-      if (style.position === 'fixed') break;
-      skips = style.position === 'absolute' || (skips && style.position === 'static');
-      style = getComputedStyle(node);
-      if ((skips && style.position === 'static') || style.overflow === 'visible' || style.display === 'contents' || ROOTS.has(view.tag(node))) continue;
-      const around = view.box(node);
-      scrolls ||= SCROLLS.test(style.overflow);
+      if (own.position === 'fixed') break;
+      skips = own.position === 'absolute' || (skips && own.position === 'static');
+      own = frameOf(node);
+      if (!own.cuts || (skips && own.position === 'static')) continue;
+      const around = (own.box ??= view.box(node));
+      scrolls ||= own.scrolls;
       left = Math.max(left, around.left);
       top = Math.max(top, around.top);
       right = Math.min(right, around.right);
@@ -91,6 +92,17 @@
       if (right - left < LEAST || bottom - top < LEAST) return { seen: null, scrolls };
     }
     return { seen: { left, top, right, bottom }, scrolls };
+  }
+
+  // How an element holds what is in it, found out once.
+  function frameOf(element) {
+    const known = frames.get(element);
+    if (known) return known;
+    const style = getComputedStyle(element);
+    const cuts = style.overflow !== 'visible' && style.display !== 'contents' && !ROOTS.has(view.tag(element));
+    const own = { position: style.position, cuts, scrolls: SCROLLS.test(style.overflow) };
+    frames.set(element, own);
+    return own;
   }
 
   // The dialog that keeps from acting on anything outside of it.

@@ -34,9 +34,11 @@ def test_listings_have_names_that_last_while_they_are_kept() -> None:
     assert memory.listing(names[0]) is None
 
 
-def test_a_node_is_new_once_in_a_document() -> None:
+def test_a_node_is_new_until_it_is_noted() -> None:
     memory = Memory()
+    memory.note_heard("p", [1])
 
-    assert memory.unheard("p", [1, 2, 2]) == (1, 2)
-    assert memory.unheard("p", [2, 3]) == (3,)
-    assert memory.unheard("q", [2]) == (2,)
+    assert memory.unheard("p", [1, 2, 2]) == (2,)
+    assert memory.unheard("q", [1]) == (1,)
+    memory.note_heard("q", [3])
+    assert memory.unheard("q", [1, 3]) == (1,)
