@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
-from mcp.types import REQUEST_TIMEOUT, ProgressToken, RequestId
+from mcp.types import INVALID_REQUEST, REQUEST_TIMEOUT, ProgressToken, RequestId
 from starlette.requests import Request
 
 from actors.gateway.mcp.questions import Question, Questions
@@ -129,7 +129,10 @@ class Dialogue:
                 await self._withdraw(question)
         if not question.replied.is_set():
             raise MCPError(REQUEST_TIMEOUT, "The client did not answer in time")
-        return _replies.decode(question.reply)
+        try:
+            return _replies.decode(question.reply)
+        except msgspec.ValidationError:
+            raise MCPError(INVALID_REQUEST, "The client answered what is no answer") from None
 
     async def _withdraw(self, question: Question) -> None:
         """Spare whoever is being asked an answer that nobody waits for any more."""

@@ -78,7 +78,7 @@ class Legacy:
             BadMessageError: the body is none that is answered.
         """
         asked = _Asked(request, read_label(request.headers.get(HEADER)), stream, state)
-        message = read_message(body)
+        message = await read_message(body)
         with labelled(asked.label.name):
             match message:
                 case Message(method=str() as method, id=int() | str() as number):
@@ -96,13 +96,12 @@ class Legacy:
         stream = asked.stream
         if method == "initialize":
             stream.headers[HEADER] = new_label((params or {}).get("capabilities")).written()
-        response: Json | None = None
+        response = error(number, ErrorData(code=REQUEST_CANCELLED, message="Request cancelled"))
         with self.streams.kept(stream):
-            with self.underway.held(caller().name, asked.label.name, str(number)):
+            with self.underway.held(caller().name, asked.label.name, str(number)) as work:
                 response = await self._response(number, method, params, asked)
             # An event, where it was cancelled: a client that has given up a call may not bear an answer of its own.
-            cancelled = error(number, ErrorData(code=REQUEST_CANCELLED, message="Request cancelled"))
-            await stream.end(response or cancelled, event=response is None)
+            await stream.end(response, event=work.cancelled_caught)
 
     async def _response(self, number: RequestId, method: str, params: Json | None, asked: _Asked) -> Json:
         asker = Asker(self.questions, caller().name)

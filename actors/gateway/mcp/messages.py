@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
+from anyio import to_thread
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, RequestId
 from msgspec import UNSET, Struct, UnsetType
 
 Json = dict[str, Any]
+
+_READ_APART_BYTES = 65_536
 
 _NOT_ONE = ErrorData(code=INVALID_REQUEST, message="The body must be one JSON-RPC message")
 _NO_JSON = ErrorData(code=PARSE_ERROR, message="The body is no JSON")
@@ -42,20 +45,24 @@ class Message(Struct, frozen=True):
 _messages = msgspec.json.Decoder(Message)
 
 
-def read_message(body: bytes) -> Message:
-    """Read the one message of a body.
+async def read_message(body: bytes) -> Message:
+    """Read the one message of a body; a large one in a thread.
 
     Raises:
         BadMessageError: it is something else.
     """
+    return await to_thread.run_sync(_read, body) if len(body) > _READ_APART_BYTES else _read(body)
+
+
+def error(number: RequestId | None, told: ErrorData) -> Json:
+    """Write the response to a request that failed; None for one whose id is not known."""
+    return {"jsonrpc": "2.0", "id": number, "error": told.model_dump(mode="json", by_alias=True, exclude_none=True)}
+
+
+def _read(body: bytes) -> Message:
     try:
         return _messages.decode(body)
     except msgspec.ValidationError:
         raise BadMessageError from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise BadMessageError(_NO_JSON) from None
-
-
-def error(number: RequestId | None, told: ErrorData) -> Json:
-    """Write the response to a request that failed; None for one whose id is not known."""
-    return {"jsonrpc": "2.0", "id": number, "error": told.model_dump(mode="json", by_alias=True, exclude_none=True)}

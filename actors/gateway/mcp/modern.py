@@ -55,7 +55,7 @@ class Modern:
             BadMessageError: the body is no request and no notification.
             RefusedError: 406, it asks for events that it does not accept.
         """
-        message = read_message(body)
+        message = await read_message(body)
         match message:
             case Message(method=str() as method, id=int() | str() as number):
                 response = await self._response(request, stream, state, number, method, message.params)

@@ -231,6 +231,32 @@ async def test_only_who_was_asked_can_answer() -> None:
     assert result["result"]["content"][0]["text"] == "accept {'name': 'weaver'}"
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [{"error": {"message": "no code"}}, {"error": {"code": "x", "message": 1}}, {"result": {"action": "dance"}}],
+)
+async def test_a_reply_that_is_none_fails_the_call_alone(reply: Json) -> None:
+    with anyio.fail_after(TEST_S):
+        async with replicas() as loom, http(loom) as client:
+            body = asking("tools/call", name="elicit")
+            async with client.stream("POST", PATH, headers=JSON | BOTH, json=body) as answer:
+                lines = answer.aiter_lines()
+                question = await _data(lines)
+                await client.post(PATH, json={"jsonrpc": "2.0", "id": question["id"], **reply})
+                result = await _data(lines)
+
+    assert result["id"] == 1
+    assert result["error"]["code"] in {-32600, -32602}
+
+
+async def test_a_large_message_is_a_message() -> None:
+    body = asking("tools/call", name="who", arguments={"text": "x" * 1_000_000})
+    async with replicas(1) as loom, http(loom) as client:
+        answer = await client.post(PATH, json=body)
+
+    assert answer.json()["result"]["content"][0]["text"].startswith("somebody")
+
+
 async def test_a_reply_for_a_replica_that_is_gone_does_no_harm() -> None:
     body: Json = {"jsonrpc": "2.0", "id": "gateway-9.abc", "result": {}}
     with anyio.fail_after(TEST_S):
