@@ -106,25 +106,6 @@ class Fetching:
         except Error as error:
             raise FaultError(fault(Code.PAGE_CRASHED)) from error
 
-    async def go(self, request: FetchPage, context: Context, page: Tab, deadline_s: float) -> Fetched:
-        """Get a page in a tab that is open already, and leave it open.
-
-        Raises:
-            FaultError: as `fetch`.
-        """
-        guard.check_url(request.url)
-        left_ms = max(round((deadline_s - time.monotonic()) * 1000), 1)
-        async with self.web.turn(request.url, left_ms, obey_robots=request.obey_robots):
-            return await _Visit(self, request, context, page, deadline_s).fetched()
-
-    async def look(self, request: FetchPage, context: Context, page: Tab, deadline_s: float) -> Fetched:
-        """Read the page of a tab as it stands.
-
-        Raises:
-            FaultError: PAGE_CRASHED, BROWSER_PAGE_HUNG, CONTENT_* or ELEMENT_NOT_FOUND.
-        """
-        return await _Visit(self, request, context, page, deadline_s).seen()
-
     def _blocks(self, request: FetchPage) -> bool:
         looked_at = request.screenshot is not None or request.pdf
         return self.settings.browser_block == "always" or (self.settings.browser_block == "unseen" and not looked_at)
@@ -152,12 +133,6 @@ class _Visit:
             await self._prepare()
             found, taken = await self._shown()
         await self._keep()
-        return answered(self.request, self.page, found, taken, self.cut_short)
-
-    async def seen(self) -> Fetched:
-        """Answer with what is there already."""
-        await self._prepare()
-        found, taken = await self._shown()
         return answered(self.request, self.page, found, taken, self.cut_short)
 
     async def _went(self) -> bool:

@@ -17,16 +17,18 @@ from bus import Bus
 from bus.memory import Broker, MemoryTransport
 from bus.seal import Seal, new_key
 from protocol import subjects
-from protocol.browsers.done import Done, Evaluated, Navigated, Tabs
+from protocol.browsers.done import Done, Downloads, Evaluated, Navigated, Tabs
 from protocol.browsers.operations import (
     CloseSession,
     CloseTab,
     CreateSession,
     CreateTab,
     ExecuteJavascript,
+    GetDownloads,
     ListTabs,
     Navigate,
     Operation,
+    SwitchTab,
 )
 from protocol.browsers.sessions import AskBrowser, BrowserInfo, ListBrowsers
 from protocol.faults import Code, FaultError
@@ -225,6 +227,47 @@ async def test_any_replica_finds_it_and_another_goes_on_with_the_login_when_its_
         assert [(one.tab, one.url, one.title) for one in tabs.tabs] == [(1, here.site.url("/account"), "Your account")]
         assert "Hello, smith" in words
         assert "Visits kept here: 8." in words
+
+
+async def test_another_replica_knows_the_active_tab_and_the_files_too() -> None:
+    async with world() as here:
+        owner = await here.lives("r1")
+        session = await here.opens(here.site.url("/article"))
+        await here.do(CreateTab(session_id=session, url=here.site.url("/table?rows=2")))
+        await here.do(CreateTab(session_id=session, url=here.site.url("/text")))
+        await here.do(Navigate(session_id=session, url=here.site.url("/csv")))
+        files = await here.do(GetDownloads(session_id=session))
+        await here.do(SwitchTab(session_id=session, tab_id=2))
+        await owner.dies()
+        await here.lives("r2")
+
+        assert await here.do(GetDownloads(session_id=session)) == files
+        assert isinstance(files, Downloads)
+        assert [file.file_name for file in files.downloads] == ["csv.csv"]
+        assert (await here.tabs(session)).active_tab_id == 2
+        assert await here.words(session) == await here.words(session, 2)
+        assert "A plain note" in await here.words(session, 3)
+
+
+async def test_of_two_tabs_one_waits_for_nothing_in_the_other() -> None:
+    async with world() as here:
+        await here.lives("r1")
+        session = await here.opens(here.site.url("/article"))
+        await here.do(CreateTab(session_id=session, url=here.site.url("/article")))
+        done = list[int]()
+
+        async def slow() -> None:
+            await here.do(Navigate(session_id=session, tab_id=1, url=here.site.url("/slow?ms=4000")))
+            done.append(1)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(slow)
+            while not here.site.hits["/slow"]:
+                await anyio.sleep(0.01)
+            await here.do(Navigate(session_id=session, tab_id=2, url=here.site.url("/text")))
+            done.append(2)
+
+        assert done == [2, 1]
 
 
 async def test_of_several_who_would_go_on_with_it_one_does() -> None:

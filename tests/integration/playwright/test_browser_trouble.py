@@ -79,6 +79,7 @@ def test_a_page_that_hangs_is_told_as_such(it: Driving, do: Operation) -> None:
     fault = it.fault(do)
 
     assert fault.code is Code.BROWSER_PAGE_HUNG
+    assert [action.tool_to_use for action in fault.actions] == ["navigate"]
     assert "Playwright" not in fault.message
 
 

@@ -159,6 +159,7 @@ async def _in_turn(held: Held, number: int, deadline_s: float, work: Callable[[]
             await held.lay_down(number)
         if error.fault.code is Code.BROWSER_PAGE_HUNG and (awake := held.awake(number)) is not None:
             awake.stuck = True
+            raise hung() from error
         raise
 
 
