@@ -12,8 +12,8 @@ from uuid import uuid4
 
 import anyio
 import httpx2
-import nats
 import pytest
+from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from tests.conformance.serving import gateway
@@ -38,7 +38,8 @@ OFFER: dict[str, Any] = {
 @asynccontextmanager
 async def stranger(nats_url: str) -> AsyncGenerator[None]:
     """Offer a tool as a program in any language would."""
-    connection: Any = await nats.connect(nats_url)
+    connection: Any = Client()
+    await connection.connect(nats_url)
     try:
         table = await connection.jetstream().key_value("offers")
 
