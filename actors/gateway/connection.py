@@ -11,6 +11,7 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from actors.gateway.rest.answers import invalid, refusal
+from actors.gateway.together import Together
 
 MAX_HEAD_BYTES = 65_536
 """The request line and all headers, names and values; others take between 8 and 64 KiB."""
@@ -63,7 +64,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for a request."""
-        super().connection_made(cast("asyncio.Transport", transport))
+        super().connection_made(Together(cast("asyncio.Transport", transport), self.loop))
         self._be_patient()
 
     def connection_lost(self, exc: Exception | None) -> None:
