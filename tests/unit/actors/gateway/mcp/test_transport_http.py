@@ -13,6 +13,7 @@ import pytest
 from actors.gateway.mcp import stream
 from actors.gateway.mcp.http import PATH
 from protocol.browse import StructuredError
+from protocol.edge import CallCancelled
 from protocol.faults import Code
 from tests.unit.actors.gateway.mcp.replicas import CALLER, LEGACY, MODERN, TEST_S, http, replicas
 
@@ -292,6 +293,20 @@ async def test_a_cancellation_reaches_the_replica_that_works_on_the_call(replica
 
     assert statuses == [202]
     assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [(5, -32800)]
+
+
+async def test_clients_without_a_label_cancel_nothing_since_their_ids_are_alike() -> None:
+    with anyio.fail_after(TEST_S):
+        async with replicas(1) as loom, http(loom) as client, anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: client.post(PATH, json=asking("tools/call", 5, name="hang")))
+            await loom.asked.wait()
+            await client.post(PATH, json=CANCEL)
+            loom.here[0].underway.cancel(CallCancelled(caller="somebody", client="", request="5"))
+            await client.post(PATH, json=asking("tools/call", 6, name="who"))
+            cancelled = loom.cancelled.is_set()
+            tasks.cancel_scope.cancel()
+
+    assert not cancelled
 
 
 HELLO: Json = {
