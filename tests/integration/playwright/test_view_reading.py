@@ -196,7 +196,9 @@ def test_the_length_bounds_the_whole(web: Viewing, most: int) -> None:
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("1", "Nothing to act on has changed."),
+        ("1", "Nothing has changed."),
+        ("document.querySelector('p').textContent = 'Then'", "Words of the page changed, nothing to act on."),
+        ("document.querySelector('output').textContent = 'Saved'", "a notice says “Saved”."),
         (
             "document.querySelector('main').insertAdjacentHTML('beforeend', '<button>New</button>')",
             "1 element came (“New”).",
@@ -211,7 +213,7 @@ def test_the_length_bounds_the_whole(web: Viewing, most: int) -> None:
 )
 def test_what_changed_is_said_in_a_sentence(web: Viewing, script: str, said: str) -> None:
     web.show(
-        "<title>T</title><main><a href=/>Home</a><button>Click</button><input aria-label=Name><dialog><p>Wait</p></dialog></main>"
+        "<title>T</title><main><a href=/>Home</a><button>Click</button><input aria-label=Name><p>Now</p><output role=status></output><dialog><p>Wait</p></dialog></main>"
     )
     before = web.do(view.outline)
     web.run(script)

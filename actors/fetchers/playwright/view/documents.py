@@ -33,9 +33,10 @@ T = TypeVar("T")
 
 
 class _Told(Struct, frozen=True):
-    """What a function of ours gives, or the address of a document that is `strange` to us."""
+    """What a function of ours gives, or the address of a document that is `strange` to us, or that it `failed`."""
 
     strange: str = ""
+    failed: bool = False
     told: Any = None
 
 
@@ -52,7 +53,7 @@ class Document:
         """Call one of our functions; a document that is new to us is told what was known of its page.
 
         Raises:
-            FaultError: BROWSER_PAGE_HUNG where it does not answer; PAGE_CRASHED.
+            FaultError: BROWSER_PAGE_HUNG where it does not answer; EXECUTION_ERROR; PAGE_CRASHED.
         """
         for _ in range(_TRIES):
             expression = f"({_program()})({msgspec.json.encode([what, args]).decode()})"
@@ -61,6 +62,8 @@ class Document:
                 break
             if told.told is not None:
                 return msgspec.convert(told.told, kind)
+            if told.failed:
+                raise FaultError(fault(Code.EXECUTION_ERROR, "The page does not let itself be looked at."))
             args = {**args, "seeds": self.memory.of(told.strange)}
         raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
 

@@ -24,6 +24,8 @@ class Outline:
     labels: Mapping[str, str]
     states: Mapping[str, tuple[str, ...]]
     dialogs: int
+    notices: tuple[str, ...] = ()
+    words: int = 0
 
 
 async def outline(tab: Tab) -> Outline:
@@ -40,12 +42,14 @@ async def outline(tab: Tab) -> Outline:
         labels={spot.id: spot.label for spot in seen.elements},
         states={spot.id: (spot.value, *(one for one in spot.states if one != "focused")) for spot in seen.elements},
         dialogs=seen.signs.dialogs,
+        notices=seen.signs.notices,
+        words=seen.signs.words,
     )
 
 
 def difference(before: Outline, after: Outline) -> str:
     """Say in a sentence what is different; words of the page stand in quotes."""
-    said = [_moved(before, after), *_dialogs(before, after)]
+    said = [_moved(before, after), *_dialogs(before, after), *_notices(before, after)]
     if before.page == after.page:
         came = [after.labels[name] for name in after.labels if name not in before.labels]
         went = [before.labels[name] for name in before.labels if name not in after.labels]
@@ -55,7 +59,11 @@ def difference(before: Outline, after: Outline) -> str:
         said += [_counted(came, "came"), _counted(went, "went"), _counted(renamed, "says something else now")]
         said += [_counted(changed, "changed its state")]
     clauses = [clause for clause in said if clause]
-    return f"{'; '.join(clauses)[:_MAX_CHARS]}." if clauses else "Nothing to act on has changed."
+    if not clauses:
+        return (
+            "Nothing has changed." if before.words == after.words else "Words of the page changed, nothing to act on."
+        )
+    return f"{'; '.join(clauses)[:_MAX_CHARS]}."
 
 
 def _moved(before: Outline, after: Outline) -> str:
@@ -70,6 +78,10 @@ def _dialogs(before: Outline, after: Outline) -> list[str]:
     if after.dialogs == before.dialogs:
         return []
     return ["a dialog opened" if after.dialogs > before.dialogs else "a dialog closed"]
+
+
+def _notices(before: Outline, after: Outline) -> list[str]:
+    return [f"a notice says {_quoted(words)}" for words in after.notices if words not in before.notices]
 
 
 def _counted(labels: list[str], what: str) -> str:

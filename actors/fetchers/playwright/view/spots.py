@@ -39,7 +39,8 @@ class Within(Struct, frozen=True, kw_only=True, rename="camel"):
 class Signs(Struct, frozen=True, kw_only=True):
     """What hints at the purpose of a page.
 
-    `prose` counts the characters of its paragraphs, `rows` those of its longest list.
+    `prose` counts the characters of its paragraphs, `rows` those of its longest list; `words` is another
+    number where its words are others.
     """
 
     heading: str = ""
@@ -50,6 +51,8 @@ class Signs(Struct, frozen=True, kw_only=True):
     tables: int = 0
     media: bool = False
     dialogs: int = 0
+    notices: tuple[str, ...] = ()
+    words: int = 0
 
 
 class Look(Struct, frozen=True, kw_only=True):

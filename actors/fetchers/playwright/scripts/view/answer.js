@@ -4,7 +4,11 @@
     if (what === 'at') return view.at(args.way);
     if (seeds) view.seed(seeds);
     if (!view.known.seeded) return { strange: location.href };
-    return { told: view[what](args) };
+    try {
+      return { told: view[what](args) };
+    } catch {
+      return { failed: true };
+    }
   }
 
   Object.assign(view, { answer });

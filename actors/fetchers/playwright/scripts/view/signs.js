@@ -29,13 +29,41 @@
     return element.localName === 'audio' ? element.controls : box.width * box.height > innerWidth * innerHeight * 0.15 && !element.autoplay;
   }
 
+  // What the page lets somebody know beside everything else.
+  function notices() {
+    const found = [];
+    for (const one of all('[role="alert"], [role="status"], [aria-live]').slice(0, 50)) {
+      const words = view.shows(one) ? view.textOf(one, 120) : '';
+      if (words && found.length < 3) found.push(words);
+    }
+    return found;
+  }
+
+  // Something that is another number where the words of the page are others.
+  function hash() {
+    const text = view.rootElement(document).textContent.slice(0, CHARS * 10);
+    let sum = text.length;
+    for (let index = 0; index < text.length; index++) sum = (Math.imul(sum, 31) + text.charCodeAt(index)) | 0;
+    return sum;
+  }
+
+  // Each is told as far as the page lets it be known.
   function signs(finds) {
+    try {
+      return read(finds);
+    } catch {
+      return {};
+    }
+  }
+
+  function read(finds) {
     const heading = all('h1').slice(0, 5).find(view.shows);
     const prices = (all('main')[0] ?? view.rootElement(document))?.textContent.slice(0, CHARS * 2).match(PRICE)?.length ?? 0;
     return {
       heading: heading ? view.textOf(heading, 200) : '', kinds: kinds(), prose: prose(), rows: rows(finds), prices,
       tables: all('table').slice(0, MANY).filter((table) => table.rows.length > 3).length,
       media: all('video, audio').slice(0, 10).some(isMedia),
+      notices: notices(), words: hash(),
       dialogs: all('dialog[open], [role="dialog"], [role="alertdialog"], [aria-modal="true"]').slice(0, 50).filter(view.shows).length,
     };
   }
