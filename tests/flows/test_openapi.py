@@ -25,7 +25,7 @@ EXAMPLES = int(os.environ.get("WEFT_TEST_EXAMPLES", "100"))
 
 RecordProperty = Callable[[str, object], None]
 
-RUN_S = 60.0 + 1.2 * EXAMPLES
+RUN_S = 300.0 + 3.0 * EXAMPLES
 
 UNLIMITED = {f"WEFT_RATE_{kind}PER_MINUTE": "0" for kind in ("", "ANONYMOUS_", "FAILED_")}
 

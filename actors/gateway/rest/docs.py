@@ -118,9 +118,10 @@ def _schema(name: str, shape: Mapping[str, Any]) -> str:
         for field, inner in shape.get("properties", {}).items()
     )
     table = _table(("Field", "Type", "Meaning"), rows) if rows else f"<p>{_type(shape)}</p>"
+    # A browser opens what a link leads into, but not what it leads to: the name stands inside.
     return (
-        f'<details id="schema-{escape(name)}"><summary><code>{escape(name)}</code></summary>'
-        f"{_paragraphs(shape)}{table}</details>"
+        f"<details><summary><code>{escape(name)}</code></summary>"
+        f'<div id="schema-{escape(name)}">{_paragraphs(shape)}{table}</div></details>'
     )
 
 

@@ -15,11 +15,11 @@ a{color:var(--link)}p{margin:.5em 0;max-width:52rem}
 code,pre{font:.9em/1.5 ui-monospace,monospace}code{overflow-wrap:anywhere}
 pre{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.8rem;overflow:auto}
 nav ul{list-style:none;padding:.8rem 1rem;background:var(--panel);border:1px solid var(--line);border-radius:6px;
-columns:20rem}
+columns:22rem}
 article{border-top:1px solid var(--line);padding-bottom:1rem}
 .method{display:inline-block;min-width:4.2em;font:700 .8em ui-monospace,monospace;color:var(--soft)}
 .get{color:var(--get)}.post{color:var(--post)}.delete{color:var(--delete)}
 .wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92em}
 th,td{text-align:left;vertical-align:top;padding:.4rem .6rem;border-bottom:1px solid var(--line)}
-summary{cursor:pointer;padding:.3rem 0}details:target{outline:2px solid var(--link);outline-offset:4px}
+summary{cursor:pointer;padding:.3rem 0}div:target{outline:2px solid var(--link);outline-offset:4px}
 """

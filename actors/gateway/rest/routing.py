@@ -28,7 +28,7 @@ def router(desk: Desk, endpoints: Iterable[Endpoint[Desk]], *further: Route) -> 
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, []).append(endpoint)
     routes = [Route(path, Resource(desk, found)) for path, found in paths.items()]
-    return Router([*routes, *further], redirect_slashes=False, default=_not_found)
+    return Router([*further, *routes], redirect_slashes=False, default=_not_found)
 
 
 class Resource:
