@@ -248,6 +248,16 @@ async def test_nobody_but_the_issuer_vouches_for_a_token() -> None:
     assert (len(found), good, len(bus.calls)) == (16, 200, 1)
 
 
+async def test_a_key_that_is_too_short_vouches_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MAKERS, "RS256", lambda: (make_rsa(65_537, 1_024), RSAAlgorithm))
+    async with issuing("RS256") as issuer, gateway(issuer, FakeBus(browsed())) as weft:
+        with pytest.warns(jwt.warnings.InsecureKeyLengthWarning):
+            token = issuer.token()
+        answer = await browse(weft, token)
+
+    assert answer.status_code == 401
+
+
 async def test_a_token_is_good_for_its_scopes_and_says_what_it_lacks() -> None:
     async with issuing() as issuer, gateway(issuer, FakeBus(browsed())) as weft:
         allowed = await browse(weft, issuer.token(scope="openid operate"), "/metrics")
