@@ -15,11 +15,13 @@ from mcp.types import (
     PromptReference,
     ReadResourceRequestParams,
 )
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from actors.gateway.access.caller import Scope, caller
 from actors.gateway.mcp import written
 from actors.gateway.mcp.catalogue import EMPTY, Catalogue
-from actors.gateway.mcp.clients import Context, need_tasks
+from actors.gateway.mcp.clients import Context, is_modern, need_tasks
 from actors.gateway.mcp.handles import TaskName
 from actors.gateway.mcp.offering import Shop, unexpected, wanted
 from actors.gateway.mcp.tool import Toolset
@@ -69,7 +71,7 @@ async def call_tool(shop: Shop, context: Context, params: CallToolRequestParams)
 def _called(shop: Shop, context: Context, actor: str, came: Outcome) -> Wire:
     match came:
         case ToolResult():
-            return written.tool_result(came)
+            return written.tool_result(came if is_modern(context) else _with_an_object(came))
         case InputRequired():
             return wanted(came)
         case OfferedTask():
@@ -77,6 +79,11 @@ def _called(shop: Shop, context: Context, actor: str, came: Outcome) -> Wire:
             return {"resultType": "task", **written.task(came, shop.handles.task(TaskName(actor, came.id)))}
         case _:
             raise unexpected(came)
+
+
+def _with_an_object(result: ToolResult) -> ToolResult:
+    """Leave out data that is no object: clients of the older era could not read the result."""
+    return result if isinstance(result.structured_content, dict) else replace(result, structured_content=UNSET)
 
 
 async def read_resource(shop: Shop, context: Context, actor: str, params: ReadResourceRequestParams) -> Wire:

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 import anyio
@@ -70,6 +70,7 @@ News = ListsChanged | ResourceUpdated | TaskChanged
 @dataclass(frozen=True)
 class _Known:
     offer: Offer
+    written: bytes
     heard_s: float
 
 
@@ -168,17 +169,19 @@ class Offers:
         if entry.value is None:
             self._forget(entry.key)
             return
+        before = self._known.get(entry.key)
+        if before is not None and before.written == entry.value:
+            self._known[entry.key] = replace(before, heard_s=self.clock())
+            return
         try:
-            offer = _read(entry, room=entry.key in self._known or len(self._known) < MAX_ENTRIES)
+            offer = _read(entry, room=before is not None or len(self._known) < MAX_ENTRIES)
         except MalformedError as error:
             log.warning(OFFER_REFUSED, key=entry.key, reason=error.fault.message)
             self._forget(entry.key)
             return
-        before = self._known.get(entry.key)
-        self._known[entry.key] = _Known(offer, self.clock())
-        if before is None or before.offer != offer:
-            log.info(OFFER_TAKEN, key=entry.key, tools=len(offer.tools), prompts=len(offer.prompts))
-            self._renew()
+        self._known[entry.key] = _Known(offer, entry.value, self.clock())
+        log.info(OFFER_TAKEN, key=entry.key, tools=len(offer.tools), prompts=len(offer.prompts))
+        self._renew()
 
     def _forget(self, key: str) -> None:
         if self._known.pop(key, None) is not None:

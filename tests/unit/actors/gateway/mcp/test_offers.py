@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, PromptReference, ResourceTemplateReference, TextContent
 
 from actors.gateway.mcp import written
-from actors.gateway.mcp.offers import Offers
+from actors.gateway.mcp.offers import ListsChanged, News, Offers
 from actors.gateway.mcp.table import TOOLS
 from bus.transport import Entry
 from protocol.codec import encode
@@ -183,6 +183,19 @@ def test_an_actor_is_there_as_long_as_one_of_its_replicas_is() -> None:
     assert not offers.now.tools
 
 
+def test_an_offer_that_is_repeated_is_no_news() -> None:
+    offers, heard = Offers(), list[News]()
+    with offers.waiting(heard.append):
+        for revision in range(3):
+            offers.hear(entry("loom.1", OFFER, revision))
+        offers.hear(entry("loom.1", msgspec.structs.replace(OFFER, prompts=()), 4))
+
+    assert heard == [
+        ListsChanged(tools=True, resources=True, prompts=True),
+        ListsChanged(tools=False, resources=False, prompts=True),
+    ]
+
+
 def test_an_offer_that_is_not_repeated_is_gone() -> None:
     now = 1_000.0
     offers = Offers(clock=lambda: now)
@@ -266,6 +279,19 @@ async def test_a_tool_is_run_and_everything_it_answers_arrives(mode: str) -> Non
         msgspec.to_builtins(block) for block in EVERY_BLOCK.content
     ]
     assert (result.structured_content, result.is_error) == ({"rows": [1, 2, 3]}, False)
+
+
+@pytest.mark.parametrize(("mode", "data"), [("legacy", None), (MODERN, [1, 2])])
+async def test_data_that_is_no_object_is_left_out_where_it_could_not_be_read(mode: str, data: Any) -> None:
+    async def listing(_asked: AskOffer) -> Outcome:
+        await checkpoint()
+        return ToolResult(content=(Text(text="1, 2"),), structured_content=[1, 2])
+
+    with anyio.fail_after(TEST_S):
+        async with market(OFFER, listing) as at, connected(at, mode) as client:
+            result = await client.call_tool("weave")
+
+    assert (result.structured_content, result.is_error) == (data, False)
 
 
 @eras
