@@ -56,6 +56,9 @@ class Reason(StrEnum):
     PROBE = "a cheaper tier is tried anew"
 
 
+SUFFICED = "it was enough for earlier visits of the site"
+
+
 @dataclass(frozen=True)
 class Start:
     """The tier that a visit begins with; `probe` when a dearer one is expected to cost less in the end."""
@@ -69,7 +72,8 @@ class Start:
 class Outlook:
     """How a visit would go: where it begins, how probable each tier is enough once tried, and the cost to expect.
 
-    `early` holds the tiers that are started early, `history` what is known of the host as of now.
+    `early` holds the tiers that are started early, `history` what is known of the host as of now, and `learned_ms` when
+    a visit last added to it (since the epoch).
     """
 
     start: Start
@@ -77,7 +81,15 @@ class Outlook:
     expected: float
     early: Mapping[RenderTier, Early]
     history: TierHistory | None
+    learned_ms: int
     kind: Kind | None
+
+    @property
+    def why(self) -> str:
+        """Why it begins there, in words for people."""
+        if self.start.reason is Reason.LEARNED and self.start.tier is TIERS[0]:
+            return SUFFICED
+        return self.start.reason.value
 
 
 def outlook(  # noqa: PLR0913 - what is known, what is allowed, and the two limits
@@ -105,6 +117,7 @@ def outlook(  # noqa: PLR0913 - what is known, what is allowed, and the two limi
         expected=_expected(begun.tier, tiers, refusing),
         early={found.tier: found for found in hurried if found is not None},
         history=now,
+        learned_ms=history.at_ms if history else 0,
         kind=kind,
     )
 

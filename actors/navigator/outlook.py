@@ -105,7 +105,7 @@ def _why(tier: RenderTier, facts: Facts) -> str:
     if facts.asked.options.force_tier is tier:
         return "forceTier names it"
     if tier is facts.outlook.start.tier:
-        return f"first: {facts.outlook.start.reason.value}"
+        return f"first: {facts.outlook.why}"
     if tier in facts.outlook.early:
         return "started early, since the one before mostly fails here"
     return "if the one before is not enough"

@@ -11,7 +11,7 @@ import pytest
 from msgspec import UNSET, structs
 
 from actors.navigator.attempts import Accepted
-from actors.navigator.choice import Outlook, outlook
+from actors.navigator.choice import SUFFICED, Outlook, outlook
 from actors.navigator.history import Evidence, Lessons, learned
 from actors.navigator.hosts import Kind, KnownHosts
 from actors.navigator.memory import TierMemory
@@ -82,9 +82,10 @@ class Remembers:
 
     history: TierHistory | None = None
     kind: Kind | None = None
+    now_ms: int = 0
 
     def outlook(self, url: str, allowed: Sequence[RenderTier]) -> Outlook:
-        return outlook(self.history, self.kind, allowed, 0, percent=10)
+        return outlook(self.history, self.kind, allowed, self.now_ms, percent=10)
 
 
 def after(*visits: Lessons, took_ms: int = 0) -> TierHistory | None:
@@ -272,6 +273,15 @@ async def test_what_visits_have_taught_is_told_by_tier() -> None:
         (LIGHT, False, True, UNSET),
         (BROWSER, True, False, 1_000),
     ]
+
+
+async def test_where_the_cheapest_tier_was_enough_it_says_so() -> None:
+    memory = Remembers(after(*[STATIC] * 3), now_ms=86_400_000)
+
+    told, looked = await domain(Bus(), "example.com", memory), await preview(Bus(), memory)
+
+    assert (told.start_tier, told.start_reason) == (CHEAP, SUFFICED)
+    assert (told.updated_at, looked.tiers[0].reason) == (0, f"first: {SUFFICED}")
 
 
 async def test_the_kind_of_a_host_is_told() -> None:
