@@ -82,3 +82,15 @@ def test_a_frame_that_is_covered_or_hidden_is_told_so(web: Viewing) -> None:
     web.show(framed(web, "same", CARD) + "<div style='position:fixed;inset:0;background:#fff'></div>")
 
     assert web.elements() == {}
+
+
+def test_the_longest_id_is_one_that_the_tools_take(web: Viewing) -> None:
+    long = "a very long name of something " * 9
+    rows = f"<section aria-label='{long}'><ul><li><b>{long}</b><button>{long}</button></li></ul></section>" * 2
+    inner = f"{rows}<nav aria-label='{long}'><button>{long}</button></nav>"
+    web.show(framed(web, "same", framed(web, "same", framed(web, "same", inner, long), long), long))
+    names = list(web.elements())
+
+    assert len(names) == 3
+    assert all(name.count(".") == 3 for name in names)
+    assert max(map(len, names)) <= 200

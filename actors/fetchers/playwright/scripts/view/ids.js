@@ -1,7 +1,7 @@
 // Gives every element an id that lasts: while its node stands, and when an equal one is drawn in its place.
 // A node that shows something else than before is another element; an id is never given to a second one.
 ((view) => {
-  const MANY_LAPSED = 4000, CONTEXT_CHARS = 24, REGION_CHARS = 20;
+  const MANY_LAPSED = 4000, CONTEXT_CHARS = 24, REGION_CHARS = 20, FRAME_CHARS = 20;
   const KEPT_NAMES = ['data-testid', 'data-test', 'data-cy', 'data-qa', 'name'];
   const known = globalThis.__weftView ??= {
     page: Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join(''),
@@ -168,7 +168,7 @@
   }
 
   function baseOf(sig) {
-    const words = view.slug(sig.label) || view.slug(sig.strong.replace(/^[^=]*=|&.*$/g, '')) || 'unnamed';
+    const words = view.slug(sig.label, sig.kind === 'frame' ? FRAME_CHARS : undefined) || view.slug(sig.strong.replace(/^[^=]*=|&.*$/g, '')) || 'unnamed';
     return `${sig.kind}_${words}`;
   }
 
