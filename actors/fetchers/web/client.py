@@ -243,8 +243,7 @@ class WebClient:
             return Foreseen(refused=error.fault)
         hop = self._request(request, url, Turn(self._now()))
         cookies.set_cookie_header(hop)
-        limits = None if owned(url.host, guard.networks(self._settings.allow_private)) else self._manners.limits
-        sight = foresight.Sight(self.robots, limits, self._manners.paces, self._store)
+        sight = foresight.Sight(self.robots, self._manners, self._store, self._settings.allow_private)
         return await sight.foresee(hop, self._now(), obeys=self._obeys(request))
 
     async def _shared(self, request: WebRequest, cookies: Jar, until: float) -> Response:
@@ -289,8 +288,8 @@ class WebClient:
         return Turn(until, request.sub_resource, interval_ms)
 
     def _obeys(self, request: WebRequest) -> bool:
-        wanted = request.obey_robots or (self._manners.robots == "always" and not request.sub_resource)
-        return wanted and self._manners.robots != "never"
+        always = self._manners.robots == "always" and not request.sub_resource
+        return (request.obey_robots or always) and self._manners.robots != "never"
 
     async def _robots_txt(self, url: str) -> Found:
         """Get a robots.txt for whoever asks about it; fails where no page of the place can be had either."""

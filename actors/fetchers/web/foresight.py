@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import Protocol
 
 import httpx2
 from msgspec import UNSET
@@ -11,6 +12,7 @@ from msgspec import UNSET
 from actors.fetchers.web import freshness, guard, rates
 from actors.fetchers.web.cache import Store
 from actors.fetchers.web.freshness import Use
+from actors.fetchers.web.paced import owned
 from actors.fetchers.web.paces import Paces, key_of
 from actors.fetchers.web.rates import Limits, Wish
 from actors.fetchers.web.robots import Robots
@@ -26,14 +28,28 @@ NOBODY = "nobody"
 _MINUTE_MS = 60_000
 
 
+class Manners(Protocol):
+    """How polite a client is; without `limits` nobody has to wait."""
+
+    @property
+    def limits(self) -> Limits | None:
+        """How fast a host is asked."""
+        ...
+
+    @property
+    def paces(self) -> Paces | None:
+        """How hosts are being asked by everybody."""
+        ...
+
+
 @dataclass(frozen=True)
 class Sight:
-    """What a client can look into; without `limits` nobody has to wait."""
+    """What a client can look into; hosts in the networks of `allow_private` never have to wait."""
 
     robots: Robots
-    limits: Limits | None
-    paces: Paces | None
+    manners: Manners
     store: Store
+    allow_private: tuple[str, ...]
 
     async def foresee(self, request: httpx2.Request, now: float, *, obeys: bool) -> Foreseen:
         """Tell what would happen to a request at `now` (seconds since the epoch)."""
@@ -62,9 +78,10 @@ class Sight:
 
     async def _pace(self, host: str, now_ms: float, delay_ms: int) -> PaceOutlook:
         """Tell how long one more page would wait, and by which limits."""
-        if self.limits is None:
+        limits = self.manners.limits
+        if limits is None or owned(host, guard.networks(self.allow_private)):
             return PaceOutlook(limited=False, wait_ms=0, pages_per_minute=0, burst=0, at_once=0)
-        limits, pace = self.limits.spaced(delay_ms), await self._seen(host)
+        limits, pace = limits.spaced(delay_ms), await self._seen(host)
         _, given = rates.take(pace, Wish(NOBODY, 1, 1, now_ms + rates.MAX_WAIT_MS), limits, now_ms)
         begins_ms = given.slots[0] if given.slots else given.wait_until_ms
         return PaceOutlook(
@@ -78,7 +95,8 @@ class Sight:
 
     async def _seen(self, host: str) -> HostPace:
         try:
-            found = await self.paces.get(key_of(host)) if self.paces is not None else None
+            paces = self.manners.paces
+            found = await paces.get(key_of(host)) if paces is not None else None
         except (TransportError, TimeoutError, FaultError):
             found = None
         return (found.value if found else None) or HostPace()
