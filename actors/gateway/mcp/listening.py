@@ -98,7 +98,8 @@ class Wish:
         handle = self.tasks.get(TaskName(news.actor, news.task.id)) if news.caller == self.caller else None
         if handle is None:
             return []
-        told = written.detailed_task(news.task, handle)
+        tell = written.task if written.is_too_long(news.task) else written.detailed_task
+        told = tell(news.task, handle)
         return [TaskNotification(params=TaskNotificationParams.model_validate({**told, "_meta": meta}))]
 
 

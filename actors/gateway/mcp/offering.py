@@ -16,7 +16,8 @@ from actors.gateway.mcp.clients import Context, declared, is_modern, need_answer
 from actors.gateway.mcp.handles import Handles
 from actors.gateway.mcp.offers import Offers
 from actors.gateway.mcp.sayings import hearing
-from actors.gateway.mcp.written import Wire, input_required, refusal
+from actors.gateway.mcp.written import MAX_ANSWER_BYTES, Wire, input_required, is_too_long, refusal
+from protocol.faults import Code, FaultError, fault
 from protocol.offers import AskOffer, InputRequired, OfferAnswer, Outcome, Refused, Wanted
 from protocol.subjects import OFFERED
 
@@ -79,7 +80,11 @@ class Shop:
 
     async def _once(self, actor: str, question: AskOffer, timeout_ms: int) -> OfferAnswer:
         call = OFFERED.at(actor=actor)
-        return await self.desk.bus.call(call, question, timeout_ms=timeout_ms, wait_ms=self.desk.grace_ms)
+        answer = await self.desk.bus.call(call, question, timeout_ms=timeout_ms, wait_ms=self.desk.grace_ms)
+        if is_too_long(answer.came):
+            message = f"The answer is longer than {MAX_ANSWER_BYTES // 1024 // 1024} MiB"
+            raise FaultError(fault(Code.CONTENT_TOO_LARGE, message))
+        return answer
 
 
 def unexpected(came: Outcome) -> MCPError:

@@ -27,10 +27,10 @@ OFFER_REFUSED = "offer_refused"
 OFFER_GONE = "offer_gone"
 OFFERS_NOT_WATCHED = "offers_not_watched"
 
-MAX_ENTRIES = 200
+MAX_ENTRIES = 100
 """Replicas of offering actors that are known at once."""
 
-MAX_OFFER_BYTES = 1_000_000
+MAX_OFFER_BYTES = 256 * 1024
 
 FIRST_READ_S = 0.5
 """What reading the offers may take before clients are answered, who list everything as soon as they come."""

@@ -6,8 +6,10 @@ import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
+import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.connection import allowed_log_levels
 from mcp.types import EmptyResult, LoggingMessageNotification, LoggingMessageNotificationParams, SetLevelRequestParams
@@ -19,6 +21,9 @@ from protocol.progress import Watch
 
 _ROOM = 100
 """Sayings that a slow client may be behind."""
+
+MAX_LINE_BYTES = 64 * 1024
+"""A longer line of a log is only said to be too long."""
 
 _LAST_WORDS_S = 1.0
 """How long an answer waits for what was said before it, and then for the client to take it."""
@@ -90,7 +95,9 @@ async def _pass_on(stream: MemoryObjectReceiveStream[Said], context: Context, le
 
 
 async def _log(context: Context, line: LogLine) -> None:
-    params = LoggingMessageNotificationParams(level=line.level.value, data=line.data, logger=line.logger or None)
+    long = len(msgspec.json.encode(line.data)) > MAX_LINE_BYTES
+    data: Any = f"(longer than {MAX_LINE_BYTES // 1024} KiB)" if long else line.data
+    params = LoggingMessageNotificationParams(level=line.level.value, data=data, logger=line.logger or None)
     await context.session.send_notification(
         LoggingMessageNotification(params=params), related_request_id=context.request_id
     )

@@ -11,7 +11,7 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from msgspec import Struct, UnsetType
 
 from actors.gateway.translate import error_text, to_error
-from protocol.faults import Category, Code, Fault, FaultError, fault
+from protocol.faults import Category, Fault
 from protocol.offers import InputRequests, OfferedTask, Refused, ToolResult
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
@@ -20,21 +20,19 @@ MAX_ANSWER_BYTES = 8 * 1024 * 1024
 Wire = dict[str, Any]
 
 
-def wire(answer: Struct) -> Wire:
-    """Write an answer without the name of its kind, which is ours.
+def is_too_long(answer: Struct) -> bool:
+    """Tell whether clients are spared an answer."""
+    return len(msgspec.json.encode(answer)) > MAX_ANSWER_BYTES
 
-    Raises:
-        FaultError: CONTENT_TOO_LARGE.
-    """
-    if len(msgspec.json.encode(answer)) > MAX_ANSWER_BYTES:
-        message = f"The answer is longer than {MAX_ANSWER_BYTES // 1024 // 1024} MiB"
-        raise FaultError(fault(Code.CONTENT_TOO_LARGE, message))
+
+def wire(answer: Struct) -> Wire:
+    """Write an answer without the name of its kind, which is ours."""
     fields: Wire = msgspec.to_builtins(answer)
     return {name: value for name, value in fields.items() if name != "type"}
 
 
 def complete(answer: Struct) -> Wire:
-    """Write an answer after which nothing is left to do; raises FaultError as `wire` does."""
+    """Write an answer after which nothing is left to do."""
     return {"resultType": "complete", **wire(answer)}
 
 

@@ -233,7 +233,7 @@ def bad(**fields: Any) -> dict[str, Any]:
         ("carder.1", {"prompts": [{"name": "with blank"}]}),
         ("carder.1.x", bad()),
         ("carder=1", bad()),
-        ("carder.1", bad(title="x" * 200, inputSchema={"type": "object", "description": "d" * 1_000_000})),
+        ("carder.1", bad(title="x" * 200, inputSchema={"type": "object", "description": "d" * 262_144})),
     ],
 )
 def test_a_bad_offer_harms_its_actor_alone(key: str, value: Any) -> None:

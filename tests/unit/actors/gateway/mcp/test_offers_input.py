@@ -18,6 +18,7 @@ from mcp.types import (
     TextContent,
 )
 
+from actors.gateway.mcp import sayings
 from protocol.offers import (
     AskOffer,
     InputRequest,
@@ -255,3 +256,11 @@ async def test_an_actor_is_not_watched_by_a_client_that_wants_to_hear_nothing() 
     steps, lines, asked = await heard(MODERN, None, progress=False)
 
     assert (steps, lines, [one.watch for one in asked]) == ([], [], [None])
+
+
+async def test_a_line_of_a_log_that_is_too_long_is_only_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sayings, "MAX_LINE_BYTES", 4)
+
+    _, lines, _ = await heard(MODERN, "debug", progress=False)
+
+    assert [line[1] for line in lines] == ["(longer than 0 KiB)"] * 2
