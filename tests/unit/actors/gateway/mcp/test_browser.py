@@ -406,7 +406,11 @@ async def test_a_small_picture_comes_as_a_picture() -> None:
 
 @pytest.mark.parametrize("size", [MAX_IMAGE_BYTES + 1, 4], ids=["too large", "gone"])
 async def test_any_other_picture_comes_as_a_link(size: int) -> None:
-    result = await called(Browser(shot(size)), "screenshot")
+    bus = Browser(shot(size))
+    if size > MAX_IMAGE_BYTES:
+        await bus.blobs.put("screenshot-1.png", bytes(size))
+
+    result = await called(bus, "screenshot")
 
     assert [content.type for content in result.content] == ["text", "resource_link"]
     assert isinstance(result.content[1], ResourceLink)
