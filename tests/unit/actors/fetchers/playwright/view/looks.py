@@ -8,9 +8,9 @@ from actors.fetchers.playwright.view.spots import Look, Signs, Spot
 from protocol.browsers.pageinfo import ElementKind
 
 
-def spot(name: str, label: str = "", kind: str = "button", **more: Any) -> Spot:
+def spot(name: str, label: str = "", kind: str = "button", region: str = "main", **more: Any) -> Spot:
     """Make something to act on."""
-    return Spot(id=name, type=ElementKind(kind), label=label, **{"region": "main", **more})
+    return Spot(id=name, type=ElementKind(kind), label=label, region=region, **more)
 
 
 def look(*spots: Spot, url: str = "https://shop.example/", title: str = "", **signs: Any) -> Look:
