@@ -20,13 +20,17 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
+    ClientCapabilities,
     CreateMessageRequest,
     CreateMessageRequestParams,
     CreateMessageResult,
+    ElicitationCapability,
     ListRootsRequest,
     ListRootsResult,
     ListToolsResult,
     PaginatedRequestParams,
+    RootsCapability,
+    SamplingCapability,
     SamplingMessage,
     TextContent,
     Tool,
@@ -58,6 +62,13 @@ LEGACY = "2025-11-25"
 ERAS = ["legacy", "auto"]
 
 _FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+
+CAPABILITIES = {
+    "elicitation": ClientCapabilities(elicitation=ElicitationCapability()),
+    "roots": ClientCapabilities(roots=RootsCapability()),
+    "sampling": ClientCapabilities(sampling=SamplingCapability()),
+}
 
 
 class Nothing(Struct, frozen=True, kw_only=True):
@@ -166,6 +177,8 @@ async def _run(bus: Asking, ctx: ServerRequestContext[Any], params: CallToolRequ
     match params.name:
         case "who":
             return f"{caller().name} {client_label()} {','.join(sorted(chosen()))}"
+        case "can":
+            return " ".join(name for name, one in CAPABILITIES.items() if ctx.session.check_client_capability(one))
         case "elicit":
             answer = await ctx.session.elicit_form("Who are you?", _FORM)
             return f"{answer.action} {answer.content}"

@@ -10,7 +10,7 @@ import httpx2
 import msgspec
 import pytest
 
-from actors.gateway.mcp import stream
+from actors.gateway.mcp import dialogue, stream
 from actors.gateway.mcp.http import PATH
 from protocol.browse import StructuredError
 from protocol.edge import CallCancelled
@@ -248,6 +248,33 @@ async def test_a_reply_that_is_none_fails_the_call_alone(reply: Json) -> None:
 
     assert result["id"] == 1
     assert result["error"]["code"] in {-32600, -32602}
+
+
+async def test_a_question_that_nobody_answers_is_withdrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialogue, "PATIENCE_S", 0.05)
+    with anyio.fail_after(TEST_S):
+        async with replicas(1) as loom, http(loom) as client:
+            answer = await client.post(PATH, headers=JSON | BOTH, json=asking("tools/call", name="elicit"))
+
+    question, withdrawn, result = events_of(answer.text)
+    assert (withdrawn["method"], withdrawn["params"]["requestId"]) == ("notifications/cancelled", question["id"])
+    assert (result["id"], result["error"]["code"]) == (1, -32001)
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "can"), [({"elicitation": {}}, "elicitation"), ({"roots": {}, "sampling": {}}, "roots sampling")]
+)
+async def test_any_replica_knows_what_a_client_said_it_can_do(capabilities: Json, can: str) -> None:
+    with anyio.fail_after(TEST_S):
+        async with replicas() as loom, http(loom) as client:
+            said: Json = {**HELLO, "capabilities": capabilities}
+            hello = await client.post(PATH, json=asking("initialize", **said))
+            shown = {SESSION: hello.headers[SESSION]}
+            told = [await client.post(PATH, headers=shown, json=asking("tools/call", name="can")) for _ in loom.ports]
+            unknown = await client.post(PATH, json=asking("tools/call", name="can"))
+
+    assert [answer.json()["result"]["content"][0]["text"] for answer in told] == [can, can]
+    assert unknown.json()["result"]["content"][0]["text"] == "elicitation roots sampling"
 
 
 async def test_a_large_message_is_a_message() -> None:
