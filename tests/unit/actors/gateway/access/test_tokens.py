@@ -249,7 +249,8 @@ async def test_nobody_but_the_issuer_vouches_for_a_token() -> None:
 
 
 async def test_a_key_that_is_too_short_vouches_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MAKERS, "RS256", lambda: (make_rsa(65_537, 1_024), RSAAlgorithm))
+    short = RSA_BITS // 2
+    monkeypatch.setitem(MAKERS, "RS256", lambda: (make_rsa(65_537, short), RSAAlgorithm))
     async with issuing("RS256") as issuer, gateway(issuer, FakeBus(browsed())) as weft:
         with pytest.warns(jwt.warnings.InsecureKeyLengthWarning):
             token = issuer.token()
