@@ -349,8 +349,8 @@ class OfferedTask(Struct, frozen=True, kw_only=True, tag="task", omit_defaults=T
     created: int
     updated: int
     message: Prose = ""
-    ttl_ms: Annotated[int, Meta(gt=0)] | None = None
-    poll_ms: Annotated[int, Meta(gt=0)] | UnsetType = UNSET
+    ttl_ms: Annotated[int, Meta(ge=1)] | None = None
+    poll_ms: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
     result: ToolResult | UnsetType = UNSET
     error: Refused | UnsetType = UNSET
     requests: InputRequests | UnsetType = UNSET
