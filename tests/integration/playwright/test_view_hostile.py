@@ -30,7 +30,7 @@ def web() -> Generator[Viewing]:
 
 
 HOSTILE = {
-    "many elements": "document.body.innerHTML += '<div><a href=/x>Link</a><button>Do</button></div>'.repeat(50000)",
+    "many elements": "document.body.innerHTML += '<div><a href=/x>Link</a><button>Do</button></div>'.repeat(34000)",
     "deep shadow": "let root = document.body; for (let i = 0; i < 300; i++) { const e = root.appendChild(document.createElement('div')); root = e.attachShadow({mode: 'open'}); root.innerHTML = '<i></i>'; } root.innerHTML = '<button>Deep</button>'",
     "deep nesting": "let e = document.body; for (let i = 0; i < 400; i++) e = e.appendChild(document.createElement('div')); e.innerHTML = '<button>Deep</button>'",
     "huge text": "document.body.insertAdjacentHTML('beforeend', '<button>' + 'word '.repeat(2e6) + '</button>')",

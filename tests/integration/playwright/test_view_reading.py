@@ -222,3 +222,28 @@ def test_what_changed_is_said_in_a_sentence(web: Viewing, script: str, said: str
     assert sentence.startswith(said)
     assert "abc" not in sentence
     assert len(sentence) <= 401
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/apps/elements/", "8 swatches were cut from the cloth."),
+        ("/apps/elements/", "Harbour grey"),
+        ("/apps/lit-list/", "The counter closes when the light goes."),
+        ("/apps/frames/", "From the great hall one looks through two windows:"),
+        ("/apps/frames/", "Six vats stand here in a row"),
+    ],
+)
+def test_words_in_components_and_frames_are_read(web: Viewing, path: str, words: str) -> None:
+    web.open(path)
+
+    assert words in " ".join(section.text for section in web.content(max_length=50_000).sections)
+
+
+def test_what_a_component_is_given_to_say_is_its_name(web: Viewing) -> None:
+    web.show(
+        "<x-b>Buy <b>now</b></x-b><script>customElements.define('x-b', class extends HTMLElement { constructor() { super();"
+        "this.attachShadow({mode: 'open'}).innerHTML = '<button><slot></slot></button>' } })</script>"
+    )
+
+    assert web.labels() == {"button_buy_now": "Buy now"}

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
+import anyio
 import msgspec
+from msgspec.structs import replace
 
 from actors.fetchers.playwright.tab import Tab
-from actors.fetchers.playwright.view.documents import main
+from actors.fetchers.playwright.view.documents import Document, main
+from actors.fetchers.playwright.view.looking import glance
 from actors.fetchers.playwright.view.spots import Text, Words
 from actors.fetchers.web import redact
 from protocol.browsers.done import PageContent
 from protocol.browsers.operations import GetPageContent
 from protocol.browsers.pageinfo import ContentImage, ContentLink, Section
+from protocol.faults import FaultError
 
 _MAX_SECTIONS = 50
 _MAX_LINKS = 50
 _MAX_IMAGES = 20
+_MAX_FRAMES = 6
+_FRAMES_S = 2.0
 _MAX_BYTES = 20_000
 _FRAME_BYTES = 300
 """What an answer has around its parts."""
@@ -53,7 +60,7 @@ async def read(tab: Tab, do: GetPageContent) -> PageContent:
     Raises:
         FaultError: PAGE_CRASHED or BROWSER_PAGE_HUNG.
     """
-    words = await main(tab).ask("read", Words)
+    words = await _words(main(tab))
     kept = do.max_length // _SHARE_BESIDE if words.links or words.images else 0
     most = max(_MAX_BYTES, do.max_length * _BYTES_OF_CHAR)
     sections, cut = _sections(words, do.max_length - kept, most - most // _SHARE_BESIDE)
@@ -69,6 +76,25 @@ async def read(tab: Tab, do: GetPageContent) -> PageContent:
         metadata=words.metadata,
         truncated=cut,
     )
+
+
+async def _words(document: Document) -> Words:
+    """Read a document, and after it the frames that it shows."""
+    words = await document.ask("read", Words)
+    if not words.frames:
+        return words
+    blocks, links, images = [*words.blocks], [*words.links], [*words.images]
+    with anyio.move_on_after(_FRAMES_S):
+        for within in (await glance(document)).frames[:_MAX_FRAMES]:
+            inner = await document.inner(within.id, within.way) if not within.covered else None
+            if inner is None:
+                continue
+            with suppress(FaultError):
+                found = await inner.ask("read", Words)
+                blocks += [replace(block, position=0.0, main=0.0) for block in found.blocks]
+                links += found.links
+                images += found.images
+    return replace(words, blocks=tuple(blocks), links=tuple(links), images=tuple(images))
 
 
 def _sections(words: Words, chars: int, most: int) -> tuple[tuple[Section, ...], bool]:

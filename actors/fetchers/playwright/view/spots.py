@@ -99,11 +99,12 @@ class Text(Struct, frozen=True, kw_only=True):
 
 
 class Words(Struct, frozen=True, kw_only=True):
-    """The words of a page as the script reads them."""
+    """The words of a document as the script reads them, and how many frames it has."""
 
     title: str
     blocks: tuple[Text, ...]
     links: tuple[ContentLink, ...]
     images: tuple[ContentImage, ...]
     metadata: dict[str, str]
+    frames: int
     cut: bool

@@ -110,7 +110,7 @@
 
   function read() {
     const { blocks, links, images, cut } = gather();
-    return { title: view.clean(view.title(document), 200), blocks, links, images, metadata: metadata(), cut };
+    return { title: view.clean(view.title(document), 200), blocks, links, images, metadata: metadata(), frames: document.getElementsByTagName('iframe').length, cut };
   }
 
   Object.assign(view, { read });

@@ -7,8 +7,10 @@
   const NO_ICON = /^(?:solid|regular|brands|lg|sm|xs|fw|spin|\dx|button|btn|wrapper|container|icon|only|left|right)$/i;
   const AS_CONTENT = new Set(['button', 'link', 'checkbox', 'radio', 'tab', 'menuitem', 'option', 'other']);
 
+  // Whether an element that is come to from one that is shown is shown itself; a slot has no box, but what is in it has.
   function shows(element) {
-    return element.checkVisibility({ visibilityProperty: true }) && element.getAttribute('aria-hidden') !== 'true';
+    if (view.attribute(element, 'aria-hidden') === 'true') return false;
+    return view.isVisible(element, { visibilityProperty: true }) || getComputedStyle(element).display === 'contents';
   }
 
   function says(node) {
