@@ -34,10 +34,6 @@ class Household(Protocol):
         """Take a file."""
         ...
 
-    def gone(self, page: Page) -> None:
-        """Learn that a page is closed."""
-        ...
-
 
 @dataclass(eq=False)
 class Awake:
@@ -76,6 +72,11 @@ class Awake:
             self._tab.world.cdp.on("Page.windowOpen", self._window)
             await self._tab.send("Page.enable")
         return self._tab
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its page was closed, by itself perhaps, or with its browser."""
+        return self.page.is_closed() and not self.seen.crashed
 
     @property
     def reads(self) -> bool:
@@ -119,6 +120,5 @@ class Awake:
     def _window(self, _: object) -> None:
         self._windows_asked += 1
 
-    def _closed(self, page: Page) -> None:
-        self.dialogs.closed()
-        self.household.gone(page)
+    def _closed(self, _: object) -> None:
+        self.dialogs.end()

@@ -73,6 +73,12 @@ class Context:
     _engine: Engine
 
     @property
+    def lives(self) -> bool:
+        """Whether the browser is still there, and can be spoken to."""
+        browser = self.raw.browser
+        return self._engine.raw is not None and browser is not None and browser.is_connected()
+
+    @property
     def crowded(self) -> bool:
         """Whether there are more tabs than there may be."""
         return len(self.raw.pages) > MAX_TABS_OF_SESSION or self._browser.tabs > MAX_TABS

@@ -66,10 +66,16 @@ class Dialogs:
         if self._asked is dialog:
             await self.answer(accept=False)
 
-    def closed(self, dialog: Dialog | None = None) -> None:
-        """Learn that the dialog is gone without our answer, with its page perhaps."""
-        if dialog is None or dialog is self._asked:
+    def closed(self, dialog: Dialog) -> None:
+        """Learn that a dialog is gone without our answer."""
+        if dialog is self._asked:
             self._end("dismissed")
+
+    def end(self) -> None:
+        """Learn that the page is closed: nobody waits for it any longer."""
+        self._end("dismissed")
+        for scope in [*self.cuts]:
+            scope.cancel()
 
     async def answer(self, *, accept: bool, text: str | None = None) -> PastDialog | None:
         """Answer the dialog that waits; None where there is none."""

@@ -29,6 +29,7 @@ MAX_TITLE_CHARS = 200
 _STATE_S = 2.0
 """What cookies and storage may take to read; a page that does not answer keeps them from nobody."""
 
+_ANSWER_S = 2.0
 _MAX_ARRIVING = 5
 
 KeepFile = Callable[[Download], Awaitable[tuple[Captured, ...]]]
@@ -62,8 +63,17 @@ class Held:
     @property
     def lives(self) -> bool:
         """Whether the browser is still there that it has its context in."""
-        browser = self.context.raw.browser
-        return not self._dropped and browser is not None and browser.is_connected()
+        return not self._dropped and self.context.lives
+
+    async def answers(self) -> bool:
+        """Whether the browser answers, and not only a page of it is gone."""
+        with anyio.move_on_after(_ANSWER_S):
+            try:
+                await self.context.raw.cookies()
+            except Exception:  # noqa: BLE001 - Playwright raises Exception itself where its driver dies
+                return False
+            return self.lives
+        return False
 
     @property
     def tabs(self) -> tuple[BrowserTab, ...]:
@@ -130,6 +140,7 @@ class Held:
         known = self._awake.get(number)
         if known is not None and not known.page.is_closed() and not known.seen.crashed:
             return known, False
+        await self.lay_down(number)
         fresh = Awake(self.context, await self.context.page(), self)
         self._awake[number] = fresh
         return fresh, True
@@ -148,6 +159,14 @@ class Held:
             self.record = replace(self.record, tabs=self.tabs)
             await awake.close()
 
+    async def tidy(self) -> None:
+        """Forget the tabs that their pages have closed; those of a browser that is gone are opened again."""
+        closed = [number for number, awake in self._awake.items() if awake.is_closed]
+        if closed and await self.answers():
+            for number in closed:
+                self._awake.pop(number, None)
+                self._forget(number)
+
     async def look(self) -> BrowserRecord:
         """Note how the session stands: cookies, storage, and where its tabs are."""
         reads = [awake.page for awake in self._awake.values() if awake.reads]
@@ -157,6 +176,7 @@ class Held:
         if patience.cancelled_caught:
             for awake in self._awake.values():
                 await awake.probe()
+        await self.tidy()
         state = fitting(self.context.session.state)
         self.record = replace(self.record, state=state, tabs=self.tabs, used=now_ms())
         return self.record
@@ -196,13 +216,6 @@ class Held:
         finally:
             self.arriving -= 1
         self.record = replace(self.record, downloads=(*self.record.downloads, *taken)[-MAX_DOWNLOADS:])
-
-    def gone(self, page: Page) -> None:
-        """Forget a tab that its page has closed itself."""
-        number = next((number for number, awake in self._awake.items() if awake.page == page), None)
-        if number is not None and self.lives:
-            del self._awake[number]
-            self._forget(number)
 
     def _next(self) -> int:
         number = self.record.last_tab + 1

@@ -115,7 +115,7 @@ class Here:
             if self._held.get(session) is not held:
                 raise MovedError from None  # its context was closed under it
             failed = error if isinstance(error, FaultError) else FaultError(fault(Code.PAGE_CRASHED))
-            if failed.fault.code is Code.PAGE_CRASHED and not held.lives:
+            if failed.fault.code is Code.PAGE_CRASHED and not await held.answers():
                 await self.drop(session)
             raise failed from error
 

@@ -58,6 +58,10 @@ class Driving:
             return error.fault.code
         return None
 
+    def race(self, *todo: Operation) -> list[Fault]:
+        """Do several things at once, some of which fail, and tell how."""
+        return self.web.portal.call(self._race, todo)
+
     def together(self, *todo: Operation) -> list[Done]:
         """Do several things at once."""
         return self.web.portal.call(self._together, todo)
@@ -91,6 +95,20 @@ class Driving:
         asked = AskBrowser(do=named, caller="driver", at_need=True, local=local)
         with anyio.fail_after(LIMIT_S):
             return (await self.web.actor.ask_session(asked)).done
+
+    async def _race(self, todo: tuple[Operation, ...]) -> list[Fault]:
+        faults = list[Fault]()
+
+        async def one(do: Operation) -> None:
+            try:
+                await self._do(do, True)  # noqa: FBT003
+            except FaultError as error:
+                faults.append(error.fault)
+
+        async with anyio.create_task_group() as tasks:
+            for do in todo:
+                tasks.start_soon(one, do)
+        return faults
 
     async def _together(self, todo: tuple[Operation, ...]) -> list[Done]:
         done = dict[int, Done]()

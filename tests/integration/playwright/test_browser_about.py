@@ -217,17 +217,6 @@ def test_a_window_that_a_page_opens_is_a_tab_of_the_session(it: Driving, way: st
     assert [one.tab for one in listed.tabs] == [1, 2]
 
 
-def test_a_window_cannot_reach_what_a_tab_cannot(it: Driving) -> None:
-    it.show("<button onclick=\"window.open('http://10.0.0.1/')\">Out</button>")
-    acted = it.click("Out")
-    shown = it.js("document.body.innerText", tab=acted.new_tab_created)
-
-    assert acted.new_tab_created == 2
-    assert it.fault(Navigate(url="http://10.0.0.1/", tab_id=2)).code is Code.SECURITY_ADDRESS_BLOCKED
-    assert "10.0.0.1" not in it.web.site.hits
-    assert "Your account" not in str(shown)
-
-
 def test_a_window_that_closes_itself_is_no_tab_any_more(it: Driving) -> None:
     it.show("<script>let w</script><button onclick=\"w = window.open('/article')\">In</button>")
     opened = it.click("In")

@@ -135,6 +135,8 @@ def test_a_script_comes_to_what_it_says(it: Driving, script: str, expected: obje
         ("throw 'plain'", "plain"),
         ("JSON.parse('{')", "SyntaxError"),
         ("this is no script", "SyntaxError"),
+        ("window", "cannot be told as JSON"),
+        ("location.reload(); await new Promise(() => {})", "went elsewhere"),
     ],
 )
 def test_a_script_that_fails_says_how(it: Driving, script: str, words: str) -> None:

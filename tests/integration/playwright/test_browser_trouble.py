@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -21,12 +23,15 @@ from protocol.browsers.operations import (
     Operation,
     Scroll,
     SetValue,
+    SwitchTab,
     TakeScreenshot,
+    Wait,
     WaitForStable,
 )
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
-from tests.integration.playwright.driving import Driving, driving, site_and_browser
+from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
+from tests.integration.playwright.test_life import process
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -148,3 +153,45 @@ def test_a_replica_has_as_many_tabs_as_it_may_and_says_how_to_make_room(
     assert fault.code is Code.INTERNAL_BUSY
     assert fault.actions[0].tool_to_use == "close_tab"
     assert [one.tab for one in it.do(ListTabs(), Tabs).tabs] == [1]
+
+
+@pytest.mark.parametrize("mark", ["--remote-debugging-pipe", "playwright/driver"])
+def test_when_the_browser_is_killed_the_session_goes_on_where_it_was(it: Driving, mark: str) -> None:
+    it.show("<title>One</title>")
+    it.do(CreateTab(url=it.url("/article")), TabCreated)
+    it.do(CreateTab(url=it.url("/table?rows=2")), TabCreated)
+    it.do(SwitchTab(tab_id=2), Acted)
+    os.kill(process(it.web, mark), signal.SIGKILL)
+    while it.code(GetPageInfo()) is Code.PAGE_CRASHED:
+        it.breathe()
+    listed = it.do(ListTabs(), Tabs)
+
+    assert (listed.active_tab_id, [one.tab for one in listed.tabs]) == (2, [1, 2, 3])
+    assert it.do(GetPageInfo(), PageInfo).page.url == it.url("/article")
+    assert it.js("document.title", tab=1) == "One"
+
+
+def test_what_waits_in_a_tab_ends_when_the_tab_closes_itself(it: Driving) -> None:
+    inner = page("<script>setTimeout(() => window.close(), 2500)</script>")
+    it.show(f'<button onclick="window.open(`{inner}`)">Open</button>')
+    opened = it.click("Open").new_tab_created
+    fault = it.fault(Wait(tab_id=opened, selector="p", milliseconds=20_000))
+
+    assert code(fault) == (Code.VALIDATION_INVALID_REQUEST, "tabId")
+    assert [one.tab for one in it.do(ListTabs(), Tabs).tabs] == [1]
+
+
+def test_a_tab_that_is_closed_under_what_is_done_in_it_is_told_as_such(it: Driving) -> None:
+    it.show("<title>One</title>")
+    faults = it.race(Wait(tab_id=1, milliseconds=20_000), CloseTab(tab_id=1))
+
+    assert [code(fault) for fault in faults] == [(Code.VALIDATION_INVALID_REQUEST, "tabId")]
+
+
+def test_what_a_page_meddles_with_is_no_inner_error(it: Driving) -> None:
+    it.show(
+        "<button>Go</button><script>Element.prototype.scrollIntoView = () => { throw 1 };"
+        "document.elementFromPoint = () => ({}); Object.defineProperty(Object.prototype, 'state', {set() {}});</script>"
+    )
+
+    assert it.code(Click(element_id=it.id_of("Go"))) in (Code.EXECUTION_ERROR, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+import msgspec
 from playwright.async_api import ElementHandle, Error
 
 from actors.fetchers.playwright import faults, view
@@ -70,6 +71,8 @@ async def acted(at: Place, do: Callable[[], Awaitable[str]]) -> Acted:
             said = await do()
         except Error as error:
             said = _went(at, error)
+        except msgspec.ValidationError as error:
+            raise not_done("The page meddles with what it is asked.") from error
     if before is None and at.awake.dialogs.pending is not None:
         raise dialog_waits(at.awake.dialogs.pending)
     return await settle(at, last_tab, said, before)

@@ -16,7 +16,7 @@ from actors.fetchers.playwright.held import Held
 from actors.fetchers.playwright.operations import about, acting, asking, filling, logs, tabs, taking, waiting
 from actors.fetchers.playwright.operations.opening import at_page, check
 from actors.fetchers.playwright.operations.place import Means, Place
-from actors.fetchers.playwright.operations.refusing import dialog_waits, hung, not_done
+from actors.fetchers.playwright.operations.refusing import dialog_waits, hung, invalid, not_done
 from bus import remaining_ms
 from protocol.browsers.done import Done
 from protocol.browsers.operations import (
@@ -108,6 +108,7 @@ async def perform(means: Means, held: Held, asked: AskBrowser) -> Done:
         playwright.async_api.Error: the browser is gone.
     """
     do, deadline_s = asked.do, _deadline_s()
+    await held.tidy()
     in_session = _IN_SESSION.get(type(do))
     if in_session is not None:
         return await in_session(means, held, do)
@@ -142,6 +143,9 @@ async def _on_page(means: Means, held: Held, number: int, asked: AskBrowser, dea
         done = await _READING[kind](at, asked.do)
     if done is None:
         check(at.awake)
+        await held.tidy()
+        if not held.has(number):
+            raise _closed(number)
         raise not_done("A dialog opened meanwhile, and was closed: ask again.")
     return structs.replace(done, tab_id=number)
 
@@ -151,16 +155,25 @@ async def _in_turn(held: Held, number: int, deadline_s: float, work: Callable[[]
     try:
         with anyio.fail_after(max(deadline_s - time.monotonic(), 0) + _GRACE_S):
             async with held.turn(number):
+                if number and not held.has(number):
+                    raise _closed(number)
                 return await work()
     except TimeoutError as error:
         raise await _why_late(held, number) from error
     except FaultError as error:
         if error.fault.code is Code.PAGE_CRASHED:
+            await held.tidy()
+            if number and not held.has(number) and held.lives:
+                raise _closed(number) from error
             await held.lay_down(number)
         if error.fault.code is Code.BROWSER_PAGE_HUNG and (awake := held.awake(number)) is not None:
             awake.stuck = True
             raise hung() from error
         raise
+
+
+def _closed(number: int) -> FaultError:
+    return invalid("tabId", f"tab {number} was closed meanwhile")
 
 
 async def _why_late(held: Held, number: int) -> FaultError:

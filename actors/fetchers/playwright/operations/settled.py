@@ -40,6 +40,8 @@ async def settle(at: Place, last_tab: int, said: str = "", before: view.Outline 
     dialog = at.awake.dialogs.pending
     if dialog is not None:
         changed.append("A dialog waits for an answer; handle_dialog gives it.")
+    if at.tab.page.is_closed() and not said:
+        changed.append("The tab closed itself.")
     page = await _page(at)
     return Acted(
         success=True,

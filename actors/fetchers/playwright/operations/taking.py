@@ -23,6 +23,9 @@ _SCRIPT_S = 10.0
 """What a script may take."""
 
 _STOP_S = 1.0
+_NO_JSON = ("reference chain", "by value")
+"""In the browser's words for a result that is no data."""
+
 _MAX_MESSAGE_CHARS = 500
 _AS_EXPRESSION = "(async () => {{ const value = (\n{}\n); return typeof value === 'function' ? value() : value; }})()"
 _AS_STATEMENTS = "(async () => {{\n{}\n}})()"
@@ -73,9 +76,15 @@ async def execute_javascript(at: Place, do: ExecuteJavascript) -> Evaluated:
 
 
 async def _evaluate(at: Place, expression: str) -> dict[str, Any]:
-    return await at.tab.send(
-        "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True
-    )
+    asked = {"expression": expression, "returnByValue": True, "awaitPromise": True, "userGesture": True}
+    try:
+        return await at.tab.world.cdp.send("Runtime.evaluate", asked)
+    except Error as error:
+        if any(sign in error.message for sign in _NO_JSON):
+            raise not_done("What the script comes to cannot be told as JSON.", field="script") from error
+        if faults.is_crash(error):
+            raise at.tab.fault(error) from error
+        raise not_done("The page went elsewhere while the script ran.", field="script") from error
 
 
 def _is_no_expression(told: dict[str, Any]) -> bool:
