@@ -111,7 +111,8 @@ class _Exchange:
             if not self.started and not self.left:
                 error = FaultError(fault(Code.INTERNAL_UNAVAILABLE, "This gateway is about to stop."))
                 await refusal(error)(scope, self.receive, self.tell)
-            tasks.cancel_scope.cancel()
+            if not self.finished:  # else the server tells the watcher, who need not be cancelled
+                tasks.cancel_scope.cancel()
 
     def abandon(self) -> None:
         self.work.cancel()
