@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, ImageContent, ResourceLink, TextContent
 from msgspec import UNSET
 
@@ -26,6 +27,7 @@ from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tool import Toolset
 from actors.gateway.mcp.tools import uploads
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, MAX_IMAGE_BYTES, default_session
+from actors.gateway.mcp.toolsets import choosing
 from actors.gateway.tool_errors import ERROR_CODES, ErrorCode, ToolError, to_tool_error
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.browsers import done as came
@@ -569,6 +571,13 @@ async def test_the_way_out_that_a_fault_names_goes_first() -> None:
 
     assert error.next_actions is not UNSET
     assert ([one.tool for one in error.next_actions], error.recover_hint) == (["handle_dialog"], way_out.description)
+
+
+async def test_a_tool_that_was_not_chosen_is_not_there() -> None:
+    with choosing(frozenset({Toolset.CORE})):
+        async with connected(Browser(came.Tabs())) as client:
+            with pytest.raises(MCPError, match="Unknown tool: list_tabs"):
+                await client.call_tool("list_tabs", {})
 
 
 async def test_a_key_without_the_scope_drives_no_browser() -> None:
