@@ -26,7 +26,8 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What the key is for, such as laptop.")]
 Key = Annotated[str, typer.Argument(metavar="NAME|ID", help="Name or id of the key.")]
 Scopes = Annotated[
-    list[Scope] | None, typer.Option("--scope", help="What it is good for; may be repeated. All, unless it is given.")
+    list[Scope] | None,
+    typer.Option("--scope", help="What it is good for; may be repeated. All but operate, unless it is given."),
 ]
 Expires = Annotated[
     str | None,

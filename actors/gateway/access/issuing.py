@@ -29,7 +29,10 @@ A = TypeVar("A")
 
 
 class AddKey(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """A key to be made: good for `scopes`, or for all that whoever asks may do; for so many seconds, or for ever."""
+    """A key to be made: good for `scopes`, or for all that whoever asks may do but `operate`, which gives out keys.
+
+    It is good for so many seconds, or for ever.
+    """
 
     name: KeyName
     scopes: Annotated[tuple[Scope, ...], Meta(max_length=len(Scope))] | None = None
@@ -56,7 +59,7 @@ async def add(bus: Tables, ring: KeyRing, asked: AddKey) -> NewKey:
     Raises:
         FaultError: the caller lacks a scope, or the name is taken.
     """
-    scopes = tuple(sorted(caller().scopes if asked.scopes is None else set(asked.scopes)))
+    scopes = tuple(sorted(caller().scopes - {Scope.OPERATE} if asked.scopes is None else set(asked.scopes)))
     for scope in scopes:
         require(scope)
     now = ring.clock()

@@ -74,7 +74,7 @@ class FakeLaunch(ModuleType):
         return self._status
 
     @asynccontextmanager
-    async def connect(self, settings: Settings) -> AsyncGenerator[FakeBus | None, None]:
+    async def connect(self, settings: Settings, *, stdio: bool = False) -> AsyncGenerator[FakeBus | None, None]:
         if self._error:
             raise self._error
         yield self._bus
