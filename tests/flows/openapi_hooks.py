@@ -63,7 +63,7 @@ def _keep_here(asked: dict[str, Any]) -> None:
 
 def _is_cheap(options: dict[str, Any]) -> bool:
     """Tell whether a page would be quickly read so; gives it time, and takes away what no page has."""
-    if isinstance(options.get("maxLatencyMs"), int) and 1 <= options["maxLatencyMs"] < _ENOUGH_MS:
+    if isinstance(options.get("maxLatencyMs"), int | float) and 1 <= options["maxLatencyMs"] < _ENOUGH_MS:
         options["maxLatencyMs"] = _ENOUGH_MS
     if any(options.get(name) for name in _NEEDS_MORE):
         return False
