@@ -52,7 +52,7 @@ def test_every_code_has_a_kind_and_every_category_a_code() -> None:
     assert {kind.category for kind in KINDS.values()} == set(Category)
 
 
-NAMED_BY_002 = frozenset({Code.PAGE_CRASHED, Code.ELEMENT_NOT_FOUND, Code.SESSION_NOT_FOUND})
+NAMED_BY_002 = frozenset({Code.PAGE_CRASHED, Code.ELEMENT_NOT_FOUND, Code.SESSION_NOT_FOUND, Code.EXECUTION_ERROR})
 """002 §7.1 names them without their category."""
 
 
