@@ -25,6 +25,9 @@ FETCHERS = "fetchers."
 LOOK_MS = 200
 """How long replicas get to tell that they live."""
 
+READY_MS = 800
+"""The same where one that is busy must not be taken for gone; probes of orchestrators wait a second."""
+
 
 class Health(Struct, frozen=True, kw_only=True, rename="camel"):
     """The gateway is alive."""
@@ -53,7 +56,7 @@ async def _healthz(_desk: Desk, _body: None) -> Response:
 
 
 async def _readyz(desk: Desk, _body: None) -> Response:
-    found = await desk.bus.replicas(LOOK_MS, enough=lambda replicas: not missing(replicas))
+    found = await desk.bus.replicas(READY_MS, enough=lambda replicas: not missing(replicas))
     if lacking := missing(found):
         message = f"Not ready: no live {', no live '.join(lacking)}."
         raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, message))
