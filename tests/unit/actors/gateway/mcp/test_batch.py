@@ -12,7 +12,7 @@ from msgspec import UNSET
 from actors.gateway.asking import Desk
 from actors.gateway.batch import BatchRequest, BatchResult, BatchSummary, ItemStatus, browse_all, status_of
 from actors.gateway.mcp.tools.batch import Digest, digest, digest_text
-from actors.gateway.watching import watching
+from actors.gateway.watching import report, watching
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
@@ -35,6 +35,7 @@ class Sites(FakeBus):
         self.at_once += 1
         self.most = max(self.most, self.at_once)
         try:
+            report(99, "What a page tells of itself", 100)
             await anyio.lowlevel.checkpoint()
             if args.url == SILENT:
                 await anyio.sleep_forever()
