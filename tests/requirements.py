@@ -38,6 +38,8 @@ def manifest() -> Mapping[str, Clause]:
 def marks() -> Iterator[tuple[str, str]]:
     """Find every `requirement("…")` in the sources of the tests: the clause and the file."""
     for path in sorted(TESTS.rglob("*.py")):
+        if "node_modules" in path.parts:
+            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Call(func=ast.Name(id="requirement"), args=[ast.Constant(value=str(clause))]):
