@@ -17,11 +17,11 @@ from actors.gateway.access.gate import Gate
 from actors.gateway.access.marks import Marks
 from actors.gateway.access.sockets import Socket, SocketGate
 from actors.gateway.asking import Asking, Desk
-from actors.gateway.exchange import Exchanges
 from actors.gateway.here import Here
-from actors.gateway.mcp import http
+from actors.gateway.http.exchange import Exchanges
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
+from actors.gateway.mcp.transport import http
 from actors.gateway.rest import endpoints
 from actors.gateway.rest.envelope import Enveloped
 from actors.gateway.rest.routing import router

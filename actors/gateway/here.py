@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from actors.gateway.mcp.offers import Offers
-from actors.gateway.mcp.questions import Questions
-from actors.gateway.mcp.underway import Underway
+from actors.gateway.mcp.offers.known import Offers
+from actors.gateway.mcp.transport.questions import Questions
+from actors.gateway.mcp.transport.underway import Underway
 from actors.gateway.watching import Watchers
 from protocol.subjects import OFFER_NEWS, OFFER_SAID, PROGRESS, Event
 

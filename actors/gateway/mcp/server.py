@@ -37,20 +37,21 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from actors.gateway.access.caller import caller
 from actors.gateway.asking import Desk
-from actors.gateway.mcp import announce, calling, offered, prompts, resources
-from actors.gateway.mcp.clients import Context
-from actors.gateway.mcp.handles import Handles, StateCodec, handles
+from actors.gateway.mcp import announce, calling, prompts, resources
 from actors.gateway.mcp.identity import ICON, INSTRUCTIONS, NAME, TITLE
-from actors.gateway.mcp.listening import Listening
-from actors.gateway.mcp.offered import visible
-from actors.gateway.mcp.offering import Shop
-from actors.gateway.mcp.offers import Offers
-from actors.gateway.mcp.sayings import set_level
+from actors.gateway.mcp.offers import methods as offered
+from actors.gateway.mcp.offers.clients import Context
+from actors.gateway.mcp.offers.handles import Handles, StateCodec, handles
+from actors.gateway.mcp.offers.known import Offers
+from actors.gateway.mcp.offers.listening import Listening
+from actors.gateway.mcp.offers.methods import visible
+from actors.gateway.mcp.offers.sayings import set_level
+from actors.gateway.mcp.offers.shop import Shop
+from actors.gateway.mcp.offers.tasks import add_tasks
+from actors.gateway.mcp.offers.written import Wire
 from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tasks import add_tasks
 from actors.gateway.mcp.tool import ToolEntry
 from actors.gateway.mcp.toolsets import chosen
-from actors.gateway.mcp.written import Wire
 from protocol.schemas import schema
 
 LISTS_TTL_MS = 60_000

@@ -13,7 +13,7 @@ import anyio.abc
 import httpx2
 
 from actors.gateway.edge import edge
-from actors.gateway.server import serving
+from actors.gateway.http.server import serving
 from tests.unit.actors.gateway_data import BEARER, FakeBus, settings
 
 

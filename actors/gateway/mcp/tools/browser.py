@@ -16,12 +16,12 @@ from mcp.types import ToolAnnotations
 from msgspec import NODEFAULT, Struct
 
 from actors.gateway import browsers
-from actors.gateway.access.caller import Scope, caller
+from actors.gateway.access.caller import Scope, caller, require
 from actors.gateway.asking import Desk
-from actors.gateway.mcp.label import client_label
 from actors.gateway.mcp.resources import capture_link
 from actors.gateway.mcp.tool import Answer, Image, ToolEntry, Toolset
 from actors.gateway.mcp.tools.uploads import stored
+from actors.gateway.mcp.transport.label import client_label
 from actors.gateway.tool_errors import ToolError, to_tool_error, tool_error_text
 from protocol.browsers import done as came
 from protocol.browsers import operations as do
@@ -140,6 +140,8 @@ def _entry(operation: type[Any], row: _Row) -> ToolEntry[Any]:
         at_need = given["session_id"] is None and operation is not do.CreateSession
         if at_need:
             given["session_id"] = default_session(desk)
+        if given.get("profile") is not None:
+            require(Scope.SESSIONS)
         if operation in _LOCAL:
             _check_local(tool_of(operation))
         if operation is do.UploadFile:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from actors.gateway.asking import with_login
 from actors.gateway.edge import edge
-from actors.gateway.mcp.http import PATH
+from actors.gateway.mcp.transport.http import PATH
 from bus.seal import Seal
 from protocol.browse import BrowseOptions, StructuredError
 from protocol.faults import Code, FaultError, fault

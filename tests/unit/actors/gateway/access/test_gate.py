@@ -19,7 +19,7 @@ from actors.gateway.access import usage
 from actors.gateway.access.ring import KeyRing
 from actors.gateway.access.usage import Ledger
 from actors.gateway.edge import edge
-from actors.gateway.mcp.http import PATH
+from actors.gateway.mcp.transport.http import PATH
 from protocol.access import KeyRecord, Scope, UsageRecord
 from protocol.browse import RenderTier, StructuredError
 from protocol.faults import Code, FaultError, fault

@@ -18,13 +18,13 @@ from starlette.types import Receive, Scope, Send
 from actors.gateway.access.caller import EVERY_SCOPE, Caller, called_by
 from actors.gateway.access.caller import Scope as KeyScope
 from actors.gateway.asking import Desk
-from actors.gateway.exchange import Exchanges
 from actors.gateway.here import Here
-from actors.gateway.mcp.http import PATH, Endpoint
-from actors.gateway.mcp.offers import News, Offers
+from actors.gateway.http.exchange import Exchanges
+from actors.gateway.http.server import serving
+from actors.gateway.mcp.offers.known import News, Offers
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET
-from actors.gateway.server import serving
+from actors.gateway.mcp.transport.http import PATH, Endpoint
 from actors.offering import Standing, offering
 from bus import Bus
 from bus.memory import Broker

@@ -40,12 +40,12 @@ from starlette.types import Receive, Scope, Send
 
 from actors.gateway.access.caller import Caller, called_by, caller
 from actors.gateway.asking import Asking, Desk
-from actors.gateway.exchange import Exchanges
 from actors.gateway.here import Here
-from actors.gateway.mcp.http import PATH, Endpoint
-from actors.gateway.mcp.label import client_label
+from actors.gateway.http.exchange import Exchanges
+from actors.gateway.http.server import serving
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, chosen
-from actors.gateway.server import serving
+from actors.gateway.mcp.transport.http import PATH, Endpoint
+from actors.gateway.mcp.transport.label import client_label
 from actors.gateway.watching import watch
 from bus import Bus
 from bus.memory import Broker

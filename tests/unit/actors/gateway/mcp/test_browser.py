@@ -21,13 +21,13 @@ from actors.gateway import browsers
 from actors.gateway.access.caller import Caller, Scope, called_by
 from actors.gateway.asking import Desk
 from actors.gateway.browsers import MAX_TEXT_BYTES
-from actors.gateway.mcp.label import labelled
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tool import Toolset
 from actors.gateway.mcp.tools import uploads
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, MAX_IMAGE_BYTES, default_session
 from actors.gateway.mcp.toolsets import choosing
+from actors.gateway.mcp.transport.label import labelled
 from actors.gateway.tool_errors import ERROR_CODES, ErrorCode, ToolError, to_tool_error
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.browsers import done as came

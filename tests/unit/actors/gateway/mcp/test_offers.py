@@ -11,8 +11,8 @@ from anyio.lowlevel import checkpoint
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, PromptReference, ResourceTemplateReference, TextContent
 
-from actors.gateway.mcp import written
-from actors.gateway.mcp.offers import ListsChanged, News, Offers
+from actors.gateway.mcp.offers import written
+from actors.gateway.mcp.offers.known import ListsChanged, News, Offers
 from actors.gateway.mcp.table import TOOLS
 from bus.transport import Entry
 from protocol.codec import encode

@@ -18,7 +18,7 @@ from mcp.types import (
     TextContent,
 )
 
-from actors.gateway.mcp import sayings
+from actors.gateway.mcp.offers import sayings
 from protocol.offers import (
     AskOffer,
     InputRequest,

@@ -22,10 +22,10 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, RequestParamsMeta, TextContent
 
 from actors.gateway.edge import edge
-from actors.gateway.mcp.http import PATH
+from actors.gateway.http.server import serving
 from actors.gateway.mcp.identity import INSTRUCTIONS
 from actors.gateway.mcp.table import TOOLS
-from actors.gateway.server import serving
+from actors.gateway.mcp.transport.http import PATH
 from actors.gateway.translate import error_text, result_text, to_error, to_result
 from bus.tracing import Value
 from protocol.browse import BrowseOptions, BrowseResult, RenderTier, StructuredError
@@ -246,7 +246,7 @@ async def test_a_client_that_closes_the_response_ends_the_call(version: str) -> 
 
 PROGRAM = """
 import sys, anyio
-from actors.gateway.mcp.stdio import serve_stdio
+from actors.gateway.mcp.transport.stdio import serve_stdio
 from actors.gateway.here import Here
 from tests.unit.actors.gateway_data import FakeBus, browsed, settings
 

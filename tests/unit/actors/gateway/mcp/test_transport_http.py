@@ -10,8 +10,8 @@ import httpx2
 import msgspec
 import pytest
 
-from actors.gateway.mcp import dialogue, stream
-from actors.gateway.mcp.http import PATH
+from actors.gateway.mcp.transport import dialogue, stream
+from actors.gateway.mcp.transport.http import PATH
 from protocol.browse import StructuredError
 from protocol.edge import CallCancelled
 from protocol.faults import Code

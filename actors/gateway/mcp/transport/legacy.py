@@ -35,13 +35,13 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import caller
 from actors.gateway.asking import Asking
-from actors.gateway.mcp.answering import answered
-from actors.gateway.mcp.dialogue import Asker, Dialogue
-from actors.gateway.mcp.label import HEADER, Label, labelled, new_label, read_label
-from actors.gateway.mcp.messages import BadMessageError, Json, Message, error, read_message
-from actors.gateway.mcp.questions import Questions
-from actors.gateway.mcp.stream import Stream, Streams
-from actors.gateway.mcp.underway import Underway
+from actors.gateway.mcp.transport.answering import answered
+from actors.gateway.mcp.transport.dialogue import Asker, Dialogue
+from actors.gateway.mcp.transport.label import HEADER, Label, labelled, new_label, read_label
+from actors.gateway.mcp.transport.messages import BadMessageError, Json, Message, error, read_message
+from actors.gateway.mcp.transport.questions import Questions
+from actors.gateway.mcp.transport.stream import Stream, Streams
+from actors.gateway.mcp.transport.underway import Underway
 from protocol.edge import CallCancelled
 from protocol.faults import FaultError
 from protocol.subjects import CALL_CANCELLED

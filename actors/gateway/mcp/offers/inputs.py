@@ -18,7 +18,7 @@ from mcp.types import (
 )
 from pydantic import BaseModel, ValidationError
 
-from actors.gateway.mcp.clients import Context, need_answers
+from actors.gateway.mcp.offers.clients import Context, need_answers
 from protocol.offers import InputRequest, InputRequests
 
 USER_S = 300.0

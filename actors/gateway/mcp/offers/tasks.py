@@ -11,11 +11,11 @@ from mcp.types import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, Request
 from pydantic import Field
 from starlette.requests import Request
 
-from actors.gateway.mcp import written
-from actors.gateway.mcp.clients import TASKS, Context, is_modern, need_tasks
-from actors.gateway.mcp.handles import TaskName
-from actors.gateway.mcp.offering import Shop, unexpected
-from actors.gateway.mcp.written import Wire
+from actors.gateway.mcp.offers import written
+from actors.gateway.mcp.offers.clients import TASKS, Context, is_modern, need_tasks
+from actors.gateway.mcp.offers.handles import TaskName
+from actors.gateway.mcp.offers.shop import Shop, unexpected
+from actors.gateway.mcp.offers.written import Wire
 from protocol.faults import FaultError
 from protocol.offers import Acknowledged, CancelTask, GetTask, OfferedTask, Outcome, UpdateTask, Wanted
 

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 import anyio
 import structlog
 
-from actors.gateway.mcp.catalogue import EMPTY, Catalogue, catalogue, unfit
+from actors.gateway.mcp.offers.catalogue import EMPTY, Catalogue, catalogue, unfit
 from bus.table import Table
 from bus.transport import Entry
 from protocol.codec import Decoder, MalformedError

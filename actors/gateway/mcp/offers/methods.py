@@ -19,14 +19,14 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from actors.gateway.access.caller import Scope, caller
-from actors.gateway.mcp import written
-from actors.gateway.mcp.catalogue import EMPTY, Catalogue
-from actors.gateway.mcp.clients import Context, is_modern, need_tasks
-from actors.gateway.mcp.handles import TaskName
-from actors.gateway.mcp.offering import Shop, unexpected, wanted
+from actors.gateway.mcp.offers import written
+from actors.gateway.mcp.offers.catalogue import EMPTY, Catalogue
+from actors.gateway.mcp.offers.clients import Context, is_modern, need_tasks
+from actors.gateway.mcp.offers.handles import TaskName
+from actors.gateway.mcp.offers.shop import Shop, unexpected, wanted
+from actors.gateway.mcp.offers.written import Wire
 from actors.gateway.mcp.tool import Toolset
 from actors.gateway.mcp.toolsets import chosen
-from actors.gateway.mcp.written import Wire
 from bus import conversation, span
 from bus.context import current_conversation
 from protocol import offers

@@ -14,8 +14,8 @@ from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp.types import INTERNAL_ERROR, ErrorData
 from pydantic import ValidationError
 
-from actors.gateway.mcp.dialogue import Dialogue
-from actors.gateway.mcp.messages import Json, error
+from actors.gateway.mcp.transport.dialogue import Dialogue
+from actors.gateway.mcp.transport.messages import Json, error
 
 log = structlog.stdlib.get_logger()
 

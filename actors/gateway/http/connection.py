@@ -10,8 +10,8 @@ from typing import Any, cast
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from actors.gateway.http.together import Together
 from actors.gateway.rest.answers import invalid, refusal
-from actors.gateway.together import Together
 
 MAX_HEAD_BYTES = 65_536
 """The request line and all headers, names and values; others take between 8 and 64 KiB."""

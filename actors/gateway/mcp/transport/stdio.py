@@ -9,10 +9,10 @@ from mcp.server.stdio import stdio_server
 from actors.gateway.access.caller import STDIO, called_by
 from actors.gateway.asking import Asking, Desk
 from actors.gateway.here import Here
-from actors.gateway.mcp.label import labelled, new_label
-from actors.gateway.mcp.progress import reporting
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import choosing, toolsets_of
+from actors.gateway.mcp.transport.label import labelled, new_label
+from actors.gateway.mcp.transport.progress import reporting
 from actors.settings import Settings
 
 

@@ -16,8 +16,8 @@ from mcp.shared.transport_context import TransportContext
 from mcp.types import INVALID_REQUEST, REQUEST_TIMEOUT, ProgressToken, RequestId
 from starlette.requests import Request
 
-from actors.gateway.mcp.questions import Question, Questions
-from actors.gateway.mcp.stream import Stream
+from actors.gateway.mcp.transport.questions import Question, Questions
+from actors.gateway.mcp.transport.stream import Stream
 
 PATIENCE_S = 600.0
 """How long a client may take to answer: there may be a person behind it who has to read and decide, in seconds."""

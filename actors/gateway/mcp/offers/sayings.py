@@ -14,8 +14,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.server.connection import allowed_log_levels
 from mcp.types import EmptyResult, LoggingMessageNotification, LoggingMessageNotificationParams, SetLevelRequestParams
 
-from actors.gateway.mcp.clients import Context
-from actors.gateway.mcp.offers import Offers
+from actors.gateway.mcp.offers.clients import Context
+from actors.gateway.mcp.offers.known import Offers
 from protocol.offers import LogLine, Said, Step
 from protocol.progress import Watch
 

@@ -11,12 +11,12 @@ from mcp.types import INTERNAL_ERROR, InputResponseRequestParams
 
 from actors.gateway.access.caller import caller
 from actors.gateway.asking import Desk
-from actors.gateway.mcp import inputs
-from actors.gateway.mcp.clients import Context, declared, is_modern, need_answers
-from actors.gateway.mcp.handles import Handles
-from actors.gateway.mcp.offers import Offers
-from actors.gateway.mcp.sayings import hearing
-from actors.gateway.mcp.written import MAX_ANSWER_BYTES, Wire, input_required, is_too_long, refusal
+from actors.gateway.mcp.offers import inputs
+from actors.gateway.mcp.offers.clients import Context, declared, is_modern, need_answers
+from actors.gateway.mcp.offers.handles import Handles
+from actors.gateway.mcp.offers.known import Offers
+from actors.gateway.mcp.offers.sayings import hearing
+from actors.gateway.mcp.offers.written import MAX_ANSWER_BYTES, Wire, input_required, is_too_long, refusal
 from protocol.faults import Code, FaultError, fault
 from protocol.offers import AskOffer, InputRequired, OfferAnswer, Outcome, Refused, Wanted
 from protocol.subjects import OFFERED

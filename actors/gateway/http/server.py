@@ -11,7 +11,7 @@ import anyio
 import uvicorn
 from starlette.types import ASGIApp
 
-from actors.gateway.connection import Connection
+from actors.gateway.http.connection import Connection
 
 KEEP_ALIVE_S = 75
 """How long an idle connection is kept, in seconds: longer than clients keep theirs."""

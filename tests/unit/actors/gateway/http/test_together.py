@@ -7,7 +7,7 @@ from typing import cast
 
 from anyio.lowlevel import checkpoint
 
-from actors.gateway.together import Together
+from actors.gateway.http.together import Together
 
 
 class Sent(asyncio.Transport):

@@ -28,10 +28,10 @@ from mcp.types import (
 from pydantic import ConfigDict
 
 from actors.gateway.access.caller import caller
-from actors.gateway.mcp import written
-from actors.gateway.mcp.clients import Context, knows_tasks
-from actors.gateway.mcp.handles import Handles, TaskName
-from actors.gateway.mcp.offers import ListsChanged, News, Offers
+from actors.gateway.mcp.offers import written
+from actors.gateway.mcp.offers.clients import Context, knows_tasks
+from actors.gateway.mcp.offers.handles import Handles, TaskName
+from actors.gateway.mcp.offers.known import ListsChanged, News, Offers
 from protocol.offers import ResourceUpdated, TaskChanged
 
 MAX_BEHIND = 1_000

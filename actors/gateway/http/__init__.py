@@ -1,0 +1,1 @@
+"""HTTP: the server, its connections, and what every request has around it."""

@@ -1,0 +1,1 @@
+"""How MCP travels: both eras over HTTP, without sessions, and stdio."""
