@@ -246,9 +246,7 @@ KINDS: Mapping[Code, Kind] = MappingProxyType(
         Code.AUTH_SESSION_EXPIRED: Kind(_C.AUTH, True, "The saved session has expired.", (_REFRESH, _then(_RETRY))),
         Code.AUTH_INVALID_CREDENTIALS: Kind(_C.AUTH, False, "The credentials were refused.", (_REPORT,)),
         Code.AUTH_MISSING_SESSION: Kind(_C.AUTH, False, "The page wants a login and no session was given.", (_LOG_IN,)),
-        Code.AUTH_INSUFFICIENT_SCOPE: Kind(
-            _C.AUTH, False, "The key or token is not good for this.", (_OTHER_KEY,)
-        ),
+        Code.AUTH_INSUFFICIENT_SCOPE: Kind(_C.AUTH, False, "The key or token is not good for this.", (_OTHER_KEY,)),
         Code.RATE_LIMIT_EXCEEDED: Kind(
             _C.RATE_LIMIT, True, "The site, or Weft, allows fewer requests.", (_WAIT, _SLOWER)
         ),
