@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from protocol.browsers.done import Done
 from protocol.browsers.operations import Operation, SessionId
@@ -13,12 +15,15 @@ from protocol.sessions import SessionState
 MAX_DOWNLOADS = 50
 """Files that a session remembers, the newest."""
 
+MAX_ORDERS = 32
+"""Orders that a session remembers, the newest: an order is repeated within seconds, or not at all."""
+
 
 class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One session of BROWSER_SESSIONS: the replica that it lives in, and what it is restored from in another.
 
     `caller` is whose it is: nobody else finds it. `login` is the site whose saved login of `profile` is kept up
-    to date. Times in ms since the epoch.
+    to date. `doing` are the orders that were begun, the newest last. Times in ms since the epoch.
     """
 
     session: str
@@ -31,6 +36,7 @@ class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     active_tab: int | None = None
     last_tab: int = 0
     downloads: tuple[Captured, ...] = ()
+    doing: tuple[str, ...] = ()
     created: int = 0
     used: int = 0
 
@@ -39,13 +45,15 @@ class AskBrowser(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """BROWSER: do this in a session of `caller`, who finds no session of anybody else.
 
     `at_need` opens the session where there is none yet. `local` is the trust level of 002 §9: whoever asks sits at the
-    machine that Weft runs on.
+    machine that Weft runs on. `order` is the same however often the packet comes, and no other call has it: what acts
+    on a page is begun once at most. Without one it may be done again.
     """
 
     do: Operation
     caller: str = ""
     at_need: bool = False
     local: bool = False
+    order: Annotated[str, Meta(max_length=64)] = ""
 
 
 class BrowserAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):

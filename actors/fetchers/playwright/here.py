@@ -10,6 +10,7 @@ import structlog
 from msgspec.structs import replace
 from playwright.async_api import Error
 
+from actors.fetchers.playwright import once
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.held import Held, hold
 from actors.fetchers.playwright.operations import Means, perform
@@ -66,6 +67,7 @@ class Here:
             return await self._close(session, asked.caller)
         async with self._lock(session):
             held = await self._restored(session, asked.caller)
+            await self._note(held, asked)
             held.users += 1
         try:
             return replace(await self._done(held, asked), session_id=session)
@@ -137,6 +139,27 @@ class Here:
             held = await hold(self.browser, record, found.revision, loan, self.means.keep_file)
             self._held[session] = held
         return held
+
+    async def _note(self, held: Held, asked: AskBrowser) -> None:
+        """Write what is about to be done once at most, for whoever is asked for it again.
+
+        Raises:
+            FaultError: EXECUTION_ERROR where it was begun before.
+            MovedError: somebody else has the session by now.
+        """
+        doing = once.noted(held.record.doing, asked)
+        if doing is None:
+            return
+        with anyio.CancelScope(shield=True):
+            try:
+                with anyio.fail_after(KEEP_S):
+                    held.revision = await self.records.write(replace(held.record, doing=doing), held.revision)
+            except ValueError:
+                await self.drop(held.record.session)
+                raise MovedError from None
+            except TimeoutError:
+                raise FaultError(fault(Code.INTERNAL_DISCONNECTED)) from None
+        held.record = replace(held.record, doing=doing)  # which a page may have changed meanwhile
 
     async def _keep(self, held: Held) -> None:
         """Write how a session stands; one that cannot be written is restored from what was written before."""

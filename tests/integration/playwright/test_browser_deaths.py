@@ -15,9 +15,19 @@ import pytest
 from bus import Bus
 from bus.nats.transport import connect
 from protocol import subjects
-from protocol.browsers.done import Done, Evaluated
-from protocol.browsers.operations import CreateSession, ExecuteJavascript, Navigate, Operation
+from protocol.browsers.done import Done, Evaluated, Found
+from protocol.browsers.operations import (
+    Click,
+    CreateSession,
+    ExecuteJavascript,
+    FindElement,
+    GetPageContent,
+    Navigate,
+    Operation,
+)
 from protocol.browsers.sessions import AskBrowser, ListBrowsers
+from protocol.faults import Code, Fault, FaultError
+from tests.integration.playwright.browsing import page
 from tests.site import Site, serve_site
 from tests.support.nats import serve_open_nats
 from tests.support.system import running_weft
@@ -26,6 +36,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.nats, pytest.mark.timeout(120)]
 
 TEST_S = 100.0
 CALL_MS = 40_000
+BUTTON = "<main><h1>Pay</h1><button onclick=\"fetch('/slow?ms=3000', {method: 'POST'})\">Pay now</button></main>"
 
 
 @dataclass
@@ -35,8 +46,8 @@ class World:
     site: Site
     bus: Bus
 
-    async def do(self, do: Operation) -> Done:
-        asked = AskBrowser(do=do, local=True)
+    async def do(self, do: Operation, order: str = "") -> Done:
+        asked = AskBrowser(do=do, local=True, order=order)
         return (await self.bus.call(subjects.BROWSER, asked, timeout_ms=CALL_MS, wait_ms=5_000)).done
 
     async def words(self, session: str) -> str:
@@ -44,6 +55,17 @@ class World:
         done = await self.do(ExecuteJavascript(session_id=session, script="document.body.innerText"))
         assert isinstance(done, Evaluated)
         return str(done.result)
+
+    async def button(self, session: str) -> Click:
+        """Make the click of the first button of the page."""
+        found = await self.do(FindElement(session_id=session, query="Pay now"))
+        assert isinstance(found, Found)
+        return Click(session_id=session, element_id=found.candidates[0].id)
+
+    async def fault(self, do: Operation, order: str) -> Fault:
+        with pytest.raises(FaultError) as caught:
+            await self.do(do, order)
+        return caught.value.fault
 
     async def owner(self, session: str) -> str:
         """Name the replica that a session lives in."""
@@ -104,3 +126,28 @@ async def test_kill_9_in_the_middle_of_a_call_costs_its_caller_nothing_but_time(
         assert "Before a single row" in words[0]
         await here.do(Navigate(session_id=session, url=here.site.url("/account")))
         assert "Hello, smith" in await here.words(session)
+
+
+async def test_kill_9_in_the_middle_of_a_click_makes_no_second_one_of_it(tmp_path: Path) -> None:
+    async with world(tmp_path) as here:
+        session = (await here.do(CreateSession(url=here.site.url(page(BUTTON))))).session_id
+        click, owner = await here.button(session), await here.owner(session)
+        faults = list[Fault]()
+
+        async def pay() -> None:
+            faults.append(await here.fault(click, "order-1"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(pay)
+            while not here.site.hits["/slow"]:
+                await anyio.sleep(0.01)
+            await here.kill(owner)
+
+        assert here.site.hits["/slow"] == 1
+        (told,) = faults
+        assert (told.code, told.retryable, "may have been done" in told.message) == (Code.EXECUTION_ERROR, False, True)
+        assert [(one.action, one.tool_to_use) for one in told.actions] == [("look_again", "get_page_info")]
+        assert await here.owner(session) != owner
+        await here.do(GetPageContent(session_id=session))
+        await here.do(await here.button(session), "order-2")
+        assert here.site.hits["/slow"] == 2

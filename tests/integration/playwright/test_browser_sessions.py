@@ -25,6 +25,7 @@ from protocol.browsers.operations import (
     CreateTab,
     ExecuteJavascript,
     GetDownloads,
+    GetPageContent,
     ListTabs,
     Navigate,
     Operation,
@@ -91,13 +92,13 @@ class World:
         await self.tasks.start(replica.live)
         return replica
 
-    async def do(self, do: Operation, caller: str = "one", *, at_need: bool = False) -> Done:
-        asked = AskBrowser(do=do, caller=caller, at_need=at_need, local=True)
+    async def do(self, do: Operation, caller: str = "one", *, at_need: bool = False, order: str = "") -> Done:
+        asked = AskBrowser(do=do, caller=caller, at_need=at_need, local=True, order=order)
         return (await self.bus.call(subjects.BROWSER, asked)).done
 
-    async def code(self, do: Operation, caller: str = "one") -> Code:
+    async def code(self, do: Operation, caller: str = "one", *, order: str = "") -> Code:
         with pytest.raises(FaultError) as caught:
-            await self.do(do, caller)
+            await self.do(do, caller, order=order)
         return caught.value.fault.code
 
     async def opens(self, url: str | None = None, session: str | None = None, profile: str | None = None) -> str:
@@ -247,6 +248,57 @@ async def test_another_replica_knows_the_active_tab_and_the_files_too() -> None:
         assert (await here.tabs(session)).active_tab_id == 2
         assert await here.words(session) == await here.words(session, 2)
         assert "A plain note" in await here.words(session, 3)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["in the same replica", "in another"])
+async def test_what_was_begun_is_not_begun_again(elsewhere: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    async with world() as here:
+        owner = await here.lives("r1")
+        session = await here.opens(here.site.url("/article"))
+        count = ExecuteJavascript(session_id=session, script="localStorage.count = 1 + +(localStorage.count || 0)")
+        await here.do(count, order="first")
+        await here.do(count, order="second")
+        if elsewhere:
+            await owner.dies()
+            await here.lives("r2")
+
+        codes = [await here.code(count, order=order) for order in ("first", "second", "first")]
+        third = await here.do(count, order="third")
+
+        assert codes == [Code.EXECUTION_ERROR] * 3
+        assert isinstance(third, Evaluated)
+        assert third.result == 3
+
+
+async def test_what_only_reads_may_come_again() -> None:
+    async with world() as here:
+        await here.lives("r1")
+        session = await here.opens(here.site.url("/article"))
+
+        read = [await here.do(GetPageContent(session_id=session), order="one") for _ in range(2)]
+        await here.do(Navigate(session_id=session, url=here.site.url("/text")), order="two")
+        await here.do(Navigate(session_id=session, url=here.site.url("/text")), order="two")
+
+        assert read[0] == read[1]
+
+
+async def test_of_two_who_act_in_their_tabs_at_once_both_do() -> None:
+    async with world() as here:
+        await here.lives("r1")
+        session = await here.opens(here.site.url("/article"))
+        await here.do(CreateTab(session_id=session, url=here.site.url("/text")))
+        done = list[Done]()
+
+        async def act(tab: int, number: int) -> None:
+            script = f"new Promise(done => setTimeout(() => done({number}), 20))"
+            act = ExecuteJavascript(session_id=session, tab_id=tab, script=script)
+            done.append(await here.do(act, order=f"order-{number}"))
+
+        async with anyio.create_task_group() as tasks:
+            for number in range(8):
+                tasks.start_soon(act, number % 2 + 1, number)
+
+        assert sorted(one.result for one in done if isinstance(one, Evaluated)) == list(range(8))
 
 
 async def test_of_two_tabs_one_waits_for_nothing_in_the_other() -> None:

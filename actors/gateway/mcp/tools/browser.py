@@ -33,6 +33,7 @@ MAX_IMAGE_BYTES = 1_000_000
 """A larger picture comes as a link: it would cost a model more than it shows."""
 
 BOUNDARY_BYTES = 8
+ORDER_BYTES = 12
 
 _LOOK = ToolAnnotations(read_only_hint=True)
 _OWN = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -169,8 +170,9 @@ _LOCAL = frozenset({do.ExecuteJavascript, do.UploadFile})
 
 async def _ask(desk: Desk, operation: do.Operation, *, at_need: bool) -> Answer:
     who = caller()
-    order = AskBrowser(do=operation, caller=who.name, at_need=at_need, local=who.local)
-    told = (await desk.bus.call(BROWSER, order, wait_ms=desk.grace_ms)).done
+    order = secrets.token_urlsafe(ORDER_BYTES)
+    asked = AskBrowser(do=operation, caller=who.name, at_need=at_need, local=who.local, order=order)
+    told = (await desk.bus.call(BROWSER, asked, wait_ms=desk.grace_ms)).done
     images, links = await _captured(desk, told)
     text = browsers.text_of(told, secrets.token_hex(BOUNDARY_BYTES))
     return Answer(text, told, images, links, browsers.next_actions(told))

@@ -101,7 +101,8 @@ class Browser(FakeBus):
         ((call, asked, _, _),) = self.calls
         assert call is BROWSER
         assert isinstance(asked, AskBrowser)
-        return asked
+        assert asked.order
+        return msgspec.structs.replace(asked, order="")
 
 
 @asynccontextmanager
@@ -208,6 +209,18 @@ async def test_a_session_that_is_created_is_a_new_one() -> None:
 
     assert bus.order == AskBrowser(do=do.CreateSession(), caller="someone")
     assert (text_of(result), result.structured_content) == (f"Session {SESSION} is open.", {"sessionId": SESSION})
+
+
+async def test_every_call_is_an_order_of_its_own() -> None:
+    bus = Browser(came.Acted(session_id=SESSION, success=True))
+
+    async with connected(bus) as client:
+        for _ in range(3):
+            await client.call_tool("click", {"element_id": "pay", "sessionId": SESSION})
+
+    orders = {asked.order for _, asked, _, _ in bus.calls}
+    assert len(orders) == 3
+    assert min(map(len, orders)) >= 16
 
 
 def _own(key: bytes = NAMING, name: str = "someone", label: str = "here", *, local: bool = False) -> str:
