@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-from starlette.routing import Route
+import anyio
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -58,13 +58,21 @@ async def edge(bus: Asking, settings: Settings, version: str, here: Here | None 
         )
         mcp = http.Endpoint(make_server(desk, here.offers), desk, here, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *metadata.endpoints(settings))
-        routes = router(desk, table, Route(http.PATH, mcp))
-        exchanges = Exchanges(Gate(routes, doors), endpoints.PATHS | {http.PATH}, endpoints.PROBES, bus.meter("http"))
-        async with mcp.running():
-            app: ASGIApp = Ways(Marks(Enveloped(exchanges), doors.rules), SocketGate(doors, SOCKETS))
+        routes = router(desk, table, {http.PATH: mcp})
+        async with mcp.running(), anyio.create_task_group() as watchers:
+            exchanges = Exchanges(
+                Gate(routes, doors),
+                Marks(doors.rules),
+                endpoints.PATHS | {http.PATH},
+                endpoints.PROBES,
+                bus.meter("http"),
+                watchers,
+            )
+            app: ASGIApp = Ways(Enveloped(exchanges), SocketGate(doors, SOCKETS))
             if settings.trusted_proxies:
                 app = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), list(settings.trusted_proxies)))
             yield Edge(app, exchanges.abandon)
+            watchers.cancel_scope.cancel()
 
 
 @dataclass(frozen=True)

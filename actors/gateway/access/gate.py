@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
@@ -85,44 +84,39 @@ class Gate:
             return await refusal(error)(scope, receive, send)
 
     async def _pass(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
-        doors = self._doors
-        with ExitStack() as held, ExitStack() as place:
-            if not place.enter_context(doors.hands.holding(Kind.REQUEST, visitor.account)):
-                raise refusals.too_many(Kind.REQUEST, doors.hands.most[Kind.REQUEST])
-            with called_by(visitor.caller):
-                passage = Passage(visitor, doors.hands, held, place, send)
-                if visitor.caller is not NOBODY:
-                    passage.visit = held.enter_context(doors.ledger.counting(visitor.account))
-                await passage.run(lambda tell: self._app(scope, receive, tell))
+        hands, account = self._doors.hands, visitor.account
+        if not hands.take(Kind.REQUEST, account):
+            raise refusals.too_many(Kind.REQUEST, hands.most[Kind.REQUEST])
+        passage = Passage(visitor, hands, send)
+        counted = nullcontext() if visitor.caller is NOBODY else self._doors.ledger.counting(account)
+        try:
+            with called_by(visitor.caller), counted as passage.visit, passage.work:
+                await self._app(scope, receive, passage.tell)
+        finally:
+            hands.leave(passage.place, account)
         if passage.crowded:
-            raise refusals.too_many(Kind.STREAM, doors.hands.most[Kind.STREAM])
+            raise refusals.too_many(Kind.STREAM, hands.most[Kind.STREAM])
 
 
 @dataclass
 class Passage:
     """One request that was let in, on the way back: its limits are told, and streams have places of their own.
 
-    `place` is that of the request; `held` is what lasts as long as the request does.
+    `work` is stopped where it begins a stream that there is no place for.
     """
 
     visitor: Visitor
     hands: Hands
-    held: ExitStack
-    place: ExitStack
     send: Send
+    place: Kind = Kind.REQUEST
     visit: Visit | None = None
     crowded: bool = False
     work: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
-    async def run(self, app: Callable[[Send], Awaitable[None]]) -> None:
-        """Let the application answer; it is stopped where it begins a stream that there is no place for."""
-        with self.work:
-            await app(self.tell)
-
     async def tell(self, message: Message) -> None:
         """Send, with the limits on the answer."""
         if message["type"] == "http.response.start":
-            headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
+            headers: list[tuple[bytes, bytes]] = message.get("headers", [])
             if _is_stream(headers) and not self._is_placed():
                 self.crowded = True
                 self.work.cancel()
@@ -134,10 +128,11 @@ class Passage:
 
     def _is_placed(self) -> bool:
         """Move from the place of a request to that of a stream, if there is one."""
-        found = self.held.enter_context(self.hands.holding(Kind.STREAM, self.visitor.account))
-        if found:
-            self.place.close()
-        return found
+        if not self.hands.take(Kind.STREAM, self.visitor.account):
+            return False
+        self.hands.leave(self.place, self.visitor.account)
+        self.place = Kind.STREAM
+        return True
 
 
 def _is_stream(headers: list[tuple[bytes, bytes]]) -> bool:

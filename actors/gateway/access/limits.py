@@ -101,17 +101,26 @@ class Hands:
     @contextmanager
     def holding(self, kind: Kind, who: str) -> Generator[bool]:
         """Hold one more in the block, or tell that there is no room for it."""
+        held = self.take(kind, who)
+        try:
+            yield held
+        finally:
+            if held:
+                self.leave(kind, who)
+
+    def take(self, kind: Kind, who: str) -> bool:
+        """Take a place, which has to be left again, or tell that there is none."""
         most, place = self.most[kind], (kind, who)
         if most and self._held[place] >= most:
-            yield False
-            return
+            return False
         self._held[place] += 1
-        try:
-            yield True
-        finally:
-            self._held[place] -= 1
-            if not self._held[place]:
-                del self._held[place]
+        return True
+
+    def leave(self, kind: Kind, who: str) -> None:
+        """Leave a place that was taken."""
+        self._held[kind, who] -= 1
+        if not self._held[kind, who]:
+            del self._held[kind, who]
 
     def held(self, kind: Kind, who: str) -> int:
         """Tell how many there are."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from starlette.datastructures import Headers, MutableHeaders
+from collections.abc import Iterable
+
+from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
 from actors.gateway.access.rules import Rules
 from actors.gateway.rest.contract import CONVERSATION
@@ -12,36 +14,36 @@ from actors.gateway.rest.contract import CONVERSATION
 PREFLIGHT_S = 600
 """How long a browser may remember what a preflight allowed, in seconds."""
 
+_CONVERSATION = CONVERSATION.lower().encode()
+_NOSNIFF = (b"x-content-type-options", b"nosniff")
 _METHODS = "DELETE, GET, HEAD, POST"
 _HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id", "traceparent", "tracestate"})
 _MCP_PREFIX = "mcp-"
-_EXPOSED = f"{CONVERSATION}, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate"
+_EXPOSED = f"{CONVERSATION}, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate".encode()
 _PRIVATE_NETWORK = "access-control-request-private-network"
+
+Header = tuple[bytes, bytes]
 
 
 class Marks:
-    """ASGI: marks the answers of an application."""
+    """Marks the answers to requests, for the origins that the rules allow."""
 
-    def __init__(self, app: ASGIApp, allowed: Rules) -> None:
-        self._app = app
+    def __init__(self, allowed: Rules) -> None:
         self._origins = allowed.origins
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-
-        async def marked(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._mark(MutableHeaders(scope=message), Headers(scope=scope).get("origin"))
-            await send(message)
-
-        await self._app(scope, receive, marked)
-
-    def _mark(self, headers: MutableHeaders, origin: str | None) -> None:
-        headers["X-Content-Type-Options"] = "nosniff"
-        headers.add_vary_header("Origin")
-        if origin is not None and origin.lower() in self._origins:
-            headers["Access-Control-Allow-Origin"] = origin
-            headers["Access-Control-Expose-Headers"] = _EXPOSED
+    def on(self, headers: Iterable[Header], scope: Scope, conversation: str) -> list[Header]:
+        """Give the headers of an answer with the marks on them, of which the first names its conversation."""
+        varies, marked = list[bytes](), [(_CONVERSATION, conversation.encode()), _NOSNIFF]
+        for name, value in headers:
+            if name == b"vary":
+                varies.append(value)
+            else:
+                marked.append((name, value))
+        marked.append((b"vary", b", ".join([*varies, b"Origin"])))
+        for name, value in scope["headers"]:
+            if name == b"origin" and value.decode("latin-1").lower() in self._origins:
+                marked += [(b"access-control-allow-origin", value), (b"access-control-expose-headers", _EXPOSED)]
+        return marked
 
 
 def preflight(scope: Scope) -> Response | None:

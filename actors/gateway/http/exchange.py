@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
 import anyio
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
+from anyio.abc import TaskGroup
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from actors.gateway.access.marks import Marks
 from actors.gateway.rest.answers import refusal
-from actors.gateway.rest.contract import CONVERSATION
 from bus import conversation, span
 from bus.stats import Meter
 from bus.tracing import Span
@@ -26,15 +26,29 @@ FAILED = "request_failed"
 
 CLIENT_LEFT = "client_left"
 
+WATCH_AFTER_S = 0.02
+"""Most work is done sooner, and needs no task that watches whether its client is still there."""
+
 
 class Exchanges:
     """ASGI: the requests that are in hand.
 
-    `paths` are the routes there are, which name the spans; all are counted but `probes`, who only look at us.
+    `paths` are the routes there are, which name the spans; all are counted but `probes`, who only look at us. What
+    watches whether clients leave runs in `watchers`.
     """
 
-    def __init__(self, app: ASGIApp, paths: frozenset[str], probes: frozenset[str], meter: Meter) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - what all exchanges have in common
+        self,
+        app: ASGIApp,
+        marks: Marks,
+        paths: frozenset[str],
+        probes: frozenset[str],
+        meter: Meter,
+        watchers: TaskGroup,
+    ) -> None:
         self._app = app
+        self._marks = marks
+        self._watchers = watchers
         self._paths = paths
         self._probes = probes
         self._meter = meter
@@ -50,17 +64,15 @@ class Exchanges:
         facts = {"http.request.method": method, "url.path": path, "url.scheme": scope["scheme"], **route}
         title = f"{method} {path}" if route else method
         with span(title, "server", facts, Headers(scope=scope)) as recording, conversation() as name:
-            exchange = _Exchange(receive, send, name, recording)
-            with self._held(exchange, counted=path not in self._probes):
-                await exchange.run(self._app, scope, abandoned=self._stopped)
+            exchange = _Exchange(scope, receive, send, name, recording, self._marks, self._watchers)
+            await self._finish(exchange, counted=path not in self._probes)
 
-    @contextmanager
-    def _held(self, exchange: _Exchange, *, counted: bool) -> Generator[None]:
+    async def _finish(self, exchange: _Exchange, *, counted: bool) -> None:
         started = time.perf_counter()
         self._in_hand.add(exchange)
         self._meter.in_flight += counted
         try:
-            yield
+            await exchange.run(self._app, abandoned=self._stopped)
         finally:
             self._meter.in_flight -= counted
             self._in_hand.discard(exchange)
@@ -79,72 +91,79 @@ class Exchanges:
 class _Exchange:
     """A request under way, between the server's ends of ASGI and the application's."""
 
+    scope: Scope
     receive: Receive
     send: Send
     conversation: str
     recording: Span
+    marks: Marks
+    watchers: TaskGroup
     work: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    heard: bool = False
+    watch: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    watch_begins: asyncio.TimerHandle | None = None
     started: bool = False
     finished: bool = False
     left: bool = False
     status: int = 0
 
-    async def run(self, app: ASGIApp, scope: Scope, *, abandoned: bool) -> None:
-        async with anyio.create_task_group() as tasks:
-
-            async def hear() -> Message:
-                if self.heard:  # all that can come is the client's leaving, which ends the work
-                    await anyio.sleep_forever()
-                message = await self.receive()
-                if message["type"] == "http.disconnect":
-                    self._end()
-                elif not message.get("more_body", False):
-                    self.heard = True
-                    tasks.start_soon(self._watch)
-                return message
-
+    async def run(self, app: ASGIApp, *, abandoned: bool) -> None:
+        try:
             with self.work:
                 if abandoned:
                     self.work.cancel()
-                await self._answer(app, scope, hear)
+                await self._answer(app)
             if not self.started and not self.left:
                 error = FaultError(fault(Code.INTERNAL_UNAVAILABLE, "This gateway is about to stop."))
-                await refusal(error)(scope, self.receive, self.tell)
-            if not self.finished:  # else the server tells the watcher, who need not be cancelled
-                tasks.cancel_scope.cancel()
+                await refusal(error)(self.scope, self.receive, self.tell)
+        finally:
+            if self.watch_begins is not None:
+                self.watch_begins.cancel()
+                self.watch.cancel()
 
     def abandon(self) -> None:
         self.work.cancel()
 
+    async def hear(self) -> Message:
+        """Receive what the client says; the watch begins when it has said all."""
+        if self.watch_begins is not None:  # all that can come is the client's leaving, which ends the work
+            await anyio.sleep_forever()
+        message = await self.receive()
+        if message["type"] == "http.disconnect":
+            self._end()
+        elif not message.get("more_body", False):
+            loop = asyncio.get_running_loop()
+            self.watch_begins = loop.call_later(WATCH_AFTER_S, self.watchers.start_soon, self._watch)
+        return message
+
     async def tell(self, message: Message) -> None:
-        """Send, with the name of the conversation on the answer."""
+        """Send, with our marks on the answer."""
         if message["type"] == "http.response.start":
             self.started = True
             self.status = message["status"]
-            MutableHeaders(scope=message)[CONVERSATION] = self.conversation
-            self.recording.set_attribute("http.response.status_code", message["status"])
-            if message["status"] >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                self.recording.fail(str(message["status"]))
+            message["headers"] = self.marks.on(message.get("headers", ()), self.scope, self.conversation)
+            self.recording.set_attribute("http.response.status_code", self.status)
+            if self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                self.recording.fail(str(self.status))
         elif message["type"] == "http.response.body" and not message.get("more_body", False):
             self.finished = True
         await self.send(message)
 
-    async def _answer(self, app: ASGIApp, scope: Scope, hear: Receive) -> None:
+    async def _answer(self, app: ASGIApp) -> None:
         """Let the application answer; what nobody foresaw becomes INTERNAL_ERROR, and its text stays in the log."""
         try:
-            await app(scope, hear, self.tell)
+            await app(self.scope, self.hear, self.tell)
         except Exception:
-            log.exception(FAILED, method=scope["method"], path=scope["path"])
+            log.exception(FAILED, method=self.scope["method"], path=self.scope["path"])
             self.recording.fail(Code.INTERNAL_ERROR)
             if not self.started:
-                await refusal(FaultError(fault(Code.INTERNAL_ERROR)))(scope, hear, self.tell)
+                await refusal(FaultError(fault(Code.INTERNAL_ERROR)))(self.scope, self.hear, self.tell)
 
     async def _watch(self) -> None:
         """Wait for the client to leave; a server says so of a finished answer, too."""
-        while (await self.receive())["type"] != "http.disconnect":
-            pass
-        self._end()
+        with self.watch:
+            while (await self.receive())["type"] != "http.disconnect":
+                pass
+            self._end()
 
     def _end(self) -> None:
         if not self.finished:

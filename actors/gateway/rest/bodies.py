@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 import msgspec
 from anyio import to_thread
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
-from actors.gateway.rest.answers import JSON, invalid
+from actors.gateway.rest.answers import JSON, RefusedError, invalid
 from protocol.codec import MAX_QUOTED_CHARS, Decoder, MalformedError
 from protocol.faults import Code, fault
 
@@ -144,15 +144,22 @@ def _at(name: str, complaint: str) -> MalformedError:
 
 async def _read(request: Request) -> bytes:
     """Read a body, and stop where it gets too large, whatever it said of its length."""
-    body = bytearray()
-    if _declared(request) <= MAX_BODY_BYTES:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY_BYTES:
-                break
-        else:
-            return bytes(body)
-    raise invalid(f"The body has more than {MAX_BODY_BYTES} bytes", 413)
+    body, more = bytearray(), True
+    if _declared(request) > MAX_BODY_BYTES:
+        raise _too_large()
+    while more:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY_BYTES:
+            raise _too_large()
+        more = message.get("more_body", False)
+    return bytes(body)
+
+
+def _too_large() -> RefusedError:
+    return invalid(f"The body has more than {MAX_BODY_BYTES} bytes", 413)
 
 
 def _declared(request: Request) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route, Router
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from actors.gateway.access.caller import require
 from actors.gateway.asking import Desk
@@ -22,13 +22,20 @@ from protocol.faults import Code, FaultError
 __all__ = ["MAX_BODY_BYTES", "Resource", "not_allowed", "router"]
 
 
-def router(desk: Desk, endpoints: Iterable[Endpoint[Desk]], *further: Route) -> Router:
-    """Route every endpoint, and `further` ones; whatever else is asked for is a 404."""
+def router(desk: Desk, endpoints: Iterable[Endpoint[Desk]], further: Mapping[str, ASGIApp]) -> ASGIApp:
+    """Route every endpoint, and what is at `further` paths; whatever else is asked for is a 404."""
     paths: dict[str, list[Endpoint[Desk]]] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, []).append(endpoint)
-    routes = [Route(path, Resource(desk, found)) for path, found in paths.items()]
-    return Router([*further, *routes], redirect_slashes=False, default=_not_found)
+    there: dict[str, ASGIApp] = {**further, **{path: Resource(desk, found) for path, found in paths.items()}}
+    plain = {path: app for path, app in there.items() if "{" not in path}
+    patterns = [Route(path, app) for path, app in there.items() if path not in plain]
+    others = Router(patterns, redirect_slashes=False, default=_not_found)
+
+    async def route(scope: Scope, receive: Receive, send: Send) -> None:
+        await plain.get(scope["path"], others)(scope, receive, send)
+
+    return route
 
 
 class Resource:

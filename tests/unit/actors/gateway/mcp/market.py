@@ -17,6 +17,8 @@ from starlette.types import Receive, Scope, Send
 
 from actors.gateway.access.caller import EVERY_SCOPE, Caller, called_by
 from actors.gateway.access.caller import Scope as KeyScope
+from actors.gateway.access.marks import Marks
+from actors.gateway.access.rules import rules
 from actors.gateway.asking import Desk
 from actors.gateway.here import Here
 from actors.gateway.http.exchange import Exchanges
@@ -34,7 +36,7 @@ from protocol.offers import AskOffer, Offer, OfferAnswer, OfferedTool, OfferNews
 from protocol.progress import Watch
 from protocol.subjects import EDGE_REPLY, OFFER_NEWS, OFFER_SAID, OFFERED
 from tests.unit.actors.gateway.mcp.replicas import CALLER, RoundRobin
-from tests.unit.actors.gateway_data import VAULT_KEY
+from tests.unit.actors.gateway_data import VAULT_KEY, settings
 
 TEST_S = 10
 MODERN = "2026-07-28"
@@ -146,10 +148,12 @@ async def _gateway(bus: Bus, here: Here) -> AsyncGenerator[int]:
         with called_by(Caller(headers.get(CALLER, "somebody"), scopes)):
             await endpoint(scope, receive, send)
 
-    exchanges = Exchanges(gate, frozenset({PATH}), frozenset(), bus.meter("http"))
-    listener = socket.create_server(("127.0.0.1", 0))
-    async with endpoint.running(), serving(exchanges, listener, 500, exchanges.abandon):
-        yield listener.getsockname()[1]
+    marks, listener = Marks(rules(settings(), ())), socket.create_server(("127.0.0.1", 0))
+    async with endpoint.running(), anyio.create_task_group() as watchers:
+        exchanges = Exchanges(gate, marks, frozenset({PATH}), frozenset(), bus.meter("http"), watchers)
+        async with serving(exchanges, listener, 500, exchanges.abandon):
+            yield listener.getsockname()[1]
+        watchers.cancel_scope.cancel()
 
 
 @asynccontextmanager

@@ -39,6 +39,8 @@ from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
 from actors.gateway.access.caller import Caller, called_by, caller
+from actors.gateway.access.marks import Marks
+from actors.gateway.access.rules import rules
 from actors.gateway.asking import Asking, Desk
 from actors.gateway.here import Here
 from actors.gateway.http.exchange import Exchanges
@@ -52,6 +54,7 @@ from bus.memory import Broker
 from protocol.edge import ClientReply, ReplyTaken
 from protocol.progress import Progress
 from protocol.subjects import CALL_CANCELLED, EDGE_REPLY, PROGRESS, Call
+from tests.unit.actors.gateway_data import settings
 
 TEST_S = 10
 CALLER = "x-test-caller"
@@ -148,10 +151,12 @@ async def _replica(bus: Bus, here: Here) -> AsyncGenerator[int]:
         with called_by(Caller(names[0] if names else "somebody")):
             await endpoint(scope, receive, send)
 
-    exchanges = Exchanges(gate, frozenset({PATH}), frozenset(), bus.meter("http"))
-    listener = socket.create_server(("127.0.0.1", 0))
-    async with endpoint.running(), serving(exchanges, listener, 500, exchanges.abandon):
-        yield listener.getsockname()[1]
+    marks, listener = Marks(rules(settings(), ())), socket.create_server(("127.0.0.1", 0))
+    async with endpoint.running(), anyio.create_task_group() as watchers:
+        exchanges = Exchanges(gate, marks, frozenset({PATH}), frozenset(), bus.meter("http"), watchers)
+        async with serving(exchanges, listener, 500, exchanges.abandon):
+            yield listener.getsockname()[1]
+        watchers.cancel_scope.cancel()
 
 
 def loom_server(bus: Asking) -> Server[Any]:
