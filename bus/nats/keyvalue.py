@@ -14,7 +14,6 @@ from nats.js.errors import (
     InvalidKeyError,
     KeyNotFoundError,
     KeyWrongLastSequenceError,
-    NoKeysError,
 )
 from nats.js.kv import KeyValue as NatsKeyValue
 from nats.js.kv import StopIterSentinel
@@ -27,6 +26,9 @@ from protocol.subjects import Bucket
 
 RETRY_S = 0.05
 """Between two tries to begin a watch."""
+
+EXPIRED_S = 1.0
+"""A key that is not told for so long has expired since it was counted."""
 
 
 class KeyValue:
@@ -88,15 +90,29 @@ class KeyValue:
 
     async def names(self) -> list[str]:
         """Give every key that has a value."""
-
-        async def ask() -> list[str]:
-            return await self._kv.keys()
-
         with told():
-            try:
-                return await self.waits.again(ask)
-            except NoKeysError:
-                return []
+            return await self.waits.again(self._names)
+
+    async def _names(self) -> list[str]:
+        """Hear of every key that there was in the beginning: nats-py says too early at times that this was all."""
+        subjects = (await self._stream.stream_info(f"KV_{self._bucket.name}", subjects_filter=">")).state.subjects
+        missing = {subject.removeprefix(f"$KV.{self._bucket.name}.") for subject in subjects or ()}
+        if not missing:
+            return []
+        names = set[str]()
+        watcher = await self._kv.watchall(meta_only=True)
+        try:
+            with anyio.move_on_after(EXPIRED_S) as patience:
+                while missing:
+                    update: Any = await watcher.updates(timeout=None)  # type: ignore[no-untyped-call]  # nats-py
+                    patience.deadline = anyio.current_time() + EXPIRED_S
+                    if isinstance(update, NatsKeyValue.Entry):
+                        missing.discard(update.key)
+                        (names.discard if update.operation else names.add)(update.key)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _end(watcher)
+        return list(names)
 
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[Entry]]:

@@ -6,6 +6,7 @@ from itertools import groupby
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from bus import TransportError
 from bus.errors import ForbiddenError
@@ -95,6 +96,30 @@ async def test_the_names_are_those_of_the_keys_that_have_a_value(make_world: Mak
         await table.put("a", Ask(text="again"))
 
         assert (none, sorted(await table.names())) == ([], ["a", "b/c.d"])
+
+
+async def test_no_name_is_missing_while_values_change(make_world: MakeWorld) -> None:
+    async with make_world() as world, taking_part(world, "asker") as bus:
+        table = await bus.table(PLACES)
+        keys = [f"key-{number}" for number in range(10)]
+        for key in keys:
+            await table.put(key, Ask())
+        found = list[list[str]]()
+
+        async def change() -> None:
+            while True:
+                for key in keys:
+                    await table.put(key, Ask(text="again"))
+                    await checkpoint()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(change)
+            tasks.start_soon(change)
+            for _ in range(50):
+                found.append(sorted(await table.names()))
+            tasks.cancel_scope.cancel()
+
+        assert found == [keys] * 50
 
 
 @pytest.mark.parametrize("key", ["", "a b", ".a", "a.", "a*", "ä", ">"])
