@@ -16,6 +16,7 @@ from anyio import to_thread
 from actors.actor import Actor, handles, hears
 from actors.gateway.edge import edge
 from actors.gateway.here import Here
+from actors.gateway.http.connections import connections
 from actors.gateway.http.server import serving
 from actors.settings import Settings
 from protocol import subjects
@@ -73,7 +74,7 @@ class Gateway(Actor):
         settings = msgspec.structs.replace(self.settings, port=port)
         async with (
             edge(self.bus, settings, metadata.version("weft"), self.here) as (app, abandon),
-            serving(app, listener, settings.drain_ms, abandon),
+            serving(app, listener, settings.drain_ms, abandon, connections(settings)),
         ):
             log.info(LISTENING, host=host, port=port)
             try:

@@ -154,6 +154,23 @@ class Settings(Struct, frozen=True, kw_only=True):
     sockets_at_once: Annotated[
         int, Meta(ge=0, le=100_000, description="WebSockets of one key at once at most; 0: any number.")
     ] = 20
+    connections_at_once: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Connections that are open to one replica of the gateway at once at most; 0: any number.",
+        ),
+    ] = 2_000
+    connections_per_address: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Connections of those that one address has at once at most; 0: any number. Those of "
+            "trusted_proxies may have more.",
+        ),
+    ] = 200
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], Meta(description="The least level that is logged.")
     ] = "info"

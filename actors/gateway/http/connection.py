@@ -1,4 +1,4 @@
-"""One connection of HTTP/1.1: uvicorn's, with bounds on the head of a request and on the time that it takes to come."""
+"""One connection: uvicorn's, with bounds on how many there are, on the head of a request, and on its time to come."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, cast
 
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from actors.gateway.http.together import Together
-from actors.gateway.rest.answers import invalid, refusal
+from actors.gateway.http.connections import Connections
+from actors.gateway.rest.answers import RefusedError, invalid, refusal
 
 MAX_HEAD_BYTES = 65_536
 """The request line and all headers, names and values; others take between 8 and 64 KiB."""
@@ -47,10 +48,11 @@ _PATIENCE_S = {Awaited.HEAD: HEAD_S, Awaited.BODY: BODY_S}
 
 
 class Connection(HttpToolsProtocol):
-    """A connection that ends where a head gets too large, or a request does not come."""
+    """A connection that ends where there are too many, a head gets too large, or a request does not come."""
 
-    def __init__(self, *arguments: Any, **named: Any) -> None:
+    def __init__(self, others: Connections, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        self._others = others
         self._awaited = Awaited.HEAD
         self._requests = 0
         self._head_bytes = 0
@@ -64,12 +66,15 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin to wait for a request."""
-        super().connection_made(Together(cast("asyncio.Transport", transport), self.loop))
+        super().connection_made(cast("asyncio.Transport", transport))
+        if (refused := self._others.opened(self.transport, self.client)) is not None:
+            self._end(refused)
         self._be_patient()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._stop_waiting()
+        self._others.closed(self.transport)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -165,11 +170,26 @@ class Connection(HttpToolsProtocol):
         return cycle.response_started if self._awaited is Awaited.BODY else not cycle.response_complete
 
     def _refuse(self, error: HeadError) -> None:
-        answer = refusal(
-            invalid(str(error), error.status, {"Connection": "close", "X-Content-Type-Options": "nosniff"})
-        )
+        self._end(invalid(str(error), error.status))
+
+    def _end(self, error: RefusedError) -> None:
+        answer = refusal(error)
+        answer.headers.update({"Connection": "close", "X-Content-Type-Options": "nosniff"})
         self.transport.write(_written(answer))
         self.transport.close()
+
+
+class Socket(WebSocketsSansIOProtocol):
+    """A connection that was upgraded to a WebSocket, and counts until it is closed."""
+
+    def __init__(self, others: Connections, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._others = others
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Count no more."""
+        self._others.closed(self.transport)
+        super().connection_lost(exc)
 
 
 def _written(answer: Response) -> bytes:

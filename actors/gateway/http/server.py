@@ -6,12 +6,15 @@ import math
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import Any, cast
 
 import anyio
 import uvicorn
 from starlette.types import ASGIApp
 
-from actors.gateway.http.connection import Connection
+from actors.gateway.http.connection import Connection, Socket
+from actors.gateway.http.connections import Connections
 
 KEEP_ALIVE_S = 75
 """How long an idle connection is kept, in seconds: longer than clients keep theirs."""
@@ -25,16 +28,20 @@ _LAST_WORDS_S = 1
 
 @asynccontextmanager
 async def serving(
-    app: ASGIApp, listener: socket.socket, drain_ms: int, abandon: Callable[[], None]
+    app: ASGIApp,
+    listener: socket.socket,
+    drain_ms: int,
+    abandon: Callable[[], None],
+    connections: Connections | None = None,
 ) -> AsyncGenerator[None, None]:
-    """Serve `app` on a listening socket, which is closed in the end.
+    """Serve `app` on a listening socket, which is closed in the end; `connections` bounds those that are open.
 
     At the end of the block nothing new is accepted, and what is in hand gets `drain_ms` to finish; then `abandon` is
     called, which has to end it. When the block fails, what is in hand gets no time.
     """
     # asyncio sets this itself only for sockets that name their protocol, and 40 ms per answer hang on it
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    server = _Server(_configuration(app, drain_ms))
+    server = _Server(_configuration(app, drain_ms, connections or Connections()))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.live, listener)
         await server.accepting.wait()
@@ -76,12 +83,12 @@ class _Server(uvicorn.Server):
         self.accepting.set()
 
 
-def _configuration(app: ASGIApp, drain_ms: int) -> uvicorn.Config:
+def _configuration(app: ASGIApp, drain_ms: int, connections: Connections) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="none",
-        http=Connection,
-        ws="websockets-sansio",
+        http=cast("Any", partial(Connection, connections)),
+        ws=cast("Any", partial(Socket, connections)),
         ws_max_size=MAX_MESSAGE_BYTES,
         lifespan="off",
         log_config=None,

@@ -13,6 +13,7 @@ import anyio.abc
 import httpx2
 
 from actors.gateway.edge import edge
+from actors.gateway.http.connections import connections
 from actors.gateway.http.server import serving
 from tests.unit.actors.gateway_data import BEARER, FakeBus, settings
 
@@ -57,8 +58,9 @@ async def listening(bus: FakeBus, drain_ms: int = 100, **chosen: Any) -> AsyncGe
     """Run one within the block."""
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
+    told = settings(port=port, **chosen)
     async with (
-        edge(bus, settings(port=port, **chosen), "1.2.3") as (app, abandon),
-        serving(app, listener, drain_ms, abandon),
+        edge(bus, told, "1.2.3") as (app, abandon),
+        serving(app, listener, drain_ms, abandon, connections(told)),
     ):
         yield Listening(port)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+from typing import Any
+
 import anyio
 import anyio.abc
 import httpx2
@@ -168,3 +171,84 @@ async def test_two_requests_in_one_breath_are_answered_in_order() -> None:
         answer = await weft.say(first + get(weft, target="/nothing"))
 
     assert [int(part.split(b" ", 1)[0]) for part in answer.split(b"HTTP/1.1 ")[1:]] == [200, 401]
+
+
+# -- how many there are ------------------------------------------------------------------------------------------------
+
+MOST = 3
+UPGRADE = (
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+)
+
+
+async def opened(weft: Listening, stack: AsyncExitStack, count: int = MOST) -> list[anyio.abc.SocketStream]:
+    """Open connections, and make sure that they are served."""
+    streams = [await stack.enter_async_context(await anyio.connect_tcp("127.0.0.1", weft.port)) for _ in range(count)]
+    for stream in streams:
+        await stream.send(get(weft).replace(b"Connection: close\r\n", b""))
+        assert status_of(await stream.receive()) == 200
+    return streams
+
+
+@pytest.mark.parametrize(
+    ("bounds", "status", "code"),
+    [
+        ({"connections_at_once": MOST}, 503, Code.INTERNAL_BUSY),
+        ({"connections_per_address": MOST}, 429, Code.RATE_LIMIT_EXCEEDED),
+        ({"connections_at_once": MOST, "connections_per_address": 0, "trusted_proxies": ("127.0.0.0/8",)}, 503, None),
+    ],
+    ids=["in all", "of an address", "in all, of a proxy"],
+)
+async def test_a_connection_too_many_is_refused_until_another_is_closed(
+    bounds: dict[str, Any], status: int, code: Code | None
+) -> None:
+    with anyio.fail_after(20):
+        async with listening(FakeBus(), **bounds) as weft, AsyncExitStack() as stack:
+            streams = await opened(weft, stack)
+            refused = await weft.say()
+            still = await opened_still(weft, streams[0])
+            await streams[1].aclose()
+            while status_of(again := await weft.say(get(weft))) != 200:
+                pass
+
+    head, _, _ = refused.partition(b"\r\n\r\n")
+    assert (status_of(refused), status_of(still), status_of(again)) == (status, 200, 200)
+    assert error_of(refused).code is (code or Code.INTERNAL_BUSY)
+    assert b"\r\nconnection: close" in head.lower()
+    assert b"\r\nretry-after: " in head.lower()
+
+
+async def opened_still(weft: Listening, stream: anyio.abc.SocketStream) -> bytes:
+    """Ask once more over a connection that is open."""
+    await stream.send(get(weft).replace(b"Connection: close\r\n", b""))
+    return await stream.receive()
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"connections_per_address": MOST, "trusted_proxies": ("127.0.0.0/8",)},
+        {"connections_per_address": 0, "connections_at_once": 0},
+    ],
+    ids=["of a proxy", "no bounds"],
+)
+async def test_who_is_not_bound_opens_more(bounds: dict[str, Any]) -> None:
+    with anyio.fail_after(20):
+        async with listening(FakeBus(), **bounds) as weft, AsyncExitStack() as stack:
+            assert len(await opened(weft, stack, MOST + 2)) == MOST + 2
+
+
+async def test_connections_that_were_upgraded_count_until_they_are_closed() -> None:
+    with anyio.fail_after(20):
+        async with listening(FakeBus(), connections_at_once=MOST) as weft:
+            answers = [
+                await weft.say(get(weft, *UPGRADE).replace(b"Connection: close\r\n", b"")) for _ in range(2 * MOST)
+            ]
+            after = await weft.say(get(weft))
+
+    assert {status_of(answer) for answer in answers} == {status_of(answers[0])}
+    assert status_of(answers[0]) in {401, 403, 404}
+    assert status_of(after) == 200
