@@ -99,7 +99,7 @@ class _Exchange:
     marks: Marks
     watchers: TaskGroup
     work: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    watch: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    watch: anyio.CancelScope | None = None
     watch_begins: asyncio.TimerHandle | None = None
     started: bool = False
     finished: bool = False
@@ -118,6 +118,7 @@ class _Exchange:
         finally:
             if self.watch_begins is not None:
                 self.watch_begins.cancel()
+            if self.watch is not None:
                 self.watch.cancel()
 
     def abandon(self) -> None:
@@ -131,8 +132,7 @@ class _Exchange:
         if message["type"] == "http.disconnect":
             self._end()
         elif not message.get("more_body", False):
-            loop = asyncio.get_running_loop()
-            self.watch_begins = loop.call_later(WATCH_AFTER_S, self.watchers.start_soon, self._watch)
+            self.watch_begins = asyncio.get_running_loop().call_later(WATCH_AFTER_S, self._begin_watch)
         return message
 
     async def tell(self, message: Message) -> None:
@@ -158,9 +158,13 @@ class _Exchange:
             if not self.started:
                 await refusal(FaultError(fault(Code.INTERNAL_ERROR)))(self.scope, self.hear, self.tell)
 
-    async def _watch(self) -> None:
+    def _begin_watch(self) -> None:
+        self.watch = anyio.CancelScope()
+        self.watchers.start_soon(self._watch, self.watch)
+
+    async def _watch(self, watch: anyio.CancelScope) -> None:
         """Wait for the client to leave; a server says so of a finished answer, too."""
-        with self.watch:
+        with watch:
             while (await self.receive())["type"] != "http.disconnect":
                 pass
             self._end()

@@ -10,21 +10,15 @@ import msgspec
 import structlog
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp.types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    ImageContent,
-    ResourceLink,
-    TextContent,
-)
+from mcp.types import INVALID_PARAMS, CallToolRequestParams
 from msgspec import Struct
 
 from actors.gateway.access import usage
 from actors.gateway.access.caller import require
 from actors.gateway.asking import Desk
+from actors.gateway.mcp.offers.written import Wire
 from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tool import Answer, ToolEntry
+from actors.gateway.mcp.tool import Answer, Link, ToolEntry
 from actors.gateway.mcp.toolsets import chosen
 from bus import conversation, span
 from bus.context import current_conversation
@@ -40,7 +34,7 @@ MAX_QUOTED_CHARS = 64
 A = TypeVar("A", bound=Struct)
 
 
-async def call_tool(desk: Desk, params: CallToolRequestParams, context: ServerRequestContext[Any]) -> CallToolResult:
+async def call_tool(desk: Desk, params: CallToolRequestParams, context: ServerRequestContext[Any]) -> Wire:
     """Run a tool; what goes wrong is a result that the model can read."""
     entry = TOOLS.get(params.name)
     if entry is None or entry.toolset not in chosen():
@@ -72,17 +66,23 @@ def _arguments(entry: ToolEntry[A], given: Mapping[str, Any]) -> A:
         raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None
 
 
-def _result(answer: Answer, *, is_error: bool = False) -> CallToolResult:
-    images = (ImageContent(data=base64.b64encode(one.data).decode(), mime_type=one.media_type) for one in answer.images)
-    links = (
-        ResourceLink(type="resource_link", uri=one.uri, name=one.name, mime_type=one.media_type, size=one.size)
-        for one in answer.links
+def _result(answer: Answer, *, is_error: bool = False) -> Wire:
+    """Write an answer as the SDK would write its own model of one, which costs more than all the rest here."""
+    images = (
+        {"type": "image", "data": base64.b64encode(one.data).decode(), "mimeType": one.media_type}
+        for one in answer.images
     )
-    return CallToolResult(
-        content=[TextContent(type="text", text=answer.text), *images, *links],
-        structured_content=_data(answer),
-        is_error=is_error,
-    )
+    return {
+        "resultType": "complete",
+        "content": [{"type": "text", "text": answer.text}, *images, *map(_link, answer.links)],
+        "structuredContent": _data(answer),
+        "isError": is_error,
+    }
+
+
+def _link(link: Link) -> Wire:
+    told = {"type": "resource_link", "uri": link.uri, "name": link.name, "mimeType": link.media_type}
+    return told if link.size is None else {**told, "size": link.size}
 
 
 def _data(answer: Answer) -> dict[str, Any]:

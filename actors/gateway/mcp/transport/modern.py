@@ -94,7 +94,7 @@ class Modern:
         twice = find_duplicated_routing_header(request.headers.items())
         if twice is not None:
             return InboundLadderRejection(HEADER_MISMATCH, f"{twice} header appears more than once")
-        route = classify_inbound_request({"method": method, "params": params}, headers=dict(request.headers))
+        route = classify_inbound_request({"method": method, "params": params}, headers=dict(request.headers.items()))
         if isinstance(route, InboundLadderRejection) or method != "tools/call":
             return route
         return self._mismatch(request, params or {}) or route
