@@ -25,8 +25,8 @@ _ROOM = 100
 MAX_LINE_BYTES = 64 * 1024
 """A longer line of a log is only said to be too long."""
 
-_LAST_WORDS_S = 1.0
-"""How long an answer waits for what was said before it, and then for the client to take it."""
+_LAST_WORDS_S = 5.0
+"""How long an answer waits for what was said before it, and then for the client to take it; a busy loop may stall."""
 
 _TOKEN_BYTES = 12
 
