@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 from mcp.server import Server
 from mcp.server.connection import Connection
-from mcp.server.runner import serve_one
+from mcp.server.runner import ServerRunner
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 from mcp.types import INTERNAL_ERROR, ErrorData
@@ -35,7 +35,8 @@ async def answered(  # noqa: PLR0913, PLR0917 - what the SDK wants to know
     """Give the response; what nobody foresaw says nothing of the inside. `state` is the server's lifespan's."""
     number = dialogue.request_id
     try:
-        result = await serve_one(server, dialogue, method, params, connection=connection, lifespan_state=state)
+        # `serve_one` of the SDK would close what the connection opened, and one of a single request opens nothing.
+        result = await ServerRunner(server, connection, state).on_request(dialogue, method, params)
     except (MCPError, ValidationError) as failure:
         return error(number, handler_exception_to_error_data(failure) or _UNFORESEEN)
     except Exception:
