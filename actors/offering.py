@@ -12,7 +12,7 @@ import structlog
 from bus import Bus
 from bus.table import Table
 from protocol.faults import FaultError
-from protocol.offers import OFFER_AGAIN_MS, Offer
+from protocol.offers.offer import OFFER_AGAIN_MS, Offer
 from protocol.subjects import OFFERS
 
 log = structlog.stdlib.get_logger()

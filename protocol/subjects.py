@@ -14,7 +14,10 @@ from protocol.domains import AskDomain, DomainKnowledge, Foreseen, ForeseePage, 
 from protocol.edge import CallCancelled, ClientReply, ReplyTaken
 from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.manners import HostPace, RobotsFile
-from protocol.offers import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Offer, OfferAnswer, OfferNews, Said
+from protocol.offers.asked import AskOffer
+from protocol.offers.came import OfferAnswer
+from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, Offer
+from protocol.offers.told import OfferNews, Said
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
 from protocol.progress import Progress
 from protocol.sessions import ListSessions, NamedSession, SavedSession, SaveSession, SessionList, SessionStatus

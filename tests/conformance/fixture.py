@@ -13,34 +13,22 @@ import anyio
 from actors.offering import Standing, offering
 from bus import Bus
 from bus.nats.transport import connect
-from protocol.offers import (
-    AskOffer,
-    CallTool,
-    CancelTask,
-    Complete,
+from protocol.offers.asked import AskOffer, CallTool, CancelTask, Complete, GetPrompt, GetTask, ReadResource, UpdateTask
+from protocol.offers.came import (
     Completion,
     Contents,
     Embedded,
-    GetPrompt,
-    GetTask,
-    LogLevel,
-    LogLine,
     Message,
     Messages,
     OfferAnswer,
-    OfferNews,
     Outcome,
     Picture,
-    ReadResource,
     Refused,
     ResourceContents,
-    Said,
-    Step,
-    TaskChanged,
     Text,
     ToolResult,
-    UpdateTask,
 )
+from protocol.offers.told import LogLevel, LogLine, OfferNews, Said, Step, TaskChanged
 from protocol.progress import Watch
 from protocol.subjects import OFFER_NEWS, OFFER_SAID, OFFERED
 from tests.conformance import asking, tasking

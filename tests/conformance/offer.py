@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from protocol.offers import (
+from protocol.offers.offer import (
     Offer,
     OfferedPrompt,
     OfferedResource,

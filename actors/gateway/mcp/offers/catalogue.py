@@ -14,7 +14,7 @@ from mcp.types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from msgspec import Struct
 from pydantic import ValidationError
 
-from protocol.offers import Offer, OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool
+from protocol.offers.offer import Offer, OfferedPrompt, OfferedResource, OfferedTemplate, OfferedTool
 
 MAX_KINDS = 500
 """Of each kind, so many are served; what comes later by the name of its actor is left out."""

@@ -17,7 +17,8 @@ from bus.table import Table
 from bus.transport import Entry
 from protocol.codec import Decoder, MalformedError
 from protocol.faults import Code, FaultError, fault
-from protocol.offers import OFFER_TTL_MS, Offer, OfferNews, ResourceUpdated, Said, TaskChanged
+from protocol.offers.offer import OFFER_TTL_MS, Offer
+from protocol.offers.told import OfferNews, ResourceUpdated, Said, TaskChanged
 from protocol.subjects import OFFERS, Bucket
 
 log = structlog.stdlib.get_logger()

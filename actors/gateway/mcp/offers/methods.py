@@ -29,21 +29,11 @@ from actors.gateway.mcp.tool import Toolset
 from actors.gateway.mcp.toolsets import chosen
 from bus import conversation, span
 from bus.context import current_conversation
-from protocol import offers
 from protocol.faults import FaultError
-from protocol.offers import (
-    CallTool,
-    Complete,
-    Contents,
-    GetPrompt,
-    InputRequired,
-    Messages,
-    OfferedTask,
-    Outcome,
-    ReadResource,
-    TaskUse,
-    ToolResult,
-)
+from protocol.offers import came as outcomes
+from protocol.offers.asked import CallTool, Complete, GetPrompt, ReadResource
+from protocol.offers.came import Contents, InputRequired, Messages, OfferedTask, Outcome, ToolResult
+from protocol.offers.offer import TaskUse
 
 
 def visible(shop: Shop) -> Catalogue:
@@ -118,7 +108,7 @@ async def complete(shop: Shop, context: Context, params: CompleteRequestParams) 
         others=others,
     )
     came = await _asked(shop, context, found.actor, do)
-    if not isinstance(came, offers.Completion):
+    if not isinstance(came, outcomes.Completion):
         raise unexpected(came)
     return CompleteResult(completion=Completion.model_validate(written.wire(came)))
 

@@ -16,7 +16,7 @@ from mcp.types import EmptyResult, LoggingMessageNotification, LoggingMessageNot
 
 from actors.gateway.mcp.offers.clients import Context
 from actors.gateway.mcp.offers.known import Offers
-from protocol.offers import LogLine, Said, Step
+from protocol.offers.told import LogLine, Said, Step
 from protocol.progress import Watch
 
 _ROOM = 100

@@ -17,32 +17,24 @@ from actors.gateway.mcp.table import TOOLS
 from bus.transport import Entry
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
-from protocol.offers import (
-    OFFER_TTL_MS,
+from protocol.offers.asked import AskOffer, CallTool, Complete, GetPrompt, ReadResource
+from protocol.offers.came import (
     Acknowledged,
-    AskOffer,
     Audio,
-    CallTool,
-    Complete,
     Completion,
     Contents,
     Embedded,
-    GetPrompt,
     Link,
     Message,
     Messages,
-    Offer,
-    OfferedPrompt,
-    OfferedResource,
-    OfferedTemplate,
     Outcome,
     Picture,
-    ReadResource,
     Refused,
     ResourceContents,
     Text,
     ToolResult,
 )
+from protocol.offers.offer import OFFER_TTL_MS, Offer, OfferedPrompt, OfferedResource, OfferedTemplate
 from tests.unit.actors.gateway.mcp.market import (
     MODERN,
     SCOPES,

@@ -19,21 +19,10 @@ from mcp.types import (
 )
 
 from actors.gateway.mcp.offers import sayings
-from protocol.offers import (
-    AskOffer,
-    InputRequest,
-    InputRequired,
-    LogLevel,
-    LogLine,
-    Message,
-    Messages,
-    Offer,
-    OfferedPrompt,
-    Outcome,
-    Step,
-    Text,
-    ToolResult,
-)
+from protocol.offers.asked import AskOffer
+from protocol.offers.came import InputRequest, InputRequired, Message, Messages, Outcome, Text, ToolResult
+from protocol.offers.offer import Offer, OfferedPrompt
+from protocol.offers.told import LogLevel, LogLine, Step
 from tests.unit.actors.gateway.mcp.market import MODERN, TEST_S, Loom, connected, http, market, post, tool
 from tests.unit.actors.gateway.mcp.replicas import CALLER
 

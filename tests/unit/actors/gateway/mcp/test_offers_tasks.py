@@ -18,25 +18,10 @@ from mcp.types import (
 )
 
 from actors.gateway.mcp.transport.http import PATH
-from protocol.offers import (
-    Acknowledged,
-    AskOffer,
-    CallTool,
-    CancelTask,
-    GetTask,
-    InputRequest,
-    Offer,
-    OfferedTask,
-    Outcome,
-    Refused,
-    ResourceUpdated,
-    TaskChanged,
-    TaskStatus,
-    TaskUse,
-    Text,
-    ToolResult,
-    UpdateTask,
-)
+from protocol.offers.asked import AskOffer, CallTool, CancelTask, GetTask, UpdateTask
+from protocol.offers.came import Acknowledged, InputRequest, OfferedTask, Outcome, Refused, TaskStatus, Text, ToolResult
+from protocol.offers.offer import Offer, TaskUse
+from protocol.offers.told import ResourceUpdated, TaskChanged
 from tests.unit.actors.gateway.mcp.market import ACTOR, LEGACY, MODERN, TASKS, TEST_S, Market, http, market, post, tool
 from tests.unit.actors.gateway.mcp.replicas import CALLER
 
