@@ -22,7 +22,7 @@ def mcp(*, config: ConfigFile = None, data_dir: DataDir = None, log_level: LogLe
 
 
 async def _serve(loaded: Loaded) -> None:
-    from actors.gateway.here import Here  # noqa: PLC0415 - imports the MCP SDK
+    from actors.gateway.mcp.here import Here  # noqa: PLC0415 - imports the MCP SDK
     from actors.gateway.mcp.transport.stdio import serve_stdio  # noqa: PLC0415 - imports the MCP SDK
 
     gc.freeze()

@@ -11,18 +11,17 @@ import anyio
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from actors.gateway.access import metadata
 from actors.gateway.access.entrance import entrance
 from actors.gateway.access.gate import Gate
 from actors.gateway.access.marks import Marks
 from actors.gateway.access.sockets import Socket, SocketGate
 from actors.gateway.asking import Asking, Desk
-from actors.gateway.here import Here
 from actors.gateway.http.exchange import Exchanges
+from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
 from actors.gateway.mcp.transport import http
-from actors.gateway.rest import endpoints
+from actors.gateway.rest import endpoints, metadata
 from actors.gateway.rest.envelope import Enveloped
 from actors.gateway.rest.routing import router
 from actors.settings import Settings

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from actors.gateway.rest.answers import RefusedError
+from actors.gateway.http.answers import RefusedError
 from protocol.access import Scope as Scope  # noqa: PLC0414 - it is the gate's word, and stands with what it is kept in
 from protocol.faults import Code, fault
 

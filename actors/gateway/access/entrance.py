@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Protocol, TypeVar
 
-from actors.gateway.access import metadata
+from actors.gateway.access import resource
 from actors.gateway.access.credentials import Credentials, Tokens
 from actors.gateway.access.gate import Doors
 from actors.gateway.access.limits import Hands, Kind, Rates
@@ -49,7 +49,7 @@ async def entrance(
             Kind.SOCKET: settings.sockets_at_once,
         }
         yield Doors(
-            rules=rules(settings, [*open_paths, *metadata.paths(settings)]),
+            rules=rules(settings, [*open_paths, *resource.paths(settings)]),
             credentials=Credentials(settings.api_key, ring, failures, tokens),
             rates=Rates(Rate.per_minute(settings.rate_per_minute, settings.rate_burst)),
             anonymous=Rates(Rate.per_minute(settings.rate_anonymous_per_minute, ANONYMOUS_BURST)),

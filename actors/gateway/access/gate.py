@@ -16,7 +16,7 @@ from actors.gateway.access.limits import Hands, Kind, Rates, Room, address_of
 from actors.gateway.access.marks import preflight
 from actors.gateway.access.rules import Asked, Rules, asked
 from actors.gateway.access.usage import Ledger, Visit
-from actors.gateway.rest.answers import RefusedError, refusal
+from actors.gateway.http.answers import RefusedError, refusal
 
 _EVENTS = b"text/event-stream"
 _FAILED = HTTPStatus.BAD_REQUEST

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct, structs
 from actors.gateway.access import keys
 from actors.gateway.access.caller import Scope, caller, require
 from actors.gateway.access.ring import KeyRing, is_good
-from actors.gateway.rest.answers import invalid
+from actors.gateway.http.answers import invalid
 from bus.table import Table
 from protocol.access import KeyInfo, KeyRecord, KeysAnswer, NewKey
 from protocol.subjects import KEYS, Bucket

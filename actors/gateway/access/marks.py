@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from actors.gateway.access.rules import Rules
-from actors.gateway.rest.contract import CONVERSATION
+from actors.gateway.http.answers import CONVERSATION
 
 PREFLIGHT_S = 600
 """How long a browser may remember what a preflight allowed, in seconds."""

@@ -6,7 +6,7 @@ import math
 
 from actors.gateway.access.caller import CHALLENGE
 from actors.gateway.access.limits import Room
-from actors.gateway.rest.answers import RefusedError
+from actors.gateway.http.answers import RefusedError
 from protocol.faults import Action, Code, fault
 
 _SOON_MS = 1_000.0

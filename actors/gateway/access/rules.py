@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
-from actors.gateway.rest.answers import RefusedError
+from actors.gateway.http.answers import RefusedError
 from actors.settings import Settings
 from protocol.faults import Code, fault
 

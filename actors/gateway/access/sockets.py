@@ -17,7 +17,7 @@ from actors.gateway.access.caller import Scope as Good
 from actors.gateway.access.gate import Doors
 from actors.gateway.access.limits import Kind
 from actors.gateway.access.rules import asked
-from actors.gateway.rest.answers import RefusedError, invalid, refusal
+from actors.gateway.http.answers import RefusedError, invalid, refusal
 
 log = structlog.stdlib.get_logger()
 

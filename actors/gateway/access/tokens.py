@@ -17,7 +17,7 @@ import httpx2
 import jwt
 from anyio import to_thread
 
-from actors.gateway.access import metadata, refusals
+from actors.gateway.access import refusals, resource
 from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.access.jwks import FETCH_S, IssuerKeys, UnavailableError
 from actors.settings import Settings
@@ -135,9 +135,9 @@ async def judging(settings: Settings) -> AsyncGenerator[Judge, None]:
         keys = IssuerKeys(settings.oauth_issuer, settings.oauth_jwks_url, client, address_rule(settings.allow_private))
         yield Judge(
             issuer=settings.oauth_issuer,
-            audiences=metadata.audiences(settings),
+            audiences=resource.audiences(settings),
             keys=keys,
-            base_challenge=metadata.challenge(settings),
+            base_challenge=resource.challenge(settings),
         )
 
 

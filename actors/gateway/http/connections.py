@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from actors.gateway.access.limits import address_of
 from actors.gateway.access.refusals import too_many
-from actors.gateway.rest.answers import RefusedError
+from actors.gateway.http.answers import RefusedError
 from actors.settings import Settings
 from protocol.faults import Code, fault
 

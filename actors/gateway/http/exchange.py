@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from actors.gateway.access.marks import Marks
-from actors.gateway.rest.answers import refusal
+from actors.gateway.http.answers import refusal
 from bus import conversation, span
 from bus.stats import Meter
 from bus.tracing import Span

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from urllib.parse import parse_qsl
 
+from actors.gateway.http.answers import RefusedError
 from actors.gateway.mcp.tool import Toolset
-from actors.gateway.rest.answers import RefusedError
 from actors.settings import Settings
 from protocol.faults import Action, Code, Fault, fault
 

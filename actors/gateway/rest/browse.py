@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from actors.gateway.asking import Desk, browse, may_use
 from actors.gateway.batch import BatchItem, BatchRequest, BatchResult, ItemStatus, browse_all, summary
-from actors.gateway.rest.answers import answer
+from actors.gateway.http.answers import answer
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.events import EventStream
 from actors.gateway.translate import http_status, to_error

@@ -19,8 +19,8 @@ from actors.gateway.batch import (
     BatchRequest,
     BatchResult,
 )
+from actors.gateway.http.answers import answer
 from actors.gateway.rest import browse, domains
-from actors.gateway.rest.answers import answer
 from actors.gateway.rest.browse import BrowseRequest
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.domains import DomainRequest

@@ -12,7 +12,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.rest.answers import JSON
+from actors.gateway.http.answers import JSON
 
 D = TypeVar("D")
 
@@ -21,12 +21,6 @@ GATE_ERRORS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.MISDIRECTED_REQUEST, H
 
 BODY_ERRORS = frozenset({HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNSUPPORTED_MEDIA_TYPE})
 """What a body can be refused with before its request is understood."""
-
-CONVERSATION = "X-Conversation-Id"
-"""The header of every answer that names the conversation of its packets, as traces and logs do."""
-
-EVENTS = "text/event-stream"
-"""The media type of server-sent events."""
 
 
 class Tag(StrEnum):

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope, caller
 from actors.gateway.asking import Desk
-from actors.gateway.rest.answers import answer
+from actors.gateway.http.answers import answer
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.sites import site_of
 from protocol.domains import AskDomain, DomainKnowledge

@@ -8,8 +8,8 @@ from typing import Any
 from starlette.responses import Response
 
 from actors.gateway.asking import Desk
+from actors.gateway.http.answers import answer
 from actors.gateway.rest import browse, compatible, docs, domains, health, keys, packets, sessions
-from actors.gateway.rest.answers import answer
 from actors.gateway.rest.contract import Endpoint
 from actors.gateway.rest.openapi import openapi
 

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from actors.gateway.rest.answers import JSON
+from actors.gateway.http.answers import JSON
 from actors.gateway.rest.contract import in_envelope
 from protocol.browse import SCHEMA_VERSION, StructuredError
 from protocol.faults import Action, Category, Code, FaultContext

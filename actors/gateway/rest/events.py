@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from actors.gateway.asking import Desk
-from actors.gateway.rest.contract import EVENTS
+from actors.gateway.http.answers import EVENTS
 from actors.gateway.translate import to_error
 from actors.gateway.watching import watching
 from bus.context import conversation_id

@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.asking import Desk
+from actors.gateway.http.answers import answer
 from actors.gateway.rest import metrics
-from actors.gateway.rest.answers import answer
 from actors.gateway.rest.contract import Endpoint
 from bus.stats import Replica
 from protocol.browse import SCHEMA_VERSION

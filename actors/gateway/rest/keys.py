@@ -10,7 +10,7 @@ from actors.gateway.access import issuing
 from actors.gateway.access.caller import Scope
 from actors.gateway.access.issuing import AddKey, NamedKey
 from actors.gateway.asking import Desk
-from actors.gateway.rest.answers import answer
+from actors.gateway.http.answers import answer
 from actors.gateway.rest.contract import Endpoint
 from protocol.access import KeyInfo, KeysAnswer, NewKey
 

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.rest.answers import JSON
-from actors.gateway.rest.contract import CONVERSATION, EVENTS, TAGS, Endpoint
+from actors.gateway.http.answers import CONVERSATION, EVENTS, JSON
+from actors.gateway.rest.contract import TAGS, Endpoint
 from actors.gateway.rest.envelope import Failure
 from protocol.browse import SCHEMA_VERSION, StructuredError
 from protocol.schemas import tidied

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from actors.gateway.access.caller import Scope, caller, require
 from actors.gateway.access.usage import page_read
 from actors.gateway.asking import Desk, may_use
-from actors.gateway.rest.answers import RefusedError, answer, headers_of
+from actors.gateway.http.answers import RefusedError, answer, headers_of
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.domains import HOST
 from actors.gateway.translate import http_status

@@ -12,14 +12,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from actors.gateway.access.caller import require
 from actors.gateway.asking import Desk
-from actors.gateway.rest.accepting import wants_events
-from actors.gateway.rest.answers import invalid, refusal
-from actors.gateway.rest.bodies import MAX_BODY_BYTES, check_keys, decoded, named, query, read_json
+from actors.gateway.http.accepting import wants_events
+from actors.gateway.http.answers import invalid, not_allowed, refusal
+from actors.gateway.http.bodies import MAX_BODY_BYTES, check_keys, decoded, named, query, read_json
 from actors.gateway.rest.contract import Endpoint
 from protocol.codec import Decoder, malformed
 from protocol.faults import Code, FaultError
-
-__all__ = ["MAX_BODY_BYTES", "Resource", "not_allowed", "router"]
 
 
 def router(desk: Desk, endpoints: Iterable[Endpoint[Desk]], further: Mapping[str, ASGIApp]) -> ASGIApp:
@@ -82,12 +80,6 @@ class Resource:
         asked = decoded(self._decoders[endpoint.body], body)
         await check_keys(body)
         return asked
-
-
-def not_allowed(*methods: str) -> FaultError:
-    """Make the error for a method that a path does not have."""
-    allowed = ", ".join([*methods, *(["HEAD"] if "GET" in methods else [])])
-    return invalid(f"This path takes {allowed} only", 405, {"Allow": allowed})
 
 
 def _params(kind: type[Struct], given: dict[str, str]) -> Struct:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.asking import Desk
-from actors.gateway.rest.answers import RefusedError, answer
+from actors.gateway.http.answers import RefusedError, answer
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.domains import SITE, DomainRequest
 from actors.gateway.sessions import (

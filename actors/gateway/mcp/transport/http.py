@@ -16,7 +16,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from actors.gateway.asking import Desk
-from actors.gateway.here import Here
+from actors.gateway.http.answers import JSON, answer, invalid, not_allowed, refusal
+from actors.gateway.http.bodies import read_json
+from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.tool import Toolset
 from actors.gateway.mcp.toolsets import asked_for, choosing
 from actors.gateway.mcp.transport.legacy import Legacy
@@ -24,9 +26,6 @@ from actors.gateway.mcp.transport.messages import BadMessageError, error
 from actors.gateway.mcp.transport.modern import Modern
 from actors.gateway.mcp.transport.progress import reporting
 from actors.gateway.mcp.transport.stream import Stream, Streams
-from actors.gateway.rest.answers import JSON, answer, invalid, refusal
-from actors.gateway.rest.bodies import read_json
-from actors.gateway.rest.routing import not_allowed
 from protocol.faults import FaultError
 
 PATH = "/mcp"

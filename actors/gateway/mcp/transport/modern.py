@@ -24,12 +24,12 @@ from mcp.types import CONNECTION_CLOSED, HEADER_MISMATCH, ErrorData, RequestId
 from starlette.requests import Request
 from starlette.responses import Response
 
+from actors.gateway.http.answers import invalid
 from actors.gateway.mcp.transport.answering import answered
 from actors.gateway.mcp.transport.dialogue import Dialogue
 from actors.gateway.mcp.transport.messages import BadMessageError, Json, Message, error, read_message
 from actors.gateway.mcp.transport.stream import EVENTS, Stream, Streams
 from actors.gateway.mcp.transport.underway import Underway
-from actors.gateway.rest.answers import invalid
 
 log = structlog.stdlib.get_logger()
 

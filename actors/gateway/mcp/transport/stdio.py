@@ -8,7 +8,7 @@ from mcp.server.stdio import stdio_server
 
 from actors.gateway.access.caller import STDIO, called_by
 from actors.gateway.asking import Asking, Desk
-from actors.gateway.here import Here
+from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import choosing, toolsets_of
 from actors.gateway.mcp.transport.label import labelled, new_label

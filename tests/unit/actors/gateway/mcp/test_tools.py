@@ -247,7 +247,7 @@ async def test_a_client_that_closes_the_response_ends_the_call(version: str) -> 
 PROGRAM = """
 import sys, anyio
 from actors.gateway.mcp.transport.stdio import serve_stdio
-from actors.gateway.here import Here
+from actors.gateway.mcp.here import Here
 from tests.unit.actors.gateway_data import FakeBus, browsed, settings
 
 class Noisy(FakeBus):

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.gateway.http.answers import RefusedError
 from actors.gateway.mcp.tool import Toolset
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, asked_for, choosing, chosen, toolsets_of
 from actors.gateway.mcp.transport.label import NO_LABEL, Label, client_label, labelled, new_label, read_label
-from actors.gateway.rest.answers import RefusedError
 from actors.settings import Settings
 from protocol.faults import Code
 from tests.unit.actors.gateway_data import settings

@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.rest.contract import EVENTS, TAGS
+from actors.gateway.http.answers import EVENTS
+from actors.gateway.rest.contract import TAGS
 from actors.gateway.rest.docs import page
 from actors.gateway.rest.endpoints import ENDPOINTS, document
 from actors.gateway.rest.openapi import RULES

@@ -13,7 +13,7 @@ import pytest
 from msgspec import Struct
 
 from actors.gateway.asking import Desk
-from actors.gateway.rest.contract import EVENTS
+from actors.gateway.http.answers import EVENTS
 from actors.gateway.rest.events import EventStream
 from actors.gateway.watching import report
 from protocol.faults import Code, FaultError, fault

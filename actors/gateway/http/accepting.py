@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from actors.gateway.rest.answers import JSON
-from actors.gateway.rest.contract import EVENTS
+from actors.gateway.http.answers import EVENTS, JSON
 
 _WEIGHT = re.compile(r"\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*", re.IGNORECASE)
 

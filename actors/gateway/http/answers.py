@@ -12,6 +12,10 @@ from actors.gateway.translate import http_status, retry_after_s, to_error
 from protocol.faults import Code, Fault, FaultError, fault
 
 JSON = "application/json"
+EVENTS = "text/event-stream"
+
+CONVERSATION = "X-Conversation-Id"
+"""The header of every answer that names the conversation of its packets, as traces and logs do."""
 
 
 class RefusedError(FaultError):
@@ -46,3 +50,9 @@ def headers_of(error: FaultError, status: int) -> dict[str, str]:
 def invalid(message: str, status: int, headers: Mapping[str, str] | None = None) -> RefusedError:
     """Make the error for a request that breaks the contract in a way which HTTP has a status for."""
     return RefusedError(fault(Code.VALIDATION_INVALID_REQUEST, message), status, headers)
+
+
+def not_allowed(*methods: str) -> FaultError:
+    """Make the error for a method that a path does not have."""
+    allowed = ", ".join([*methods, *(["HEAD"] if "GET" in methods else [])])
+    return invalid(f"This path takes {allowed} only", 405, {"Allow": allowed})

@@ -11,7 +11,7 @@ import msgspec
 from anyio import to_thread
 from starlette.requests import ClientDisconnect, Request
 
-from actors.gateway.rest.answers import JSON, RefusedError, invalid
+from actors.gateway.http.answers import JSON, RefusedError, invalid
 from protocol.codec import MAX_QUOTED_CHARS, Decoder, MalformedError
 from protocol.faults import Code, fault
 

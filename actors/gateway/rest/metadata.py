@@ -1,4 +1,4 @@
-"""What a client is told that may get tokens from an authorization server: the metadata of RFC 9728."""
+"""The endpoints of the metadata that tells a client where tokens are to be had (RFC 9728)."""
 
 from __future__ import annotations
 
@@ -8,31 +8,13 @@ from typing import Any
 from msgspec import Struct
 from starlette.responses import Response
 
-from actors.gateway.access.caller import CHALLENGE, Scope
-from actors.gateway.rest.answers import answer
+from actors.gateway.access.caller import Scope
+from actors.gateway.access.resource import RESOURCES, base, paths
+from actors.gateway.http.answers import answer
 from actors.gateway.rest.contract import Endpoint
 from actors.settings import Settings
 
-PATH = "/.well-known/oauth-protected-resource"
-RESOURCES = ("", "/mcp")
-"""What of the gateway clients take for a resource of its own: all of it, or its MCP."""
-
 MAX_AGE_S = 3_600
-
-
-def paths(settings: Settings) -> tuple[str, ...]:
-    """Name the paths of the metadata, which need no key."""
-    return tuple(PATH + resource for resource in RESOURCES) if settings.oauth_issuer else ()
-
-
-def audiences(settings: Settings) -> tuple[str, ...]:
-    """Name whom an access token may be for: the addresses of our resources (RFC 8707), unless the operator says."""
-    return settings.oauth_audience or tuple(_base(settings) + resource for resource in ("", "/", "/mcp"))
-
-
-def challenge(settings: Settings) -> str:
-    """Say how a client is asked for a token (RFC 9728 §5.1)."""
-    return f'{CHALLENGE}, resource_metadata="{_base(settings)}{PATH}/mcp"'
 
 
 def endpoints(settings: Settings) -> tuple[Endpoint[Any], ...]:
@@ -61,7 +43,7 @@ class ProtectedResource(Struct, frozen=True, kw_only=True):
 
 
 def _document(settings: Settings, resource: str) -> ProtectedResource:
-    return ProtectedResource(resource=_base(settings) + resource, authorization_servers=(settings.oauth_issuer,))
+    return ProtectedResource(resource=base(settings) + resource, authorization_servers=(settings.oauth_issuer,))
 
 
 def _telling(document: ProtectedResource) -> Callable[[Any, Any], Awaitable[Response]]:
@@ -69,8 +51,3 @@ def _telling(document: ProtectedResource) -> Callable[[Any, Any], Awaitable[Resp
         return answer(document, headers={"Cache-Control": f"max-age={MAX_AGE_S}"})
 
     return tell
-
-
-def _base(settings: Settings) -> str:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return settings.public_url or f"http://{host}:{settings.port}"
