@@ -15,9 +15,9 @@ from anyio import to_thread
 
 from actors.actor import Actor, handles, hears
 from actors.gateway.edge import edge
-from actors.gateway.http.connections import connections
-from actors.gateway.http.server import serving
 from actors.gateway.mcp.here import Here
+from actors.gateway.serving.connections import connections
+from actors.gateway.serving.server import serving
 from actors.settings import Settings
 from protocol import subjects
 from protocol.edge import CallCancelled, ClientReply, ReplyTaken

@@ -16,7 +16,6 @@ from actors.gateway.access.gate import Gate
 from actors.gateway.access.marks import Marks
 from actors.gateway.access.sockets import Socket, SocketGate
 from actors.gateway.asking import Asking, Desk
-from actors.gateway.http.exchange import Exchanges
 from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
@@ -24,6 +23,7 @@ from actors.gateway.mcp.transport import http
 from actors.gateway.rest import endpoints, metadata
 from actors.gateway.rest.envelope import Enveloped
 from actors.gateway.rest.routing import router
+from actors.gateway.serving.exchange import Exchanges
 from actors.settings import Settings
 from bus.ids import new_id
 

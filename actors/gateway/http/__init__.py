@@ -1,1 +1,1 @@
-"""HTTP: the server, its connections, and what every request has around it."""
+"""The words of HTTP that all surfaces share: answers, bodies, what a client accepts."""

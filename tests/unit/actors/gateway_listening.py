@@ -13,8 +13,8 @@ import anyio.abc
 import httpx2
 
 from actors.gateway.edge import edge
-from actors.gateway.http.connections import connections
-from actors.gateway.http.server import serving
+from actors.gateway.serving.connections import connections
+from actors.gateway.serving.server import serving
 from tests.unit.actors.gateway_data import BEARER, FakeBus, settings
 
 

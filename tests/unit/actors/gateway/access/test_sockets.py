@@ -153,7 +153,7 @@ async def test_a_socket_that_fails_says_nothing_of_the_inside() -> None:
 
 
 async def test_a_message_beyond_the_limit_closes_the_socket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.gateway.http.server.MAX_MESSAGE_BYTES", 100)
+    monkeypatch.setattr("actors.gateway.serving.server.MAX_MESSAGE_BYTES", 100)
     async with listening(FakeBus()) as weft, opened(weft, "/echo") as socket:
         with anyio.fail_after(10), pytest.raises(ConnectionClosed) as caught:
             await said(socket, "x" * 101)

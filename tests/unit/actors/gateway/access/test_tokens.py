@@ -35,7 +35,7 @@ from starlette.routing import Route
 from actors.gateway.access import jwks, tokens
 from actors.gateway.access.caller import Scope
 from actors.gateway.access.jwks import discovery
-from actors.gateway.http.server import serving
+from actors.gateway.serving.server import serving
 from protocol.browse import StructuredError
 from protocol.faults import Code
 from tests.unit.actors.gateway_data import BEARER, FakeBus, browsed

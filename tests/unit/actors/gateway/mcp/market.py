@@ -20,13 +20,13 @@ from actors.gateway.access.caller import Scope as KeyScope
 from actors.gateway.access.marks import Marks
 from actors.gateway.access.rules import rules
 from actors.gateway.asking import Desk
-from actors.gateway.http.exchange import Exchanges
-from actors.gateway.http.server import serving
 from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.offers.known import News, Offers
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET
 from actors.gateway.mcp.transport.http import PATH, Endpoint
+from actors.gateway.serving.exchange import Exchanges
+from actors.gateway.serving.server import serving
 from actors.offering import Standing, offering
 from bus import Bus
 from bus.memory import Broker

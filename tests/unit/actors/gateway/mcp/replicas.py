@@ -42,12 +42,12 @@ from actors.gateway.access.caller import Caller, called_by, caller
 from actors.gateway.access.marks import Marks
 from actors.gateway.access.rules import rules
 from actors.gateway.asking import Asking, Desk
-from actors.gateway.http.exchange import Exchanges
-from actors.gateway.http.server import serving
 from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, chosen
 from actors.gateway.mcp.transport.http import PATH, Endpoint
 from actors.gateway.mcp.transport.label import client_label
+from actors.gateway.serving.exchange import Exchanges
+from actors.gateway.serving.server import serving
 from actors.gateway.watching import watch
 from bus import Bus
 from bus.memory import Broker

@@ -17,8 +17,8 @@ import pytest
 from actors.gateway.actor import Gateway
 from actors.gateway.edge import edge
 from actors.gateway.http.bodies import MAX_BODY_BYTES
-from actors.gateway.http.server import serving
 from actors.gateway.rest.endpoints import ENDPOINTS
+from actors.gateway.serving.server import serving
 from actors.gateway.translate import to_result
 from actors.settings import Settings
 from bus import TransportError

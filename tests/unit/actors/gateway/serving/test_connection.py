@@ -11,8 +11,8 @@ import httpx2
 import msgspec
 import pytest
 
-from actors.gateway.http import connection
-from actors.gateway.http.connection import MAX_HEAD_BYTES, MAX_HEADERS, MAX_TARGET_BYTES, Awaited
+from actors.gateway.serving import connection
+from actors.gateway.serving.connection import MAX_HEAD_BYTES, MAX_HEADERS, MAX_TARGET_BYTES, Awaited
 from protocol.browse import StructuredError
 from protocol.faults import Code
 from tests.unit.actors.gateway_data import KEY, FakeBus, browsed

@@ -12,7 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from actors.gateway.http.answers import RefusedError, invalid, refusal
-from actors.gateway.http.connections import Connections
+from actors.gateway.serving.connections import Connections
 
 MAX_HEAD_BYTES = 65_536
 """The request line and all headers, names and values; others take between 8 and 64 KiB."""

@@ -13,8 +13,8 @@ import anyio
 import uvicorn
 from starlette.types import ASGIApp
 
-from actors.gateway.http.connection import Connection, Socket
-from actors.gateway.http.connections import Connections
+from actors.gateway.serving.connection import Connection, Socket
+from actors.gateway.serving.connections import Connections
 
 KEEP_ALIVE_S = 75
 """How long an idle connection is kept, in seconds: longer than clients keep theirs."""
