@@ -166,7 +166,7 @@ BAD_CLAIMS: dict[str, dict[str, object]] = {
     "without an end": {"exp": None},
     "with an end in words": {"exp": "tomorrow"},
     "without end": {"exp": float("inf")},
-    "not yet good": {"nbf": NOW + 600},
+    "not yet good": {"nbf": NOW + 86_400},
     "of another issuer": {"iss": "https://other.example"},
     "of no issuer": {"iss": None},
     "of nobody": {"sub": None},
