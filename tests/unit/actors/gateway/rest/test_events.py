@@ -113,10 +113,13 @@ class Done(Struct, frozen=True):
     done: bool = True
 
 
+KEEP_ALIVE = b": keep-alive\n\n"
+
+
 @asynccontextmanager
-async def sent(work: Any, keep_alive_s: float) -> AsyncGenerator[list[bytes]]:
+async def sent(work: Any, keep_alive_s: float, written: list[bytes] | None = None) -> AsyncGenerator[list[bytes]]:
     """Let a stream run to its end, and give what it sent."""
-    written: list[bytes] = []
+    written = [] if written is None else written
 
     async def send(message: Any) -> None:
         written.append(message.get("body", b""))
@@ -131,12 +134,15 @@ async def sent(work: Any, keep_alive_s: float) -> AsyncGenerator[list[bytes]]:
 
 
 async def test_a_silent_stream_is_kept_alive() -> None:
+    written = list[bytes]()
+
     async def work() -> Done:
-        await anyio.sleep(0.05)
+        while written.count(KEEP_ALIVE) < 2:
+            await anyio.sleep(0.005)
         return Done()
 
-    async with sent(work, keep_alive_s=0.005) as written:
-        assert written.count(b": keep-alive\n\n") > 1
+    async with sent(work, 0.005, written):
+        assert written.count(KEEP_ALIVE) >= 2
 
 
 async def test_progress_comes_in_order_before_the_result() -> None:
