@@ -12,11 +12,11 @@ dropped, and so is whatever comes after the block. What is raised in the block l
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -89,17 +89,27 @@ _ear: ContextVar[_Ear | None] = ContextVar("weft_ear", default=None)
 @asynccontextmanager
 async def watching(desk: Watched, heard: Heard) -> AsyncGenerator[Watch]:
     """Have `heard` called with the progress of what is done in the block."""
-    failure: Exception | None = None
     send, receive = anyio.create_memory_object_stream[Progress](_ROOM)
+    async with beside(lambda: _pass_on(receive, heard), _LAST_WORDS_S):
+        with send, desk.watchers.listening(send) as watch:
+            yield watch
+
+
+@asynccontextmanager
+async def beside(listen: Callable[[], Coroutine[Any, Any, None]], last_words_s: float) -> AsyncGenerator[None]:
+    """Have somebody listen beside the work in the block, and for so many seconds after it.
+
+    What is raised in the block ends the listening, and leaves the block as it is.
+    """
+    failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_pass_on, receive, heard)
+        tasks.start_soon(listen)
         try:
-            with send, desk.watchers.listening(send) as watch:
-                yield watch
+            yield
         except Exception as error:  # noqa: BLE001 - raised below, where no task group wraps it
             failure = error
             tasks.cancel_scope.cancel()
-        tasks.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS_S
+        tasks.cancel_scope.deadline = anyio.current_time() + last_words_s
     if failure is not None:
         raise failure
 

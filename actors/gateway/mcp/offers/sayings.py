@@ -16,6 +16,7 @@ from mcp.types import EmptyResult, LoggingMessageNotification, LoggingMessageNot
 
 from actors.gateway.mcp.offers.clients import Context
 from actors.gateway.mcp.offers.known import Offers
+from actors.gateway.watching import beside
 from protocol.offers.told import LogLine, Said, Step
 from protocol.progress import Watch
 
@@ -66,20 +67,11 @@ async def hearing(offers: Offers, replica: str, context: Context) -> AsyncGenera
     levels = allowed_log_levels(context.protocol_version, context.meta)
     wanted = bool(levels) or (context.meta or {}).get("progress_token") is not None
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    failure: Exception | None = None
     send, receive = anyio.create_memory_object_stream[Said](_ROOM)
     ear = Ear(Watch(replica=replica, token=token) if wanted else None, send)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_pass_on, receive, context, levels)
-        try:
-            with send, offers.hearing(token, ear.put):
-                yield ear
-        except Exception as error:  # noqa: BLE001 - raised below, where no task group wraps it
-            failure = error
-            tasks.cancel_scope.cancel()
-        tasks.cancel_scope.deadline = anyio.current_time() + _LAST_WORDS_S
-    if failure is not None:
-        raise failure
+    async with beside(lambda: _pass_on(receive, context, levels), _LAST_WORDS_S):
+        with send, offers.hearing(token, ear.put):
+            yield ear
 
 
 async def _pass_on(stream: MemoryObjectReceiveStream[Said], context: Context, levels: frozenset[str]) -> None:

@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
 
-import structlog
 from mcp.server import Server
 from mcp.server.connection import Connection
 from mcp.shared.inbound import (
@@ -30,10 +29,6 @@ from actors.gateway.mcp.transport.dialogue import Dialogue
 from actors.gateway.mcp.transport.messages import BadMessageError, Json, Message, error, read_message
 from actors.gateway.mcp.transport.stream import EVENTS, Stream, Streams
 from actors.gateway.mcp.transport.underway import Underway
-
-log = structlog.stdlib.get_logger()
-
-SCHEMA_FAILED = "tool_schema_failed"
 
 _LISTEN = "subscriptions/listen"
 _STOPPING = ErrorData(code=CONNECTION_CLOSED, message="This replica is about to stop: listen anew")
@@ -108,11 +103,7 @@ class Modern:
         arguments = cast("Json", given)
         if not arguments and not any(header.startswith(_PARAM_PREFIX) for header in request.headers):
             return None
-        try:
-            schema = lookup(name)
-        except Exception:
-            log.exception(SCHEMA_FAILED)
-            return None
+        schema = lookup(name)
         return None if schema is None else validate_mcp_param_headers(schema, arguments, request.headers)
 
 
