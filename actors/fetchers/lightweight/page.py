@@ -31,6 +31,9 @@ MAX_MORE: Final = 10
 """How often a page is scrolled to its end, or its "load more" pressed."""
 
 _WORLD: Final = "weft"
+_WORLDS: Final = 3
+"""How many documents in turn may come before a world of our own is made in one that stays."""
+
 _PATIENT_MS: Final = 2_500
 """A request that is under way longer holds up no page that shows something and rests."""
 
@@ -217,20 +220,30 @@ class _Page:
 
         What the page forges there is its own text, which it may write as it likes.
         """
-        if self._apart is None:
-            asked = {"frameId": self._frames.main, "worldName": _WORLD}
-            with suppress(CdpError):
-                self._apart = int((await self._target.call("Page.createIsolatedWorld", asked))["executionContextId"])
-        return await self._evaluate(expression, self._apart)
+        for _ in range(_WORLDS):
+            if self._apart is None:
+                asked = {"frameId": self._frames.main, "worldName": _WORLD}
+                with suppress(CdpError):
+                    self._apart = int(
+                        (await self._target.call("Page.createIsolatedWorld", asked))["executionContextId"]
+                    )
+            try:
+                return await self._told(expression, self._apart)
+            except CdpError:
+                self._apart = None  # a document that came meanwhile has taken the world away
+        return None
 
-    async def _evaluate(self, expression: str, context: int | None = None) -> object:
+    async def _evaluate(self, expression: str) -> object:
+        try:
+            return await self._told(expression)
+        except CdpError:
+            return None
+
+    async def _told(self, expression: str, context: int | None = None) -> object:
         params: dict[str, Any] = {"expression": expression, "returnByValue": True}
         if context is not None:
             params["contextId"] = context
-        try:
-            answer = await self._target.call("Runtime.evaluate", params)
-        except CdpError:
-            return None
+        answer = await self._target.call("Runtime.evaluate", params)
         return answer.get("result", {}).get("value")
 
 
