@@ -55,6 +55,8 @@ FIRST_PORT_OF_WAYS = 20_000
 """Each way has a port, by which it is known who went it."""
 
 WAYS_OF_A_PAGE = 16
+ROUNDS_OF_WAYS = {"lightweight": 2, "playwright": 1}
+"""The light tier cuts a page short that gets no turn of the processor for long: what led in one round leads."""
 EMBEDDED_AT_ONCE = 110
 FRAMES_AT_ONCE = 15
 LED_TO = 3
@@ -174,7 +176,7 @@ class Trying:
             urls += [f"{site}/page?k=ways{place}" for site in SITES]
         heard: list[Asked] = []
         self.wire.take()
-        for few in batched(urls, AT_ONCE[self.tier]):
+        for few in batched(urls * ROUNDS_OF_WAYS[self.tier], AT_ONCE[self.tier]):
             async with anyio.create_task_group() as tasks:
                 for url in few:
                     tasks.start_soon(self._outcome, url)
