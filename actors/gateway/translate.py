@@ -62,6 +62,13 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.ELEMENT_NOT_FOUND: 502,
         Code.EXECUTION_ERROR: 502,
         Code.SESSION_NOT_FOUND: 404,
+        Code.TEMPLATE_NOT_FOUND: 404,
+        Code.RUN_NOT_FOUND: 404,
+        Code.ARTIFACT_NOT_FOUND: 404,
+        Code.ARTIFACT_EXPIRED: 410,
+        Code.RUN_TIMEOUT: 504,
+        Code.RUN_CANCELED: 409,  # it cannot be gone on with as it stands
+        Code.STEP_EXECUTION_FAILED: 502,
         Code.AUTH_INSUFFICIENT_SCOPE: 403,  # ours, not the site's
         Code.CONFIG_INVALID: 500,  # the operator's mistake
         Code.VALIDATION_INVALID_PACKET: 500,  # two of our actors disagree: the client's request was well formed

@@ -1,0 +1,325 @@
+"""Runs of templates at the edge: begin, wait for, look at and cancel them, in requests and answers of the clients."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from typing import Annotated, Any, Final
+
+import anyio
+import msgspec
+from msgspec import Meta, Struct
+
+from actors.gateway.access.caller import caller
+from actors.gateway.asking import Desk
+from actors.gateway.watching import report
+from protocol import subjects
+from protocol.browsers.operations import SessionId
+from protocol.codec import encode
+from protocol.faults import Code, FaultError, fault
+from protocol.runs.asked import (
+    MAX_FOLLOW_MS,
+    AskRun,
+    CreateRun,
+    FollowRun,
+    ListRuns,
+    ListTemplates,
+    ReadArtifact,
+    RunNews,
+    RunOptions,
+    inputs_of,
+)
+from protocol.runs.states import (
+    DEFAULT_LISTED,
+    HANDLE_BYTES,
+    MAX_INPUT_BYTES,
+    MAX_LISTED,
+    MAX_OFFSET,
+    MAX_RUN_TIMEOUT_MS,
+    RUN_PREFIX,
+    ArtifactId,
+    IdempotencyKey,
+    Mode,
+    RunId,
+    RunStatus,
+    TemplateId,
+    TrustLevel,
+)
+from protocol.runs.told import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
+
+MAX_HANDLE_CHARS: Final = 200
+MAX_VERSION_CHARS: Final = 64
+MAX_CHUNK_BYTES: Final = 500_000
+"""More than any Weft hands out at once: whoever names no limit gets as much as this one does."""
+
+QUEUE_MARGIN_MS: Final = 60_000
+"""What a run may wait for its turn, beside its own time, before a client that waits is told how it stands."""
+
+FOLLOW_PATIENCE_MS: Final = 60_000
+"""How long whoever tells of runs may be away until a client that listens is told that it is."""
+
+FIRST_MS: Final = 5_000
+"""How long a run that was begun may not be known yet to whoever tells of runs."""
+
+_AGAIN_S: Final = 0.25
+_CANCEL_S: Final = 1.0
+
+
+class RunRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A template to run (002 §4.1)."""
+
+    template_id: Annotated[str, Meta(max_length=MAX_HANDLE_CHARS, description="As list_task_templates told.")]
+    template_version: Annotated[str, Meta(max_length=MAX_VERSION_CHARS)] | None = None
+    session_id: Annotated[SessionId, Meta(description="A browser session to work in; it stays open.")] | None = None
+    inputs: Annotated[dict[str, Any], Meta(description="As the template's inputsSchema says.")]
+    options: RunOptions = RunOptions()
+    idempotency_key: (
+        Annotated[IdempotencyKey, Meta(description="The same key again gives the run that it began.")] | None
+    ) = None
+
+
+class RunsRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Which runs to list (002 §4.3)."""
+
+    status: RunStatus | None = None
+    template_id: TemplateId | None = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_LISTED)] = DEFAULT_LISTED
+    offset: Annotated[int, Meta(ge=0, le=MAX_OFFSET)] = 0
+
+
+class ResumeRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """What a run needs to be gone on with: of its inputs what is secret, since it is kept nowhere."""
+
+    inputs: dict[str, Any] = {}
+
+
+class ArtifactRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A piece of a file (002 §5); a larger `limit` than there may be is cut to what there may be."""
+
+    artifact_id: Annotated[str, Meta(max_length=MAX_HANDLE_CHARS)]
+    offset: Annotated[int, Meta(ge=0, description="First byte.")] = 0
+    limit: Annotated[int, Meta(ge=1, description="Bytes at most.")] | None = None
+
+
+async def templates(desk: Desk) -> TemplateList:
+    """Tell what there is to run."""
+    found = await desk.bus.call(subjects.RUN_TEMPLATES, ListTemplates(), wait_ms=desk.grace_ms)
+    return TemplateList(templates=found.templates)
+
+
+async def profile(desk: Desk) -> RuntimeProfile:
+    """Tell what bounds all runs together, and where the caller sits (002 §2)."""
+    found = await desk.bus.call(subjects.RUN_TEMPLATES, ListTemplates(), wait_ms=desk.grace_ms)
+    return RuntimeProfile(
+        runtime_version=desk.version,
+        limits=found.limits,
+        trust_level=TrustLevel.LOCAL if caller().local else TrustLevel.REMOTE,
+        artifact_ttl_ms=found.artifact_ttl_ms,
+    )
+
+
+async def create(desk: Desk, asked: RunRequest) -> RunAccepted:
+    """Begin a run, and wait for nothing.
+
+    Raises:
+        FaultError: what of the request is at fault, or why no run can be begun.
+    """
+    return await _create(desk, new_run_id(), asked)
+
+
+async def run(desk: Desk, asked: RunRequest) -> RunAccepted | Run:
+    """Begin a run, and wait for its end where the accepted mode is sync; whoever watches hears how far it is.
+
+    The wait has the time of the run, and some more for the queue: where it is over earlier, the run is told as it
+    stands. A client that leaves before it is answered cancels the run, which it does not know, unless it gave an
+    idempotency key: by that it can take the run up again.
+
+    Raises:
+        FaultError: why no run was begun, or cannot be told of.
+    """
+    run_id = new_run_id()
+    try:
+        accepted = await _create(desk, run_id, asked)
+        if accepted.mode is not Mode.SYNC:
+            return accepted
+        return await ended(desk, accepted.run_id, asked.options.timeout_ms)
+    except anyio.get_cancelled_exc_class():
+        if asked.idempotency_key is None:
+            with anyio.move_on_after(_CANCEL_S, shield=True), suppress(FaultError):
+                await cancel(desk, run_id)
+        raise
+
+
+async def ended(desk: Desk, run_id: str, timeout_ms: int | None = None) -> Run:
+    """Wait for the end of a run whose time is `timeout_ms`, as long as that may take, and tell how it stands then."""
+    bound_ms = min(timeout_ms or MAX_RUN_TIMEOUT_MS, MAX_RUN_TIMEOUT_MS) + QUEUE_MARGIN_MS
+    with anyio.move_on_after(bound_ms / 1_000):
+        async with aclosing(_news(desk, run_id, 0, bound_ms, FIRST_MS)) as told:
+            async for news in told:
+                _report(news.run)
+    return await get(desk, run_id)
+
+
+async def resume(desk: Desk, run_id: str, asked: ResumeRequest) -> RunAccepted:
+    """Begin a run that takes its inputs and its finished steps from another one, which has come to an end.
+
+    Raises:
+        FaultError: RUN_NOT_FOUND, or why it cannot be gone on with.
+    """
+    before, after = _run_id(run_id), new_run_id()
+    who = caller()
+    order = CreateRun(
+        run_id=after,
+        inputs=_sealed(desk, after, asked.inputs),
+        caller=who.name,
+        local=who.local,
+        resume=before,
+    )
+    return await desk.bus.call(subjects.RUN_CREATE, order, wait_ms=desk.grace_ms)
+
+
+async def get(desk: Desk, run_id: str) -> Run:
+    """Tell how a run of the caller stands (002 §4.2).
+
+    Raises:
+        FaultError: RUN_NOT_FOUND, also for the run of somebody else.
+    """
+    return await desk.bus.call(subjects.RUN_GET, _mine(run_id), wait_ms=desk.grace_ms)
+
+
+async def list_runs(desk: Desk, asked: RunsRequest) -> RunList:
+    """List the runs of the caller, newest first (002 §4.3)."""
+    order = ListRuns(
+        caller=caller().name,
+        status=asked.status,
+        template_id=asked.template_id,
+        limit=asked.limit,
+        offset=asked.offset,
+    )
+    return await desk.bus.call(subjects.RUN_LIST, order, wait_ms=desk.grace_ms)
+
+
+async def cancel(desk: Desk, run_id: str) -> CancelAnswer:
+    """Ask a run of the caller to stop before its next step (002 §4.4).
+
+    Raises:
+        FaultError: RUN_NOT_FOUND, also for the run of somebody else.
+    """
+    return await desk.bus.call(subjects.RUN_CANCEL, _mine(run_id), wait_ms=desk.grace_ms)
+
+
+async def artifact(desk: Desk, asked: ArtifactRequest) -> ArtifactChunk:
+    """Read a piece of a file of the caller (002 §5).
+
+    Raises:
+        FaultError: ARTIFACT_NOT_FOUND, also for the file of somebody else, or ARTIFACT_EXPIRED.
+    """
+    order = ReadArtifact(
+        artifact_id=_known(asked.artifact_id, ArtifactId, Code.ARTIFACT_NOT_FOUND, "artifactId"),
+        caller=caller().name,
+        offset=asked.offset,
+        limit=min(asked.limit or MAX_CHUNK_BYTES, MAX_CHUNK_BYTES),
+    )
+    return await desk.bus.call(subjects.ARTIFACT_READ, order, wait_ms=desk.grace_ms)
+
+
+def follow(desk: Desk, run_id: str, after: int = 0) -> AsyncGenerator[RunNews]:
+    """Tell what happens to a run of the caller after the event `after`, until it is over.
+
+    News without events come now and then; they show that somebody is still there. Whoever tells of runs may be
+    restarted meanwhile. Close the generator when you leave early (`contextlib.aclosing`).
+
+    Raises:
+        FaultError: RUN_NOT_FOUND, also for the run of somebody else, or whoever tells of runs stays away.
+    """
+    return _news(desk, run_id, after, FOLLOW_PATIENCE_MS)
+
+
+def new_run_id() -> str:
+    """Make the id of a run, which nobody guesses."""
+    return RUN_PREFIX + secrets.token_urlsafe(HANDLE_BYTES)
+
+
+async def _create(desk: Desk, run_id: str, asked: RunRequest) -> RunAccepted:
+    who = caller()
+    order = CreateRun(
+        run_id=run_id,
+        inputs=_sealed(desk, run_id, asked.inputs),
+        template_id=_known(asked.template_id, TemplateId, Code.TEMPLATE_NOT_FOUND, "templateId"),
+        template_version=asked.template_version,
+        session_id=asked.session_id,
+        options=asked.options,
+        idempotency_key=asked.idempotency_key,
+        caller=who.name,
+        local=who.local,
+    )
+    return await desk.bus.call(subjects.RUN_CREATE, order, wait_ms=desk.grace_ms)
+
+
+async def _news(desk: Desk, run_id: str, after: int, patience_ms: int, first_ms: int = 0) -> AsyncGenerator[RunNews]:
+    """Ask again and again; what passes is waited for."""
+    mine, heard = _mine(run_id), anyio.current_time()
+    while True:
+        order = FollowRun(run_id=mine.run_id, caller=mine.caller, after=after, wait_ms=MAX_FOLLOW_MS)
+        try:
+            news = await desk.bus.call(subjects.RUN_FOLLOW, order, wait_ms=desk.grace_ms)
+        except FaultError as error:
+            new = error.fault.code is Code.RUN_NOT_FOUND
+            allowed_ms = first_ms if new else patience_ms if error.fault.code in _PASSING else 0
+            if anyio.current_time() - heard >= allowed_ms / 1_000:
+                raise
+            await anyio.sleep(_AGAIN_S)
+            continue
+        first_ms, heard = 0, anyio.current_time()
+        after = max([after, *(event.id for event in news.events)])
+        yield news
+        if news.run.status.final:
+            return
+
+
+_PASSING: Final = frozenset(
+    {
+        Code.INTERNAL_ERROR,
+        Code.INTERNAL_UNAVAILABLE,
+        Code.INTERNAL_BUSY,
+        Code.INTERNAL_DISCONNECTED,
+        Code.INTERNAL_DEADLINE,
+        Code.INTERNAL_CANCELLED,
+    }
+)
+"""What an actor that is being restarted may answer with."""
+
+
+def _report(now: Run) -> None:
+    done, total = now.progress.done_steps, now.progress.total_steps
+    report(done, f"{now.status.value}: {done} of {total} steps", total)
+
+
+def _sealed(desk: Desk, run_id: str, inputs: dict[str, Any]) -> bytes:
+    """Encrypt inputs before they leave this process: they may hold a password."""
+    seal = desk.bus.seal
+    if seal is None:
+        raise FaultError(fault(Code.CONFIG_INVALID, "This gateway has no key to seal the inputs of a run with."))
+    written = encode(inputs)
+    if len(written) > MAX_INPUT_BYTES:
+        message = f"inputs: {len(written):,} bytes of JSON are more than the {MAX_INPUT_BYTES:,} allowed"
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="inputs"))
+    return seal.seal(written, inputs_of(run_id))
+
+
+def _mine(run_id: str) -> AskRun:
+    return AskRun(run_id=_run_id(run_id), caller=caller().name)
+
+
+def _run_id(given: str) -> str:
+    return _known(given, RunId, Code.RUN_NOT_FOUND, "runId")
+
+
+def _known(given: str, kind: Any, code: Code, field: str) -> str:
+    """Answer what can be no id of ours like one that nobody was given."""
+    try:
+        told: str = msgspec.convert(given, kind)
+    except msgspec.ValidationError:
+        raise FaultError(fault(code, field=field)) from None
+    return told
