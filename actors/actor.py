@@ -12,7 +12,7 @@ from bus import Bus
 from bus.permissions import Grant, client, grant, micro_name
 from protocol import subjects
 from protocol.lifecycle import Absence, WhyAbsent
-from protocol.subjects import Bucket, Call, Event, Objects, Subject
+from protocol.subjects import Bucket, Call, Event, Journal, Objects, Subject, Work
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -45,6 +45,7 @@ class Actor:
     seals: ClassVar[bool] = False
     """Whether it is given the key of the sealed buckets although it uses none."""
     stores: ClassVar[tuple[Objects, ...]] = ()
+    journals: ClassVar[tuple[Journal[Any], ...]] = ()
 
     bus: Bus
     settings: Settings
@@ -83,6 +84,13 @@ def hears(
     return _marked(event, at_once)
 
 
+def takes(
+    work: Work[A], *, at_once: int
+) -> Callable[[Callable[[S, A], Awaitable[None]]], Callable[[S, A], Awaitable[None]]]:
+    """Do `work` by this method, at most `at_once` pieces at once in one replica; what is not done is handed on."""
+    return _marked(work, at_once)
+
+
 def handlers(actor: type[Actor]) -> tuple[Handler, ...]:
     """Everything that an actor answers and hears, in the order in which it is written."""
     return tuple(mark for method in vars(actor).values() if (mark := getattr(method, _MARK, None)) is not None)
@@ -91,7 +99,7 @@ def handlers(actor: type[Actor]) -> tuple[Handler, ...]:
 def grant_of(actor: type[Actor]) -> Grant:
     """Tell what an actor may publish and subscribe."""
     answers = [handler.subject for handler in handlers(actor)]
-    return grant(actor.name, [*answers, why_absent(actor)], actor.makes, actor.buckets, actor.stores)
+    return grant(actor.name, [*answers, why_absent(actor)], actor.makes, actor.buckets, actor.stores, actor.journals)
 
 
 def grant_like(name: str, actor: type[Actor]) -> Grant:

@@ -13,6 +13,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from bus.calling import Calls
+from bus.journal import Log
 from bus.micro import Discovery, read_stats
 from bus.objects import Store
 from bus.permissions import micro_name
@@ -24,7 +25,7 @@ from bus.tracing import inject, sending, span
 from bus.transport import Message, Queue, Transport
 from bus.wire import Wire
 from bus.work import Worker, enqueue
-from protocol.subjects import Bucket, Call, Event, Objects, Subject, Work
+from protocol.subjects import Bucket, Call, Event, Journal, Objects, Subject, Work
 
 _TAP_ROOM = 10_000
 """Packets that a slow onlooker may be behind, before it loses some."""
@@ -106,24 +107,41 @@ class Bus:
         Raises:
             ValueError: the bucket is sealed, and this participant was given no key.
         """
-        if bucket.sealed and self.seal is None:
-            msg = f"{bucket.name} is sealed"
-            raise ValueError(msg)
-        return Table(bucket, await self.transport.keys(bucket), self.seal if bucket.sealed else None)
+        return Table(bucket, await self.transport.keys(bucket), self._seal_of(bucket))
 
     async def objects(self, entry: Objects) -> Store:
-        """Give the files of an object store."""
-        return Store(entry, await self.transport.objects(entry))
+        """Give the files of an object store.
 
-    async def prepare(self, entry: Bucket[Any] | Objects | Work[Any]) -> None:
-        """Make the bucket, the store or the queue where there is none; the supervisor does it, who alone may."""
+        Raises:
+            ValueError: the store is sealed, and this participant was given no key.
+        """
+        return Store(entry, await self.transport.objects(entry), self._seal_of(entry))
+
+    async def journal(self, entry: Journal[A]) -> Log[A]:
+        """Give the lines of a journal.
+
+        Raises:
+            ValueError: the journal is sealed, and this participant was given no key.
+        """
+        return Log(entry, await self.transport.records(entry), self._seal_of(entry))
+
+    async def prepare(self, entry: Bucket[Any] | Objects | Journal[Any] | Work[Any]) -> None:
+        """Make what is kept so where there is none; the supervisor does it, who alone may."""
         match entry:
             case Bucket():
                 await self.transport.keys(entry)
             case Objects():
                 await self.transport.objects(entry)
+            case Journal():
+                await self.transport.records(entry)
             case Work():
                 await self._queue(entry)
+
+    def _seal_of(self, entry: Bucket[Any] | Objects | Journal[Any]) -> Seal | None:
+        if entry.sealed and self.seal is None:
+            msg = f"{entry.name} is sealed"
+            raise ValueError(msg)
+        return self.seal if entry.sealed else None
 
     async def _queue(self, work: Work[Any]) -> Queue:
         if work.pattern not in self._queues:

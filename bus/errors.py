@@ -50,5 +50,14 @@ class TransportError(FaultError):
         return self.reason
 
 
+class LineTooLargeError(FaultError):
+    """A line of a journal is larger than what one message may be."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        """Name its size and the limit, in bytes."""
+        message = f"A line of {size} bytes is more than the {limit} that a journal takes; keep large values elsewhere"
+        super().__init__(fault(Code.VALIDATION_INVALID_REQUEST, message))
+
+
 class ForbiddenError(Exception):
     """An actor used a subject that it has not declared: a mistake in the program, so not a Fault."""

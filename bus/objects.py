@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bus.seal import Seal, UnsealError
 from bus.transport import Blobs
 from protocol.subjects import Objects
 
@@ -17,6 +18,7 @@ class Store:
 
     entry: Objects
     blobs: Blobs
+    seal: Seal | None = None
 
     async def put(self, name: str, data: bytes) -> None:
         """Keep `data`, in place of what has that name.
@@ -28,22 +30,31 @@ class Store:
         if len(data) > self.entry.max_bytes // 2:
             msg = f"{len(data)} bytes are more than half of the {self.entry.max_bytes} of {self.entry.name}"
             raise ValueError(msg)
-        await self.blobs.put(name, data)
+        await self.blobs.put(name, data if self.seal is None else self.seal.seal(data, self._place(name)))
 
     async def get(self, name: str) -> bytes:
         """Give back what was put.
 
         Raises:
-            KeyError: it was never there, or is gone.
+            KeyError: it was never there, is gone, or was sealed with another key.
             ValueError: that is no name.
         """
         _check(name)
-        return await self.blobs.get(name)
+        data = await self.blobs.get(name)
+        if self.seal is None:
+            return data
+        try:
+            return self.seal.unseal(data, self._place(name))
+        except UnsealError:
+            raise KeyError(name) from None
 
     async def delete(self, name: str) -> None:
         """Forget it; nothing happens when it is gone."""
         _check(name)
         await self.blobs.delete(name)
+
+    def _place(self, name: str) -> str:
+        return f"{self.entry.name} {name}"
 
 
 def _check(name: str) -> None:

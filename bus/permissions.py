@@ -20,6 +20,7 @@ from protocol.subjects import (
     SESSION_REFRESH,
     Bucket,
     Call,
+    Journal,
     Objects,
     Subject,
     Work,
@@ -77,12 +78,18 @@ def object_stream(store: str) -> str:
     return f"OBJ_{store}"
 
 
-def grant(
+def journal_stream(journal: Journal[Any]) -> str:
+    """Name the JetStream stream that keeps a journal, and the first token of where its lines are heard of."""
+    return f"JOURNAL_{journal.name}"
+
+
+def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     actor: str,
     answers: Iterable[Subject[Any]],
     makes: Iterable[Subject[Any]],
     buckets: Iterable[Bucket[Any]] = (),
     stores: Iterable[Objects] = (),
+    journals: Iterable[Journal[Any]] = (),
 ) -> Grant:
     """Work out the grant of an actor: what it answers, what it asks, tells or queues, and what it keeps where."""
     publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_storing(CLAIMS)]
@@ -100,6 +107,9 @@ def grant(
         publish += _keeping(bucket.name)
     for store in stores:
         publish += _storing(store.name)
+    for journal in journals:
+        publish += _writing(journal)
+        subscribe.append(f"{journal_stream(journal)}.>")
     return Grant(tuple(publish), tuple(subscribe))
 
 
@@ -161,6 +171,16 @@ def _storing(store: str) -> list[str]:
         f"$JS.API.STREAM.INFO.{stream}",
         f"$JS.API.STREAM.PURGE.{stream}",
         f"$JS.API.STREAM.MSG.GET.{stream}",
+        f"$JS.API.DIRECT.GET.{stream}",
+        f"$JS.API.DIRECT.GET.{stream}.>",
+    ]
+
+
+def _writing(journal: Journal[Any]) -> list[str]:
+    stream = journal_stream(journal)
+    return [
+        f"{journal.name}.>",
+        f"$JS.API.STREAM.INFO.{stream}",
         f"$JS.API.DIRECT.GET.{stream}",
         f"$JS.API.DIRECT.GET.{stream}.>",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -9,10 +10,16 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from protocol.subjects import Bucket, Objects, Work
+from bus.errors import LineTooLargeError
+from protocol.subjects import Bucket, Journal, Objects, Work
 
 INBOX = "_INBOX"
 """The first token of every subject that answers go to."""
+
+LINE_ROOM = 512
+"""The bytes of a message that are left to the headers of a line of a journal."""
+
+_TOPIC = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 
 class Message(Struct, frozen=True):
@@ -31,6 +38,20 @@ def weight(payload: bytes, headers: Mapping[str, str] | None) -> int:
         return len(payload)
     lines = sum(len(name.encode()) + len(value.encode()) + len(": \r\n") for name, value in headers.items())
     return len(payload) + len("NATS/1.0\r\n\r\n") + lines
+
+
+def check_line(topic: str, data: bytes, max_payload: int) -> None:
+    """See to it that a journal can take a line.
+
+    Raises:
+        ValueError: the topic is none.
+        LineTooLargeError: with what surrounds it, it is no message.
+    """
+    if not _TOPIC.fullmatch(topic):
+        msg = f"{topic!r} is no topic"
+        raise ValueError(msg)
+    if len(data) > (limit := max_payload - LINE_ROOM):
+        raise LineTooLargeError(len(data), limit)
 
 
 OnMessage = Callable[[Message], Awaitable[None]]
@@ -143,6 +164,54 @@ class Queue(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of a journal: `sequence` grows with every line of all topics, `at_ms` is when it was written."""
+
+    sequence: int
+    topic: str
+    data: bytes
+    at_ms: int
+
+
+class Records(Protocol):
+    """A journal of lines, each under a topic of tokens such as `run.x.state`; `*` and `>` match topics as in NATS."""
+
+    async def append(self, topic: str, data: bytes, *, last: int | None = None) -> int:
+        """Write a line and return its sequence; with `last`, only if that is still the last of its topic (0: none).
+
+        It is written once, also when the connection broke before it was confirmed.
+
+        Raises:
+            ValueError: the topic has another last line, or is not one that NATS takes.
+            LineTooLargeError: it does not fit into one message.
+        """
+        ...
+
+    async def last(self, topic: str) -> Record | None:
+        """Give the last line of a topic."""
+        ...
+
+    async def at(self, sequence: int) -> Record | None:
+        """Give the line of that sequence, if it is still there."""
+        ...
+
+    async def batch(self, topics: str, after: int, limit: int) -> list[Record]:
+        """Give the lines after a sequence in their order, up to `limit`, none where there is none."""
+        ...
+
+    async def end(self) -> int:
+        """Give the sequence of the last line of all; 0 where there is none."""
+        ...
+
+    def news(self) -> AbstractAsyncContextManager[Callback]:
+        """Give what waits until a line may have been written since the last time it was awaited, or since the start.
+
+        It may return for nothing, and does so when the connection comes back.
+        """
+        ...
+
+
 class Transport(Protocol):
     """Carries messages for one named participant, at most once, in order between two of them."""
 
@@ -195,6 +264,10 @@ class Transport(Protocol):
 
     async def objects(self, store: Objects) -> Blobs:
         """Open the object store of that name, made when there is none and this participant may."""
+        ...
+
+    async def records(self, journal: Journal[Any]) -> Records:
+        """Open the journal of that name, made when there is none and this participant may."""
         ...
 
     async def queue(self, work: Work[Any]) -> Queue:

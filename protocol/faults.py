@@ -33,7 +33,7 @@ class Category(StrEnum):
 
 
 class Code(StrEnum):
-    """Every error code, most of them named by 000 §3; `KINDS` says what each one means."""
+    """Every error code, most of them named by 000 §3 and 002 §7.1; `KINDS` says what each one means."""
 
     NETWORK_TIMEOUT = "NETWORK_TIMEOUT"
     NETWORK_CONNECTION_FAILED = "NETWORK_CONNECTION_FAILED"
@@ -74,6 +74,16 @@ class Code(StrEnum):
     BLOCKED_RATE_LIMITED = "BLOCKED_RATE_LIMITED"
     BLOCKED_GEO_RESTRICTED = "BLOCKED_GEO_RESTRICTED"
     BLOCKED_BY_ROBOTS = "BLOCKED_BY_ROBOTS"
+    TEMPLATE_NOT_FOUND = "TEMPLATE_NOT_FOUND"
+    TEMPLATE_VERSION_UNSUPPORTED = "TEMPLATE_VERSION_UNSUPPORTED"
+    TRUST_LEVEL_NOT_ALLOWED = "TRUST_LEVEL_NOT_ALLOWED"
+    RUN_NOT_FOUND = "RUN_NOT_FOUND"
+    RUN_TIMEOUT = "RUN_TIMEOUT"
+    RUN_CANCELED = "RUN_CANCELED"
+    STEP_EXECUTION_FAILED = "STEP_EXECUTION_FAILED"
+    TPL_LOGIN_FIELD_NOT_FOUND = "TPL_LOGIN_FIELD_NOT_FOUND"
+    ARTIFACT_NOT_FOUND = "ARTIFACT_NOT_FOUND"
+    ARTIFACT_EXPIRED = "ARTIFACT_EXPIRED"
     INTERNAL_ERROR = "INTERNAL_ERROR"
     INTERNAL_UNAVAILABLE = "INTERNAL_UNAVAILABLE"
     INTERNAL_BUSY = "INTERNAL_BUSY"
@@ -212,6 +222,26 @@ _ASK_SITE = Action(action="ask_site", description="Ask whoever runs the site; it
 _OTHER_KEY = Action(
     action="use_other_key", description="Use a key or token with the scope that the message names, or ask for one."
 )
+_LIST_TEMPLATES = Action(
+    action="list_templates",
+    description="Take the id and the version of a template from the list of them.",
+    tool_to_use="list_task_templates",
+)
+_GO_LOCAL = Action(
+    action="use_other_connection",
+    description="Take another template, or have the user start `weft mcp` or `weft run` on their own machine.",
+)
+_CHECK_RUN = Action(
+    action="check_run_id", description="Take the id from the list of your runs.", tool_to_use="list_task_runs"
+)
+_LESS_WORK = Action(action="split_run", description="Give the run more time, or split it into smaller ones.")
+_RUN_ANEW = Action(action="run_again", description="Run the template again.", tool_to_use="run_task_template")
+_SEE_STEP = Action(action="see_details", description="`details` name the step that failed and its code.")
+_CHECK_ARTIFACT = Action(
+    action="check_artifact_id",
+    description="Take the id from the artifacts of the run.",
+    tool_to_use="get_task_run",
+)
 _SECOND = {"priority": 2}
 
 
@@ -299,6 +329,22 @@ KINDS: Mapping[Code, Kind] = MappingProxyType(
         Code.BLOCKED_BY_ROBOTS: Kind(
             _C.BLOCKED, False, "The site's robots.txt keeps programs from this page.", (_ASK_SITE,)
         ),
+        Code.TEMPLATE_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such template.", (_LIST_TEMPLATES,)),
+        Code.TEMPLATE_VERSION_UNSUPPORTED: Kind(
+            _C.VALIDATION, False, "The template has no such version.", (_LIST_TEMPLATES,)
+        ),
+        Code.TRUST_LEVEL_NOT_ALLOWED: Kind(
+            _C.SECURITY, False, "The template is not for clients that connect this way.", (_GO_LOCAL,)
+        ),
+        Code.RUN_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such run.", (_CHECK_RUN,)),
+        Code.RUN_TIMEOUT: Kind(_C.INTERNAL, False, "The run was not done within its time.", (_LESS_WORK,)),
+        Code.RUN_CANCELED: Kind(_C.INTERNAL, False, "The run was canceled.", (_RUN_ANEW,)),
+        Code.STEP_EXECUTION_FAILED: Kind(_C.INTERNAL, False, "A step of the run failed.", (_SEE_STEP,)),
+        Code.TPL_LOGIN_FIELD_NOT_FOUND: Kind(
+            _C.VALIDATION, False, "The page has no such field of a login form.", (_FIX_INPUT,)
+        ),
+        Code.ARTIFACT_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such artifact.", (_CHECK_ARTIFACT,)),
+        Code.ARTIFACT_EXPIRED: Kind(_C.VALIDATION, False, "The artifact is kept no longer.", (_RUN_ANEW,)),
         Code.INTERNAL_ERROR: Kind(_C.INTERNAL, True, "Weft failed; its log says why.", (_RETRY,)),
         Code.INTERNAL_UNAVAILABLE: Kind(_C.INTERNAL, True, "No live actor answers this call.", (_RETRY,)),
         Code.INTERNAL_BUSY: Kind(_C.INTERNAL, True, "Every replica has its hands full.", (_RETRY,)),

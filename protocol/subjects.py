@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
 from protocol.access import KeyRecord, UsageRecord
 from protocol.browse import MAX_LATENCY_MS
@@ -20,6 +20,23 @@ from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, Offer
 from protocol.offers.told import OfferNews, Said
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
 from protocol.progress import Progress
+from protocol.runs.asked import (
+    AskRun,
+    AskSecrets,
+    CreateRun,
+    DoRun,
+    FollowRun,
+    ListRuns,
+    ListTemplates,
+    ReadArtifact,
+    RunNews,
+    Secrets,
+    Templates,
+)
+from protocol.runs.events import LedgerLine
+from protocol.runs.keys import KeyedRun
+from protocol.runs.states import IDEMPOTENCY_MS, MAX_CONCURRENT_RUNS
+from protocol.runs.told import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from protocol.sessions import ListSessions, NamedSession, SavedSession, SaveSession, SessionList, SessionStatus
 from protocol.tierhistory import TierHistory
 from protocol.webcache import KeptAnswers
@@ -102,6 +119,8 @@ class Work(Subject[A]):
 
     ack_wait_ms: int = 5_000
     max_deliver: int = 5
+    at_once: int | None = None
+    """How many pieces are in hand at the same time at most, in all replicas on all hosts; None: any number."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +142,23 @@ class Objects:
     name: str
     ttl_ms: int
     max_bytes: int
+    sealed: bool = False
+    """Whether files are encrypted before they reach the bus; whoever uses such a store is given the key."""
+
+
+@dataclass(frozen=True)
+class Journal(Generic[A]):
+    """Lines that are written once and never changed, in the order of all (JetStream stream), each under a topic.
+
+    They are kept for `ttl_ms`; the oldest go when all exceed `max_bytes`.
+    """
+
+    name: str
+    line: type[A]
+    ttl_ms: int
+    max_bytes: int
+    sealed: bool = False
+    """Whether lines are encrypted before they reach the bus; whoever uses such a journal is given the key."""
 
 
 def fill(pattern: str, tokens: dict[str, str]) -> str:
@@ -181,6 +217,17 @@ OFFERED = Call("offers.{actor}", AskOffer, OfferAnswer, idempotent=False, timeou
 EDGE_REPLY = Call("edge.reply.{replica}", ClientReply, ReplyTaken, timeout_ms=5_000)
 """A client's reply that came in at another replica of the gateway than the one that waits for it."""
 
+RUN_TEMPLATES = Call("run.templates", ListTemplates, Templates, timeout_ms=5_000)
+RUN_CREATE = Call("run.create", CreateRun, RunAccepted, timeout_ms=10_000)
+RUN_CANCEL = Call("run.cancel", AskRun, CancelAnswer, timeout_ms=10_000)
+RUN_SECRETS = Call("run.secrets.{replica}", AskSecrets, Secrets, timeout_ms=2_000)
+"""What is secret in the inputs of a run, asked by the replica that does it of the one that was given it."""
+RUN = Work("run.work", DoRun, at_once=MAX_CONCURRENT_RUNS)
+RUN_GET = Call("run.get", AskRun, Run, timeout_ms=10_000)
+RUN_LIST = Call("run.list", ListRuns, RunList, timeout_ms=10_000)
+RUN_FOLLOW = Call("run.follow", FollowRun, RunNews, timeout_ms=30_000)
+ARTIFACT_READ = Call("artifact.read", ReadArtifact, ArtifactChunk, timeout_ms=30_000)
+
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
 PROGRESS = Event("events.progress.{replica}", Progress)
 """How far work is, told to the replica that waits for it (see Watch)."""
@@ -206,6 +253,16 @@ BROWSER_SESSIONS = Bucket("browser_sessions", BrowserRecord, ttl_ms=86_400_000, 
 CAPTURES = Objects("captures", ttl_ms=86_400_000, max_bytes=512 * 1024 * 1024)
 """Screenshots, PDFs and downloads, for a day: who asked for them fetches them long before."""
 
+ARTIFACTS = Objects("artifacts", ttl_ms=8 * 86_400_000, max_bytes=512 * 1024 * 1024, sealed=True)
+"""The files that runs leave, in slices; the keeper deletes them when their time is over."""
+
+RUN_KEYS = Bucket("run-keys", KeyedRun, ttl_ms=IDEMPOTENCY_MS)
+"""The run that an idempotency key stands for, by a hash of caller, template and key."""
+
+LEDGER: Journal[LedgerLine] = Journal(
+    "ledger", cast("type[LedgerLine]", LedgerLine), ttl_ms=7 * 86_400_000, max_bytes=512 * 1024 * 1024, sealed=True
+)
+"""What has happened to runs: they are continued from it, and the keeper's database is made of it."""
 
 KEYS = Bucket("keys", KeyRecord, sealed=True)
 """The keys that were given out, by their ids, each as its hash; every gateway watches them."""
@@ -226,8 +283,8 @@ ROBOTS = Bucket("robots", RobotsFile, ttl_ms=30 * 86_400_000)
 """The robots.txt of each origin; a site that cannot be reached is judged by its last one (RFC 9309 §2.3.1.4)."""
 
 
-def table() -> Iterator[tuple[str, Subject[Any] | Bucket[Any] | Objects]]:
+def table() -> Iterator[tuple[str, Subject[Any] | Bucket[Any] | Objects | Journal[Any]]]:
     """Every entry of the table with its name, in the order in which it is written."""
     for name, entry in globals().items():
-        if isinstance(entry, Subject | Bucket | Objects):
+        if isinstance(entry, Subject | Bucket | Objects | Journal):
             yield name, entry

@@ -13,7 +13,7 @@ from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tool import ToolEntry, Toolset
 from actors.gateway.rest.contract import Endpoint
 from actors.gateway.rest.endpoints import ENDPOINTS
-from actors.gateway.tool_errors import ERROR_CODES, ErrorCode
+from protocol.browsers.errors import ERROR_CODES, ErrorCode
 from protocol.schemas import schema
 from scripts import markdown
 
@@ -98,7 +98,8 @@ def rest_page() -> str:
 
 def _endpoint(one: Endpoint[Any]) -> tuple[str, ...]:
     takes = [kind.__name__ for kind in (one.params, one.body) if kind is not None]
-    answers = one.answer.__name__ if one.answer is not None else one.media.partition(";")[0]
+    plain = [media.partition(";")[0] for media in one.media]
+    answers = ", ".join(name for kind in one.answers.values() for name in (plain if kind is None else [kind.__name__]))
     return (
         f"`{one.method} {one.path}`",
         one.summary,

@@ -25,7 +25,7 @@ from protocol.documents import Content, Document
 from protocol.faults import KINDS, Action
 from protocol.packets import Request, Response
 from protocol.schemas import messages
-from protocol.subjects import Bucket, Call, Event, Objects, Subject, Work, table
+from protocol.subjects import Bucket, Call, Event, Journal, Objects, Subject, Work, table
 from scripts import edge_pages, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -182,6 +182,8 @@ def _structs() -> dict[type, list[tuple[str, ...]]]:
         match entry:
             case Bucket():
                 roots.append(entry.value)
+            case Journal():
+                roots.append(entry.line)
             case Subject():
                 roots += [entry.args, _answer(entry)]
             case Objects():

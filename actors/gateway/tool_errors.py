@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,34 +10,8 @@ from msgspec import UNSET, Struct, UnsetType
 
 from actors.gateway.translate import one_line, to_error
 from protocol.browse import StructuredError
-from protocol.faults import Code, Fault, fault
-
-
-class ErrorCode(StrEnum):
-    """The codes of the tool layer (002 §7.1)."""
-
-    ELEMENT_NOT_FOUND = "ELEMENT_NOT_FOUND"
-    NAVIGATION_TIMEOUT = "NAVIGATION_TIMEOUT"
-    SESSION_NOT_FOUND = "SESSION_NOT_FOUND"
-    PAGE_CRASHED = "PAGE_CRASHED"
-    INVALID_PARAMETER = "INVALID_PARAMETER"
-    EXECUTION_ERROR = "EXECUTION_ERROR"
-
-
-ERROR_CODES: Mapping[Code, ErrorCode] = MappingProxyType(
-    {
-        Code.ELEMENT_NOT_FOUND: ErrorCode.ELEMENT_NOT_FOUND,
-        Code.NETWORK_TIMEOUT: ErrorCode.NAVIGATION_TIMEOUT,
-        Code.INTERNAL_DEADLINE: ErrorCode.NAVIGATION_TIMEOUT,
-        Code.BROWSER_PAGE_HUNG: ErrorCode.NAVIGATION_TIMEOUT,
-        Code.SESSION_NOT_FOUND: ErrorCode.SESSION_NOT_FOUND,
-        Code.PAGE_CRASHED: ErrorCode.PAGE_CRASHED,
-        Code.VALIDATION_INVALID_REQUEST: ErrorCode.INVALID_PARAMETER,
-        Code.SECURITY_URL_BLOCKED: ErrorCode.INVALID_PARAMETER,
-        Code.SECURITY_ADDRESS_BLOCKED: ErrorCode.INVALID_PARAMETER,
-    }
-)
-"""The code of the tool layer for a code of ours; every other one is an EXECUTION_ERROR."""
+from protocol.browsers.errors import ERROR_CODES, ErrorCode
+from protocol.faults import Fault, fault
 
 
 class NextAction(Struct, frozen=True, kw_only=True):

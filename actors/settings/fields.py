@@ -313,6 +313,25 @@ class Settings(Struct, frozen=True, kw_only=True):
     light_settle_ms: Annotated[
         int, Meta(ge=100, le=60_000, description="Milliseconds that the scripts of a page get in the light engine.")
     ] = 5_000
+    runs_at_once: Annotated[
+        int, Meta(ge=1, le=1_000, description="Runs of templates that all replicas together work on at once at most.")
+    ] = 5
+    run_timeout_max_ms: Annotated[
+        int, Meta(ge=1, le=86_400_000, description="Milliseconds that a run of a template may take at most.")
+    ] = 900_000
+    artifact_ttl_ms: Annotated[
+        int,
+        Meta(ge=1, le=604_800_000, description="Milliseconds that the files of a run are kept after its end."),
+    ] = 86_400_000
+    artifact_inline_bytes: Annotated[
+        int,
+        Meta(
+            ge=1_024,
+            le=500_000,
+            description="Bytes of a file that one answer has at most; a longer result is told in short beside "
+            "its file.",
+        ),
+    ] = 262_144
     tier_learning: Annotated[bool, Meta(description="Learn from visits which tier a host needs, and begin there.")] = (
         True
     )

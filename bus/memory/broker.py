@@ -17,10 +17,11 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from bus.errors import ForbiddenError, TransportError
 from bus.memory.blobs import HeldBlobs, MemoryBlobs
 from bus.memory.keyvalue import HeldKeys, MemoryKeys
+from bus.memory.records import HeldRecords, MemoryRecords
 from bus.memory.workqueue import HeldWork, MemoryQueue
-from bus.permissions import EVERYTHING, Grant, micro_name, stream_name
+from bus.permissions import EVERYTHING, Grant, journal_stream, micro_name, stream_name
 from bus.transport import INBOX, Callback, Message, OnMessage, weight
-from protocol.subjects import Bucket, Objects, Work, matches
+from protocol.subjects import Bucket, Journal, Objects, Work, matches
 
 log = structlog.stdlib.get_logger()
 
@@ -42,6 +43,7 @@ class Broker:
         self.blobs = HeldBlobs()
         self.stores: dict[str, HeldBlobs] = {}
         self.tables: dict[str, HeldKeys] = {}
+        self.journals: dict[str, HeldRecords] = {}
         self.queues: dict[str, HeldWork] = {}
         self._tasks: TaskGroup | None = None
 
@@ -212,6 +214,12 @@ class MemoryTransport:
         self._check_publish(f"$O.{store.name}.>")
         held = self._broker.stores.setdefault(store.name, HeldBlobs(store.ttl_ms, store.max_bytes))
         return MemoryBlobs(held, self.check_connected)
+
+    async def records(self, journal: Journal[Any]) -> MemoryRecords:
+        """Open the journal of that name."""
+        self._check_publish(f"$JS.API.STREAM.INFO.{journal_stream(journal)}")
+        held = self._broker.journals.setdefault(journal.name, HeldRecords(journal.ttl_ms, journal.max_bytes))
+        return MemoryRecords(held, journal.name, self.max_payload, self.check_connected, self._check_publish)
 
     async def queue(self, work: Work[Any]) -> MemoryQueue:
         """Open the queue of that work."""

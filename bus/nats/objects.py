@@ -6,28 +6,22 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import anyio
-import msgspec
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, StorageType, StreamConfig
-from nats.js.errors import APIError, BucketNotFoundError, NoStreamResponseError, NotFoundError
+from nats.js.errors import BucketNotFoundError, NoStreamResponseError, NotFoundError
 from nats.js.object_store import ObjectStore as NatsObjectStore
 
 from bus.errors import TransportError
 from bus.nats.anew import Waits
+from bus.nats.direct import get_batch, header
 from bus.nats.failures import told
+from bus.nats.streams import make
 from bus.permissions import object_stream
 from protocol.subjects import Objects
 
-GET_TIMEOUT_S = 30
-"""For one batch of chunks to arrive."""
-
 BATCH_CHUNKS = 64
-"""Chunks of 128 KiB that are asked for at once: what the server writes ahead stays far below its `max_pending`."""
-
-_NO_ROOM = (10028, 10047)
-"""Codes of the JetStream API: not enough memory, not enough storage."""
+"""Chunks of 128 KiB that are asked for at once."""
 
 RETRY_S = 0.02
 """Between two tries while the store is being made anew."""
@@ -50,16 +44,7 @@ async def create(stream: JetStreamContext, store: Objects, storage: StorageType,
         allow_rollup_hdrs=True,
         allow_direct=True,
     )
-    with told():
-        while True:
-            try:
-                await stream.add_stream(config)
-            except APIError as error:
-                if error.err_code not in _NO_ROOM or not config.max_bytes:
-                    raise
-                config = config.evolve(max_bytes=config.max_bytes // 2)
-            else:
-                return
+    await make(stream, config)
 
 
 class ObjectStore:
@@ -129,40 +114,13 @@ class ObjectStore:
         chunks: list[bytes] = []
         after = 0
         while len(chunks) < wanted:
-            batch, after = await self._batch(subject, after + 1, min(BATCH_CHUNKS, wanted - len(chunks)))
+            count = min(BATCH_CHUNKS, wanted - len(chunks))
+            batch = await get_batch(self._client, object_stream(self._name), subject, after + 1, count)
             if not batch:
                 break
-            chunks += batch
+            after = int(header(batch[-1], "Nats-Sequence"))
+            chunks += [chunk.data for chunk in batch]
         data = b"".join(chunks)
         if len(data) != info.size:
             raise KeyError(name)
         return data
-
-    async def _batch(self, subject: str, sequence: int, count: int) -> tuple[list[bytes], int]:
-        """Get chunks from `sequence` on by one direct-get request (nats-server 2.11, ADR-31), and where the last is."""
-        chunks: list[bytes] = []
-        complete = anyio.Event()
-        last = sequence
-
-        async def arrived(message: Msg) -> None:
-            nonlocal last
-            headers = message.headers or {}
-            if headers.get("Status"):
-                complete.set()
-                return
-            chunks.append(message.data)
-            last = int(headers["Nats-Sequence"])
-            if len(chunks) == count:
-                complete.set()
-
-        inbox = self._client.new_inbox()
-        subscription = await self._client.subscribe(inbox, cb=arrived)
-        try:
-            request = msgspec.json.encode({"seq": sequence, "batch": count, "next_by_subj": subject})
-            await self._client.publish(f"$JS.API.DIRECT.GET.{object_stream(self._name)}", request, reply=inbox)
-            with anyio.fail_after(GET_TIMEOUT_S):
-                await complete.wait()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await subscription.unsubscribe()
-        return chunks, last

@@ -26,10 +26,11 @@ from bus.nats.failures import FAILURES, failure, told
 from bus.nats.keys import NKey
 from bus.nats.keyvalue import KeyValue
 from bus.nats.objects import ObjectStore
+from bus.nats.records import JournalRecords
 from bus.nats.workqueue import WorkQueue
 from bus.permissions import micro_name
 from bus.transport import INBOX, Callback, Message, OnMessage, weight
-from protocol.subjects import Bucket, Objects, Work
+from protocol.subjects import Bucket, Journal, Objects, Work
 
 log = structlog.stdlib.get_logger()
 
@@ -102,6 +103,7 @@ class NatsTransport:
         self.inbox = f"{INBOX}.{micro_name(actor)}.{token_hex(8)}"
         self.slow = 0
         self._stores: dict[str, ObjectStore] = {}
+        self._journals: dict[str, JournalRecords] = {}
         self.blobs = claims(self._client)
         self._back.append(self.blobs.waits.reconnected)
         self.closed = anyio.Event()
@@ -214,6 +216,15 @@ class NatsTransport:
             self._stores[store.name] = opened
             self._back.append(opened.waits.reconnected)
         return self._stores[store.name]
+
+    async def records(self, journal: Journal[Any]) -> JournalRecords:
+        """Open the journal of that name."""
+        if journal.name not in self._journals:
+            records = JournalRecords(self._client, journal)
+            await records.open()
+            self._journals[journal.name] = records
+            self._back.append(records.reconnected)
+        return self._journals[journal.name]
 
     async def queue(self, work: Work[Any]) -> WorkQueue:
         """Open the queue of that work."""

@@ -19,7 +19,7 @@ from bus.memory import PENDING_LIMIT, Broker, MemoryTransport
 from bus.permissions import CLAIMS, EVERYTHING, grant
 from bus.serving import Handler
 from bus.transport import Transport
-from protocol.subjects import SESSIONS, Bucket, Call, Event, Objects, Subject, Work
+from protocol.subjects import SESSIONS, Bucket, Call, Event, Journal, Objects, Subject, Work
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
 TEST_S = 25
@@ -54,13 +54,25 @@ SAFE = Bucket("safe", Ask, sealed=True)
 FILES = Objects("files", ttl_ms=60_000, max_bytes=48 * 1024 * 1024)
 SMOKE = Objects("smoke", ttl_ms=300, max_bytes=1024 * 1024)
 CUPBOARD = Objects("cupboard", ttl_ms=60_000, max_bytes=1024 * 1024)
+STRONGROOM = Objects("strongroom", ttl_ms=60_000, max_bytes=1024 * 1024, sealed=True)
+DIARY = Journal("diary", Ask, ttl_ms=60_000, max_bytes=8 * 1024 * 1024)
+CIPHERS = Journal("ciphers", Ask, ttl_ms=60_000, max_bytes=1024 * 1024, sealed=True)
+SLATE = Journal("slate", Ask, ttl_ms=300, max_bytes=1024 * 1024)
+STRIP = Journal("strip", Ask, ttl_ms=60_000, max_bytes=64 * 1024)
 
 CALLS = (ASK, ONCE, RELAY, ROOMS)
 GRANTS = {
-    "asker": grant("asker", [TOLD], [*CALLS, TOLD, CHORE], [PLACES, FLEETING], [FILES, SMOKE, CUPBOARD]),
-    "answerer": grant("answerer", [*CALLS, TOLD, CHORE], [ASK], [PLACES], [FILES]),
+    "asker": grant(
+        "asker",
+        [TOLD],
+        [*CALLS, TOLD, CHORE],
+        [PLACES, FLEETING],
+        [FILES, SMOKE, CUPBOARD],
+        [DIARY, SLATE, STRIP],
+    ),
+    "answerer": grant("answerer", [*CALLS, TOLD, CHORE], [ASK], [PLACES], [FILES], [DIARY]),
     "keeper": grant("keeper", [SECRET], []),
-    "trusted": grant("trusted", [], [], [SAFE, SESSIONS]),
+    "trusted": grant("trusted", [], [], [SAFE, SESSIONS], [STRONGROOM], [CIPHERS]),
     "stranger": grant("stranger", [], []),
 }
 
@@ -181,8 +193,10 @@ async def _furnish(world: World) -> None:
         await transport.keys(PLACES)
         for bucket in (FLEETING, SAFE, SESSIONS):
             await transport.keys(bucket)
-        for store in (FILES, SMOKE, CUPBOARD):
+        for store in (FILES, SMOKE, CUPBOARD, STRONGROOM):
             await transport.objects(store)
+        for journal in (DIARY, CIPHERS, SLATE, STRIP):
+            await transport.records(journal)
 
 
 @asynccontextmanager

@@ -13,7 +13,8 @@ from mcp import Client
 from mcp.types import CallToolResult, ImageContent, ResourceLink
 
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS
-from actors.gateway.tool_errors import ErrorCode, ToolError
+from actors.gateway.tool_errors import ToolError
+from protocol.browsers.errors import ErrorCode
 from protocol.browsers.operations import SESSION_PREFIX
 from tests.flows.mcp_clients import Era, Transport, connected, text_of
 from tests.flows.system import System

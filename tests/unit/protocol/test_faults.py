@@ -52,7 +52,24 @@ def test_every_code_has_a_kind_and_every_category_a_code() -> None:
     assert {kind.category for kind in KINDS.values()} == set(Category)
 
 
-NAMED_BY_002 = frozenset({Code.PAGE_CRASHED, Code.ELEMENT_NOT_FOUND, Code.SESSION_NOT_FOUND, Code.EXECUTION_ERROR})
+NAMED_BY_002 = frozenset(
+    {
+        Code.PAGE_CRASHED,
+        Code.ELEMENT_NOT_FOUND,
+        Code.SESSION_NOT_FOUND,
+        Code.EXECUTION_ERROR,
+        Code.TEMPLATE_NOT_FOUND,
+        Code.TEMPLATE_VERSION_UNSUPPORTED,
+        Code.TRUST_LEVEL_NOT_ALLOWED,
+        Code.RUN_NOT_FOUND,
+        Code.RUN_TIMEOUT,
+        Code.RUN_CANCELED,
+        Code.STEP_EXECUTION_FAILED,
+        Code.TPL_LOGIN_FIELD_NOT_FOUND,
+        Code.ARTIFACT_NOT_FOUND,
+        Code.ARTIFACT_EXPIRED,
+    }
+)
 """002 §7.1 names them without their category."""
 
 

@@ -28,10 +28,11 @@ from actors.gateway.mcp.tools import uploads
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, MAX_IMAGE_BYTES, default_session
 from actors.gateway.mcp.toolsets import choosing
 from actors.gateway.mcp.transport.label import labelled
-from actors.gateway.tool_errors import ERROR_CODES, ErrorCode, ToolError, to_tool_error
+from actors.gateway.tool_errors import ToolError, to_tool_error
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.browsers import done as came
 from protocol.browsers import operations as do
+from protocol.browsers.errors import ERROR_CODES, ErrorCode
 from protocol.browsers.pageinfo import (
     Candidate,
     Element,

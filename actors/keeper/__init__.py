@@ -1,0 +1,1 @@
+"""Remembers: runs and their files, queried from a database that is made of the ledger."""

@@ -1,0 +1,1 @@
+"""Runs templates: durable, resumable step by step, cancellable (002)."""

@@ -1,0 +1,209 @@
+"""What a template is: inputs and outputs by type, steps by name, and how one step is done.
+
+A template adds one file to `templates/` and one line to `templates/table.py`. It holds no state: what it knows of a run
+stands in the inputs and in the outcomes of the steps before, so that any replica goes on where another has stopped.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from msgspec import Struct
+
+from protocol.browse import BrowseOptions
+from protocol.browsers.done import Done
+from protocol.browsers.operations import Operation
+from protocol.faults import Code
+from protocol.pages import Browsed
+from protocol.runs.states import MAX_RUN_TIMEOUT_MS, Mode, StepStatus, TrustLevel
+from protocol.runs.told import TemplateLimits
+
+I = TypeVar("I", bound=Struct)  # noqa: E741 - inputs
+
+
+class SessionUse(StrEnum):
+    """What browser session a run works in, where its caller names none (002 §8.5)."""
+
+    NONE = "none"
+    OWN = "own"
+    """One of its own, which is closed at its end."""
+
+    KEPT = "kept"
+    """One of its own, which the caller goes on with."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Steps that do not wait for each other, `at_once` of them at the same time; a stage waits for the one before it.
+
+    `in_tabs`: each of them needs a tab of the run's session, whose number is bounded (002 §8.6).
+    """
+
+    steps: tuple[str, ...]
+    at_once: int = 1
+    in_tabs: bool = False
+
+
+@dataclass(frozen=True)
+class Retry:
+    """How often a step is tried at most, at once again after one of these codes."""
+
+    codes: frozenset[Code] = frozenset()
+    tries: int = 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a step: its output as JSON says it, or the fault that it ended in, by our code and the tool's."""
+
+    index: int
+    name: str
+    status: StepStatus
+    output: Any = None
+    code: Code | None = None
+    step_code: str = ""
+    message: str = ""
+    hint: str = ""
+    failed_at: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A result as rows, for CSV: every cell is text, a number, a truth or None."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | bool | None, ...], ...]
+
+
+class Hands(Protocol):
+    """What a step works with; every call is bounded by what the run has left."""
+
+    @property
+    def run_id(self) -> str:
+        """The run."""
+        ...
+
+    @property
+    def session_id(self) -> str | None:
+        """The browser session of the run, opened when `browser` is first used; None where it has none."""
+        ...
+
+    @property
+    def local(self) -> bool:
+        """The trust level of whoever asked for the run (002 §9)."""
+        ...
+
+    def remaining_ms(self) -> int:
+        """Milliseconds that the run has left."""
+        ...
+
+    def part(self, name: str) -> AbstractContextManager[None]:
+        """Name what is being done in the block, as `failedStep` tells it when that fails."""
+        ...
+
+    async def browse(self, url: str, options: BrowseOptions) -> Browsed:
+        """Get a page by the ladder of tiers: each tier asks the site once, as the run tries again by itself.
+
+        Raises:
+            FaultError: why there is none.
+        """
+        ...
+
+    def seal(self, text: str, place: str) -> bytes:
+        """Encrypt what is secret for the one place where it is needed: it travels in no other form."""
+        ...
+
+    async def browser(self, operation: Operation) -> Done:
+        """Do something in the run's browser session, whose id is filled in; what acts on a page is done once at most.
+
+        A CreateSession that comes first says how the session begins; in one of the caller it only finds that there.
+
+        Raises:
+            FaultError: why it was not done.
+        """
+        ...
+
+
+class Template(ABC, Generic[I]):
+    """One template.
+
+    `threshold` is the share of items that has to succeed for a partial success; None: every step has to. `secret` names
+    the inputs (in Python) that are kept in memory alone: in `inputs` each of them has a default, for when it is gone.
+    """
+
+    template_id: ClassVar[str]
+    version: ClassVar[str] = "1.0.0"
+    name: ClassVar[str]
+    description: ClassVar[str]
+    trust: ClassVar[tuple[TrustLevel, ...]] = (TrustLevel.LOCAL, TrustLevel.REMOTE)
+    execution: ClassVar[Mode] = Mode.AUTO
+    threshold: ClassVar[float | None] = None
+    limits: ClassVar[TemplateLimits]
+    max_timeout_ms: ClassVar[int] = MAX_RUN_TIMEOUT_MS
+    step_names: ClassVar[tuple[str, ...]]
+    """As the list of templates tells them."""
+
+    secret: ClassVar[tuple[str, ...]] = ()
+    inputs: type[I]
+    outputs: type[Struct]
+
+    def check(self, inputs: I) -> None:
+        """Refuse inputs that contradict each other or lack a secret.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST, with the field named.
+        """
+        del inputs
+
+    @abstractmethod
+    def mode(self, inputs: I) -> Mode:
+        """Say whether the caller waits for the end, where the caller leaves that open: SYNC or ASYNC."""
+
+    @abstractmethod
+    def session(self, inputs: I) -> SessionUse:
+        """Say what session the run needs."""
+
+    @abstractmethod
+    def stages(self, inputs: I, *, in_session: bool) -> tuple[Stage, ...]:
+        """Give the steps; `in_session`: the caller named a browser session to work in."""
+
+    def retry(self, inputs: I, index: int) -> Retry:
+        """Say when a step is tried again."""
+        del inputs, index
+        return Retry()
+
+    @abstractmethod
+    async def do(self, hands: Hands, inputs: I, index: int, before: Mapping[int, Any]) -> Struct:
+        """Do one step and give its output; `before` are the outputs of the steps of earlier stages, as JSON says them.
+
+        Raises:
+            FaultError: it failed.
+        """
+
+    def items(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+        """Give the outcomes of the steps that count as items for the threshold: all of them, unless it is said."""
+        return outcomes
+
+    @abstractmethod
+    def result(self, inputs: I, outcomes: Sequence[Outcome], session_id: str | None) -> Struct | None:
+        """Put the result together, from whatever steps were done; None where there is nothing to tell.
+
+        `outcomes` has one for each step, those not done as pending or skipped.
+        """
+
+    @abstractmethod
+    def brief(self, result: Any) -> Any:
+        """Shorten a result (as JSON says it) to what is told inline where it is too long."""
+
+    @abstractmethod
+    def table(self, result: Any) -> Table:
+        """Give a result (as JSON says it) as rows."""
+
+    @abstractmethod
+    def markdown(self, result: Any) -> str:
+        """Write a result (as JSON says it) for people; the words of pages are made harmless as Markdown."""

@@ -1,0 +1,1 @@
+"""The templates: a file for each, and the list of them."""

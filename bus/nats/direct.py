@@ -1,0 +1,77 @@
+"""Reads messages of a stream by direct-get requests, many by one where many are wanted (NATS ADR-31)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import msgspec
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from bus.errors import TransportError
+
+GET_TIMEOUT_S = 30
+"""For all messages of one request to arrive."""
+
+MAX_BYTES = 8 * 1024 * 1024
+"""What one request brings at most, a message more or less: it stays far below the server's `max_pending`."""
+
+_END = "204"
+_NOT_FOUND = "404"
+
+
+async def get_one(client: Client, stream: str, **wanted: int | str) -> Msg | None:
+    """Get the one message that `seq` or `last_by_subj` names, if it is there."""
+    found = await client.request(_subject(stream), msgspec.json.encode(wanted), timeout=GET_TIMEOUT_S)
+    match _status(found):
+        case "":
+            return found
+        case str(status) if status == _NOT_FOUND:
+            return None
+        case status:
+            raise TransportError(status)
+
+
+async def get_batch(client: Client, stream: str, subject: str, sequence: int, count: int) -> list[Msg]:
+    """Get up to `count` messages from `sequence` on, of subjects that fit, in their order (nats-server 2.11)."""
+    messages: list[Msg] = []
+    ended: list[str] = []
+    complete = anyio.Event()
+
+    async def arrived(message: Msg) -> None:
+        if status := _status(message):
+            ended.append(status)
+            complete.set()
+            return
+        messages.append(message)
+        if len(messages) == count:
+            complete.set()
+
+    inbox = client.new_inbox()
+    subscription = await client.subscribe(inbox, cb=arrived)
+    try:
+        request = {"seq": sequence, "batch": count, "max_bytes": MAX_BYTES, "next_by_subj": subject}
+        await client.publish(_subject(stream), msgspec.json.encode(request), reply=inbox)
+        with anyio.fail_after(GET_TIMEOUT_S):
+            await complete.wait()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await subscription.unsubscribe()
+    if ended and ended[0] not in (_END, _NOT_FOUND):
+        raise TransportError(ended[0])
+    return messages
+
+
+def header(message: Msg, name: str) -> str:
+    """Give a header of a message, empty where it has none."""
+    headers: dict[Any, str] = message.headers or {}
+    return headers.get(name, "")
+
+
+def _status(message: Msg) -> str:
+    return header(message, "Status")
+
+
+def _subject(stream: str) -> str:
+    return f"$JS.API.DIRECT.GET.{stream}"

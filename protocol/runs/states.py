@@ -1,0 +1,105 @@
+"""The states of runs and steps, and the numbers that bound them (002 §5, §6, §8.5 to §10)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+RUN_PREFIX: Final = "run_"
+ARTIFACT_PREFIX: Final = "art_"
+HANDLE_BYTES: Final = 16
+"""Random bytes of an id: nobody guesses one (128 bits)."""
+
+MAX_CONCURRENT_RUNS: Final = 5
+MAX_RUN_TIMEOUT_MS: Final = 900_000
+MAX_ARTIFACT_INLINE_BYTES: Final = 262_144
+ARTIFACT_TTL_MS: Final = 86_400_000
+"""Counted from the end of the run (002 §5)."""
+
+MAX_TABS_PER_SESSION: Final = 20
+POLL_MS: Final = 2_000
+"""How often a client is to ask for a run that is under way (002 §4.2)."""
+
+DEFAULT_THRESHOLD: Final = 0.5
+"""The share of items that has to succeed where a template names none (002 §6)."""
+
+DEFAULT_LISTED: Final = 20
+MAX_LISTED: Final = 1_000
+MAX_OFFSET: Final = 1_000_000
+MAX_INPUT_BYTES: Final = 700_000
+"""The JSON of a run's inputs at most: with what surrounds it, it has to fit into one message of NATS (1 MiB)."""
+
+IDEMPOTENCY_MS: Final = 1_800_000
+"""How long a key stands for the run that it began."""
+
+RunId = Annotated[str, Meta(pattern=r"^run_[A-Za-z0-9_-]{22,86}$(?!\n)")]
+ArtifactId = Annotated[str, Meta(pattern=r"^art_[A-Za-z0-9_-]{22,86}$(?!\n)")]
+TemplateId = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}$(?!\n)")]
+IdempotencyKey = Annotated[str, Meta(pattern=r"^[\x21-\x7e]{1,255}$(?!\n)")]
+
+
+class RunStatus(StrEnum):
+    """How a run stands; the last four are final (002 §6)."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    PARTIAL_SUCCESS = "partial_success"
+
+    @property
+    def final(self) -> bool:
+        """Whether it never changes again."""
+        return self in FINAL
+
+
+FINAL: Final = frozenset({RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.CANCELED, RunStatus.PARTIAL_SUCCESS})
+
+
+class StepStatus(StrEnum):
+    """How a step stands; the last three are final (002 §6)."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Mode(StrEnum):
+    """Whether a client waits for the end of the run it asks for (002 §4.1)."""
+
+    SYNC = "sync"
+    ASYNC = "async"
+    AUTO = "auto"
+    """As the template says."""
+
+
+class TrustLevel(StrEnum):
+    """Where a client sits: at this machine (stdio), or elsewhere (HTTP) (002 §9)."""
+
+    LOCAL = "local"
+    REMOTE = "remote"
+
+
+class ArtifactType(StrEnum):
+    """The forms in which a result is kept."""
+
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+    @property
+    def media_type(self) -> str:
+        """Its media type."""
+        return _MEDIA[self]
+
+
+_MEDIA: Final = {
+    ArtifactType.JSON: "application/json",
+    ArtifactType.CSV: "text/csv",
+    ArtifactType.MARKDOWN: "text/markdown",
+}

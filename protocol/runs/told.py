@@ -1,0 +1,211 @@
+"""What a client is told of templates, runs and artifacts: the answers of the seven tools (002 §2 to §5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from protocol.runs.states import (
+    MAX_ARTIFACT_INLINE_BYTES,
+    MAX_CONCURRENT_RUNS,
+    MAX_RUN_TIMEOUT_MS,
+    POLL_MS,
+    ArtifactType,
+    Mode,
+    RunStatus,
+    StepStatus,
+    TrustLevel,
+)
+
+
+class TemplateLimits(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What one run of a template may be; times in ms."""
+
+    max_urls: int | UnsetType = UNSET
+    max_concurrency: int | UnsetType = UNSET
+    max_timeout_ms: int | UnsetType = UNSET
+
+
+class Template(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A template, as the list shows it (002 §3); the schemas are JSON Schema.
+
+    What follows `outputs_schema` is added to the contract. `partial_success_threshold` is the share of items that has
+    to succeed; `steps` are the names that steps have.
+    """
+
+    template_id: str
+    version: str
+    name: str
+    trust_level_support: tuple[TrustLevel, ...]
+    limits: TemplateLimits
+    inputs_schema: dict[str, Any]
+    outputs_schema: dict[str, Any]
+    supports_partial_success: bool
+    execution_mode: Mode
+    description: str
+    steps: tuple[str, ...]
+    partial_success_threshold: float | UnsetType = UNSET
+
+
+class TemplateList(Struct, frozen=True, kw_only=True, rename="camel"):
+    """list_task_templates."""
+
+    templates: tuple[Template, ...]
+
+
+class RuntimeLimits(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What bounds all runs together (002 §2)."""
+
+    max_concurrent_runs: int = MAX_CONCURRENT_RUNS
+    max_run_timeout_ms: int = MAX_RUN_TIMEOUT_MS
+    max_artifact_inline_bytes: int = MAX_ARTIFACT_INLINE_BYTES
+
+
+class RuntimeProfile(Struct, frozen=True, kw_only=True, rename="camel"):
+    """get_runtime_profile; what follows `limits` is added to the contract."""
+
+    runtime_version: str
+    limits: RuntimeLimits
+    trust_level: TrustLevel
+    artifact_ttl_ms: int
+    poll_interval_ms: int = POLL_MS
+
+
+class RunAccepted(Struct, frozen=True, kw_only=True, rename="camel"):
+    """run_task_template, where its end is not waited for (002 §4.1); time in ms since the epoch.
+
+    What follows `created_at` is added to the contract. `mode` is what the template made of `auto`; `deduplicated`: the
+    idempotency key stands for this run already; `resumed_from` is the run whose steps it goes on after.
+    """
+
+    run_id: str
+    status: RunStatus
+    created_at: int
+    mode: Mode
+    template_id: str
+    session_id: str | UnsetType = UNSET
+    session_preserved: bool | UnsetType = UNSET
+    deduplicated: bool | UnsetType = UNSET
+    resumed_from: str | UnsetType = UNSET
+    poll_interval_ms: int = POLL_MS
+
+
+class RunProgress(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How far a run is: steps whose outcome is recorded, of all."""
+
+    total_steps: int
+    done_steps: int
+
+
+class RunMetrics(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Times of a run in ms: at work so far, or until its end; and what it waited in the queue."""
+
+    elapsed_ms: int
+    queued_ms: int | UnsetType = UNSET
+
+
+class ArtifactRef(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A file that a run has left; `size` in bytes, `expires_at` in ms since the epoch."""
+
+    artifact_id: str
+    type: ArtifactType
+    size: int
+    mime_type: str
+    expires_at: int
+
+
+class RunErrorDetails(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Where a run failed, and the code of the tool layer there (002 §7.3)."""
+
+    run_id: str
+    failed_step: str | UnsetType = UNSET
+    step_error_code: str | UnsetType = UNSET
+
+
+class Run(Struct, frozen=True, kw_only=True, rename="camel"):
+    """get_task_run, and run_task_template where its end is waited for (002 §4.2); times in ms since the epoch.
+
+    `result` and `artifacts` are there at the end. Where the result is longer than `maxArtifactInlineBytes`, its items
+    are shortened, `result_truncated` says so, and the artifact of type json has it whole. `error` to `details` tell why
+    a run has failed (002 §7.2). What follows `artifacts` is added to the contract.
+    """
+
+    run_id: str
+    template_id: str
+    status: RunStatus
+    progress: RunProgress
+    metrics: RunMetrics
+    result: Any = UNSET
+    artifacts: tuple[ArtifactRef, ...] | UnsetType = UNSET
+    created_at: int = 0
+    updated_at: int = 0
+    session_id: str | UnsetType = UNSET
+    session_preserved: bool | UnsetType = UNSET
+    cancel_requested: bool | UnsetType = UNSET
+    resumed_from: str | UnsetType = UNSET
+    result_truncated: bool | UnsetType = UNSET
+    error: str | UnsetType = UNSET
+    error_code: str | UnsetType = UNSET
+    recover_hint: str | UnsetType = UNSET
+    details: RunErrorDetails | UnsetType = UNSET
+
+
+class RunSummary(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One run of a list; what follows `updated_at` is added to the contract."""
+
+    run_id: str
+    template_id: str
+    status: RunStatus
+    created_at: int
+    updated_at: int
+    progress: RunProgress
+    error_code: str | UnsetType = UNSET
+
+
+class RunList(Struct, frozen=True, kw_only=True, rename="camel"):
+    """list_task_runs: newest first; `total` counts all that fit (002 §4.3, and added `total`)."""
+
+    runs: tuple[RunSummary, ...]
+    total: int
+
+
+class CancelAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
+    """cancel_task_run: whether the wish was taken, and how the run stands now (002 §4.4)."""
+
+    cancel_requested: bool
+    current_status: RunStatus
+
+
+class ArtifactChunk(Struct, frozen=True, kw_only=True, rename="camel"):
+    """get_artifact: a piece of a file in base64 (002 §5); `size` is that of the whole file, in bytes.
+
+    `offset` and `bytes_returned` are there unless the piece is the whole file.
+    """
+
+    artifact_id: str
+    mime_type: str
+    size: int
+    data: bytes
+    complete: bool
+    offset: int | UnsetType = UNSET
+    bytes_returned: int | UnsetType = UNSET
+
+
+class RunEvent(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Something that has happened to a run; `id` grows with each, `at` in ms since the epoch.
+
+    `event` is `queued`, `started`, `resumed` (another replica goes on with it), `cancel_requested`, `step` or the
+    status that the run ended in. Of a step it tells the number (from 0), the name and what became of it.
+    """
+
+    id: int
+    event: str
+    at: int
+    status: RunStatus
+    total_steps: int
+    done_steps: int
+    step: int | None = None
+    name: str = ""
+    step_status: StepStatus | None = None
+    error_code: str = ""
