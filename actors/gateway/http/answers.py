@@ -9,6 +9,7 @@ import msgspec
 from starlette.responses import Response
 
 from actors.gateway.translate import http_status, retry_after_s, to_error
+from protocol.browse import StructuredError
 from protocol.faults import Code, Fault, FaultError, fault
 
 JSON = "application/json"
@@ -33,10 +34,10 @@ def answer(content: Any, status: int = 200, headers: Mapping[str, str] | None = 
     return Response(msgspec.json.encode(content), status, headers, JSON)
 
 
-def refusal(error: FaultError) -> Response:
-    """Answer with the StructuredError of a fault, in the status that it stands for."""
+def refusal(error: FaultError, told: StructuredError | None = None) -> Response:
+    """Answer with the StructuredError of a fault, or with `told` in its place, in the status that it stands for."""
     status = error.status if isinstance(error, RefusedError) else http_status(error.fault)
-    return answer(to_error(error.fault), status, headers_of(error, status))
+    return answer(told or to_error(error.fault), status, headers_of(error, status))
 
 
 def headers_of(error: FaultError, status: int) -> dict[str, str]:

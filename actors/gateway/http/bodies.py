@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 import msgspec
 from anyio import to_thread
 from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive
 
 from actors.gateway.http.answers import JSON, RefusedError, invalid
 from protocol.codec import MAX_QUOTED_CHARS, Decoder, MalformedError
@@ -26,17 +27,19 @@ _READ_APART_BYTES = 65_536
 """A body that is larger is looked through in a thread."""
 
 
-async def read_json(request: Request) -> bytes:
-    """Read a JSON body.
+async def read_json(request: Request, *, optional: bool = False) -> bytes:
+    """Read a JSON body; one that is `optional` and left out is an empty object.
 
     Raises:
         RefusedError: 413 or 415, for a body that is too large or of another type.
-        MalformedError: a key stands there twice, of which a reader might take either.
     """
-    essence = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if essence != JSON:
+    fits = request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON
+    body = await _read(request) if fits or optional else b""
+    if optional and not body:
+        return b"{}"
+    if not fits:
         raise invalid(f"The body has to be {JSON}", 415)
-    return await _read(request)
+    return body
 
 
 def decoded(decoder: Decoder[T], body: bytes) -> T:
@@ -63,6 +66,12 @@ async def check_keys(body: bytes) -> None:
         await to_thread.run_sync(_look_through, body)
     else:
         _look_through(body)
+
+
+async def hear_out(receive: Receive) -> None:
+    """Pass over whatever body there is: whoever holds the request hears the client leave from then on."""
+    while (await receive()).get("more_body", False):
+        pass
 
 
 def query(raw: bytes, known: tuple[str, ...]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from actors.gateway.batch import BatchItem, BatchRequest, BatchResult, ItemStatu
 from actors.gateway.http.answers import answer
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.events import EventStream
+from actors.gateway.run_errors import RUNTIME_CODES
 from actors.gateway.translate import http_status, to_error
 from protocol.browse import BrowseOptions, BrowseResult, contradiction
 from protocol.domains import Preview
@@ -23,7 +24,7 @@ MAX_REPLY_BYTES = 8 * 1024 * 1024
 
 VARY = {"Vary": "Accept"}
 
-PAGE_ERRORS = frozenset(http_status(fault(code)) for code in Code if code is not Code.SESSION_NOT_FOUND)
+PAGE_ERRORS = frozenset(http_status(fault(code)) for code in set(Code) - RUNTIME_CODES - {Code.SESSION_NOT_FOUND})
 LOOK_ERRORS = frozenset({500, 501, 503, 504})
 
 PAGE_EXAMPLE = {"url": "https://example.com/", "options": {"maxCostTier": "lightweight"}}

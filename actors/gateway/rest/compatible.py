@@ -27,6 +27,7 @@ from actors.gateway.rest.domains import DomainRequest
 from actors.gateway.rest.envelope import Success, failure
 from actors.gateway.rest.events import Events, EventStream
 from actors.gateway.rest.health import Health
+from actors.gateway.translate import to_error
 from protocol.browse import BrowseOptions, BrowseResult, RenderTier
 from protocol.domains import DomainKnowledge, Preview
 from protocol.pages import Url
@@ -56,7 +57,7 @@ class SmallBatchRequest(Struct, frozen=True, kw_only=True, rename="camel", forbi
 
 Work = Callable[[Desk, A], Awaitable[Struct]]
 
-_FORM = Events(result=lambda data: Success(data=data), error=failure)
+_FORM = Events(result=lambda data: Success(data=data), error=lambda told: failure(to_error(told)))
 
 
 def _answered(work: Work[A]) -> Callable[[Desk, A], Awaitable[Response]]:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from actors.gateway.asking import Desk
 from actors.gateway.http.answers import answer
-from actors.gateway.rest import browse, compatible, docs, domains, health, keys, packets, sessions
+from actors.gateway.rest import browse, compatible, docs, domains, health, keys, packets, runs, sessions
 from actors.gateway.rest.contract import Endpoint
 from actors.gateway.rest.openapi import openapi
 
@@ -37,11 +37,12 @@ ENDPOINTS: tuple[Endpoint[Desk], ...] = (
     *browse.ENDPOINTS,
     *domains.ENDPOINTS,
     *sessions.ENDPOINTS,
+    *runs.ENDPOINTS,
     *packets.ENDPOINTS,
     *compatible.ENDPOINTS,
     *keys.ENDPOINTS,
     *health.ENDPOINTS,
-    Endpoint("GET", "/docs", "docs", "Show these endpoints to people.", _docs, media=docs.MEDIA, open=True),
+    Endpoint("GET", "/docs", "docs", "Show these endpoints to people.", _docs, media=(docs.MEDIA,), open=True),
     Endpoint("GET", "/openapi.json", "openapi", "Describe these endpoints.", _openapi, open=True),
 )
 

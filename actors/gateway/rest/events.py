@@ -1,7 +1,8 @@
-"""Server-sent events: an answer that tells how far it is, and ends with a result or an error."""
+"""Server-sent events: answers that tell what happens while it happens."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
@@ -11,15 +12,15 @@ import msgspec
 import structlog
 from msgspec import Struct
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from actors.gateway.asking import Desk
 from actors.gateway.http.answers import EVENTS
 from actors.gateway.translate import to_error
 from actors.gateway.watching import watching
 from bus.context import conversation_id
-from protocol.browse import SCHEMA_VERSION, StructuredError
-from protocol.faults import Code, FaultError, fault
+from protocol.browse import SCHEMA_VERSION
+from protocol.faults import Code, Fault, FaultError, fault
 from protocol.progress import Progress
 
 log = structlog.stdlib.get_logger()
@@ -62,68 +63,103 @@ class Events:
     """How an endpoint writes its last event: the result as it is, or in an envelope, and an error likewise."""
 
     result: Callable[[Struct], Struct]
-    error: Callable[[StructuredError], Struct]
+    error: Callable[[Fault], Struct]
 
 
-PLAIN = Events(result=lambda data: data, error=lambda error: error)
+PLAIN = Events(result=lambda data: data, error=to_error)
 
 
-class EventStream(Response):
-    """Does work while it tells of it; when the client leaves, the request is cancelled, and the work with it."""
+class Stream(Response):
+    """An answer of server-sent events, with signs of life while there are none.
 
-    def __init__(self, desk: Desk, work: Work, form: Events = PLAIN, keep_alive_s: float = KEEP_ALIVE_S) -> None:
+    When the client leaves, the request is cancelled, and what `tell` waits for with it.
+    """
+
+    def __init__(self, keep_alive_s: float = KEEP_ALIVE_S) -> None:
         super().__init__(media_type=EVENTS, headers=_HEADERS)
         del self.headers["content-length"]
-        self._desk = desk
-        self._work = work
-        self._form = form
         self._keep_alive_s = keep_alive_s
-        self._ids = count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events, the last of them included."""
         del receive  # whoever holds the request hears the client leave, and cancels this
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if scope["method"] != "HEAD":
-            await self._tell(send)
+            await self._alive(send)
         await send(dict(_END))
 
-    async def _tell(self, send: Send) -> None:
+    @abstractmethod
+    async def tell(self, send: Send) -> None:
+        """Send the events, all but what `farewell` gives."""
+
+    @abstractmethod
+    async def farewell(self, send: Send) -> None:
+        """Send the last event, also where `tell` was cut off, in which case there is little time for it."""
+
+    async def _alive(self, send: Send) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._keep_alive, send)
+            try:
+                await self.tell(send)
+            except anyio.get_cancelled_exc_class():
+                with anyio.move_on_after(_LAST_WORDS_S, shield=True):
+                    await self.farewell(send)
+                    await send(dict(_END))
+                raise
+            tasks.cancel_scope.cancel()
+        await self.farewell(send)
+
+    async def _keep_alive(self, send: Send) -> None:
+        while True:
+            await anyio.sleep(self._keep_alive_s)
+            await send({"type": "http.response.body", "body": b": keep-alive\n\n", "more_body": True})
+
+
+class EventStream(Stream):
+    """Does work while it tells of it; when the client leaves, the work is cancelled."""
+
+    def __init__(self, desk: Desk, work: Work, form: Events = PLAIN, keep_alive_s: float = KEEP_ALIVE_S) -> None:
+        super().__init__(keep_alive_s)
+        self._desk = desk
+        self._work = work
+        self._form = form
+        self._ids = count(1)
+        self._last: tuple[str, Struct] = ("error", form.error(_STOPPED))
+
+    async def tell(self, send: Send) -> None:
+        """Send that it has begun, and how far it is."""
         await self._event(send, "started", Started(conversation_id=conversation_id() or ""))
 
         async def heard(progress: Progress) -> None:
             step = Step(done=progress.done, message=progress.message, total=progress.total)
             await self._event(send, "progress", step)
 
-        last: tuple[str, Struct] = ("error", self._form.error(to_error(_STOPPED)))
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._keep_alive, send)
-            try:
-                async with watching(self._desk, heard):
-                    last = await self._outcome()
-            except anyio.get_cancelled_exc_class():
-                with anyio.move_on_after(_LAST_WORDS_S, shield=True):
-                    await self._event(send, *last)
-                    await send(dict(_END))
-                raise
-            tasks.cancel_scope.cancel()
-        await self._event(send, *last)
+        async with watching(self._desk, heard):
+            self._last = await self._outcome()
+
+    async def farewell(self, send: Send) -> None:
+        """Send the result, or the error."""
+        await self._event(send, *self._last)
 
     async def _outcome(self) -> tuple[str, Struct]:
         """Do the work, and give the name and the data of the last event."""
         try:
             return "result", self._form.result(await self._work())
         except FaultError as error:
-            return "error", self._form.error(to_error(error.fault))
+            return "error", self._form.error(error.fault)
         except Exception:
             log.exception(STREAM_FAILED)
-            return "error", self._form.error(to_error(fault(Code.INTERNAL_ERROR)))
+            return "error", self._form.error(fault(Code.INTERNAL_ERROR))
 
     async def _event(self, send: Send, name: str, data: Struct) -> None:
-        written = b"id: %d\nevent: %s\ndata: %s\n\n" % (next(self._ids), name.encode(), msgspec.json.encode(data))
-        await send({"type": "http.response.body", "body": written, "more_body": True})
+        await send(event(name, data, next(self._ids)))
 
-    async def _keep_alive(self, send: Send) -> None:
-        while True:
-            await anyio.sleep(self._keep_alive_s)
-            await send({"type": "http.response.body", "body": b": keep-alive\n\n", "more_body": True})
+
+def event(name: str, data: Struct, number: int | None = None) -> Message:
+    """Write one event."""
+    written = b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(data))
+    return {
+        "type": "http.response.body",
+        "body": written if number is None else b"id: %d\n%s" % (number, written),
+        "more_body": True,
+    }

@@ -86,7 +86,7 @@ ENDPOINTS: tuple[Endpoint[Desk], ...] = (
         name="metrics",
         summary="Tell the figures of every replica to Prometheus.",
         run=_metrics,
-        media=metrics.MEDIA_TYPE,
+        media=(metrics.MEDIA_TYPE,),
         errors=_LOOK_ERRORS,
         scope=Scope.OPERATE,
     ),

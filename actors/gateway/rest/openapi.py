@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.http.answers import CONVERSATION, EVENTS, JSON
@@ -26,9 +27,10 @@ _HEADERS: Mapping[str, tuple[str, dict[str, Any]]] = MappingProxyType(
         CONVERSATION: ("The conversation, as traces and logs name it.", {"type": "string", "format": "uuid"}),
         "Retry-After": ("Seconds to wait.", {"type": "integer", "minimum": 1}),
         "WWW-Authenticate": ("How to authenticate.", {"type": "string"}),
+        "Location": ("Where it can be looked at.", {"type": "string"}),
     }
 )
-_HEADERS_OF: Mapping[int, str] = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
+_HEADERS_OF: Mapping[int, str] = {202: "Location", 401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 
 _SCOPES: Mapping[Scope, str] = {
     Scope.BROWSE: "read pages",
@@ -40,10 +42,13 @@ _SCOPES: Mapping[Scope, str] = {
 }
 
 _MEANINGS: Mapping[int, str] = {
+    202: "It is taken on, and goes on after this answer.",
     400: "The request is not what the contract says; `field` names the part at fault.",
     401: "No key was sent, or one that is not known.",
     403: "The key is not good for this, the Origin is not allowed, or the address is never fetched.",
     404: "There is nothing of that name.",
+    409: "That does not go together with how it stands.",
+    410: "It was there, and is kept no longer.",
     413: "The body is too large.",
     415: "The body is of another type than application/json.",
     421: "This Weft does not answer for that Host.",
@@ -54,13 +59,6 @@ _MEANINGS: Mapping[int, str] = {
     503: "Weft is busy, or an actor is away for the moment.",
     504: "The time allowed was over.",
 }
-
-_EVENTS_TOLD = (
-    "Server-sent events, for a client that accepts `text/event-stream`: `started` at once, `progress` while the work "
-    "goes on, then one `result` with what the JSON answer would be, or one `error` with what the JSON error would be. "
-    "Each has an id and JSON as its data; lines that begin with a colon keep the connection alive. Whoever closes the "
-    "stream ends the work."
-)
 
 RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -147,7 +145,8 @@ def _key_told() -> str:
 
 def _schemas(endpoints: Iterable[Endpoint[Any]]) -> tuple[dict[Any, dict[str, Any]], dict[str, Any]]:
     """Give a reference for every type of the table, and the definitions that they lead to."""
-    named = {kind: None for one in endpoints for kind in (one.body, one.answer, one.failure) if kind is not None}
+    kinds_of = ((one.body, one.answer, one.accepted, one.failure) for one in endpoints)
+    named = {kind: None for found in kinds_of for kind in found if kind is not None}
     kinds: list[Any] = [StructuredError, Failure, *named]
     references, components = msgspec.json.schema_components(kinds, ref_template=_SCHEMAS)
     return dict(zip(kinds, references, strict=True)), components
@@ -162,7 +161,12 @@ def _operation(endpoint: Endpoint[Any], schemas: Mapping[Any, dict[str, Any]]) -
         "operationId": endpoint.name,
         "summary": endpoint.summary,
         "tags": [endpoint.tag.value],
-        "responses": {"200": _response(HTTPStatus.OK, _contents(endpoint, schemas)), **told},
+        "responses": {
+            **{
+                str(int(status)): _response(status, _contents(endpoint, status, schemas)) for status in endpoint.answers
+            },
+            **told,
+        },
         "security": [] if endpoint.open else [{_BEARER: [endpoint.scope.value]}],
     }
     if endpoint.about:
@@ -171,33 +175,52 @@ def _operation(endpoint: Endpoint[Any], schemas: Mapping[Any, dict[str, Any]]) -
         content: dict[str, Any] = {"schema": schemas[endpoint.body]}
         if endpoint.example is not None:
             content["example"] = endpoint.example
-        written["requestBody"] = {"required": True, "content": {JSON: content}}
+        written["requestBody"] = {"required": not endpoint.optional, "content": {JSON: content}}
     if endpoint.params is not None:
-        written["parameters"] = list(_parameters(endpoint, msgspec.json.schema(endpoint.params)))
+        written["parameters"] = list(_parameters(endpoint, endpoint.params))
     return written
 
 
-def _contents(endpoint: Endpoint[Any], schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
-    """Describe what a 200 holds, by media type."""
-    plain = {"type": "object" if endpoint.media == JSON else "string"}
-    shape = schemas[endpoint.answer] if endpoint.answer is not None else plain
-    contents: dict[str, Any] = {endpoint.media.partition(";")[0]: {"schema": shape}}
-    if endpoint.events is not None:
-        contents[EVENTS] = {"schema": {"type": "string", "description": _EVENTS_TOLD}}
+def _contents(endpoint: Endpoint[Any], status: int, schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
+    """Describe what an answer of success holds, by media type."""
+    kind = endpoint.answers[status]
+    if kind is not None:
+        contents: dict[str, Any] = {JSON: {"schema": schemas[kind]}}
+    else:
+        plain = {media.partition(";")[0]: "object" if media == JSON else "string" for media in endpoint.media}
+        contents = {media: {"schema": {"type": shape}} for media, shape in plain.items()}
+    if EVENTS in contents or (endpoint.events is not None and status == HTTPStatus.OK):
+        contents[EVENTS] = {"schema": {"type": "string", "description": endpoint.stream}}
     return contents
 
 
-def _parameters(endpoint: Endpoint[Any], schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    (told,) = schema["$defs"].values()
-    for name, field in told["properties"].items():
+def _parameters(endpoint: Endpoint[Any], params: type[Struct]) -> Iterator[dict[str, Any]]:
+    definitions = msgspec.json.schema(params)["$defs"]
+    examples = (endpoint.example if endpoint.body is None else endpoint.where) or {}
+    for name, field in definitions[params.__name__]["properties"].items():
         in_path = name in endpoint.in_path
-        shape = {"minLength": 1, "pattern": _SEGMENT, **field} if in_path else dict(field)
+        plain = _inlined(field, definitions)
+        shape = {"minLength": 1, "pattern": _SEGMENT, **plain} if in_path else plain
         written = {"name": name, "in": "path" if in_path else "query", "required": in_path, "schema": shape}
         if "description" in shape:
             written["description"] = shape.pop("description")
-        if endpoint.example is not None and name in endpoint.example:
-            written["example"] = endpoint.example[name]
+        if name in examples:
+            written["example"] = examples[name]
         yield written
+
+
+def _inlined(shape: Any, definitions: Mapping[str, Any]) -> Any:
+    """Put the types that a parameter names into it."""
+    match shape:
+        case {"$ref": str(name)}:
+            return _inlined(definitions[name.rpartition("/")[2]], definitions)
+        case dict():
+            inner = cast("dict[str, Any]", shape)
+            return {key: _inlined(value, definitions) for key, value in inner.items() if key != "title"}
+        case list():
+            return [_inlined(each, definitions) for each in cast("Iterable[Any]", shape)]
+        case _:
+            return shape
 
 
 def _response(status: int, contents: dict[str, Any]) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -15,7 +17,7 @@ from actors.gateway.asking import Desk
 from actors.gateway.http.accepting import wants_events
 from actors.gateway.http.answers import invalid, not_allowed, refusal
 from actors.gateway.http.bodies import MAX_BODY_BYTES, check_keys, decoded, named, query, read_json
-from actors.gateway.rest.contract import Endpoint
+from actors.gateway.rest.contract import Addressed, Endpoint
 from protocol.codec import Decoder, malformed
 from protocol.faults import Code, FaultError
 
@@ -54,32 +56,37 @@ class Resource:
         endpoint = self._endpoints.get("GET" if method == "HEAD" else method)
         try:
             if endpoint is None:
-                raise not_allowed(*self._endpoints)
-            if not endpoint.open and not endpoint.own_scopes:
-                require(endpoint.scope)
-            request = Request(scope, receive)
-            asked = await self._asked(endpoint, request)
-            if endpoint.events is not None and wants_events(request.headers.getlist("accept")):
-                response = await endpoint.events(self._desk, asked)
+                response = refusal(not_allowed(*self._endpoints))
             else:
-                response = await endpoint.run(self._desk, asked)
+                response = await self._response(endpoint, Request(scope, receive))
         except ClientDisconnect:
             return
-        except FaultError as error:
-            response = refusal(error)
         await response(scope, receive, send)
 
-    async def _asked(self, endpoint: Endpoint[Desk], request: Request) -> Struct | None:
+    async def _response(self, endpoint: Endpoint[Desk], request: Request) -> Response:
+        asked: Any = None
+        try:
+            if not endpoint.open and not endpoint.own_scopes:
+                require(endpoint.scope)
+            asked = await self._asked(endpoint, request)
+            if endpoint.events is not None and wants_events(request.headers.getlist("accept")):
+                return await endpoint.events(self._desk, asked)
+            return await endpoint.run(self._desk, asked)
+        except FaultError as error:
+            return endpoint.refuse(error, asked)
+
+    async def _asked(self, endpoint: Endpoint[Desk], request: Request) -> Any:
         given = query(request.scope["query_string"], endpoint.in_query)
+        raw_path = request.scope.get("raw_path", b"")
+        params = None
         if endpoint.params is not None:
-            raw_path = request.scope.get("raw_path", b"")
-            return _params(endpoint.params, {**given, **named(request.path_params, raw_path)})
+            params = _params(endpoint.params, {**given, **named(request.path_params, raw_path)})
         if endpoint.body is None:
-            return None
-        body = await read_json(request)
+            return params
+        body = await read_json(request, optional=endpoint.optional)
         asked = decoded(self._decoders[endpoint.body], body)
         await check_keys(body)
-        return asked
+        return asked if params is None else Addressed(params, asked)
 
 
 def _params(kind: type[Struct], given: dict[str, str]) -> Struct:

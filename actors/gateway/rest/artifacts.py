@@ -1,0 +1,51 @@
+"""A file that a run left, as a download."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from actors.gateway import runs
+from actors.gateway.asking import Desk
+from actors.gateway.http.bodies import hear_out
+from actors.gateway.runs import ArtifactRequest
+from protocol.runs.states import ArtifactType
+from protocol.runs.told import ArtifactChunk
+
+_SUFFIXES = {ArtifactType.JSON: "json", ArtifactType.CSV: "csv", ArtifactType.MARKDOWN: "md"}
+_SUFFIX_OF = {kind.media_type: suffix for kind, suffix in _SUFFIXES.items()}
+
+
+class Download(Response):
+    """The bytes of a file, of which the first piece was read already; the others are read as the client takes them."""
+
+    def __init__(self, desk: Desk, first: ArtifactChunk) -> None:
+        # what was made of pages is never shown as one of ours
+        headers = {
+            "Content-Disposition": f'attachment; filename="{file_name(first.artifact_id, first.mime_type)}"',
+            "Content-Security-Policy": "default-src 'none'; sandbox",
+            "Cache-Control": "private, no-store",
+        }
+        super().__init__(media_type=first.mime_type, headers=headers)
+        self.headers["Content-Length"] = str(first.size)
+        self._desk = desk
+        self._first = first
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the file; where a piece cannot be had any more, the answer breaks off short of its length."""
+        await hear_out(receive)
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        piece, sent = self._first, 0
+        while scope["method"] != "HEAD":
+            await send({"type": "http.response.body", "body": piece.data, "more_body": True})
+            sent += len(piece.data)
+            if piece.complete or not piece.data:
+                break
+            asked = ArtifactRequest(artifact_id=piece.artifact_id, offset=sent)
+            piece = await runs.artifact(self._desk, asked)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def file_name(artifact_id: str, mime_type: str) -> str:
+    """Name a file by its id and its type."""
+    return f"{artifact_id}.{_SUFFIX_OF.get(mime_type, 'bin')}"

@@ -1,0 +1,285 @@
+"""The endpoints of the runs: templates, runs, what happens to them, and the files that they leave."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from actors.gateway import runs
+from actors.gateway.access.caller import Scope
+from actors.gateway.asking import Desk
+from actors.gateway.http.answers import EVENTS, JSON, answer, refusal
+from actors.gateway.rest.artifacts import Download
+from actors.gateway.rest.browse import VARY
+from actors.gateway.rest.contract import Addressed, Endpoint, Tag
+from actors.gateway.rest.events import Events, EventStream
+from actors.gateway.rest.runevents import RunStream
+from actors.gateway.run_errors import RunFault, to_run_fault
+from actors.gateway.runs import MAX_HANDLE_CHARS, ArtifactRequest, ResumeRequest, RunRequest, RunsRequest
+from protocol.faults import FaultError
+from protocol.runs.states import ArtifactType
+from protocol.runs.told import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
+
+MAX_NUMBER = 2**53 - 1
+"""The largest integer that every reader of JSON takes as it is (RFC 8259 §6)."""
+
+_RUN_ID = Meta(max_length=MAX_HANDLE_CHARS, description="Id of the run, as its start answered.")
+_ARTIFACT_ID = Meta(max_length=MAX_HANDLE_CHARS, description="Id of the file, as its run tells.")
+
+
+class RunPath(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Which run is meant."""
+
+    run_id: Annotated[str, _RUN_ID]
+
+
+class FollowPath(RunPath, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Which run is followed, and from where."""
+
+    after: Annotated[
+        int, Meta(ge=0, le=MAX_NUMBER, description="Tell what came after the event of this id; 0 tells all.")
+    ] = 0
+
+
+class PiecePath(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Which piece of a file is meant; a larger `limit` than there may be is cut to what there may be."""
+
+    artifact_id: Annotated[str, _ARTIFACT_ID]
+    offset: Annotated[int, Meta(ge=0, le=MAX_NUMBER, description="First byte.")] = 0
+    limit: Annotated[int, Meta(ge=1, le=MAX_NUMBER, description="Bytes at most.")] = runs.MAX_CHUNK_BYTES
+
+
+class ArtifactPath(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Which file is meant."""
+
+    artifact_id: Annotated[str, _ARTIFACT_ID]
+
+
+async def _templates(desk: Desk, _asked: None) -> Response:
+    return answer(await runs.templates(desk))
+
+
+async def _profile(desk: Desk, _asked: None) -> Response:
+    return answer(await runs.profile(desk))
+
+
+async def _run(desk: Desk, asked: RunRequest) -> Response:
+    return _begun(await runs.run(desk, asked), VARY)
+
+
+async def _run_told(desk: Desk, asked: RunRequest) -> Response:
+    form = Events(result=lambda data: data, error=lambda told: to_run_fault(told, template_id=asked.template_id))
+    return EventStream(desk, lambda: runs.run(desk, asked), form)
+
+
+async def _list(desk: Desk, asked: RunsRequest) -> Response:
+    return answer(await runs.list_runs(desk, asked))
+
+
+async def _get(desk: Desk, asked: RunPath) -> Response:
+    return answer(await runs.get(desk, asked.run_id))
+
+
+async def _cancel(desk: Desk, asked: RunPath) -> Response:
+    return answer(await runs.cancel(desk, asked.run_id))
+
+
+async def _resume(desk: Desk, asked: Addressed[RunPath, ResumeRequest]) -> Response:
+    return _begun(await runs.resume(desk, asked.params.run_id, asked.body))
+
+
+async def _events(desk: Desk, asked: FollowPath) -> Response:
+    """Answer 404 before the stream begins, where there is no such run."""
+    return RunStream(desk, await runs.get(desk, asked.run_id), asked.after)
+
+
+async def _artifact(desk: Desk, asked: PiecePath) -> Response:
+    piece = ArtifactRequest(artifact_id=asked.artifact_id, offset=asked.offset, limit=asked.limit)
+    return answer(await runs.artifact(desk, piece))
+
+
+async def _content(desk: Desk, asked: ArtifactPath) -> Response:
+    return Download(desk, await runs.artifact(desk, ArtifactRequest(artifact_id=asked.artifact_id)))
+
+
+def _begun(told: RunAccepted | Run, headers: dict[str, str] | None = None) -> Response:
+    """Answer 202 with where to look, unless the run is told of as it stands."""
+    if isinstance(told, Run):
+        return answer(told, headers=headers)
+    return answer(told, HTTPStatus.ACCEPTED, {**(headers or {}), "Location": f"/api/runs/{told.run_id}"})
+
+
+def _refuse(error: FaultError, asked: Any) -> Response:
+    """Tell an error in the form of 002 §7.2, with what was asked for."""
+    named = getattr(asked, "params", asked)
+    names = {name: getattr(named, name, None) for name in ("run_id", "template_id", "artifact_id")}
+    return refusal(error, to_run_fault(error.fault, **names))
+
+
+_INSIDE = frozenset({500, 503, 504})
+_RUN = "/api/runs/{runId}"
+_ARTIFACT = "/api/artifacts/{artifactId}"
+_RUN_EXAMPLE = {"runId": "run_3q2-7wEjRVaLz0uYxT1mNg"}
+_ARTIFACT_EXAMPLE = {"artifactId": "art_Zk9rT2VxYw0pQmJtS1dHcA"}
+_EXAMPLE = {
+    "templateId": "batch_extract_pages",
+    "inputs": {"urls": ["https://example.com/", "https://example.org/"], "concurrency": 2},
+    "options": {"mode": "async", "timeoutMs": 120_000, "artifacts": ["json", "csv"]},
+    "idempotencyKey": "orders-2026-01-01",
+}
+_LEAVING = (
+    "`started` at once, `progress` with the steps that are done, then one `result` with what the JSON answer would be, "
+    "or one `error`. Who leaves before the result, as before an answer in JSON, cancels the run, unless the request "
+    "has an idempotencyKey: then it goes on, and the same request again takes it up."
+)
+_FOLLOWED = (
+    "Server-sent events. Each thing that happens to the run is one, with its id, its name (`queued`, `started`, "
+    "`resumed`, `cancel_requested`, `step`, and at last the status that the run ends in) and JSON as its data: "
+    "`{id, event, at, status, totalSteps, doneSteps}`, of a step also `step`, `name`, `stepStatus` and `errorCode`. "
+    "Then comes `end`, with the run as GET /api/runs/{runId} tells it, without its result, and the stream is closed. "
+    "`error` in its place says why no more can be told. A reader that comes back with `Last-Event-ID`, as browsers do, "
+    "or with `after` hears what it has missed. Whoever closes the stream leaves the run as it is."
+)
+
+_FAMILY: dict[str, Any] = {"scope": Scope.RUNS, "tag": Tag.RUNS, "failure": RunFault, "refuse": _refuse}
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    Endpoint(
+        method="GET",
+        path="/api/templates",
+        name="listTemplates",
+        summary="List the templates that can be run, with the schemas of their inputs and outputs.",
+        run=_templates,
+        answer=TemplateList,
+        errors=_INSIDE,
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/runs",
+        name="startRun",
+        summary="Run a template: 200 with its result where the mode is sync, 202 at once where it is async.",
+        about="The mode `auto` (which is the usual one) is what the template makes of its inputs. A run that is "
+        "accepted is done, whatever becomes of this gateway or of the machines that work on it. The same "
+        "`idempotencyKey` within half an hour gives the same run.",
+        run=_run,
+        events=_run_told,
+        stream=f"Server-sent events, for a client that accepts `text/event-stream`: {_LEAVING}",
+        body=RunRequest,
+        answer=Run,
+        accepted=RunAccepted,
+        errors=_INSIDE | {404, 409},
+        example=_EXAMPLE,
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/runs",
+        name="listRuns",
+        summary="List your runs, newest first.",
+        about="`total` counts all that fit, beyond `limit` too.",
+        run=_list,
+        params=RunsRequest,
+        answer=RunList,
+        errors=_INSIDE,
+        example={"status": "running", "templateId": "batch_extract_pages", "limit": 20, "offset": 0},
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="GET",
+        path=_RUN,
+        name="getRun",
+        summary="Tell how a run stands, and at its end what came of it.",
+        about="Ask every 2 seconds at most, or follow its events. An id that nobody gave you, of whatever form, is a "
+        "404, as is the run of another key.",
+        run=_get,
+        params=RunPath,
+        answer=Run,
+        errors=_INSIDE,
+        example=_RUN_EXAMPLE,
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="POST",
+        path=f"{_RUN}/cancel",
+        name="cancelRun",
+        summary="Ask a run to stop before its next step.",
+        about="The step in hand is finished, the others are skipped, and what was done can still be read. "
+        "`cancelRequested` is false where the run was over already.",
+        run=_cancel,
+        params=RunPath,
+        answer=CancelAnswer,
+        errors=_INSIDE,
+        example=_RUN_EXAMPLE,
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="POST",
+        path=f"{_RUN}/resume",
+        name="resumeRun",
+        summary="Begin a new run that takes over the steps which succeeded in one that has ended.",
+        about="The inputs are those of the run before; `inputs` holds only what is secret in them, which is kept "
+        "nowhere. The body may be left out.",
+        run=_resume,
+        params=RunPath,
+        body=ResumeRequest,
+        optional=True,
+        accepted=RunAccepted,
+        errors=_INSIDE | {409},
+        where=_RUN_EXAMPLE,
+        example={"inputs": {}},
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="GET",
+        path=f"{_RUN}/events",
+        name="followRun",
+        summary="Follow what happens to a run, as server-sent events.",
+        run=_events,
+        params=FollowPath,
+        media=(EVENTS,),
+        stream=_FOLLOWED,
+        errors=_INSIDE,
+        example={**_RUN_EXAMPLE, "after": 0},
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="GET",
+        path=_ARTIFACT,
+        name="getArtifact",
+        summary="Read a piece of a file that a run left, in base64.",
+        about="Go on with `offset` until `complete` is true. A file is kept for a day after the end of its run "
+        "(`artifactTtlMs` of the runtime profile): after that it is a 410, while one that nobody gave you is a 404.",
+        run=_artifact,
+        params=PiecePath,
+        answer=ArtifactChunk,
+        errors=_INSIDE | {410},
+        example={**_ARTIFACT_EXAMPLE, "offset": 0, "limit": 262_144},
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="GET",
+        path=f"{_ARTIFACT}/content",
+        name="downloadArtifact",
+        summary="Download a file that a run left, as it is.",
+        run=_content,
+        params=ArtifactPath,
+        media=(ArtifactType.CSV.media_type, ArtifactType.MARKDOWN.media_type, JSON),
+        errors=_INSIDE | {410},
+        example=_ARTIFACT_EXAMPLE,
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/runtime-profile",
+        name="getRuntimeProfile",
+        summary="Tell the version of the runtime and what bounds all runs together.",
+        run=_profile,
+        answer=RuntimeProfile,
+        errors=_INSIDE,
+        **_FAMILY,
+    ),
+)
