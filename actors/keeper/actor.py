@@ -1,0 +1,142 @@
+"""The actor that remembers: it tells of runs and hands out their files, from a database made of the ledger."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import anyio
+
+from actors.actor import Actor, handles
+from actors.keeper.artifacts import Sweeper, piece
+from actors.keeper.database import Database
+from actors.keeper.folding import RunRow
+from actors.keeper.following import Follower
+from actors.keeper.projection import Projection
+from actors.keeper.reading import Reading
+from actors.keeper.slots import claimed
+from actors.keeper.telling import run_so_far, summary, whole_run
+from bus.journal import Log
+from bus.objects import Store
+from protocol import subjects
+from protocol.codec import MalformedError
+from protocol.faults import Code, FaultError, fault
+from protocol.runs.asked import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
+from protocol.runs.events import LedgerLine, RunEnded
+from protocol.runs.told import ArtifactChunk, Run, RunList
+from protocol.subjects import Journal, Objects
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass
+class Keeper(Actor):
+    """Tells how runs stand and what they have left; the truth is in the ledger, this is a view of it."""
+
+    name: ClassVar[str] = "keeper"
+    stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
+    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER,)
+
+    clock: Callable[[], int] = _now
+    """The time in ms since the epoch."""
+
+    _ledger: Log[LedgerLine] = field(init=False, repr=False)
+    _store: Store = field(init=False, repr=False)
+    _projection: Projection = field(init=False, repr=False)
+    _reading: Reading = field(init=False, repr=False)
+    _follower: Follower = field(init=False, repr=False)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Open a database of its own, bring it to the end of the ledger, and keep it there."""
+        self._ledger = await self.bus.journal(subjects.LEDGER)
+        self._store = await self.bus.objects(subjects.ARTIFACTS)
+        async with claimed(self.settings.data_dir / "keeper") as path:
+            database = Database(path)
+            async with database.open():
+                self._projection, self._reading = Projection(database), Reading(database)
+                self._follower = Follower(self._ledger, self._projection)
+                await self._projection.load()
+                async with self._follower.open(), anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._sweeper().run)
+                    yield
+                    tasks.cancel_scope.cancel()
+
+    @handles(subjects.RUN_GET, at_once=64)
+    async def get(self, asked: AskRun) -> Run:
+        """Tell of a run, with its result when it is over.
+
+        Raises:
+            FaultError: RUN_NOT_FOUND; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
+        """
+        await self._follower.reached(subjects.RUN_GET.timeout_ms)
+        row = await self._run(asked.run_id, asked.caller)
+        artifacts = await self._reading.artifacts(row.run_id) if row.status.final else ()
+        return whole_run(row, artifacts, await self._end_of(row), self.clock())
+
+    @handles(subjects.RUN_LIST, at_once=16)
+    async def list(self, asked: ListRuns) -> RunList:
+        """Tell of the runs of a caller."""
+        await self._follower.reached(subjects.RUN_LIST.timeout_ms)
+        found = await self._reading.listed(asked)
+        return RunList(runs=tuple(map(summary, found.runs)), total=found.total)
+
+    @handles(subjects.RUN_FOLLOW, at_once=1_000)
+    async def follow(self, asked: FollowRun) -> RunNews:
+        """Tell what has happened to a run since, as soon as there is something; at the end of a run, at once.
+
+        Raises:
+            FaultError: RUN_NOT_FOUND; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
+        """
+        until = anyio.current_time() + asked.wait_ms / 1000
+        await self._follower.reached(subjects.RUN_FOLLOW.timeout_ms)
+        while True:
+            seen, changed = self._projection.place.applied, self._projection.news_of(asked.run_id)
+            row = await self._run(asked.run_id, asked.caller)
+            events = await self._reading.events(asked.run_id, asked.after)
+            if events or row.status.final or anyio.current_time() >= until:
+                return RunNews(events=events, run=run_so_far(row, self.clock()))
+            with anyio.CancelScope(deadline=until):
+                await changed.wait()
+            if self._projection.place.applied < seen:  # the tables are being made anew
+                await self._follower.reached(subjects.RUN_FOLLOW.timeout_ms)
+
+    @handles(subjects.ARTIFACT_READ, at_once=16)
+    async def read(self, asked: ReadArtifact) -> ArtifactChunk:
+        """Give a piece of a file.
+
+        Raises:
+            FaultError: ARTIFACT_NOT_FOUND; ARTIFACT_EXPIRED; VALIDATION_INVALID_REQUEST, when it ends before the
+                offset; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
+        """
+        await self._follower.reached(subjects.ARTIFACT_READ.timeout_ms)
+        kept = await self._reading.artifact(asked.artifact_id, asked.caller)
+        if kept is None:
+            raise FaultError(fault(Code.ARTIFACT_NOT_FOUND))
+        if self.clock() > kept.expires_at:
+            raise FaultError(fault(Code.ARTIFACT_EXPIRED))
+        return await piece(self._store, kept, asked.offset, min(asked.limit, self.settings.artifact_inline_bytes))
+
+    async def _run(self, run_id: str, caller: str) -> RunRow:
+        row = await self._reading.run(run_id, caller)
+        if row is None:
+            raise FaultError(fault(Code.RUN_NOT_FOUND))
+        return row
+
+    async def _end_of(self, row: RunRow) -> RunEnded | None:
+        """Read the line that ended a run, which alone has its result."""
+        if not row.status.final:
+            return None
+        try:
+            line = await self._ledger.at(row.ended_line)
+        except MalformedError:
+            return None
+        return line.said if line is not None and isinstance(line.said, RunEnded) else None
+
+    def _sweeper(self) -> Sweeper:
+        return Sweeper(self._ledger, self._store, self._projection, self._reading, self.clock)

@@ -1,0 +1,102 @@
+"""The files of runs: their pieces, and their end (002 §5)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import anyio
+import structlog
+from msgspec.structs import replace
+
+from actors.keeper.projection import Projection
+from actors.keeper.reading import Reading
+from bus.journal import EVERYTHING, Log
+from bus.objects import Store
+from protocol.faults import Code, FaultError, fault
+from protocol.runs.events import KeptArtifact, LedgerLine, slice_name
+from protocol.runs.told import ArtifactChunk
+
+log = structlog.stdlib.get_logger()
+
+ARTIFACT_SWEPT = "artifact_swept"
+NOT_SWEPT = "artifacts_not_swept"
+
+SWEEP_S: Final = 60.0
+AT_ONCE: Final = 100
+
+
+async def piece(store: Store, kept: KeptArtifact, offset: int, limit: int) -> ArtifactChunk:
+    """Read up to `limit` bytes from `offset` on.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, when there is nothing from there on; ARTIFACT_EXPIRED, when its bytes
+            are gone.
+    """
+    if offset > kept.size:
+        message = f"offset: {offset} is beyond the {kept.size} bytes of the artifact"
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="offset"))
+    end = min(offset + limit, kept.size)
+    data = await _bytes(store, kept, offset, end)
+    chunk = ArtifactChunk(
+        artifact_id=kept.artifact_id,
+        mime_type=kept.type.media_type,
+        size=kept.size,
+        data=data,
+        complete=end == kept.size,
+    )
+    return chunk if len(data) == kept.size else replace(chunk, offset=offset, bytes_returned=len(data))
+
+
+async def _bytes(store: Store, kept: KeptArtifact, offset: int, end: int) -> bytes:
+    """Put a piece together of the slices that it lies in."""
+    pieces = list[bytes]()
+    at = offset
+    while at < end:
+        number, within = divmod(at, kept.slice_bytes)
+        try:
+            found = await store.get(slice_name(kept.artifact_id, number))
+        except KeyError:
+            raise FaultError(fault(Code.ARTIFACT_EXPIRED)) from None
+        taken = found[within : within + end - at]
+        if not taken:
+            raise FaultError(fault(Code.ARTIFACT_EXPIRED))
+        pieces.append(taken)
+        at += len(taken)
+    return b"".join(pieces)
+
+
+@dataclass(frozen=True)
+class Sweeper:
+    """Deletes what has expired, and forgets the runs that the ledger has forgotten."""
+
+    ledger: Log[LedgerLine]
+    store: Store
+    projection: Projection
+    reading: Reading
+    clock: Callable[[], int]
+
+    async def run(self) -> None:
+        """Sweep now and every minute; other replicas do the same, which does no harm."""
+        while True:
+            try:
+                await self._sweep()
+                await self._prune()
+            except (FaultError, sqlite3.Error) as error:
+                log.warning(NOT_SWEPT, reason=str(error))
+            await anyio.sleep(SWEEP_S)
+
+    async def _sweep(self) -> None:
+        while expired := await self.reading.to_sweep(self.clock(), AT_ONCE):
+            for kept in expired:
+                for number in range(-(-kept.size // kept.slice_bytes)):
+                    await self.store.delete(slice_name(kept.artifact_id, number))
+                await self.projection.swept(kept.artifact_id)
+                log.info(ARTIFACT_SWEPT, artifact=kept.artifact_id, size=kept.size)
+
+    async def _prune(self) -> None:
+        end = await self.ledger.end()
+        first = await self.ledger.records.batch(EVERYTHING, 0, 1)
+        await self.projection.prune(first[0].sequence if first else end + 1)

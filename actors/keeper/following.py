@@ -1,0 +1,150 @@
+"""Keeps the tables at the end of the ledger, and tells when they are there."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import anyio
+import structlog
+
+from actors.keeper.projection import Projection
+from bus.errors import TransportError
+from bus.journal import EVERYTHING, Line, Log
+from protocol.codec import MalformedError
+from protocol.faults import Code, FaultError, fault
+from protocol.runs.events import LedgerLine
+
+log = structlog.stdlib.get_logger()
+
+LEDGER_NOT_READ = "ledger_not_read"
+LINE_NOT_READ = "ledger_line_not_read"
+MADE_ANEW = "projection_made_anew"
+CAUGHT_UP = "projection_caught_up"
+
+AGAIN_S: Final = 1.0
+"""How long to wait for news before looking all the same, and after a failure."""
+
+BATCH: Final = 256
+"""Lines of one transaction while catching up."""
+
+SHARE: Final = 0.8
+"""Of the time that a question has left: what waiting for the tables may take, so that an answer still arrives."""
+
+FIRST_S: Final = 5.0
+"""How long a replica waits for its tables before it serves; what is asked then waits for them itself."""
+
+_BEHIND = "Weft is still reading what has happened to the runs; ask again."
+
+
+@dataclass
+class Follower:
+    """Reads the ledger into the tables as long as it is open."""
+
+    ledger: Log[LedgerLine]
+    projection: Projection
+    _known: bool = field(default=False, init=False)
+    """Whether the tables are known to be of this ledger."""
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Follow while the block lasts, which begins when the end is reached, or a while later."""
+        caught_up = anyio.Event()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._follow, caught_up)
+            with anyio.move_on_after(FIRST_S):
+                await caught_up.wait()
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def reached(self, timeout_ms: int) -> None:
+        """Wait until the tables have everything that is in the ledger now, within the deadline of the work in hand.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when they will not be there in time.
+        """
+        own_s = timeout_ms / 1000
+        left_s = min(own_s, anyio.current_effective_deadline() - anyio.current_time())
+        with anyio.move_on_after(left_s * SHARE):
+            end = await self._end()
+            while self.projection.place.applied < end:
+                await self.projection.moved()
+            return
+        raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, _BEHIND))
+
+    async def _follow(self, caught_up: anyio.Event) -> None:
+        while True:
+            try:
+                async with self.ledger.records.news() as news:
+                    while True:
+                        await self._catch_up()
+                        caught_up.set()
+                        with anyio.move_on_after(AGAIN_S):
+                            await news()
+            except TransportError as error:
+                log.warning(LEDGER_NOT_READ, reason=str(error))
+            except (sqlite3.Error, OSError, FaultError) as error:
+                log.warning(MADE_ANEW, reason=str(error))
+                self.projection.database.broken = True
+            await anyio.sleep(AGAIN_S)
+
+    async def _end(self) -> int:
+        """Ask for the end of the ledger that the tables are made of."""
+        while True:
+            before = self.projection.place.applied
+            end = await self.ledger.end()
+            if self._known and end >= before:
+                return end
+            if not self._known or self.projection.place.applied == before:  # the next look at the ledger will see it
+                await self.projection.moved()
+
+    async def _catch_up(self) -> None:
+        """Take in what there is."""
+        if self.projection.database.broken:
+            await self.projection.renew()
+        end = await self.ledger.end()
+        if not (self._known or await self._of_this_ledger(end)) or end < self.projection.place.applied:
+            log.warning(MADE_ANEW, reason="another ledger, or lines are missing")
+            await self.projection.restart()
+        if end > self.projection.place.applied:
+            await self._take(end)
+        if not self._known:
+            self._known = True
+            log.info(CAUGHT_UP, line=end)
+            self.projection.wake()
+
+    async def _take(self, end: int) -> None:
+        """Take in the lines after those that are in the tables, at least up to `end`."""
+        batch = list[Line[LedgerLine]]()
+        try:
+            async with aclosing(self.ledger.read(EVERYTHING, self.projection.place.applied)) as lines:
+                async for line in lines:
+                    batch.append(line)
+                    if len(batch) >= BATCH:
+                        await self.projection.apply(batch)
+                        batch.clear()
+        except MalformedError as error:
+            log.warning(LINE_NOT_READ, reason=error.fault.message)
+            await self.projection.apply(batch)
+            await self._pass_over()
+        else:
+            await self.projection.apply(batch, end)
+
+    async def _pass_over(self) -> None:
+        """Leave out the next line, which cannot be read."""
+        (bad,) = await self.ledger.records.batch(EVERYTHING, self.projection.place.applied, 1)
+        await self.projection.apply([], bad.sequence)
+
+    async def _of_this_ledger(self, end: int) -> bool:
+        """Whether the tables are made of this ledger, and no line is missing between them and what it has."""
+        place = self.projection.place
+        if place.applied == 0 or end < place.applied:
+            return place.applied == 0
+        line = await self.ledger.records.at(place.line) if place.line else None
+        if line is not None:
+            return line.at_ms == place.written_at
+        first = await self.ledger.records.batch(EVERYTHING, 0, 1)
+        return bool(first) and place.line < first[0].sequence <= place.applied + 1
