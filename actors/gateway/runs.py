@@ -69,14 +69,12 @@ _CANCEL_S: Final = 1.0
 class RunRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """A template to run (002 §4.1)."""
 
-    template_id: Annotated[str, Meta(max_length=MAX_HANDLE_CHARS, description="As list_task_templates told.")]
+    template_id: Annotated[str, Meta(max_length=MAX_HANDLE_CHARS)]
     template_version: Annotated[str, Meta(max_length=MAX_VERSION_CHARS)] | None = None
-    session_id: Annotated[SessionId, Meta(description="A browser session to work in; it stays open.")] | None = None
+    session_id: Annotated[SessionId, Meta(description="A browser session to work in.")] | None = None
     inputs: Annotated[dict[str, Any], Meta(description="As the template's inputsSchema says.")]
     options: RunOptions = RunOptions()
-    idempotency_key: (
-        Annotated[IdempotencyKey, Meta(description="The same key again gives the run that it began.")] | None
-    ) = None
+    idempotency_key: Annotated[IdempotencyKey, Meta(description="Same key, same run.")] | None = None
 
 
 class RunsRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -98,8 +96,8 @@ class ArtifactRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_
     """A piece of a file (002 §5); a larger `limit` than there may be is cut to what there may be."""
 
     artifact_id: Annotated[str, Meta(max_length=MAX_HANDLE_CHARS)]
-    offset: Annotated[int, Meta(ge=0, description="First byte.")] = 0
-    limit: Annotated[int, Meta(ge=1, description="Bytes at most.")] | None = None
+    offset: Annotated[int, Meta(ge=0)] = 0
+    limit: Annotated[int, Meta(ge=1)] | None = None
 
 
 async def templates(desk: Desk) -> TemplateList:

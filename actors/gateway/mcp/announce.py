@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 _DEFS = "$defs"
@@ -31,6 +32,7 @@ def arguments(whole: dict[str, Any]) -> dict[str, Any]:
     definitions: dict[str, Any] = _without(_PROSE, brief.pop(_DEFS, {}))
     if not brief.get("required"):
         brief.pop("required", None)
+    brief, definitions = _choices_inlined(brief, definitions)
     used = _used(brief, definitions)
     return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
 
@@ -92,17 +94,26 @@ def _told(node: Any) -> Any:
 
 def _inlined(whole: dict[str, Any]) -> dict[str, Any]:
     """Write what is a mere word of a type where it is used: that is shorter than to refer to it."""
-    words = {f"{_HERE}{name}": word for name, word in whole.get(_DEFS, {}).items() if set(word) == {"type"}}
-
-    def inline(node: Any) -> Any:
-        if isinstance(node, dict):
-            branch = cast("dict[str, Any]", node)
-            word = words.get(str(branch.get("$ref")))
-            return dict(word) if word else {name: inline(value) for name, value in branch.items()}
-        return [inline(child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
-
-    written: dict[str, Any] = inline(whole)
+    words = {name: word for name, word in whole.get(_DEFS, {}).items() if set(word) == {"type"}}
+    written: dict[str, Any] = _put_in(whole, words)
     return written
+
+
+def _choices_inlined(brief: dict[str, Any], definitions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Write words to choose from where they are used, if that is one place alone."""
+    counts = Counter(_references([brief, definitions]))
+    choices = {name: kind for name, kind in definitions.items() if "enum" in kind and counts[name] == 1}
+    return _put_in(brief, choices), _put_in(definitions, choices)
+
+
+def _put_in(node: Any, kinds: Mapping[str, Any]) -> Any:
+    """Write types in the place of what refers to them."""
+    if isinstance(node, dict):
+        branch = cast("dict[str, Any]", node)
+        kind = kinds.get(str(branch.get("$ref")).removeprefix(_HERE))
+        rest = {name: _put_in(value, kinds) for name, value in branch.items() if kind is None or name != "$ref"}
+        return rest if kind is None else {**kind, **rest}
+    return [_put_in(child, kinds) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
 
 
 def _slim(kind: dict[str, Any]) -> dict[str, Any]:

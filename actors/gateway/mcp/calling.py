@@ -16,6 +16,8 @@ from msgspec import Struct
 from actors.gateway.access import usage
 from actors.gateway.access.caller import require
 from actors.gateway.asking import Desk
+from actors.gateway.mcp.offers import written
+from actors.gateway.mcp.offers.clients import knows_tasks
 from actors.gateway.mcp.offers.written import Wire
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tool import Answer, Link, ToolEntry
@@ -45,18 +47,24 @@ async def call_tool(desk: Desk, params: CallToolRequestParams, context: ServerRe
     with span(f"tools/call {params.name}", "server", facts, trace) as recording, conversation(current_conversation()):
         try:
             require(entry.scope)
-            answer = await entry.run(desk, _arguments(entry, given))
+            return await _called(desk, entry, _arguments(entry, given), tasks=knows_tasks(context))
         except FaultError as error:
             told = error.fault
         except Exception:
             log.exception(TOOL_FAILED, tool=params.name)
             told = fault(Code.INTERNAL_ERROR)
-        else:
-            return _result(answer)
         recording.fail(told.code)
         usage.failed()
         text, data = entry.fail(told, params.name, given)
-        return _result(Answer(text, data), is_error=True)
+        return result_of(Answer(text, data, is_error=True))
+
+
+async def _called(desk: Desk, entry: ToolEntry[A], asked: A, *, tasks: bool) -> Wire:
+    """Run a tool, or begin it as a task for a client that takes one."""
+    task = await entry.begin(desk, asked) if tasks and entry.begin is not None else None
+    if task is not None:
+        return {"resultType": "task", **written.task(task, task.id)}
+    return result_of(await entry.run(desk, asked))
 
 
 def _arguments(entry: ToolEntry[A], given: Mapping[str, Any]) -> A:
@@ -66,7 +74,7 @@ def _arguments(entry: ToolEntry[A], given: Mapping[str, Any]) -> A:
         raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None
 
 
-def _result(answer: Answer, *, is_error: bool = False) -> Wire:
+def result_of(answer: Answer) -> Wire:
     """Write an answer as the SDK would write its own model of one, which costs more than all the rest here."""
     images = (
         {"type": "image", "data": base64.b64encode(one.data).decode(), "mimeType": one.media_type}
@@ -76,7 +84,7 @@ def _result(answer: Answer, *, is_error: bool = False) -> Wire:
         "resultType": "complete",
         "content": [{"type": "text", "text": answer.text}, *images, *map(_link, answer.links)],
         "structuredContent": _data(answer),
-        "isError": is_error,
+        "isError": answer.is_error,
     }
 
 

@@ -1,4 +1,4 @@
-"""The resources of MCP: pages by their addresses, and what was captured of them."""
+"""The resources of MCP: pages by their addresses, what was captured of them, and the files that runs have left."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
+from actors.gateway import runs
 from actors.gateway.access.caller import Scope, require
 from actors.gateway.asking import Desk, browse
 from actors.gateway.mcp.tool import Link
@@ -27,16 +28,22 @@ from actors.gateway.translate import error_text, result_text, to_error
 from protocol.browse import BrowseOptions, Freshness
 from protocol.faults import Category, Fault, FaultError
 from protocol.pages import BrowsePage, Captured
+from protocol.runs.told import ArtifactRef
 from protocol.subjects import CAPTURES
 
 PAGE = "weft://page/"
 CAPTURE = "weft://captures/"
 DOMAIN = "weft://domains/"
+ARTIFACT = "weft://artifact/"
+OWN = (PAGE, CAPTURE, DOMAIN, ARTIFACT)
+"""What the addresses of our own resources begin with."""
+
 MARKDOWN = "text/markdown"
 JSON = "application/json"
 
 MAX_PAGE_CHARS = 400_000
 MAX_CAPTURE_BYTES = 10_000_000
+MAX_ARTIFACT_BYTES = 1_000_000
 BOUNDARY_BYTES = 16
 MAX_QUOTED_CHARS = 200
 
@@ -61,6 +68,12 @@ TEMPLATES: Sequence[ResourceTemplate] = (
         description="Which tiers worked for a domain, its pace, its robots.txt and the APIs behind its pages, as JSON.",
         mime_type=JSON,
     ),
+    ResourceTemplate(
+        uri_template=ARTIFACT + "{artifactId}",
+        name="artifact",
+        title="File of a run",
+        description="A file that a run has left, of 1 MB at most; get_artifact reads any.",
+    ),
 )
 
 _OPTIONS = BrowseOptions(freshness_requirement=Freshness.CACHED, max_chars=MAX_PAGE_CHARS)
@@ -76,16 +89,22 @@ def capture_link(captured: Captured) -> Link:
     return Link(CAPTURE + captured.name, captured.name, captured.media_type, captured.size)
 
 
+def artifact_link(artifact: ArtifactRef) -> Link:
+    """Point at a file that a run has left."""
+    name = f"{artifact.artifact_id}.{artifact.type.value}"
+    return Link(ARTIFACT + artifact.artifact_id, name, artifact.mime_type, artifact.size)
+
+
 async def read_resource(desk: Desk, uri: str) -> ReadResourceResult:
     """Read a resource.
 
     Raises:
         MCPError: INVALID_PARAMS where there is none, INTERNAL_ERROR where it cannot be had now; `data` says why.
     """
-    for prefix, read in ((PAGE, _page), (CAPTURE, _capture), (DOMAIN, _domain)):
+    for prefix, read in ((PAGE, _page), (CAPTURE, _capture), (DOMAIN, _domain), (ARTIFACT, _artifact)):
         if uri.startswith(prefix):
             try:
-                require(Scope.BROWSE)
+                require(Scope.RUNS if prefix == ARTIFACT else Scope.BROWSE)
                 return await read(desk, uri)
             except FaultError as error:
                 raise _failed(uri, error.fault) from None
@@ -122,6 +141,21 @@ async def _domain(desk: Desk, uri: str) -> ReadResourceResult:
         raise _not_found(uri) from None
     text = msgspec.json.encode(await know(desk, asked)).decode()
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=JSON, text=text)])
+
+
+async def _artifact(desk: Desk, uri: str) -> ReadResourceResult:
+    """Give a whole file of the caller, as it is: text where it is text."""
+    name = uri.removeprefix(ARTIFACT)
+    chunk = await runs.artifact(desk, runs.ArtifactRequest(artifact_id=name))
+    if chunk.size > MAX_ARTIFACT_BYTES:
+        message = f"It is larger than {MAX_ARTIFACT_BYTES:,} bytes: get_artifact reads it in pieces."
+        raise MCPError(INTERNAL_ERROR, message, {"uri": uri, "size": chunk.size})
+    data = bytearray(chunk.data)
+    while not chunk.complete and chunk.data:
+        chunk = await runs.artifact(desk, runs.ArtifactRequest(artifact_id=name, offset=len(data)))
+        data += chunk.data
+    text = data.decode(errors="replace")
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=chunk.mime_type, text=text)])
 
 
 def media_type(name: str) -> str:

@@ -49,6 +49,7 @@ from actors.gateway.mcp.offers.sayings import set_level
 from actors.gateway.mcp.offers.shop import Shop
 from actors.gateway.mcp.offers.tasks import add_tasks
 from actors.gateway.mcp.offers.written import Wire
+from actors.gateway.mcp.run_tasks import RunTasks
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tool import ToolEntry
 from actors.gateway.mcp.toolsets import chosen
@@ -84,7 +85,7 @@ def make_server(desk: Desk, offers: Offers | None = None) -> Server[Any]:
         on_subscriptions_listen=Listening(kept, shop.handles),
     )
     _add_methods(server, Methods(shop, tuple((entry, _announced(name, entry)) for name, entry in TOOLS.items())))
-    add_tasks(server, shop)
+    add_tasks(server, shop, RunTasks(desk))
     # Its only entry traces to the global provider; our spans have one of their own.
     server.middleware[:] = [_boundary(shop.handles)]
     return server
@@ -163,8 +164,7 @@ class Methods:
         return await offered.complete(self.shop, context, params)
 
     def _reader(self, uri: str) -> str | None:
-        own = uri.startswith((resources.PAGE, resources.CAPTURE, resources.DOMAIN))
-        return None if own else visible(self.shop).reader(uri)
+        return None if uri.startswith(resources.OWN) else visible(self.shop).reader(uri)
 
 
 def _add_methods(server: Server[Any], methods: Methods) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from actors.gateway.asking import REFRESH_SESSION
 from actors.gateway.mcp.tool import ToolEntry
-from actors.gateway.mcp.tools import batch, browse, browser, sessions
+from actors.gateway.mcp.tools import batch, browse, browser, runs, sessions
 
 TOOLS: Mapping[str, ToolEntry[Any]] = MappingProxyType(
     {
@@ -17,5 +17,6 @@ TOOLS: Mapping[str, ToolEntry[Any]] = MappingProxyType(
         REFRESH_SESSION: sessions.REFRESH,
         "session_management": sessions.MANAGE,
         **browser.BROWSER_TOOLS,
+        **runs.RUN_TOOLS,
     }
 )

@@ -16,6 +16,7 @@ from actors.gateway.tool_errors import NextAction
 from actors.gateway.translate import error_text, to_error
 from protocol.browse import StructuredError
 from protocol.faults import Fault
+from protocol.offers.came import OfferedTask
 
 A = TypeVar("A", bound=Struct)
 
@@ -56,13 +57,17 @@ class Link:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a tool answers: the text for a model, the same as data, pictures, links to more, and what to call next."""
+    """What a tool answers: the text for a model, the same as data, pictures, links to more, and what to call next.
+
+    `is_error`: it tells of something that came to nothing.
+    """
 
     text: str
     data: Struct
     images: tuple[Image, ...] = ()
     links: tuple[Link, ...] = ()
     next_actions: tuple[NextAction, ...] = ()
+    is_error: bool = False
 
 
 Failing = Callable[[Fault, str, Mapping[str, Any]], tuple[str, Struct]]
@@ -80,7 +85,8 @@ class ToolEntry(Generic[A]):
     """One row of the table of tools.
 
     Clients are told the fields of `by_type` by their type alone, and where it is None no field at all: a model reads
-    what stands there. docs/reference describes the answers whole.
+    what stands there. docs/reference describes the answers whole. `begin` is what is done in place of `run` for a
+    client that takes a task for an answer, unless it gives None.
     """
 
     description: str
@@ -93,3 +99,4 @@ class ToolEntry(Generic[A]):
     toolset: Toolset = Toolset.CORE
     scope: Scope = Scope.BROWSE
     fail: Failing = failing
+    begin: Callable[[Desk, A], Awaitable[OfferedTask | None]] | None = None

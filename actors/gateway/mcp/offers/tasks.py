@@ -1,8 +1,8 @@
-"""Calls that go on as tasks (io.modelcontextprotocol/tasks): the offering actor owns a task, the gateway names it."""
+"""Calls that go on as tasks (io.modelcontextprotocol/tasks): whoever does one owns it, the gateway names it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
@@ -33,22 +33,53 @@ class UpdateParams(TaskParams):
     input_responses: dict[str, dict[str, Any]] = Field(alias="inputResponses")
 
 
-def add_tasks(server: Server[Any], shop: Shop) -> None:
-    """Have a server answer for the tasks of offering actors."""
+class OwnTasks(Protocol):
+    """Tasks of our own tools, which clients know by ids that no offering actor can give."""
+
+    def has(self, task_id: str) -> bool:
+        """Whether an id is one of these, of whomever."""
+        ...
+
+    async def get(self, task_id: str) -> Wire:
+        """Tell how a task of the caller stands; raises MCPError."""
+        ...
+
+    async def update(self, task_id: str) -> None:
+        """Take what a task of the caller has not asked for; raises MCPError."""
+        ...
+
+    async def cancel(self, task_id: str) -> None:
+        """End a task of the caller; raises MCPError."""
+        ...
+
+
+def add_tasks(server: Server[Any], shop: Shop, own: OwnTasks) -> None:
+    """Have a server answer for tasks: its own, and those of offering actors."""
 
     async def get(context: Context, params: TaskParams) -> Wire:
-        name = _named(shop, context, params)
+        _check(context, params)
+        if own.has(params.task_id):
+            return await own.get(params.task_id)
+        name = _named(shop, params)
         came = await _ask(shop, context, name, GetTask(id=name.id))
         if not isinstance(came, OfferedTask):
             raise unexpected(came)
         return written.detailed_task(came, params.task_id)
 
     async def update(context: Context, params: UpdateParams) -> Wire:
-        name = _named(shop, context, params)
+        _check(context, params)
+        if own.has(params.task_id):
+            await own.update(params.task_id)
+            return {}
+        name = _named(shop, params)
         return _acknowledged(await _ask(shop, context, name, UpdateTask(id=name.id, responses=params.input_responses)))
 
     async def cancel(context: Context, params: TaskParams) -> Wire:
-        name = _named(shop, context, params)
+        _check(context, params)
+        if own.has(params.task_id):
+            await own.cancel(params.task_id)
+            return {}
+        name = _named(shop, params)
         return _acknowledged(await _ask(shop, context, name, CancelTask(id=name.id)))
 
     server.add_request_handler("tasks/get", TaskParams, get)
@@ -57,15 +88,24 @@ def add_tasks(server: Server[Any], shop: Shop) -> None:
     server.extensions[TASKS] = {}
 
 
-def _named(shop: Shop, context: Context, params: TaskParams) -> TaskName:
-    """Find the task of the caller that is meant, if the client may ask for one at all."""
+def no_such_task() -> MCPError:
+    """Give the error for a task that is not there, or not the caller's."""
+    return MCPError(INVALID_PARAMS, "There is no such task")
+
+
+def _check(context: Context, params: TaskParams) -> None:
+    """Refuse a client that may not ask for tasks at all."""
     if not is_modern(context):
         raise MCPError(METHOD_NOT_FOUND, "Method not found", context.method)
     need_tasks(context)
     _check_header(context, params.task_id)
+
+
+def _named(shop: Shop, params: TaskParams) -> TaskName:
+    """Find the task of the caller that is meant."""
     name = shop.handles.open_task(params.task_id)
     if name is None:
-        raise MCPError(INVALID_PARAMS, "There is no such task")
+        raise no_such_task()
     return name
 
 

@@ -1,0 +1,67 @@
+"""Runs as tasks (io.modelcontextprotocol/tasks): the id of a run is that of its task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from actors.gateway import runs
+from actors.gateway.access.caller import Scope, require
+from actors.gateway.asking import Desk
+from actors.gateway.mcp.calling import result_of
+from actors.gateway.mcp.offers import written
+from actors.gateway.mcp.offers.tasks import no_such_task
+from actors.gateway.mcp.offers.written import Wire
+from actors.gateway.mcp.tool import Toolset
+from actors.gateway.mcp.tools.runs import ended_answer, task_of
+from actors.gateway.mcp.toolsets import chosen
+from protocol.faults import Code, FaultError
+from protocol.offers.came import TaskStatus
+from protocol.runs.states import HANDLE_BYTES, RUN_PREFIX
+
+_ID_CHARS = len(RUN_PREFIX) + math.ceil(HANDLE_BYTES * 4 / 3)
+
+
+@dataclass(frozen=True)
+class RunTasks:
+    """The runs of callers, each found by its own caller alone."""
+
+    desk: Desk
+
+    def has(self, task_id: str) -> bool:
+        """Whether an id is that of a run: a sealed one of an offering actor is longer."""
+        return task_id.startswith(RUN_PREFIX) and len(task_id) == _ID_CHARS
+
+    async def get(self, task_id: str) -> Wire:
+        """Tell how a run stands; one that is over brings the result that a call would have had."""
+        with _asking():
+            run = await runs.get(self.desk, task_id)
+        task = task_of(run)
+        told = written.task(task, task_id)
+        return told | {"result": result_of(ended_answer(run))} if task.status is TaskStatus.COMPLETED else told
+
+    async def update(self, task_id: str) -> None:
+        """Take no note: a run asks for nothing."""
+        with _asking():
+            await runs.get(self.desk, task_id)
+
+    async def cancel(self, task_id: str) -> None:
+        """Ask a run to stop before its next step."""
+        with _asking():
+            await runs.cancel(self.desk, task_id)
+
+
+@contextmanager
+def _asking() -> Generator[None]:
+    """Give faults as errors of the protocol, the same for what is not there and what is somebody else's."""
+    if Toolset.RUNS not in chosen():
+        raise no_such_task()
+    try:
+        require(Scope.RUNS)
+        yield
+    except FaultError as error:
+        if error.fault.code is Code.RUN_NOT_FOUND:
+            raise no_such_task() from None
+        raise written.protocol_error(error.fault) from None

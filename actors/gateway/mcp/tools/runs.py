@@ -1,0 +1,211 @@
+"""The seven tools for runs of templates (002 §2 to §5)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from mcp.types import ToolAnnotations
+from msgspec import Meta, Struct
+
+from actors.gateway import runs
+from actors.gateway.access.caller import Scope
+from actors.gateway.asking import Desk
+from actors.gateway.mcp import run_words as words
+from actors.gateway.mcp.announce import BRIEFLY
+from actors.gateway.mcp.resources import artifact_link
+from actors.gateway.mcp.tool import Answer, ToolEntry, Toolset
+from actors.gateway.run_errors import RunFault, run_fault_of, run_fault_text
+from protocol.faults import Fault
+from protocol.offers.came import OfferedTask, TaskStatus
+from protocol.runs.asked import RunOptions
+from protocol.runs.states import ARTIFACT_TTL_MS, POLL_MS, Mode, RunStatus
+from protocol.runs.told import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
+
+BOUNDARY_BYTES = 8
+
+_LOOK = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_STOP = ToolAnnotations(destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+_ACT = ToolAnnotations(destructive_hint=True)
+
+
+class NoArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Nothing."""
+
+
+class RunArguments(runs.RunRequest, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A template to run."""
+
+    options: Annotated[
+        RunOptions,
+        Meta(
+            description="timeoutMs; mode: sync waits, async gives a runId, auto is the template's; "
+            "artifacts: of json, csv, markdown.",
+            extra_json_schema={BRIEFLY: True},
+        ),
+    ] = RunOptions()
+
+
+class NamedRun(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Which run is meant."""
+
+    run_id: Annotated[str, Meta(max_length=runs.MAX_HANDLE_CHARS)]
+
+
+def run_answer(run: Run, *, is_error: bool = False) -> Answer:
+    """Tell how a run stands, with links to what it has left."""
+    links = tuple(artifact_link(one) for one in run.artifacts or ())
+    return Answer(words.run_text(run, _boundary()), run, links=links, is_error=is_error)
+
+
+def ended_answer(run: Run) -> Answer:
+    """Tell the same of a run whose end was waited for: one that came to nothing is an error of the call."""
+    return run_answer(run, is_error=run.status in _FAILED)
+
+
+def task_of(told: Run | RunAccepted) -> OfferedTask:
+    """Tell how a run stands as a task, without what came of it."""
+    message = told.status.value
+    if isinstance(told, Run):
+        message = f"{message}: {told.progress.done_steps} of {told.progress.total_steps} steps"
+    return OfferedTask(
+        id=told.run_id,
+        status=_TASK_STATUS[told.status],
+        created=told.created_at,
+        updated=told.updated_at if isinstance(told, Run) else told.created_at,
+        message=message,
+        ttl_ms=ARTIFACT_TTL_MS,
+        poll_ms=POLL_MS,
+    )
+
+
+_FAILED = frozenset({RunStatus.FAILED, RunStatus.CANCELED})
+
+_TASK_STATUS: Mapping[RunStatus, TaskStatus] = MappingProxyType(
+    {
+        RunStatus.QUEUED: TaskStatus.WORKING,
+        RunStatus.RUNNING: TaskStatus.WORKING,
+        RunStatus.SUCCEEDED: TaskStatus.COMPLETED,
+        RunStatus.PARTIAL_SUCCESS: TaskStatus.COMPLETED,
+        RunStatus.FAILED: TaskStatus.COMPLETED,  # its result is an error that the model reads
+        RunStatus.CANCELED: TaskStatus.CANCELLED,
+    }
+)
+
+
+async def _templates(desk: Desk, _asked: NoArguments) -> Answer:
+    told = await runs.templates(desk)
+    return Answer(words.templates_text(told), told)
+
+
+async def _run(desk: Desk, asked: RunArguments) -> Answer:
+    told = await runs.run(desk, asked)
+    return ended_answer(told) if isinstance(told, Run) else Answer(words.accepted_text(told), told)
+
+
+async def _begin(desk: Desk, asked: RunArguments) -> OfferedTask | None:
+    """Begin a run as a task, unless the client wants to wait for its end in the call itself."""
+    return None if asked.options.mode is Mode.SYNC else task_of(await runs.create(desk, asked))
+
+
+async def _get(desk: Desk, asked: NamedRun) -> Answer:
+    return run_answer(await runs.get(desk, asked.run_id))
+
+
+async def _list(desk: Desk, asked: runs.RunsRequest) -> Answer:
+    told = await runs.list_runs(desk, asked)
+    return Answer(words.list_text(told, asked.offset), told)
+
+
+async def _cancel(desk: Desk, asked: NamedRun) -> Answer:
+    told = await runs.cancel(desk, asked.run_id)
+    return Answer(words.cancel_text(told, asked.run_id), told)
+
+
+async def _artifact(desk: Desk, asked: runs.ArtifactRequest) -> Answer:
+    told = await runs.artifact(desk, asked)
+    return Answer(words.chunk_text(told, _boundary()), told)
+
+
+async def _profile(desk: Desk, _asked: NoArguments) -> Answer:
+    told = await runs.profile(desk)
+    return Answer(words.profile_text(told), told)
+
+
+def _failed(told: Fault, _tool: str, arguments: Mapping[str, Any]) -> tuple[str, RunFault]:
+    error = run_fault_of(told, arguments)
+    return run_fault_text(error), error
+
+
+def _boundary() -> str:
+    return secrets.token_hex(BOUNDARY_BYTES)
+
+
+_ENTRY = partial(ToolEntry[Any], by_type=None, toolset=Toolset.RUNS, scope=Scope.RUNS, fail=_failed)
+"""What all of them have in common."""
+
+RUN_TOOLS: Mapping[str, ToolEntry[Any]] = MappingProxyType(
+    {
+        "list_task_templates": _ENTRY(
+            title="List templates",
+            description="List the templates, which are jobs of many steps.",
+            arguments=NoArguments,
+            run=_templates,
+            answer=TemplateList,
+            annotations=_LOOK,
+        ),
+        "run_task_template": _ENTRY(
+            title="Run a template",
+            description="Run a template of list_task_templates; answers its result, or a runId for get_task_run.",
+            arguments=RunArguments,
+            run=_run,
+            begin=_begin,
+            answer=Run,
+            annotations=_ACT,
+        ),
+        "get_task_run": _ENTRY(
+            title="See a run",
+            description="Tell how a run stands, and its result; ask every 2 s.",
+            arguments=NamedRun,
+            run=_get,
+            answer=Run,
+            annotations=_LOOK,
+        ),
+        "list_task_runs": _ENTRY(
+            title="List runs",
+            description="List your runs, newest first.",
+            arguments=runs.RunsRequest,
+            run=_list,
+            answer=RunList,
+            annotations=_LOOK,
+        ),
+        "cancel_task_run": _ENTRY(
+            title="Cancel a run",
+            description="Stop a run before its next step.",
+            arguments=NamedRun,
+            run=_cancel,
+            answer=CancelAnswer,
+            annotations=_STOP,
+        ),
+        "get_artifact": _ENTRY(
+            title="Read an artifact",
+            description="Read a file that a run has left, in pieces of base64.",
+            arguments=runs.ArtifactRequest,
+            run=_artifact,
+            answer=ArtifactChunk,
+            annotations=_LOOK,
+        ),
+        "get_runtime_profile": _ENTRY(
+            title="See limits",
+            description="Tell the version, and the limits of runs.",
+            arguments=NoArguments,
+            run=_profile,
+            answer=RuntimeProfile,
+            annotations=_LOOK,
+        ),
+    }
+)
+"""The tools, by name."""
