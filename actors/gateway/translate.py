@@ -67,12 +67,6 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.RUN_NOT_FOUND: 404,
         Code.ARTIFACT_NOT_FOUND: 404,
         Code.ARTIFACT_EXPIRED: 410,
-        Code.RUN_CANCELED: 409,
-        Code.RUN_TIMEOUT: 504,
-        Code.TEMPLATE_NOT_FOUND: 404,
-        Code.RUN_NOT_FOUND: 404,
-        Code.ARTIFACT_NOT_FOUND: 404,
-        Code.ARTIFACT_EXPIRED: 410,
         Code.RUN_TIMEOUT: 504,
         Code.RUN_CANCELED: 409,  # it cannot be gone on with as it stands
         Code.STEP_EXECUTION_FAILED: 502,
