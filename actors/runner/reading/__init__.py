@@ -1,0 +1,1 @@
+"""Makes items of a result out of pages, however they were got."""

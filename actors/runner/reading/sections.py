@@ -1,0 +1,88 @@
+"""Parts the words of a page into sections, and puts sections together as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from actors.runner.reading.told import SectionTold
+from protocol.browsers.pageinfo import MAX_SECTION_CHARS
+from protocol.outline import plain
+from protocol.render import Block, CodeBlock, Doc, Heading, List, ListItem, Paragraph, Text, to_markdown
+
+MAX_SECTIONS = 50
+_MAX_READ = 2 * MAX_SECTIONS * MAX_SECTION_CHARS
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_AROUND = {"list_item_open": "li", "blockquote_open": "blockquote"}
+_ENDS = {"list_item_close", "blockquote_close"}
+
+
+def sections(markdown: str) -> tuple[SectionTold, ...]:
+    """Give the first sections of a text: its headings, paragraphs, items, quotes, rows and blocks of code."""
+    found, heading = list[SectionTold](), ""
+    for tag, text in _blocks(_parser().parse(markdown[:_MAX_READ])):
+        words = text[:MAX_SECTION_CHARS]
+        if not words.strip():
+            continue
+        is_heading = tag in _HEADINGS
+        found.append(SectionTold(tag=tag, text=words, heading="" if is_heading else heading))
+        heading = words if is_heading else heading
+        if len(found) == MAX_SECTIONS:
+            break
+    return tuple(found)
+
+
+def markdown_of(parts: Sequence[SectionTold]) -> str:
+    """Write sections as Markdown; what they say stays text."""
+    return to_markdown(Doc(children=tuple(_written(parts))))
+
+
+def _written(parts: Iterable[SectionTold]) -> Iterator[Block]:
+    items = list[ListItem]()
+    for part in parts:
+        text = (Text(text=part.text),)
+        if part.tag == "li":
+            items.append(ListItem(children=text))
+            continue
+        if items:
+            yield List(ordered=False, items=tuple(items))
+            items = []
+        if part.tag in _HEADINGS:
+            yield Heading(level=_HEADINGS[part.tag], children=text)
+        elif part.tag == "pre":
+            yield CodeBlock(text=part.text)
+        else:
+            yield Paragraph(children=text)
+    if items:
+        yield List(ordered=False, items=tuple(items))
+
+
+def _blocks(tokens: list[Token]) -> Iterator[tuple[str, str]]:
+    around, row = list[str](), list[str]()
+    in_row, opened = False, ""
+    for token in tokens:
+        if token.type in _AROUND:
+            around.append(_AROUND[token.type])
+        elif token.type in _ENDS:
+            around.pop()
+        elif token.type in ("tr_open", "tr_close"):
+            in_row = token.type == "tr_open"
+            if not in_row:
+                yield "tr", " | ".join(row)
+                row = []
+        elif token.type in ("fence", "code_block"):
+            yield "pre", token.content.rstrip("\n")
+        elif token.type == "inline" and in_row:
+            row.append(plain(token.content))
+        elif token.type == "inline":
+            yield opened if opened in _HEADINGS else (around[-1] if around else "p"), plain(token.content)
+        else:
+            opened = token.tag
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("table").disable("reference")

@@ -1,0 +1,185 @@
+"""The template `batch_extract_pages`: reads many pages, each by what is cheapest for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from actors.runner.reading import browsed, writing
+from actors.runner.reading.bounding import bounded, brief, share_of
+from actors.runner.reading.outcomes import items_of
+from actors.runner.reading.statuses import check_status
+from actors.runner.reading.told import (
+    DEFAULT_CONCURRENCY,
+    MAX_CONCURRENCY,
+    Concurrency,
+    Extract,
+    GivenUrl,
+    PageItem,
+)
+from actors.runner.reading.visiting import visit
+from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Table, Template
+from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions
+from protocol.browsers.errors import ERROR_CODES, ErrorCode
+from protocol.faults import Code, FaultError, fault
+from protocol.runs.states import DEFAULT_THRESHOLD, MAX_RUN_TIMEOUT_MS, Mode
+from protocol.runs.told import TemplateLimits
+
+MAX_URLS = 1_000
+SYNC_URLS = 10
+"""Up to so many URLs whoever asks waits for the end, unless they say otherwise."""
+
+STEP = "extract_page"
+
+_AGAIN = frozenset({ErrorCode.NAVIGATION_TIMEOUT, ErrorCode.PAGE_CRASHED})
+_RETRY = Retry(codes=frozenset(code for code, told in ERROR_CODES.items() if told in _AGAIN), tries=2)
+
+
+class BatchInputs(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
+    """What a batch is told: the pages, what to extract of each, and how many at the same time."""
+
+    urls: Annotated[
+        tuple[GivenUrl, ...], Meta(min_length=1, max_length=MAX_URLS, description="Pages; each is read as given.")
+    ]
+    extract: Extract = Extract()
+    concurrency: Concurrency = DEFAULT_CONCURRENCY
+
+
+class BatchSummary(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How many pages there were; `skipped` were never begun. `by_tier` counts those read by what got them."""
+
+    total: int
+    succeeded: int
+    failed: int
+    skipped: int | UnsetType = UNSET
+    by_tier: dict[str, int] | UnsetType = UNSET
+
+
+class BatchResult(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What has become of each page, in the order of the URLs."""
+
+    summary: BatchSummary
+    items: tuple[PageItem, ...]
+
+
+class BatchExtractPages(Template[BatchInputs]):
+    """Every URL is a step, also where one is given twice: the caches of HTTP see to it that this costs little.
+
+    Without a browser session the ladder of tiers gets the pages, so that a static page costs no tab; in a session of
+    the caller each is read in a tab of it.
+    """
+
+    template_id = "batch_extract_pages"
+    name = "批量页面结构化采集"
+    description = (
+        "Read up to 1,000 pages and tell of each its title, kind, content and what there is to act on. A page that "
+        "cannot be read is a failed item, not a failed run. Without a sessionId each page is got by the cheapest tier "
+        "that can; with one, in tabs of that browser session."
+    )
+    threshold: ClassVar[float | None] = DEFAULT_THRESHOLD
+    limits = TemplateLimits(max_urls=MAX_URLS, max_concurrency=MAX_CONCURRENCY, max_timeout_ms=MAX_RUN_TIMEOUT_MS)
+    max_timeout_ms = MAX_RUN_TIMEOUT_MS
+    step_names: ClassVar[tuple[str, ...]] = (STEP,)
+    inputs = BatchInputs
+    outputs: type[Struct] = BatchResult
+
+    def mode(self, inputs: BatchInputs) -> Mode:
+        """Have whoever asks wait for a few pages, and come back for many."""
+        return Mode.SYNC if len(inputs.urls) <= SYNC_URLS else Mode.ASYNC
+
+    def session(self, inputs: BatchInputs) -> SessionUse:
+        """Need none."""
+        del inputs
+        return SessionUse.NONE
+
+    def stages(self, inputs: BatchInputs, *, in_session: bool) -> tuple[Stage, ...]:
+        """Read every page, in any order."""
+        return (Stage(steps=(STEP,) * len(inputs.urls), at_once=inputs.concurrency, in_tabs=in_session),)
+
+    def retry(self, inputs: BatchInputs, index: int) -> Retry:
+        """Try once more, at once, what came too late or crashed: in another tab, or by the ladder anew."""
+        del inputs, index
+        return _RETRY
+
+    async def do(self, hands: Hands, inputs: BatchInputs, index: int, before: Mapping[int, Any]) -> PageItem:
+        """Read one page.
+
+        Raises:
+            FaultError: why it cannot be read; an address that is none, or the page of an error, is such a reason.
+        """
+        del before
+        url = address(inputs.urls[index], index)
+        wanted, most = inputs.extract, share_of(len(inputs.urls))
+        if hands.session_id is not None:
+            return bounded(await visit(hands, index, url, wanted), most)
+        options = BrowseOptions(max_latency_ms=max(min(DEFAULT_LATENCY_MS, hands.remaining_ms()), 1))
+        with hands.part("navigate"):
+            page = await hands.browse(url, options)
+            check_status(page.page.status)
+        with hands.part("extract"):
+            return bounded(browsed.item_of(index, url, page, wanted), most)
+
+    def result(self, inputs: BatchInputs, outcomes: Sequence[Outcome], session_id: str | None) -> BatchResult:
+        """Give the pages that were read and those that failed; what was never begun is only counted."""
+        del session_id
+        items = items_of(outcomes, inputs.urls)
+        succeeded = sum(item.success for item in items)
+        tiers = Counter(item.tier.value for item in items if item.tier is not UNSET)
+        summary = BatchSummary(
+            total=len(inputs.urls),
+            succeeded=succeeded,
+            failed=len(items) - succeeded,
+            skipped=len(inputs.urls) - len(items) or UNSET,
+            by_tier=dict(sorted(tiers.items())) or UNSET,
+        )
+        return BatchResult(summary=summary, items=items)
+
+    def brief(self, result: Any) -> Any:
+        """Leave out the contents, and the last items where even that is too long; `itemsLeftOut` counts them."""
+        return brief(result, "items")
+
+    def table(self, result: Any) -> Table:
+        """Give a row for every page."""
+        return Table(header=_HEADER, rows=tuple(_row(item) for item in msgspec.convert(result, BatchResult).items))
+
+    def markdown(self, result: Any) -> str:
+        """Write an overview, and the words of every page."""
+        told = msgspec.convert(result, BatchResult)
+        summary = told.summary
+        tiers = {} if summary.by_tier is UNSET else summary.by_tier
+        by = "".join(f", {count} by {tier}" for tier, count in tiers.items())
+        counts = f"{summary.succeeded} of {summary.total} pages were read{by}; {summary.failed} failed."
+        return "\n\n".join(["# Pages", counts, writing.overview(told.items), *writing.pages(told.items)]) + "\n"
+
+
+BATCH = BatchExtractPages()
+
+_HEADER = (
+    *("index", "url", "finalUrl", "success", "title", "pageType", "elementCount", "tier", "confidence", "truncated"),
+    *("errorCode", "code", "error", "failedStep", "content"),
+)
+
+
+def _row(item: PageItem) -> tuple[str | int | float | bool | None, ...]:
+    error = item.error
+    of_error = (None,) * 4 if error is UNSET else (error.error_code, error.code, error.error, error.failed_step)
+    plain = (item.final_url, item.success, item.title, item.page_type, item.element_count)
+    values = (item.index, item.url, *plain, item.tier, item.confidence, item.truncated, *of_error, item.content)
+    return tuple(None if value is UNSET else value for value in values)
+
+
+def address(url: str, index: int) -> str:
+    """Give an address without the blanks around it; whether it leads to the web is seen where it is fetched.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST where there is none.
+    """
+    found = url.strip()
+    if not found:
+        field = f"inputs.urls[{index}]"
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{field}: this is no address", field=field))
+    return found

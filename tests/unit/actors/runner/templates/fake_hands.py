@@ -1,0 +1,247 @@
+"""Hands that give pages of real markup, by the ladder or in tabs, and note what was done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from dataclasses import replace as replaced
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import msgspec
+from msgspec.structs import replace
+
+from actors.fetchers import answering
+from actors.fetchers.extract.page import extract
+from actors.runner.template import Outcome, Template
+from protocol.browse import BrowseOptions, DecisionTrace, RenderTier, TraceSummary
+from protocol.browsers.done import Acted, Done, Navigated, PageContent, PageInfo, Stable, TabCreated
+from protocol.browsers.errors import ERROR_CODES, ErrorCode
+from protocol.browsers.operations import (
+    CloseTab,
+    CreateTab,
+    GetPageContent,
+    GetPageInfo,
+    Navigate,
+    Operation,
+    WaitForStable,
+)
+from protocol.browsers.pageinfo import Element, ElementKind, PageRef, PageSummary, Section, ViewType
+from protocol.codec import encode
+from protocol.confidence import FieldConfidence, overall
+from protocol.faults import Code, FaultError, fault
+from protocol.pages import Browsed
+from protocol.runs.states import StepStatus
+
+PAGES = Path("tests/site/pages")
+BASE = "https://notes.example"
+
+
+def ladder(
+    html: str, url: str = f"{BASE}/page", *, status: int = 200, tier: RenderTier = RenderTier.INTELLIGENCE
+) -> Browsed:
+    """Extract from markup, and give it as the ladder does."""
+    found = extract(html.encode(), "text/html; charset=utf-8", url)
+    page = answering.fetched(tier, found, status=status, content_type="text/html")
+    trace = DecisionTrace(
+        tiers=(),
+        selectors=(),
+        title=(),
+        summary=TraceSummary(
+            total_tiers_attempted=1,
+            successful_tier=tier,
+            total_selectors_attempted=0,
+            selected_selector="",
+            total_duration_ms=1,
+        ),
+    )
+    sure = FieldConfidence(title=page.title, content=page.content, overall=overall(page.title, page.content))
+    return Browsed(url=url, page=page, confidence=sure, duration_ms=1, trace=trace)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a tab shows."""
+
+    title: str = "Looms"
+    elements: int = 3
+    texts: tuple[str, ...] = ("Looms", "They hold the warp.", "They are old.")
+    status: int = 200
+    path: str = ""
+
+    def sections(self) -> tuple[Section, ...]:
+        """Give a menu, a heading and paragraphs."""
+        menu = Section(tag="li", text="Home", attention=0.2)
+        head, *rest = self.texts
+        return (
+            menu,
+            Section(tag="h1", text=head, attention=0.8),
+            *(Section(tag="p", text=one, attention=0.7, heading=head) for one in rest),
+        )
+
+
+@dataclass
+class FakeHands:
+    """Hands of one step; a URL that nothing stands for fails."""
+
+    pages: dict[str, Browsed | Code] = field(default_factory=dict[str, Browsed | Code])
+    tabs: dict[str, Shown | Code] = field(default_factory=dict[str, Shown | Code])
+    session_id: str | None = None
+    local: bool = False
+    left_ms: int = 60_000
+    hangs: bool = False
+    """Whether a navigation never ends."""
+
+    run_id: str = "run_AAAAAAAAAAAAAAAAAAAAAA"
+    parts: list[str] = field(default_factory=list[str])
+    failed_at: str = ""
+    done: list[Operation] = field(default_factory=list[Operation])
+    asked: list[tuple[str, BrowseOptions]] = field(default_factory=list[tuple[str, BrowseOptions]])
+    open: dict[int, str] = field(default_factory=dict[int, str])
+    opened: int = 0
+    navigating: anyio.Event = field(default_factory=anyio.Event)
+
+    def remaining_ms(self) -> int:
+        """Tell what is left."""
+        return self.left_ms
+
+    @contextmanager
+    def part(self, name: str) -> Generator[None]:
+        """Note a part, and where it fails."""
+        self.parts.append(name)
+        try:
+            yield
+        except FaultError:
+            self.failed_at = self.failed_at or name
+            raise
+
+    def seal(self, text: str, place: str) -> bytes:
+        """Have nothing to encrypt."""
+        raise AssertionError(place, text)
+
+    async def browse(self, url: str, options: BrowseOptions) -> Browsed:
+        """Give the page."""
+        await anyio.lowlevel.checkpoint()
+        self.asked.append((url, options))
+        page = self.pages.get(url, Code.SECURITY_URL_BLOCKED)
+        if isinstance(page, Code):
+            raise FaultError(fault(page))
+        return page
+
+    async def browser(self, operation: Operation) -> Done:
+        """Do it in a tab."""
+        await anyio.lowlevel.checkpoint()
+        self.done.append(operation)
+        match operation:
+            case CreateTab():
+                self.opened += 1
+                self.open[self.opened] = ""
+                return TabCreated(url="about:blank", tab_id=self.opened)
+            case CloseTab(tab_id=tab):
+                del self.open[tab]
+                return Acted(success=True)
+            case Navigate(tab_id=tab, url=url):
+                return await self._went(tab or 0, url)
+            case WaitForStable():
+                return Stable(stable=True, dom_stable=True, network_pending=0, load_state="complete")
+            case GetPageInfo(tab_id=tab, max_elements=most):
+                return self._info(tab or 0, most or 50)
+            case GetPageContent(tab_id=tab):
+                shown = self._shown(tab or 0)
+                return PageContent(title=shown.title, sections=shown.sections())
+            case _:
+                raise AssertionError(operation)
+
+    async def _went(self, tab: int, url: str) -> Navigated:
+        if self.hangs:
+            self.navigating.set()
+            await anyio.sleep_forever()
+        self.open[tab] = url
+        shown = self._shown(tab)
+        return Navigated(success=True, status_code=shown.status, page=PageRef(url=url, title=shown.title))
+
+    def _shown(self, tab: int) -> Shown:
+        shown = self.tabs.get(self.open[tab], Code.SECURITY_URL_BLOCKED)
+        if isinstance(shown, Code):
+            raise FaultError(fault(shown))
+        return shown
+
+    def _info(self, tab: int, most: int) -> PageInfo:
+        shown = self._shown(tab)
+        summary = PageSummary(url=self.open[tab], title=shown.title, type=ViewType.ARTICLE, summary="An article.")
+        elements = tuple(
+            Element(
+                id=f"link_{number}", type=ElementKind.LINK, label=f"Link {number}", href=f"{BASE}/{shown.path}{number}"
+            )
+            for number in range(min(shown.elements, most))
+        )
+        return PageInfo(page=summary, elements=elements, total_elements=shown.elements)
+
+
+async def run(template: Template[Any], inputs: Any, hands: FakeHands) -> list[Outcome]:
+    """Do the steps of a template one after the other, each as often as it may be tried."""
+    outcomes = list[Outcome]()
+    outputs = dict[int, Any]()
+    names = [name for stage in template.stages(inputs, in_session=hands.session_id is not None) for name in stage.steps]
+    for index, name in enumerate(names):
+        outcome = replaced(await _tried(template, inputs, hands, index, outputs), name=name)
+        if outcome.status is StepStatus.SUCCEEDED:
+            outputs[index] = outcome.output
+        outcomes.append(outcome)
+    return outcomes
+
+
+async def _tried(
+    template: Template[Any], inputs: Any, hands: FakeHands, index: int, outputs: dict[int, Any]
+) -> Outcome:
+    retry = template.retry(inputs, index)
+    for number in range(1, retry.tries + 1):
+        hands.failed_at = ""
+        try:
+            with anyio.fail_after(10):
+                output = await template.do(hands, inputs, index, outputs)
+        except FaultError as error:
+            failed = error.fault
+            if failed.code in retry.codes and number < retry.tries:
+                continue
+            return Outcome(
+                index=index,
+                name="",
+                status=StepStatus.FAILED,
+                code=failed.code,
+                step_code=ERROR_CODES.get(failed.code, ErrorCode.EXECUTION_ERROR),
+                message=failed.message,
+                hint=failed.actions[0].description if failed.actions else "",
+                failed_at=hands.failed_at,
+            )
+        return Outcome(index=index, name="", status=StepStatus.SUCCEEDED, output=json_of(output))
+    raise AssertionError(index)
+
+
+def json_of(value: Any) -> Any:
+    """Give a value as JSON says it."""
+    return msgspec.json.decode(encode(value))
+
+
+def result_of(template: Template[Any], inputs: Any, outcomes: Sequence[Outcome]) -> Any:
+    """Give the result as JSON says it."""
+    return json_of(template.result(inputs, outcomes, None))
+
+
+def dropped(outcomes: Sequence[Outcome], after: int) -> list[Outcome]:
+    """Give outcomes of a run that was stopped after some steps."""
+    return [
+        one if one.index < after else Outcome(index=one.index, name=one.name, status=StepStatus.SKIPPED)
+        for one in outcomes
+    ]
+
+
+def with_title(page: Browsed, title: str) -> Browsed:
+    """Give a page with another title."""
+    document = page.page.document
+    return replace(
+        page, page=replace(page.page, document=replace(document, content=replace(document.content, title=title)))
+    )
