@@ -1,0 +1,209 @@
+"""The template `multi_tab_compare`: reads pages in tabs of one browser session, and tells where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from actors.runner.reading import writing
+from actors.runner.reading.bounding import bounded, brief
+from actors.runner.reading.comparing import Diff, Field, diffs
+from actors.runner.reading.outcomes import items_of
+from actors.runner.reading.told import (
+    DEFAULT_CONCURRENCY,
+    MAX_CONCURRENCY,
+    Concurrency,
+    Extract,
+    GivenUrl,
+    PageItem,
+)
+from actors.runner.reading.visiting import visit
+from actors.runner.template import Hands, Outcome, SessionUse, Stage, Table, Template
+from actors.runner.templates.batch_extract_pages import address
+from protocol.faults import Code, FaultError, fault
+from protocol.runs.states import DEFAULT_THRESHOLD, Mode, StepStatus
+from protocol.runs.told import TemplateLimits
+
+MIN_URLS = 2
+MAX_URLS = 10
+MAX_TIMEOUT_MS = 180_000
+DEFAULT_TOP_SECTIONS = 3
+MAX_TOP_SECTIONS = 50
+
+SNAPSHOT, COMPARE_STEP = "snapshot", "compare"
+
+
+class CompareBy(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
+    """What pages are compared by: numbers may be `numeric_tolerance` apart and still count as the same."""
+
+    fields: Annotated[tuple[Field, ...], Meta(min_length=1, max_length=3, description="What to compare.")] = tuple(
+        Field
+    )
+    top_sections: Annotated[
+        int, Meta(ge=1, le=MAX_TOP_SECTIONS, description="Sections of the content that are compared, from the first.")
+    ] = DEFAULT_TOP_SECTIONS
+    numeric_tolerance: Annotated[
+        float, Meta(ge=0, le=1_000_000, description="How far numbers may be apart and count as the same.")
+    ] = 0
+
+
+class CompareInputs(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
+    """What a comparison is told: the pages, what to extract, what to compare, and how many tabs at the same time."""
+
+    urls: Annotated[
+        tuple[GivenUrl, ...], Meta(min_length=MIN_URLS, max_length=MAX_URLS, description="Pages to compare.")
+    ]
+    extract: Extract = Extract()
+    compare: CompareBy = CompareBy()
+    concurrency: Concurrency = DEFAULT_CONCURRENCY
+
+
+class Compared(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the last step has found."""
+
+    diffs: tuple[Diff, ...]
+
+
+class CompareSummary(Struct, frozen=True, kw_only=True, rename="camel"):
+    """How many pages there were, and how many fields are `different`; without it they were not compared."""
+
+    total: int
+    succeeded: int
+    failed: int
+    skipped: int | UnsetType = UNSET
+    different: int | UnsetType = UNSET
+    same: bool | UnsetType = UNSET
+
+
+class CompareResult(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The pages in the order of their URLs, and where they differ."""
+
+    summary: CompareSummary
+    snapshots: tuple[PageItem, ...]
+    diffs: tuple[Diff, ...]
+
+
+class MultiTabCompare(Template[CompareInputs]):
+    """A step for each page, and one that compares them."""
+
+    template_id = "multi_tab_compare"
+    name = "多标签页对比"
+    description = (
+        "Open 2 to 10 pages in tabs of one browser session and tell where they differ: in their titles, in how much "
+        "there is to act on, and in the first sections of their content. A page that cannot be read is left out."
+    )
+    threshold: ClassVar[float | None] = DEFAULT_THRESHOLD
+    limits = TemplateLimits(max_urls=MAX_URLS, max_concurrency=MAX_CONCURRENCY, max_timeout_ms=MAX_TIMEOUT_MS)
+    max_timeout_ms = MAX_TIMEOUT_MS
+    step_names: ClassVar[tuple[str, ...]] = (SNAPSHOT, COMPARE_STEP)
+    inputs = CompareInputs
+    outputs: type[Struct] = CompareResult
+
+    def check(self, inputs: CompareInputs) -> None:
+        """Refuse to compare what is not extracted.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST, for `inputs.compare.fields`.
+        """
+        lacking = {Field.TITLE: "pageInfo", Field.ELEMENT_COUNT: "pageInfo", Field.TOP_SECTIONS: "content"}
+        off = {
+            name for name, on in (("pageInfo", inputs.extract.page_info), ("content", inputs.extract.content)) if not on
+        }
+        for one in inputs.compare.fields:
+            if lacking[one] in off:
+                field, need = "inputs.compare.fields", f"inputs.extract.{lacking[one]}"
+                message = f"{field}: {one} cannot be compared while {need} is false; leave it out, or extract it."
+                raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=field))
+
+    def mode(self, inputs: CompareInputs) -> Mode:
+        """Have whoever asks wait: there are few pages."""
+        del inputs
+        return Mode.SYNC
+
+    def session(self, inputs: CompareInputs) -> SessionUse:
+        """Work in a session of its own."""
+        del inputs
+        return SessionUse.OWN
+
+    def stages(self, inputs: CompareInputs, *, in_session: bool) -> tuple[Stage, ...]:
+        """Read every page in any order, and compare them then."""
+        del in_session
+        snapshots = Stage(steps=(SNAPSHOT,) * len(inputs.urls), at_once=inputs.concurrency, in_tabs=True)
+        return snapshots, Stage(steps=(COMPARE_STEP,))
+
+    async def do(self, hands: Hands, inputs: CompareInputs, index: int, before: Mapping[int, Any]) -> Struct:
+        """Read one page, or compare those that were read.
+
+        Raises:
+            FaultError: why the page cannot be read, or that there are not two to compare.
+        """
+        if index < len(inputs.urls):
+            return bounded(await visit(hands, index, address(inputs.urls[index], index), inputs.extract))
+        read = {at: msgspec.convert(page, PageItem) for at, page in before.items() if at < len(inputs.urls)}
+        if len(read) < MIN_URLS:
+            message = f"Of {len(inputs.urls)} pages {len(read)} could be read: there is nothing to compare."
+            raise FaultError(fault(Code.EXECUTION_ERROR, message))
+        by = inputs.compare
+        found = diffs(read, len(inputs.urls), by.fields, top_sections=by.top_sections, tolerance=by.numeric_tolerance)
+        return Compared(diffs=found)
+
+    def items(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+        """Count the pages; and a comparison that failed, for without it nothing is a success."""
+        return [one for one in outcomes if one.name != COMPARE_STEP or one.status is StepStatus.FAILED]
+
+    def result(self, inputs: CompareInputs, outcomes: Sequence[Outcome], session_id: str | None) -> CompareResult:
+        """Give the pages, and where they differ if they were compared."""
+        del session_id
+        pages = items_of((one for one in outcomes if one.index < len(inputs.urls)), inputs.urls)
+        last = next((one for one in outcomes if one.index == len(inputs.urls)), None)
+        compared = None
+        if last is not None and last.status is StepStatus.SUCCEEDED:
+            compared = msgspec.convert(last.output, Compared)
+        succeeded = sum(page.success for page in pages)
+        different = UNSET if compared is None else sum(not one.same for one in compared.diffs)
+        summary = CompareSummary(
+            total=len(inputs.urls),
+            succeeded=succeeded,
+            failed=len(pages) - succeeded,
+            skipped=len(inputs.urls) - len(pages) or UNSET,
+            different=different,
+            same=UNSET if different is UNSET else different == 0,
+        )
+        return CompareResult(summary=summary, snapshots=pages, diffs=() if compared is None else compared.diffs)
+
+    def brief(self, result: Any) -> Any:
+        """Leave out the contents of the pages; the differences stay."""
+        return brief(result, "snapshots")
+
+    def table(self, result: Any) -> Table:
+        """Give a row for every field of every page."""
+        told = msgspec.convert(result, CompareResult)
+        urls = {page.index: page.url for page in told.snapshots}
+        rows = tuple(row for diff in told.diffs for row in _rows(diff, urls))
+        return Table(header=("field", "same", "delta", "changedPositions", "index", "url", "value"), rows=rows)
+
+    def markdown(self, result: Any) -> str:
+        """Write an overview, and what each field is on every page."""
+        told = msgspec.convert(result, CompareResult)
+        urls = {page.index: page.url for page in told.snapshots}
+        counts = f"{told.summary.succeeded} of {told.summary.total} pages were read."
+        parts = ["# Comparison", counts, writing.overview(told.snapshots)]
+        for diff in told.diffs:
+            rows = ((at + 1, urls.get(at), value) for at, value in enumerate(diff.values))
+            parts.append(f"## {diff.field}: {'the same' if diff.same else 'different'}")
+            parts.append(writing.table(("#", "URL", "Value"), rows))
+        return "\n\n".join(parts) + "\n"
+
+
+COMPARE = MultiTabCompare()
+
+
+def _rows(diff: Diff, urls: Mapping[int, str]) -> list[tuple[str | int | float | bool | None, ...]]:
+    changed = diff.changed_positions
+    positions = None if changed is UNSET else ", ".join(str(place) for place in changed)
+    head = (diff.field.value, diff.same, None if diff.delta is UNSET else diff.delta, positions)
+    values = ("\n".join(value) if isinstance(value, tuple) else value for value in diff.values)
+    return [(*head, at, urls.get(at), value) for at, value in enumerate(values)]
