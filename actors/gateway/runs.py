@@ -59,9 +59,6 @@ QUEUE_MARGIN_MS: Final = 60_000
 FOLLOW_PATIENCE_MS: Final = 60_000
 """How long whoever tells of runs may be away until a client that listens is told that it is."""
 
-FIRST_MS: Final = 5_000
-"""How long a run that was begun may not be known yet to whoever tells of runs."""
-
 _AGAIN_S: Final = 0.25
 _CANCEL_S: Final = 1.0
 
@@ -153,7 +150,7 @@ async def ended(desk: Desk, run_id: str, timeout_ms: int | None = None) -> Run:
     """Wait for the end of a run whose time is `timeout_ms`, as long as that may take, and tell how it stands then."""
     bound_ms = min(timeout_ms or MAX_RUN_TIMEOUT_MS, MAX_RUN_TIMEOUT_MS) + QUEUE_MARGIN_MS
     with anyio.move_on_after(bound_ms / 1_000):
-        async with aclosing(_news(desk, run_id, 0, bound_ms, FIRST_MS)) as told:
+        async with aclosing(_news(desk, run_id, 0, bound_ms)) as told:
             async for news in told:
                 _report(news.run)
     return await get(desk, run_id)
@@ -255,7 +252,7 @@ async def _create(desk: Desk, run_id: str, asked: RunRequest) -> RunAccepted:
     return await desk.bus.call(subjects.RUN_CREATE, order, wait_ms=desk.grace_ms)
 
 
-async def _news(desk: Desk, run_id: str, after: int, patience_ms: int, first_ms: int = 0) -> AsyncGenerator[RunNews]:
+async def _news(desk: Desk, run_id: str, after: int, patience_ms: int) -> AsyncGenerator[RunNews]:
     """Ask again and again; what passes is waited for."""
     mine, heard = _mine(run_id), anyio.current_time()
     while True:
@@ -263,17 +260,20 @@ async def _news(desk: Desk, run_id: str, after: int, patience_ms: int, first_ms:
         try:
             news = await desk.bus.call(subjects.RUN_FOLLOW, order, wait_ms=desk.grace_ms)
         except FaultError as error:
-            new = error.fault.code is Code.RUN_NOT_FOUND
-            allowed_ms = first_ms if new else patience_ms if error.fault.code in _PASSING else 0
-            if anyio.current_time() - heard >= allowed_ms / 1_000:
+            if error.fault.code not in _PASSING or anyio.current_time() - heard >= patience_ms / 1_000:
                 raise
             await anyio.sleep(_AGAIN_S)
             continue
-        first_ms, heard = 0, anyio.current_time()
+        heard = anyio.current_time()
         after = max([after, *(event.id for event in news.events)])
         yield news
-        if news.run.status.final:
+        if news.run.status.final and not _has_more(news):
             return
+
+
+def _has_more(news: RunNews) -> bool:
+    """Whether a run that is over has events that one answer had no room for."""
+    return bool(news.events) and not news.events[-1].status.final
 
 
 _PASSING: Final = frozenset(

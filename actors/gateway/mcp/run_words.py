@@ -30,13 +30,18 @@ MAX_TEXT_BYTES: Final = 17_000
 
 MAX_SCHEMA_CHARS: Final = 4_000
 _MAX_RUNS: Final = 80
-_MAX_LINE_CHARS: Final = 300
-_MAX_VALUE_CHARS: Final = 1_200
+_MAX_VALUE_BYTES: Final = 1_200
+_MIN_ROW, _MAX_ROW = 160, 3_000
+"""What a row of a result takes at least and at most, in bytes."""
+
+_NUMBER_BYTES: Final = 8
+_MORE: Final = "…"
 _MAX_ARTIFACTS: Final = 10
 _POLL: Final = f"Ask again in {POLL_MS // 1_000} s"
 
 _SUMMARY: Final = "summary"
-_FIRST: Final = ("url", "title", "success", "error", "errorCode")
+_FIRST: Final = ("url", "title", "field", "same", "success", "error", "pageType", "content")
+_LAST: Final = ("contentSections", "elements", "pageInfo")
 _TEXTS: Final = frozenset({"application/json", "text/csv", "text/markdown"})
 
 
@@ -203,35 +208,44 @@ def _summary_line(run: RunSummary) -> str:
 
 
 def _result(result: Any) -> Iterator[str]:
-    """Write a result in lines: of a row of its lists what it is about comes first."""
+    """Write a result in lines; the rows of its lists share the room that there is."""
     if isinstance(result, UnsetType) or result is None:
         return
     if not isinstance(result, dict):
-        yield _value(result, _MAX_VALUE_CHARS)
+        yield _value(result, _MAX_VALUE_BYTES)
         return
-    for name, value in cast("dict[str, Any]", result).items():
+    fields = cast("dict[str, Any]", result)
+    lists = {name: cast("list[Any]", value) for name, value in fields.items() if isinstance(value, list)}
+    share = min(max(MAX_TEXT_BYTES // max(sum(map(len, lists.values())), 1) - _NUMBER_BYTES, _MIN_ROW), _MAX_ROW)
+    for name, value in fields.items():
         if name == _SUMMARY and isinstance(value, dict):
             continue
-        if isinstance(value, list) and value:
+        if lists.get(name):
             yield f"{one_line(name)}:"
-            yield from (f"{number}. {_row(row)}" for number, row in enumerate(cast("Iterable[Any]", value), 1))
+            yield from (f"{number}. {_row(row, share)}" for number, row in enumerate(lists[name], 1))
         else:
-            yield f"{one_line(name)}: {_value(value, _MAX_VALUE_CHARS)}"
+            yield f"{one_line(name)}: {_value(value, _MAX_VALUE_BYTES)}"
 
 
-def _row(row: Any) -> str:
+def _row(row: Any, room: int) -> str:
+    """Write a row in a line: what it is about first, what is long last."""
     if not isinstance(row, dict):
-        return _value(row, _MAX_LINE_CHARS)
+        return _value(row, room)
     fields = cast("dict[str, Any]", row)
-    first = [name for name in _FIRST if name in fields]
-    ordered = [*first, *(name for name in fields if name not in first)]
-    return "; ".join(f"{one_line(name)} {_value(fields[name], _MAX_LINE_CHARS)}" for name in ordered)
+    first, last = ([name for name in names if name in fields] for names in (_FIRST, _LAST))
+    others = [name for name in fields if name not in (*first, *last)]
+    shown = (f"{one_line(name)} {_value(fields[name], room)}" for name in (*first, *others, *last))
+    return _cut("; ".join(shown), room)
 
 
-def _value(value: Any, chars: int) -> str:
+def _value(value: Any, room: int) -> str:
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    line = one_line(text)
-    return line if len(line) <= chars else f"{line[: chars - 1]}…"
+    return _cut(one_line(text[:room]), room)
+
+
+def _cut(text: str, max_bytes: int) -> str:
+    data = text.encode()
+    return text if len(data) <= max_bytes else data[: max_bytes - len(_MORE.encode())].decode(errors="ignore") + _MORE
 
 
 def _fitting(lines: Iterable[str]) -> tuple[Sequence[str], int]:

@@ -49,6 +49,7 @@ async def test_the_forms_of_their_addresses_are_listed() -> None:
         "weft://page/{+url}",
         "weft://captures/{name}",
         "weft://domains/{domain}",
+        "weft://artifact/{artifactId}",
     ]
     assert all(one.title and one.description for one in templates)
 

@@ -86,7 +86,8 @@ async def test_the_tool_is_announced_with_its_schemas(mode: str) -> None:
     }
     assert tool.input_schema["properties"]["maxPages"]["default"] == 5
     assert "default" not in tool.input_schema["properties"]["includeHtml"]
-    assert tool.input_schema["$defs"]["Freshness"] == {"enum": ["any", "cached", "realtime"], "type": "string"}
+    freshness = tool.input_schema["properties"]["freshnessRequirement"]
+    assert (freshness["enum"], freshness["type"]) == (["any", "cached", "realtime"], "string")
     assert tool.output_schema is not None
     told = tool.output_schema["properties"]
     assert (list(told), tool.output_schema["required"]) == (list(answered["properties"]), answered["required"])
