@@ -135,7 +135,7 @@ class Bus:
             case Journal():
                 await self.transport.records(entry)
             case Work():
-                await self._queue(entry)
+                await self.transport.arrange(entry)
 
     def _seal_of(self, entry: Bucket[Any] | Objects | Journal[Any]) -> Seal | None:
         if entry.sealed and self.seal is None:

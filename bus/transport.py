@@ -274,6 +274,10 @@ class Transport(Protocol):
         """Open the queue of that work, made when there is none and this participant may."""
         ...
 
+    async def arrange(self, work: Work[Any]) -> None:
+        """Make the queue of that work, or give the one there is the numbers of `work`; only an overseer may."""
+        ...
+
     async def close(self) -> None:
         """Send what is left and go."""
         ...

@@ -194,12 +194,15 @@ class Worker:
         elif failure.code is Code.INTERNAL_CANCELLED:
             log.warning(WORK_POSTPONED, code=failure.code, **line)
             await taken.again(0)
-        elif failure.retryable and taken.deliveries < self.work.max_deliver:
+        elif failure.retryable and not self._last_chance(taken):
             log.warning(WORK_POSTPONED, code=failure.code, **line)
             await taken.again((failure.retry_after_ms or RETRY_DELAY_S * 1000) / 1000)
         else:
             log.error(WORK_FAILED, code=failure.code, **line)
             await self._settle(taken)
+
+    def _last_chance(self, taken: Taken) -> bool:
+        return self.work.max_deliver is not None and taken.deliveries >= self.work.max_deliver
 
     async def _settle(self, taken: Taken) -> None:
         await taken.done()

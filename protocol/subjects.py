@@ -114,13 +114,17 @@ class Event(Subject[A]):
 class Work(Subject[A]):
     """Put into a durable queue and taken by a replica that has room; done at least once, known by its packet id.
 
-    A replica that shows no life for `ack_wait_ms` loses the work to another; after `max_deliver` losses it is dead.
+    A replica that shows no life for `ack_wait_ms` loses the work to another; after `max_deliver` losses it is dead
+    (None: never).
     """
 
     ack_wait_ms: int = 5_000
-    max_deliver: int = 5
+    max_deliver: int | None = 5
     at_once: int | None = None
-    """How many pieces are in hand at the same time at most, in all replicas on all hosts; None: any number."""
+    """How many pieces are in hand at the same time at most, in all replicas on all hosts; None: any number.
+
+    A piece that waits to be handed out again keeps its place.
+    """
 
 
 @dataclass(frozen=True)
@@ -222,7 +226,8 @@ RUN_CREATE = Call("run.create", CreateRun, RunAccepted, timeout_ms=10_000)
 RUN_CANCEL = Call("run.cancel", AskRun, CancelAnswer, timeout_ms=10_000)
 RUN_SECRETS = Call("run.secrets.{replica}", AskSecrets, Secrets, timeout_ms=2_000)
 """What is secret in the inputs of a run, asked by the replica that does it of the one that was given it."""
-RUN = Work("run.work", DoRun, at_once=MAX_CONCURRENT_RUNS)
+RUN = Work("run.work", DoRun, at_once=MAX_CONCURRENT_RUNS, max_deliver=None)
+"""A run; the supervisor sets how many are in hand at once by `runs_at_once`. Whoever does it counts the attempts."""
 RUN_GET = Call("run.get", AskRun, Run, timeout_ms=10_000)
 RUN_LIST = Call("run.list", ListRuns, RunList, timeout_ms=10_000)
 RUN_FOLLOW = Call("run.follow", FollowRun, RunNews, timeout_ms=30_000)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import msgspec
 from msgspec import NODEFAULT
@@ -87,26 +87,38 @@ def subjects_page() -> str:
     """Tell who says what to whom."""
     answering, making = _actors()
     rows = [_subject_row(name, entry, answering, making) for name, entry in table() if isinstance(entry, Subject)]
-    buckets = [
-        (name, f"`{entry.name}`", f"`{entry.value.__name__}`", str(entry.history), markdown.ms(entry.ttl_ms))
-        for name, entry in table()
-        if isinstance(entry, Bucket)
-    ]
     head = ("Name", "Subject", "Kind", "Sent", "Answer", "Idempotent", "Deadline", "Answered by", "Made by")
-    parts = [
-        SUBJECTS_TEXT,
-        markdown.table(head, rows),
-    ]
-    if buckets:
-        parts += ["## Buckets", markdown.table(("Name", "Bucket", "Value", "History", "Kept for"), buckets)]
-    stores = [
-        (name, f"`{entry.name}`", markdown.ms(entry.ttl_ms), f"{entry.max_bytes:_} bytes")
-        for name, entry in table()
-        if isinstance(entry, Objects)
-    ]
-    if stores:
-        parts += ["## Object stores", markdown.table(("Name", "Store", "Kept for", "Room"), stores)]
-    return markdown.page("Subjects", parts)
+    return markdown.page("Subjects", [SUBJECTS_TEXT, markdown.table(head, rows), *_kept()])
+
+
+def _kept() -> Iterator[str]:
+    """Tell what is kept on the server, kind by kind."""
+    entries = list(table())
+    yield "## Buckets"
+    buckets = [(name, entry) for name, entry in entries if isinstance(entry, Bucket)]
+    rows = [(name, f"`{one.name}`", _types(one.value), str(one.history), *_terms(one)) for name, one in buckets]
+    yield markdown.table(("Name", "Bucket", "Value", "History", "Kept for", "Sealed"), rows)
+    yield "## Object stores"
+    stores = [(name, entry) for name, entry in entries if isinstance(entry, Objects)]
+    files = [(name, f"`{one.name}`", _room(one), *_terms(one)) for name, one in stores]
+    yield markdown.table(("Name", "Store", "Room", "Kept for", "Sealed"), files)
+    yield "## Journals"
+    journals = [(name, entry) for name, entry in entries if isinstance(entry, Journal)]
+    rows = [(name, f"`{one.name}`", _types(one.line), _room(one), *_terms(one)) for name, one in journals]
+    yield markdown.table(("Name", "Journal", "Line", "Room", "Kept for", "Sealed"), rows)
+
+
+def _terms(entry: Bucket[Any] | Objects | Journal[Any]) -> tuple[str, str]:
+    return markdown.ms(entry.ttl_ms), "yes" if entry.sealed else "no"
+
+
+def _room(entry: Objects | Journal[Any]) -> str:
+    return f"{entry.max_bytes:_} bytes"
+
+
+def _types(kind: Any) -> str:
+    """Name a type, or those of a union."""
+    return ", ".join(f"`{one.__name__}`" for one in (get_args(kind) or (kind,)))
 
 
 def _subject_row(
@@ -119,13 +131,18 @@ def _subject_row(
         case Call():
             kind, idempotent, deadline = "call", "yes" if entry.idempotent else "no", markdown.ms(entry.timeout_ms)
         case Work():
-            kind, deadline = "work", f"{markdown.ms(entry.ack_wait_ms)}, {entry.max_deliver} times"
+            kind, deadline = "work", _work_limits(entry)
         case Event():
             kind = "event"
         case _:
             pass
     who = (", ".join(sorted(group.get(entry.pattern, []))) for group in (answering, making))
     return (name, f"`{entry.pattern}`", kind, f"`{entry.args.__name__}`", answer, idempotent, deadline, *who)
+
+
+def _work_limits(work: Work[Any]) -> str:
+    times = "again and again" if work.max_deliver is None else f"{work.max_deliver} times"
+    return ", ".join([markdown.ms(work.ack_wait_ms), times, *([f"{work.at_once} at once"] if work.at_once else [])])
 
 
 def permissions_page() -> str:

@@ -24,11 +24,11 @@ from actors.runtime.replica import VERSION, replica_main
 from actors.runtime.rundir import claimed, read_ready, ready_path, write_ready
 from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
 from actors.runtime.system import ONLOOKER, STDIO, Plan, System, running
-from actors.settings import Settings, key_file, resolve_api_key, resolve_vault_key
+from actors.settings import Settings, key_file, resolve_api_key, resolve_vault_key, vault_key_file
 from bus import Bus, TransportError, logs
 from bus.nats import keys
 from bus.nats.transport import connect as connect_nats
-from bus.seal import new_key
+from bus.seal import Seal, new_key
 from protocol.faults import Code, FaultError, fault
 
 log = structlog.stdlib.get_logger()
@@ -133,6 +133,7 @@ async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[
     try:
         async with connect_nats(url, name, key) as transport:
             bus = Bus(transport, name, token_hex(6), VERSION)
+            bus.seal = _seal(settings) if stdio else None
             async with bus.running():
                 yield bus
     except TransportError as error:
@@ -148,4 +149,11 @@ async def private(settings: Settings) -> AsyncGenerator[System]:
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
         async with tasks(plan.kinds) as spawner, running(plan, spawner, Path(folder)) as system:
             await system.until_ready()
+            system.bus.seal = Seal.of(settings.vault_key)  # for MCP over stdio, which speaks by this bus
             yield system
+
+
+def _seal(settings: Settings) -> Seal | None:
+    """Give what a gateway seals with; where the system keeps no key here, one of our own would open nothing there."""
+    there_is_one = settings.vault_key or vault_key_file(settings).exists()
+    return Seal.of(resolve_vault_key(settings)) if there_is_one else None

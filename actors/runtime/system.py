@@ -6,10 +6,11 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 import anyio
 import msgspec
@@ -32,6 +33,7 @@ from bus.nats.transport import connect as connect_nats
 from bus.nats.transport import hide_credentials
 from bus.permissions import EVERYTHING, Grant, onlooker
 from protocol.faults import Code, FaultError, fault
+from protocol.subjects import RUN, Bucket, Journal, Objects, Work
 
 SUPERVISOR = "supervisor"
 ONLOOKER = "onlooker"
@@ -120,10 +122,8 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
         _speaking(url, plan.key(SUPERVISOR)) as bus,
     ):
         await supervisor.listen(bus)
-        for bucket in {bucket.name: bucket for kind in plan.kinds.values() for bucket in kind.buckets}.values():
-            await bus.prepare(bucket)
-        for store in {store for kind in plan.kinds.values() for store in kind.stores}:
-            await bus.prepare(store)
+        for entry in _kept(plan):
+            await bus.prepare(entry)
         slots = {name: [_slot(plan, spawner, name, url) for _ in range(n)] for name, n in plan.actors.items()}
         for slot in chain.from_iterable(slots.values()):
             group.start_soon(supervisor.keep, slot)
@@ -134,6 +134,22 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
                 _close_port(plan, slots.get(GATEWAY, []))
                 for name in ACTORS:
                     await supervisor.stop(slots.get(name, []), plan.settings.drain_ms / 1000)
+
+
+def _kept(plan: Plan) -> list[Bucket[Any] | Objects | Journal[Any] | Work[Any]]:
+    """Everything that the actors keep on the server, once each."""
+    kinds = plan.kinds.values()
+    buckets = {bucket.name: bucket for kind in kinds for bucket in kind.buckets}
+    stores = {store.name: store for kind in kinds for store in kind.stores}
+    journals = {journal.name: journal for kind in kinds for journal in kind.journals}
+    subjects = [subject for kind in kinds for subject in (*kind.makes, *(one.subject for one in handlers(kind)))]
+    works = {work.pattern: _sized(work, plan.settings) for work in subjects if isinstance(work, Work)}
+    return [*buckets.values(), *stores.values(), *journals.values(), *works.values()]
+
+
+def _sized(work: Work[Any], settings: Settings) -> Work[Any]:
+    """Give the work with its numbers as they are set."""
+    return replace(work, at_once=settings.runs_at_once) if work.pattern == RUN.pattern else work
 
 
 def _close_port(plan: Plan, gateways: list[Slot]) -> None:
@@ -192,7 +208,8 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
     """Give a slot for a replica; each is told the secrets that it needs, and the gateway gets the listening socket."""
     gateway = name == GATEWAY
     kind = plan.kinds[name]
-    sealed = kind.seals or any(bucket.sealed for bucket in kind.buckets)
+    kept: tuple[Bucket[Any] | Objects | Journal[Any], ...] = (*kind.buckets, *kind.stores, *kind.journals)
+    sealed = kind.seals or any(entry.sealed for entry in kept)
     settings = msgspec.structs.replace(
         plan.settings,
         api_key=plan.settings.api_key if gateway else "",

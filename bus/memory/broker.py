@@ -225,8 +225,14 @@ class MemoryTransport:
         """Open the queue of that work."""
         name = stream_name(work)
         self._check_publish(f"$JS.API.STREAM.INFO.{name}")
-        held = self._broker.queues.setdefault(name, HeldWork(work.ack_wait_ms / 1000, work.max_deliver))
+        held = self._broker.queues.setdefault(name, HeldWork(work))
         return MemoryQueue(held, name, self.check_connected, self._check_publish)
+
+    async def arrange(self, work: Work[Any]) -> None:
+        """Make the queue of that work, or give the one there is its numbers."""
+        name = stream_name(work)
+        self._check_publish(f"$JS.API.CONSUMER.CREATE.{name}")
+        self._broker.queues.setdefault(name, HeldWork(work)).work = work
 
     async def close(self) -> None:
         """Go."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 
 from bus.transport import Message, Taken
+from protocol.subjects import Work
 
 POLL_S = 0.005
 
@@ -25,8 +27,7 @@ class Waiting:
 class HeldWork:
     """The work of one stream in the order in which it came, and the ids that were ever put."""
 
-    ack_wait_s: float
-    max_deliver: int
+    work: Work[Any]
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
     seen: set[str] = field(default_factory=set[str])
 
@@ -38,14 +39,26 @@ class HeldWork:
             self.waiting[identity] = Waiting(message)
 
     def visible(self, limit: int) -> list[tuple[str, Waiting]]:
-        """Hand out up to `limit` pieces."""
+        """Hand out up to `limit` pieces: first what was handed out before, then as much that is new as has a place."""
         now = anyio.current_time()
-        ready = [one for one in self.waiting.items() if one[1].visible_at <= now]
-        taken = [one for one in ready if one[1].deliveries < self.max_deliver][:limit]
+        placed = [one for one in self.waiting.items() if one[1].deliveries and not self._dead(one[1], now)]
+        new = [one for one in self.waiting.items() if not one[1].deliveries]
+        if self.work.at_once is not None:
+            new = new[: max(0, self.work.at_once - len(placed))]
+        taken = [*(one for one in placed if one[1].visible_at <= now), *new][:limit]
         for _, item in taken:
             item.visible_at = now + self.ack_wait_s
             item.deliveries += 1
         return taken
+
+    @property
+    def ack_wait_s(self) -> float:
+        """For how long a piece stays with who shows no life."""
+        return self.work.ack_wait_ms / 1000
+
+    def _dead(self, item: Waiting, now: float) -> bool:
+        most = self.work.max_deliver
+        return most is not None and item.deliveries >= most and item.visible_at <= now
 
 
 @dataclass(frozen=True)

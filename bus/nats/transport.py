@@ -235,6 +235,10 @@ class NatsTransport:
             self._back.append(queue.waits.reconnected)
         return self._queues[work.wildcard]
 
+    async def arrange(self, work: Work[Any]) -> None:
+        """Make the queue of that work, or give the one there is its numbers."""
+        await WorkQueue(self._client, work).arrange()
+
     async def close(self) -> None:
         """Send what is left and go; never hangs and never fails."""
         self._back.clear()

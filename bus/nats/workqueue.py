@@ -49,6 +49,12 @@ class WorkQueue:
             except NotFoundError:
                 await self._create()
 
+    async def arrange(self) -> None:
+        """Make the stream with its consumer, or give the consumer there is the numbers of the work."""
+        await self.open()
+        with told():
+            await self._consume()
+
     async def _create(self) -> None:
         await self._stream.add_stream(
             StreamConfig(
@@ -60,13 +66,17 @@ class WorkQueue:
                 duplicate_window=DUPLICATE_WINDOW_S,
             )
         )
+        await self._consume()
+
+    async def _consume(self) -> None:
         await self._stream.add_consumer(
             self._name,
             ConsumerConfig(
                 durable_name=self._name,
                 ack_policy=AckPolicy.EXPLICIT,
                 ack_wait=self._work.ack_wait_ms / 1000,
-                max_deliver=self._work.max_deliver,
+                max_deliver=_or_any(self._work.max_deliver),
+                max_ack_pending=_or_any(self._work.at_once),
             ),
         )
 
@@ -169,3 +179,8 @@ class TakenMessage:
         """Put it back."""
         with told():
             await self.inner.nak(delay=delay_s)
+
+
+def _or_any(number: int | None) -> int:
+    """Spell a limit as JetStream does, where -1 is none."""
+    return -1 if number is None else number

@@ -1,4 +1,4 @@
-"""Sealed tables: whoever has the key reads them, and the bus holds nothing that can be read."""
+"""Sealed tables, journals and stores: whoever has the key reads them, and the bus holds nothing that can be read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from bus import Bus
 from bus.seal import Seal, new_key
 from bus.table import Change
-from tests.contract.world import SAFE, Ask, MakeWorld, World, taking_part
+from tests.contract.world import CIPHERS, SAFE, STRONGROOM, Ask, MakeWorld, World, taking_part
 
 KEY = new_key()
 
@@ -89,3 +89,71 @@ async def test_without_a_key_a_sealed_table_stays_shut(make_world: MakeWorld) ->
     async with make_world() as world, taking_part(world, "trusted") as bus:
         with pytest.raises(ValueError, match="safe is sealed"):
             await bus.table(SAFE)
+
+
+async def test_whoever_has_the_key_reads_the_lines_of_a_journal(make_world: MakeWorld) -> None:
+    async with make_world() as world, trusted(world) as one, trusted(world) as other:
+        journal = await other.journal(CIPHERS)
+        sequence = await (await one.journal(CIPHERS)).append("run.a", Ask(text="very-secret"), last=0)
+        raw = await (await one.transport.records(CIPHERS)).last("run.a")
+
+        line = await journal.last("run.a")
+
+        assert line is not None
+        assert (line.sequence, line.said) == (sequence, Ask(text="very-secret"))
+        assert [line.said async for line in journal.read("run.*")] == [Ask(text="very-secret")]
+        assert raw is not None
+        assert b"secret" not in raw.data
+
+
+async def test_lines_of_another_key_are_passed_over(make_world: MakeWorld) -> None:
+    async with make_world() as world, trusted(world) as one, trusted(world, new_key()) as other:
+        mine, theirs = await one.journal(CIPHERS), await other.journal(CIPHERS)
+        first = await mine.append("run.a", Ask(text="mine"))
+        await theirs.append("run.a", Ask(text="theirs"))
+        await mine.append("run.a", Ask(text="mine too"))
+
+        assert [line.said.text async for line in mine.read()] == ["mine", "mine too"]
+        assert [line.said.text async for line in theirs.read()] == ["theirs"]
+        assert (await theirs.last("run.a"), await theirs.at(first)) == (None, None)
+        async with theirs.follow() as lines:
+            assert (await anext(lines)).said.text == "theirs"
+
+
+async def test_a_line_that_was_moved_to_another_topic_does_not_open(make_world: MakeWorld) -> None:
+    async with make_world() as world, trusted(world) as bus:
+        journal, records = await bus.journal(CIPHERS), await bus.transport.records(CIPHERS)
+        await journal.append("run.alice", Ask(text="secret"))
+        stolen = await records.last("run.alice")
+        assert stolen is not None
+
+        await records.append("run.mallory", stolen.data)
+
+        assert await journal.last("run.mallory") is None
+
+
+async def test_whoever_has_the_key_reads_a_sealed_file(make_world: MakeWorld) -> None:
+    async with make_world() as world, trusted(world) as one, trusted(world) as other:
+        await (await one.objects(STRONGROOM)).put("art_1.0", b"very-secret" * 20_000)
+
+        assert await (await other.objects(STRONGROOM)).get("art_1.0") == b"very-secret" * 20_000
+        assert b"secret" not in await (await one.transport.objects(STRONGROOM)).get("art_1.0")
+
+
+async def test_a_file_of_another_key_or_another_name_is_not_there(make_world: MakeWorld) -> None:
+    async with make_world() as world, trusted(world) as one, trusted(world, new_key()) as other:
+        store, blobs = await one.objects(STRONGROOM), await one.transport.objects(STRONGROOM)
+        await store.put("a", b"secret")
+        await blobs.put("b", await blobs.get("a"))
+
+        for where, name in ((await other.objects(STRONGROOM), "a"), (store, "b")):
+            with pytest.raises(KeyError):
+                await where.get(name)
+
+
+async def test_without_a_key_a_sealed_journal_and_a_sealed_store_stay_shut(make_world: MakeWorld) -> None:
+    async with make_world() as world, taking_part(world, "trusted") as bus:
+        with pytest.raises(ValueError, match="ciphers is sealed"):
+            await bus.journal(CIPHERS)
+        with pytest.raises(ValueError, match="strongroom is sealed"):
+            await bus.objects(STRONGROOM)

@@ -15,7 +15,7 @@ from bus.errors import ForbiddenError
 from bus.serving import Handler
 from bus.transport import Message
 from protocol.faults import Code, FaultError, fault, rate_limited
-from tests.contract.world import ACK_WAIT_MS, CHORE, Ask, Doomed, MakeWorld, taking_part, until
+from tests.contract.world import ACK_WAIT_MS, CHORE, MAX_DELIVER, Ask, Doomed, MakeWorld, taking_part, until
 
 
 async def test_work_is_done_whoever_comes_first(make_world: MakeWorld) -> None:
@@ -131,7 +131,7 @@ async def test_work_that_cannot_be_done_is_dropped(make_world: MakeWorld, code: 
 
         await worker.serve(CHORE, do, at_once=1)
         await bus.enqueue(CHORE, Ask(text="bad"))
-        allowed = CHORE.max_deliver if code is Code.RATE_LIMIT_EXCEEDED else 1
+        allowed = MAX_DELIVER if code is Code.RATE_LIMIT_EXCEEDED else 1
         await until(lambda: worker.figures().errors == allowed and worker.figures().in_flight == 0)
         await bus.enqueue(CHORE, Ask(text="good"))
         await until(lambda: "good" in tries)

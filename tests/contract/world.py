@@ -47,7 +47,9 @@ RELAY = Call("test.relay", Ask, Answer)
 ROOMS = Call("test.rooms.{room}", Ask, Answer)
 SECRET = Call("tool.secret", Ask, Answer)
 TOLD = Event("events.test.told", Ask)
-CHORE = Work("work.chore", Ask, ack_wait_ms=ACK_WAIT_MS, max_deliver=3)
+MAX_DELIVER = 3
+CHORE = Work("work.chore", Ask, ack_wait_ms=ACK_WAIT_MS, max_deliver=MAX_DELIVER)
+FEW = Work("work.few", Ask, ack_wait_ms=ACK_WAIT_MS, at_once=2, max_deliver=None)
 PLACES = Bucket("places", Ask)
 FLEETING = Bucket("fleeting", Ask, ttl_ms=300)
 SAFE = Bucket("safe", Ask, sealed=True)
@@ -65,12 +67,12 @@ GRANTS = {
     "asker": grant(
         "asker",
         [TOLD],
-        [*CALLS, TOLD, CHORE],
+        [*CALLS, TOLD, CHORE, FEW],
         [PLACES, FLEETING],
         [FILES, SMOKE, CUPBOARD],
         [DIARY, SLATE, STRIP],
     ),
-    "answerer": grant("answerer", [*CALLS, TOLD, CHORE], [ASK], [PLACES], [FILES], [DIARY]),
+    "answerer": grant("answerer", [*CALLS, TOLD, CHORE, FEW], [ASK], [PLACES], [FILES], [DIARY]),
     "keeper": grant("keeper", [SECRET], []),
     "trusted": grant("trusted", [], [], [SAFE, SESSIONS], [STRONGROOM], [CIPHERS]),
     "stranger": grant("stranger", [], []),
@@ -189,7 +191,8 @@ async def nats_world(folder: Path) -> AsyncGenerator[World]:
 async def _furnish(world: World) -> None:
     """Make what only an overseer may make."""
     async with world.connect(OVERSEER) as transport:
-        await transport.queue(CHORE)
+        for work in (CHORE, FEW):
+            await transport.arrange(work)
         await transport.keys(PLACES)
         for bucket in (FLEETING, SAFE, SESSIONS):
             await transport.keys(bucket)
