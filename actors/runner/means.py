@@ -1,0 +1,27 @@
+"""What the parts of the runner work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from actors.runner.histories import Histories
+from actors.runner.secrets import Vault
+from actors.runner.templates.table import Catalogue
+from actors.settings import Settings
+from bus import Bus
+from bus.objects import Store
+from bus.table import Table
+from protocol.runs.keys import KeyedRun
+
+
+@dataclass(frozen=True)
+class Means:
+    """One replica's way to the ledger, the stores and everybody else."""
+
+    bus: Bus
+    settings: Settings
+    templates: Catalogue
+    histories: Histories
+    artifacts: Store
+    keys: Table[KeyedRun]
+    vault: Vault

@@ -1,0 +1,45 @@
+"""The table of templates: each is one file beside this one and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from msgspec import UNSET
+
+from actors.runner.template import Template
+from actors.runner.templates.batch_extract_pages import BATCH
+from actors.runner.templates.multi_tab_compare import COMPARE
+from protocol.runs import told
+from protocol.schemas import schema
+
+Catalogue = Mapping[str, Template[Any]]
+"""Templates by their ids."""
+
+
+def catalogue(templates: Iterable[Template[Any]]) -> Catalogue:
+    """Put templates into a table."""
+    return MappingProxyType({one.template_id: one for one in templates})
+
+
+TEMPLATES: Catalogue = catalogue((BATCH, COMPARE))
+"""Every template there is."""
+
+
+def described(template: Template[Any]) -> told.Template:
+    """Tell of a template as the list of them does (002 §3)."""
+    return told.Template(
+        template_id=template.template_id,
+        version=template.version,
+        name=template.name,
+        trust_level_support=template.trust,
+        limits=template.limits,
+        inputs_schema=schema(template.inputs),
+        outputs_schema=schema(template.outputs),
+        supports_partial_success=template.threshold is not None,
+        execution_mode=template.execution,
+        description=template.description,
+        steps=template.step_names,
+        partial_success_threshold=UNSET if template.threshold is None else template.threshold,
+    )
