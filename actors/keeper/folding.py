@@ -149,7 +149,8 @@ def _step_ended(run: RunRow, sequence: int, said: StepEnded) -> Change | None:
 
 
 def _ended(run: RunRow, sequence: int, said: RunEnded) -> Change | None:
-    if not said.status.final:
+    begun = run.status is not RunStatus.QUEUED
+    if not said.status.final or not (begun or said.status is RunStatus.CANCELED):
         return None
     done = run.total_steps if said.status is RunStatus.SUCCEEDED else run.done_steps
     ended = replace(

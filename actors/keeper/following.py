@@ -126,8 +126,7 @@ class Follower:
                     if len(batch) >= BATCH:
                         await self.projection.apply(batch)
                         batch.clear()
-        except MalformedError as error:
-            log.warning(LINE_NOT_READ, reason=error.fault.message)
+        except MalformedError:
             await self.projection.apply(batch)
             await self._pass_over()
         else:
@@ -136,6 +135,7 @@ class Follower:
     async def _pass_over(self) -> None:
         """Leave out the next line, which cannot be read."""
         (bad,) = await self.ledger.records.batch(EVERYTHING, self.projection.place.applied, 1)
+        log.warning(LINE_NOT_READ, line=bad.sequence)
         await self.projection.apply([], bad.sequence)
 
     async def _of_this_ledger(self, end: int) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from msgspec import UNSET
 
 from protocol.faults import Code, FaultError, fault
+from protocol.runs.events import LedgerLine, RunEnded
 from protocol.runs.states import ArtifactType, RunStatus, StepStatus
 from protocol.runs.told import ArtifactRef, RunErrorDetails, RunMetrics, RunProgress, RunSummary
 from tests.unit.actors.keeper.ledger_data import (
@@ -100,10 +101,10 @@ async def test_a_step_that_fails_a_run_is_named_with_the_code_below(tmp_path: Pa
     ],
 )
 async def test_every_end_that_is_no_success_says_why(
-    tmp_path: Path, end: object, code: Code, step_code: object
+    tmp_path: Path, end: RunEnded, code: Code, step_code: object
 ) -> None:
     async with world(tmp_path) as place, place.keeper():
-        await place.asking.write(created(), taken(), step(0), end)  # type: ignore[arg-type]  # a row of the table
+        await place.asking.write(created(), taken(), step(0), end)
         run = await place.asking.get()
         listed = (await place.asking.list()).runs[0]
 
@@ -128,8 +129,13 @@ async def test_who_asks_for_the_run_of_somebody_else_finds_none(tmp_path: Path) 
 
 async def test_the_first_word_counts(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
-        late = [step(0, status=StepStatus.FAILED), step(9), step(1, status=StepStatus.RUNNING), created(caller=YOU)]
-        await place.asking.write(step(2), created(), taken(), step(0), *late, cancelled(), cancelled())
+        late: list[LedgerLine] = [
+            step(0, status=StepStatus.FAILED),
+            step(9),
+            step(1, status=StepStatus.RUNNING),
+            created(caller=YOU),
+        ]
+        await place.asking.write(step(2), created(), ended(result=0), taken(), step(0), *late, cancelled(), cancelled())
         canceled = ended(status=RunStatus.CANCELED, result=1)
         await place.asking.write(canceled, ended(result=2), step(1), taken(attempt=2), cancelled())
         run, news = await place.asking.get(), await place.asking.follow()

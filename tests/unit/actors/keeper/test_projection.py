@@ -1,0 +1,111 @@
+"""Lines into tables: however they are cut into batches, and however often they come, the tables are the same."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.keeper.database import Database, Row
+from actors.keeper.folding import RunRow, fold
+from actors.keeper.projection import Projection, rows
+from bus.journal import Line
+from protocol.faults import Code, fault
+from protocol.runs.events import LedgerLine, StepEnded
+from protocol.runs.states import RunStatus, StepStatus
+from protocol.runs.told import RunEvent
+from tests.unit.actors.keeper.ledger_data import (
+    ME,
+    NOW,
+    cancelled,
+    created,
+    ended,
+    kept,
+    run_id,
+    step,
+    taken,
+    topic_of,
+)
+
+RUNS = [run_id(1), run_id(2)]
+
+
+def anything() -> st.SearchStrategy[LedgerLine]:
+    """Give lines of two runs, in any order: most histories are illegal."""
+    runs = st.sampled_from(RUNS)
+    final = st.sampled_from([RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.CANCELED, RunStatus.PARTIAL_SUCCESS])
+    return st.one_of(
+        st.builds(created, runs, at=st.integers(NOW, NOW + 9)),
+        st.builds(taken, runs, at=st.integers(NOW, NOW + 9)),
+        st.builds(cancelled, runs),
+        st.builds(step, st.integers(-1, 4), runs, status=st.sampled_from(list(StepStatus))),
+        st.builds(
+            ended,
+            runs,
+            status=final,
+            artifacts=st.sampled_from([(), (kept(),)]),
+            fault=st.sampled_from([None, fault(Code.RUN_TIMEOUT)]),
+        ),
+    )
+
+
+def numbered(lines: Sequence[LedgerLine]) -> list[Line[LedgerLine]]:
+    return [Line(number, topic_of(said), NOW + number, said) for number, said in enumerate(lines, 1)]
+
+
+async def tables(batches: Sequence[Sequence[Line[LedgerLine]]]) -> list[list[Row]]:
+    """Apply batches, and give all that is in the tables then."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Database(Path(folder) / "keeper.sqlite")
+        async with database.open():
+            projection = Projection(database)
+            for batch in batches:
+                await projection.apply(batch)
+            fresh = Projection(database)
+            assert await fresh.load() == projection.place
+            return [
+                await database.read("SELECT * FROM place"),
+                await database.read("SELECT * FROM runs ORDER BY run_id"),
+                await database.read("SELECT * FROM events ORDER BY id"),
+                await database.read("SELECT * FROM artifacts ORDER BY artifact_id"),
+            ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(lines=st.lists(anything(), min_size=1, max_size=25), cut=st.integers(1, 25), again=st.integers(0, 25))
+def test_batches_and_repetitions_change_nothing(lines: list[LedgerLine], cut: int, again: int) -> None:
+    written = numbered(lines)
+    pieces = [written[start : start + cut] for start in range(0, len(written), cut)]
+    repeated = [*pieces, written[:again], written]
+
+    whole = anyio.run(tables, [written])
+    assert anyio.run(tables, repeated) == whole
+    runs, events = rows(RunRow, whole[1]), whole[2]
+    for run in runs:
+        mine = [rows(RunEvent, [row[1:]])[0] for row in events if row[0] == run.run_id]
+        assert [one.event for one in mine[:1]] == ["queued"]
+        assert [one.status.final for one in mine].count(True) == int(run.status.final)
+        assert not any(one.status.final for one in mine[:-1])
+        assert [one.done_steps for one in mine] == sorted(one.done_steps for one in mine)
+        assert run.done_steps <= run.total_steps
+        assert (mine[-1].status, mine[-1].done_steps) == (run.status, run.done_steps)
+
+
+@given(lines=st.lists(anything(), max_size=25))
+def test_a_run_never_leaves_its_end_nor_loses_a_step(lines: list[LedgerLine]) -> None:
+    run, outcomes = None, set[int]()
+    for number, said in enumerate(lines, 1):
+        index = said.index if isinstance(said, StepEnded) else -1
+        change = fold(run, number, said, has_outcome=index in outcomes)
+        if change is None:
+            continue
+        assert run is None or not run.status.final
+        assert run is None or change.run.done_steps >= run.done_steps
+        assert run is None or change.run.caller == ME
+        assert change.event.id == number
+        run = change.run
+        outcomes.add(index)
