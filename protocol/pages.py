@@ -31,17 +31,22 @@ Url = Annotated[str, Meta(min_length=1, max_length=MAX_URL_CHARS)]
 class BrowsePage(Struct, frozen=True, kw_only=True):
     """BROWSE: get this page by the cheapest tier that can; with `obey_robots`, if the site lets programs have it.
 
-    `watch` is who wants to hear how far that is.
+    `watch` is who wants to hear how far that is. With `single_shot` each tier asks its site once: whoever asks tries
+    again by himself.
     """
 
     url: Url
     options: BrowseOptions = BrowseOptions()
     obey_robots: bool = False
     watch: Watch | None = None
+    single_shot: bool = False
 
 
 class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """FETCH: get this page in your tier and extract from it; the deadline is the call's own."""
+    """FETCH: get this page in your tier and extract from it; the deadline is the call's own.
+
+    With `single_shot` nothing that broke off is asked for again.
+    """
 
     url: Url
     freshness: Freshness = Freshness.ANY
@@ -55,6 +60,7 @@ class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     obey_robots: bool = False
     screenshot: Screenshot | None = None
     pdf: bool = False
+    single_shot: bool = False
 
 
 class Screenshot(Struct, frozen=True, kw_only=True, omit_defaults=True):

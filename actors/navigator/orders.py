@@ -27,6 +27,7 @@ def fetch(asked: BrowsePage, url: str | None = None) -> FetchPage:
         scroll_to_load=options.scroll_to_load,
         dismiss_overlays=options.dismiss_overlays,
         obey_robots=asked.obey_robots,
+        single_shot=asked.single_shot,
     )
 
 

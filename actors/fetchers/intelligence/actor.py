@@ -129,6 +129,7 @@ def _asked(request: FetchPage, url: str, *, markdown: bool) -> WebRequest:
         partition=request.session or "",
         record_body=request.include_network,
         obey_robots=request.obey_robots,
+        single_shot=request.single_shot,
     )
 
 

@@ -110,6 +110,7 @@ class Lightweight(Actor):
             partition=request.session or "",
             record_body=request.include_network,
             obey_robots=request.obey_robots,
+            single_shot=request.single_shot,
         )
         attributes = {"http.request.method": "GET", "url.full": redact.url(request.url)}
         with span("GET", kind="client", attributes=attributes) as seen:
@@ -144,7 +145,7 @@ class Lightweight(Actor):
 
     async def _sight(self, request: FetchPage, first: Response, session: Session, until: float) -> Sight | None:
         """Show a page, once more if it may have suffered from another; None where the time does not suffice."""
-        alone = False
+        alone, once = False, request.single_shot
         while True:
             try:
                 with anyio.fail_after(until - anyio.current_time()):
@@ -152,7 +153,7 @@ class Lightweight(Actor):
             except TimeoutError:
                 return None
             except IllError as error:
-                if alone or not repeats(error.ill, alone=error.alone):
+                if once or alone or not repeats(error.ill, alone=error.alone):
                     raise FaultError(fault_of(error.ill)) from error
                 alone = True
 
@@ -190,6 +191,7 @@ class Lightweight(Actor):
                 freshness=request.freshness,
                 record=request.include_network,
                 obey_robots=request.obey_robots,
+                single_shot=request.single_shot,
             ),
             agent=self.settings.fetch_user_agent,
             seconds=min(seconds, self.settings.light_settle_ms / 1000),

@@ -61,6 +61,7 @@ class Wanted:
     """Whether it is what the page's own window goes to: then it waits for its turn as pages do."""
 
     obey_robots: bool = False
+    single_shot: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ class _Journey:
             record_body=wanted.record,
             sub_resource=not wanted.is_page,
             obey_robots=wanted.is_page and wanted.obey_robots,
+            single_shot=wanted.single_shot,
         )
         response = await self._web.fetch(request, jar, self._timeout_ms)
         self.exchanges += response.exchanges

@@ -338,6 +338,7 @@ class Network:
             record=kind == "XHR",
             is_page=self._stays(request),
             obey_robots=self.terms.obey_robots,
+            single_shot=self.terms.single_shot,
         )
 
     def _timeout_ms(self, request: Asked) -> int:

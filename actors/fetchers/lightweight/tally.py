@@ -11,13 +11,15 @@ from protocol.browse import Freshness, NetworkRequest
 class Terms:
     """On what terms a page is shown: `profile` keeps its cached answers apart; `record` that exchanges are wanted.
 
-    `obey_robots` counts for the documents that the page's own window goes to.
+    `obey_robots` counts for the documents that the page's own window goes to. With `single_shot` nothing that broke off
+    is asked for again.
     """
 
     profile: str = ""
     freshness: Freshness = Freshness.ANY
     record: bool = False
     obey_robots: bool = False
+    single_shot: bool = False
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, Protocol
@@ -100,7 +100,8 @@ class Fetching:
                     self.browser.context(session) as context,
                     tab(context, block=self._blocks(request), bodies=request.include_network) as page,
                 ):
-                    return await _Visit(self, request, context, page, deadline_s).fetched()
+                    with context.proxy.shots.once(request.url) if request.single_shot else nullcontext():
+                        return await _Visit(self, request, context, page, deadline_s).fetched()
         except TimeoutError as error:
             raise FaultError(fault(Code.NETWORK_TIMEOUT)) from error
         except Error as error:

@@ -17,6 +17,7 @@ import httpcore2
 from anyio.abc import SocketAttribute
 
 from actors.fetchers.playwright.proxy_client import CHUNK_BYTES, Client, Headers
+from actors.fetchers.playwright.shots import Shots
 from protocol.faults import Code, Fault, FaultError, fault
 
 LOOPBACK = "127.0.0.1"
@@ -56,6 +57,7 @@ class Proxy:
     """Speaks CONNECT and plain HTTP/1.1 with one browser, which proves itself by `username` and `password`.
 
     A refusal closes the connection without an answer, so that no page can take it for a site's; `refusal` tells why.
+    `shots` knows what is asked for once.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Proxy:
         self.username = "weft"
         self.password = secrets.token_urlsafe(32)
         self.server = ""
+        self.shots = Shots()
         self._backend = backend
         self._max_bytes = max_bytes
         self._connect_s = connect_timeout_ms / 1000
@@ -153,20 +156,29 @@ class Proxy:
         if address is None or not target.startswith("http://"):
             await client.refuse(400, [(b"Connection", b"close")])
             return
+        if self.shots.spent(target):
+            raise anyio.BrokenResourceError
         sized = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.headers)
         asked = self._asked(client if sized else None, request, target, address)
         if sized:
-            await self._exchange(client, asked, _join(*address), pool)
+            await self._exchange(client, asked, target, pool)
             return
         await client.skip()
         async with client.as_long_as_it_waits():
-            await self._exchange(client, asked, _join(*address), pool)
+            await self._exchange(client, asked, target, pool)
 
     async def _exchange(
-        self, client: Client, asked: httpcore2.Request, place: str, pool: httpcore2.AsyncConnectionPool
+        self, client: Client, asked: httpcore2.Request, target: str, pool: httpcore2.AsyncConnectionPool
     ) -> None:
-        with self._remembering(place):
-            response = await pool.handle_async_request(asked)
+        try:
+            with self._remembering(_authority(target)):
+                response = await pool.handle_async_request(asked)
+        except _BROKEN:
+            self.shots.broke(target)
+            raise
+        for name, value in response.headers:
+            if name.lower() == b"location":
+                self.shots.led(target, value.decode("latin-1"))
         try:
             await client.answer(
                 response.status,

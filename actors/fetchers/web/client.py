@@ -39,7 +39,7 @@ _TO_GET = frozenset({301, 302})
 _MAX_REDIRECT_BODY_BYTES = 65_536
 _ROBOTS_TIMEOUT_MS = 10_000
 _LEAST_S = 0.001
-_ATTEMPTS = 2
+_REPEATS = 1
 """A GET that broke off before it was answered is sent once more: a kept-alive connection may have been closed."""
 
 _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -96,7 +96,8 @@ class WebRequest:
     `headers` are sent beside the client's own and replace those of the same name. `partition` keeps cached answers of
     one session from another's. With `follow` false a redirect is an answer like any other. A `sub_resource` of a page
     counts among the open requests to its host, but is not held up as a page is. Of the body no more than `cut_bytes`
-    is read, if they are given; without them a body that is too large is a fault.
+    is read, if they are given; without them a body that is too large is a fault. With `single_shot` nothing that broke
+    off is sent again.
     """
 
     url: str
@@ -110,6 +111,7 @@ class WebRequest:
     sub_resource: bool = False
     obey_robots: bool = False
     cut_bytes: int = 0
+    single_shot: bool = False
 
 
 @dataclass(frozen=True)
@@ -324,7 +326,7 @@ class WebClient:
         self, request: httpx2.Request, asked: WebRequest, cookies: Jar
     ) -> tuple[Response, httpx2.Response]:
         started, at_ms = time.perf_counter(), time.time_ns() // 1_000_000
-        response, retries = await self._send(request)
+        response, retries = await self._send(request, once=asked.single_shot)
         try:
             cookies.extract_cookies(response)
             body = await self._body(response, asked.cut_bytes)
@@ -357,17 +359,15 @@ class WebClient:
         )
         return answer, response
 
-    async def _send(self, request: httpx2.Request) -> tuple[httpx2.Response, int]:
-        attempt = 1
+    async def _send(self, request: httpx2.Request, *, once: bool) -> tuple[httpx2.Response, int]:
+        most, repeats = 0 if once or request.method not in _REPEATABLE else _REPEATS, 0
         while True:
             try:
-                response = await self._client.send(request, stream=True, auth=None, follow_redirects=False)
+                return await self._client.send(request, stream=True, auth=None, follow_redirects=False), repeats
             except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError):
-                if attempt == _ATTEMPTS or request.method not in _REPEATABLE:
+                if repeats == most:
                     raise
-                attempt += 1
-            else:
-                return response, attempt - 1
+                repeats += 1
 
     async def _body(self, response: httpx2.Response, cut_bytes: int) -> bytes:
         redirects = response.status_code in _REDIRECTS and "location" in response.headers
