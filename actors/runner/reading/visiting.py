@@ -71,7 +71,7 @@ async def _tab(hands: Hands) -> AsyncGenerator[int]:
 async def _opened(hands: Hands) -> int:
     """Open a tab; shielded, for one that nobody knows of would never be closed."""
     with hands.part("create_tab"):
-        with anyio.move_on_after(_OPEN_S, shield=True):
+        with anyio.move_on_after(min(_OPEN_S, hands.remaining_ms() / 1_000), shield=True):
             done = await _do(hands, CreateTab(), TabCreated)
             if done.tab_id is not None:
                 return done.tab_id
