@@ -23,6 +23,7 @@ class Exit(IntEnum):
     OK = 0
     FAILED = 1
     NOT_RUNNING = 3
+    PARTIAL = 4
     INTERRUPTED = 130
 
 

@@ -9,16 +9,20 @@ from typing import Annotated
 
 import typer
 
+from actors.cli.artifact import artifact
 from actors.cli.browse import browse
 from actors.cli.doctor import doctor
 from actors.cli.errors import Exit, exit_code, first, show
 from actors.cli.extract import extract
 from actors.cli.keys import app as keys
 from actors.cli.mcp import mcp
+from actors.cli.run import run as run_template
+from actors.cli.runs import app as runs
 from actors.cli.schema import schema
 from actors.cli.sessions import app as sessions
 from actors.cli.status import status
 from actors.cli.tap import tap
+from actors.cli.templates import templates
 from actors.cli.up import up
 from protocol.faults import FaultError
 
@@ -28,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help takes half the time
     pretty_exceptions_enable=False,  # it prints locals, and they may hold secrets
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no Weft runs, 130 Ctrl-C.",
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no Weft runs, 4 done in part, 130 Ctrl-C.",
 )
 
 
@@ -53,8 +57,14 @@ def weft(
     """
 
 
-for _verb in (up, browse, extract, status, tap, mcp, doctor, schema):
+for _verb in (up, browse, extract):
     app.command(no_args_is_help=_verb is browse)(_verb)
+app.command()(templates)
+app.command("run", no_args_is_help=True)(run_template)
+app.command(no_args_is_help=True)(artifact)
+for _other in (status, tap, mcp, doctor, schema):
+    app.command()(_other)
+app.add_typer(runs, name="runs", help="List runs, look at one, stop it, go on with it.")
 app.add_typer(keys, name="keys", help="Give out, list and revoke keys.")
 app.add_typer(sessions, name="sessions", help="List, import, renew and forget saved logins.")
 

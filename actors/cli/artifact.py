@@ -1,0 +1,96 @@
+"""`weft artifact`: a file that a run left."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from pathlib import Path
+from typing import IO, Annotated
+
+import anyio
+import typer
+
+from actors.cli import terminal
+from actors.cli.desk import at_desk
+from actors.cli.options import ConfigFile, DataDir, LogLevel, read
+from actors.settings import Loaded
+from protocol.faults import Code, FaultError, fault
+
+STDOUT = "-"
+
+
+def artifact(
+    artifact_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the file, as its run tells.")],
+    *,
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE|-", help="Where it goes; - prints it.")
+    ] = STDOUT,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Save a file that a run left; it appears when it is whole."""
+    loaded = read(config, data_dir, log_level)
+    if output != STDOUT:
+        anyio.run(_save, loaded, artifact_id, Path(output))
+        return
+    whole = anyio.run(_whole, loaded, artifact_id)
+    if sys.stdout.isatty():
+        terminal.write(terminal.plain(whole.decode(errors="replace")))
+    else:
+        sys.stdout.buffer.write(whole)
+
+
+async def pieces(loaded: Loaded, artifact_id: str) -> AsyncGenerator[bytes]:
+    """Read a file of the running Weft from end to end.
+
+    Raises:
+        FaultError: ARTIFACT_NOT_FOUND or ARTIFACT_EXPIRED.
+        NotRunningError: there is no Weft.
+    """
+    from actors.gateway import runs  # noqa: PLC0415 - imports the gateway
+
+    async with at_desk(loaded) as desk:
+        had = 0
+        while True:
+            piece = await runs.artifact(desk, runs.ArtifactRequest(artifact_id=artifact_id, offset=had))
+            yield piece.data
+            had += len(piece.data)
+            if piece.complete:
+                return
+            if not piece.data:
+                message = f"The file ends after {had} of {piece.size} bytes."
+                raise FaultError(fault(Code.INTERNAL_ERROR, message))
+
+
+async def _whole(loaded: Loaded, artifact_id: str) -> bytes:
+    async with aclosing(pieces(loaded, artifact_id)) as found:
+        return b"".join([piece async for piece in found])
+
+
+async def _save(loaded: Loaded, artifact_id: str, path: Path) -> None:
+    """Write beside the place, and move it there when it is whole."""
+    async with aclosing(pieces(loaded, artifact_id)) as found:
+        first = await anext(found)  # nothing is written where there is nothing
+        with _draft(path) as draft:
+            try:
+                draft.write(first)
+                async for piece in found:
+                    draft.write(piece)
+                draft.close()
+                os.replace(draft.name, path)  # noqa: PTH105 - the name is a text
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(draft.name)  # noqa: PTH108 - as above
+                raise
+
+
+def _draft(path: Path) -> IO[bytes]:
+    try:
+        return tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}; name a file in a folder that can be written"
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="--output")) from None
