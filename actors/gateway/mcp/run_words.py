@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
@@ -215,7 +215,7 @@ def _result(result: Any) -> Iterator[str]:
         yield _value(result, _MAX_VALUE_BYTES)
         return
     fields = cast("dict[str, Any]", result)
-    lists = {name: cast("list[Any]", value) for name, value in fields.items() if isinstance(value, list)}
+    lists = {name: cast("Collection[Any]", value) for name, value in fields.items() if isinstance(value, list)}
     share = min(max(MAX_TEXT_BYTES // max(sum(map(len, lists.values())), 1) - _NUMBER_BYTES, _MIN_ROW), _MAX_ROW)
     for name, value in fields.items():
         if name == _SUMMARY and isinstance(value, dict):

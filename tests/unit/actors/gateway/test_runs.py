@@ -1,0 +1,322 @@
+"""Runs at the edge, as both ways in ask for them."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from actors.gateway import runs
+from actors.gateway.access.caller import STDIO, Caller, called_by
+from actors.gateway.asking import Desk
+from actors.gateway.run_errors import RUNTIME_CODES, RunFault, error_code, run_fault_of, run_fault_text, to_run_fault
+from actors.gateway.translate import http_status
+from actors.gateway.watching import watching
+from protocol.browsers.errors import ErrorCode
+from protocol.faults import Action, Code, FaultError, fault
+from protocol.progress import Progress
+from protocol.runs.asked import AskRun, FollowRun, ListRuns, ReadArtifact, RunOptions, inputs_of
+from protocol.runs.states import MAX_INPUT_BYTES, Mode, RunStatus, TrustLevel
+from protocol.runs.told import ArtifactChunk, CancelAnswer, RunList, RuntimeLimits, RuntimeProfile, TemplateList
+from protocol.subjects import (
+    ARTIFACT_READ,
+    RUN_CANCEL,
+    RUN_CREATE,
+    RUN_FOLLOW,
+    RUN_GET,
+    RUN_LIST,
+    RUN_TEMPLATES,
+)
+from tests.requirements import requirement
+from tests.unit.actors.gateway.run_data import (
+    ACCEPTED,
+    ARTIFACT_ID,
+    ASKED,
+    BATCH,
+    DONE,
+    RUN_ID,
+    RUNNING,
+    TEMPLATE,
+    TEMPLATES,
+    WAITED,
+    RunBus,
+    news,
+)
+
+TEST_S = 10
+SOMEONE = Caller("someone")
+GRACE_MS = 1_500
+CANCELED = CancelAnswer(cancel_requested=True, current_status=RunStatus.RUNNING)
+SECRET = "open sesame"
+
+
+def desk(bus: RunBus) -> Desk:
+    return Desk(bus, GRACE_MS, "1.2.3")
+
+
+def request(**fields: Any) -> runs.RunRequest:
+    return msgspec.convert(ASKED | fields, runs.RunRequest)
+
+
+async def refused(asking: Any, who: Caller = SOMEONE) -> Code:
+    with called_by(who), pytest.raises(FaultError) as caught:
+        await asking
+    return caught.value.fault.code
+
+
+async def test_a_run_is_asked_for_with_inputs_that_nobody_on_the_way_can_read() -> None:
+    bus = RunBus({RUN_CREATE: ACCEPTED})
+    asked = request(inputs={"password": SECRET}, options={"mode": "async", "timeoutMs": 5}, idempotencyKey="k")
+
+    with called_by(SOMEONE):
+        told = await runs.create(desk(bus), asked)
+
+    ((call, order, _, wait_ms),) = bus.calls
+    assert (told, call, wait_ms) == (ACCEPTED, RUN_CREATE, GRACE_MS)
+    assert (order.caller, order.local, order.template_id, order.idempotency_key) == ("someone", False, BATCH, "k")
+    assert order.options == RunOptions(timeout_ms=5, mode=Mode.ASYNC)
+    assert SECRET.encode() not in msgspec.json.encode(order)
+    assert bus.seal is not None
+    assert msgspec.json.decode(bus.seal.unseal(order.inputs, inputs_of(order.run_id))) == {"password": SECRET}
+
+
+@requirement("002.9.trust-level")
+async def test_a_run_has_the_trust_level_of_its_connection() -> None:
+    bus = RunBus({RUN_CREATE: ACCEPTED, RUN_TEMPLATES: TEMPLATES})
+
+    with called_by(SOMEONE):
+        await runs.create(desk(bus), request())
+    with called_by(STDIO):
+        await runs.create(desk(bus), request())
+        told = await runs.profile(desk(bus))
+
+    assert [order.local for order in bus.every(RUN_CREATE)] == [False, True]
+    assert told == RuntimeProfile(
+        runtime_version="1.2.3", limits=RuntimeLimits(), trust_level=TrustLevel.LOCAL, artifact_ttl_ms=86_400_000
+    )
+
+
+async def test_no_two_runs_have_one_id() -> None:
+    bus = RunBus({RUN_CREATE: ACCEPTED})
+
+    with called_by(SOMEONE):
+        for _ in range(3):
+            await runs.create(desk(bus), request())
+
+    assert len({order.run_id for order in bus.every(RUN_CREATE)}) == 3
+
+
+async def test_a_gateway_without_the_key_takes_no_inputs() -> None:
+    bus = RunBus({RUN_CREATE: ACCEPTED})
+    bus.seal = None
+
+    assert await refused(runs.create(desk(bus), request())) is Code.CONFIG_INVALID
+    assert bus.calls == []
+
+
+async def test_inputs_that_fit_into_no_message_are_refused() -> None:
+    bus = RunBus({RUN_CREATE: ACCEPTED})
+
+    with called_by(SOMEONE), pytest.raises(FaultError) as caught:
+        await runs.create(desk(bus), request(inputs={"text": "x" * MAX_INPUT_BYTES}))
+
+    assert (caught.value.fault.code, caught.value.fault.field) == (Code.VALIDATION_INVALID_REQUEST, "inputs")
+
+
+@pytest.mark.parametrize("given", ["", "run_123", "run_" + "A" * 21 + ".", "run_" + "A" * 22 + "\n", "x" * 150])
+async def test_an_id_that_nobody_was_given_is_answered_like_an_unknown_one(given: str) -> None:
+    bus = RunBus({})
+
+    told = [
+        await refused(runs.get(desk(bus), given)),
+        await refused(runs.cancel(desk(bus), given)),
+        await refused(runs.resume(desk(bus), given, runs.ResumeRequest())),
+        await refused(anext(runs.follow(desk(bus), given))),
+        await refused(runs.artifact(desk(bus), runs.ArtifactRequest(artifact_id=given))),
+        await refused(runs.create(desk(bus), request(templateId=given + "!"))),
+    ]
+
+    assert told == [Code.RUN_NOT_FOUND] * 4 + [Code.ARTIFACT_NOT_FOUND, Code.TEMPLATE_NOT_FOUND]
+    assert bus.calls == []
+
+
+async def test_whatever_is_asked_is_asked_for_the_caller() -> None:
+    chunk = ArtifactChunk(artifact_id=ARTIFACT_ID, mime_type="text/csv", size=3, data=b"a,b", complete=True)
+    listed = RunList(runs=(), total=0)
+    bus = RunBus({RUN_GET: DONE, RUN_CANCEL: CANCELED, RUN_LIST: listed, ARTIFACT_READ: chunk, RUN_CREATE: ACCEPTED})
+
+    with called_by(SOMEONE):
+        assert await runs.get(desk(bus), RUN_ID) == DONE
+        assert await runs.cancel(desk(bus), RUN_ID) == CANCELED
+        assert await runs.list_runs(desk(bus), runs.RunsRequest(status=RunStatus.RUNNING, limit=5)) == listed
+        assert await runs.artifact(desk(bus), runs.ArtifactRequest(artifact_id=ARTIFACT_ID, limit=10**9)) == chunk
+        assert await runs.resume(desk(bus), RUN_ID, runs.ResumeRequest(inputs={"password": SECRET})) == ACCEPTED
+
+    mine = AskRun(run_id=RUN_ID, caller="someone")
+    assert [args for _, args, _, _ in bus.calls[:-1]] == [
+        mine,
+        mine,
+        ListRuns(caller="someone", status=RunStatus.RUNNING, limit=5),
+        ReadArtifact(artifact_id=ARTIFACT_ID, caller="someone", limit=runs.MAX_CHUNK_BYTES),
+    ]
+    (order,) = bus.every(RUN_CREATE)
+    assert (order.resume, order.caller, order.template_id) == (RUN_ID, "someone", "")
+    assert order.run_id != RUN_ID
+
+
+async def test_the_templates_are_told_as_they_are() -> None:
+    with called_by(SOMEONE):
+        assert await runs.templates(desk(RunBus({RUN_TEMPLATES: TEMPLATES}))) == TemplateList(templates=(TEMPLATE,))
+
+
+# -- waiting -----------------------------------------------------------------------------------------------------------
+
+
+@requirement("002.4.runs")
+async def test_what_goes_on_alone_is_waited_for_by_nobody() -> None:
+    bus = RunBus({RUN_CREATE: ACCEPTED})
+
+    with called_by(SOMEONE):
+        assert await runs.run(desk(bus), request()) == ACCEPTED
+
+    assert len(bus.calls) == 1
+
+
+@requirement("002.4.runs")
+async def test_what_is_waited_for_tells_how_far_it_is_and_then_what_came_of_it() -> None:
+    bus = RunBus({RUN_CREATE: WAITED, RUN_FOLLOW: [news(1, 2), news(), news(3, run=DONE)], RUN_GET: DONE})
+    heard = list[Progress]()
+
+    async def hear(progress: Progress) -> None:
+        heard.append(progress)
+        await anyio.lowlevel.checkpoint()
+
+    at = desk(bus)
+    with anyio.fail_after(TEST_S), called_by(SOMEONE):
+        async with watching(at, hear):
+            told = await runs.run(at, request())
+
+    assert told == DONE
+    assert [asked.after for asked in bus.every(RUN_FOLLOW)] == [0, 2, 2]
+    assert [(one.done, one.total, one.message) for one in heard] == [
+        (8, 20, "running: 8 of 20 steps"),
+        (8, 20, "running: 8 of 20 steps"),
+        (20, 20, "succeeded: 20 of 20 steps"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "code", [Code.INTERNAL_UNAVAILABLE, Code.INTERNAL_DISCONNECTED, Code.INTERNAL_BUSY, Code.INTERNAL_DEADLINE]
+)
+async def test_who_tells_of_runs_may_be_restarted_meanwhile(code: Code) -> None:
+    away = FaultError(fault(code))
+    bus = RunBus({RUN_CREATE: WAITED, RUN_FOLLOW: [news(1), away, away, news(2, run=DONE)], RUN_GET: DONE})
+
+    with anyio.fail_after(TEST_S), called_by(SOMEONE):
+        assert await runs.run(desk(bus), request()) == DONE
+
+
+async def test_a_wait_that_is_over_before_the_run_tells_how_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "QUEUE_MARGIN_MS", 0)
+    bus = RunBus({RUN_CREATE: WAITED, RUN_FOLLOW: [news(1)], RUN_GET: RUNNING})
+
+    with anyio.fail_after(TEST_S), called_by(SOMEONE):
+        assert await runs.run(desk(bus), request(options={"timeoutMs": 20})) == RUNNING
+
+
+@pytest.mark.parametrize(("key", "canceled"), [(None, True), ("k", False)])
+async def test_who_leaves_without_a_name_for_the_run_cancels_it(key: str | None, canceled: bool) -> None:  # noqa: FBT001
+    bus = RunBus({RUN_CREATE: WAITED, RUN_CANCEL: CANCELED})
+    named = {} if key is None else {"idempotencyKey": key}
+
+    with anyio.fail_after(TEST_S), called_by(SOMEONE):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(runs.run, desk(bus), request(**named))
+            while not bus.every(RUN_FOLLOW):
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+
+    (order,) = bus.every(RUN_CREATE)
+    assert bus.every(RUN_CANCEL) == ([AskRun(run_id=order.run_id, caller="someone")] if canceled else [])
+
+
+async def test_a_run_is_followed_from_an_event_on_to_its_last() -> None:
+    many = replace(news(5, run=DONE), events=news(5).events)
+    bus = RunBus({RUN_FOLLOW: [news(4), many, news(6, run=DONE)]})
+
+    with anyio.fail_after(TEST_S), called_by(SOMEONE):
+        async with aclosing(runs.follow(desk(bus), RUN_ID, 3)) as told:
+            heard = [one async for one in told]
+
+    assert [one.events[-1].id for one in heard] == [4, 5, 6]
+    assert bus.every(RUN_FOLLOW) == [
+        FollowRun(run_id=RUN_ID, caller="someone", after=after, wait_ms=20_000) for after in (3, 4, 5)
+    ]
+
+
+async def test_who_follows_is_told_when_nobody_tells_of_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "FOLLOW_PATIENCE_MS", 0)
+    away = FaultError(fault(Code.INTERNAL_UNAVAILABLE))
+
+    told = await refused(anext(runs.follow(desk(RunBus({RUN_FOLLOW: away})), RUN_ID)))
+
+    assert told is Code.INTERNAL_UNAVAILABLE
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+
+
+@requirement("002.7.errors")
+@pytest.mark.parametrize("code", sorted(RUNTIME_CODES))
+def test_an_error_of_a_run_has_the_form_of_the_contract(code: Code) -> None:
+    error = to_run_fault(fault(code, field="templateId"), run_id=RUN_ID)
+    told = msgspec.to_builtins(error)
+
+    assert (told["errorCode"], told["code"]) == (code.value, code.value)
+    assert told["error"]
+    assert told["recoverHint"]
+    assert told["details"] == {"runId": RUN_ID, "field": "templateId"}
+    assert msgspec.convert(told, RunFault) == error
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (Code.VALIDATION_INVALID_REQUEST, ErrorCode.INVALID_PARAMETER),
+        (Code.SESSION_NOT_FOUND, ErrorCode.SESSION_NOT_FOUND),
+        (Code.INTERNAL_DEADLINE, ErrorCode.EXECUTION_ERROR),
+        (Code.INTERNAL_UNAVAILABLE, ErrorCode.EXECUTION_ERROR),
+        (Code.AUTH_INSUFFICIENT_SCOPE, ErrorCode.EXECUTION_ERROR),
+    ],
+)
+def test_every_other_error_has_the_code_of_the_tool_layer(code: Code, told: ErrorCode) -> None:
+    assert error_code(code) == told.value
+
+
+def test_an_error_tells_what_the_call_has_named_where_that_is_text() -> None:
+    error = run_fault_of(fault(Code.RUN_NOT_FOUND), {"runId": "x" * 500, "artifactId": 7, "templateId": BATCH})
+
+    assert msgspec.to_builtins(error.details) == {"runId": "x" * 200, "templateId": BATCH}
+
+
+def test_an_error_in_words_says_what_to_do() -> None:
+    way_out = Action(action="less", description="Ask for less.", tool_to_use="get_task_run")
+    error = to_run_fault(fault(Code.RUN_TIMEOUT, "Too\nlate.", field="options.timeoutMs", actions=(way_out,)))
+
+    assert run_fault_text(error).splitlines() == [
+        "Too late. [RUN_TIMEOUT; trying again unchanged will not help]",
+        "Argument at fault: options.timeoutMs",
+        "Ask for less.",
+        "Next: get_task_run",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [(Code.RUN_NOT_FOUND, 404), (Code.ARTIFACT_EXPIRED, 410), (Code.TRUST_LEVEL_NOT_ALLOWED, 403)]
+)
+def test_errors_of_runs_have_statuses_of_their_own(code: Code, status: int) -> None:
+    assert http_status(fault(code)) == status
