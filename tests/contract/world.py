@@ -49,7 +49,7 @@ SECRET = Call("tool.secret", Ask, Answer)
 TOLD = Event("events.test.told", Ask)
 MAX_DELIVER = 3
 CHORE = Work("work.chore", Ask, ack_wait_ms=ACK_WAIT_MS, max_deliver=MAX_DELIVER)
-FEW = Work("work.few", Ask, ack_wait_ms=ACK_WAIT_MS, at_once=2, max_deliver=None)
+FEW = Work("work.few", Ask, ack_wait_ms=2 * ACK_WAIT_MS, at_once=2, max_deliver=None)
 PLACES = Bucket("places", Ask)
 FLEETING = Bucket("fleeting", Ask, ttl_ms=300)
 SAFE = Bucket("safe", Ask, sealed=True)
