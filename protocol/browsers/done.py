@@ -70,10 +70,11 @@ class TabCreated(_Done, frozen=True, kw_only=True, tag="tab_created"):
 
 
 class Tabs(_Done, frozen=True, kw_only=True, tag="tabs"):
-    """The tabs of a session."""
+    """The tabs of a session, and how many cookies it has."""
 
     active_tab_id: int | None = None
     tabs: tuple[BrowserTab, ...] = ()
+    cookies: int = 0
 
 
 class Acted(_Done, frozen=True, kw_only=True, tag="acted"):

@@ -13,6 +13,9 @@ from msgspec import Meta, Struct
 from protocol.pages import Url
 from protocol.sessions import Profile
 
+CSS = "css="
+"""What a query begins with that is a selector."""
+
 SESSION_PREFIX = "sess_"
 SESSION_BYTES = 16
 """Random bytes of an id: nobody guesses one (128 bits)."""
@@ -59,11 +62,13 @@ class _OnElement(_InTab, frozen=True, kw_only=True):
 class CreateSession(_Operation, frozen=True, kw_only=True, tag="create_session"):
     """Open a session; with `url` it begins there, with `profile` it has that saved login of the site, and keeps it.
 
-    Who names the session may ask again without opening a second one.
+    Who names the session may ask again without opening a second one. A `fresh` one begins without what was saved, for
+    whoever logs in anew: what comes of that is kept all the same.
     """
 
     url: Url | None = None
     profile: Annotated[Profile | None, Meta(description="Saved login; needs url.")] = None
+    fresh: bool = False
 
 
 class CloseSession(_Operation, frozen=True, kw_only=True, tag="close_session"):
@@ -146,7 +151,7 @@ class GetPageContent(_InTab, frozen=True, kw_only=True, tag="get_page_content"):
 
 
 class FindElement(_InTab, frozen=True, kw_only=True, tag="find_element"):
-    """Find elements by words of what they say or are."""
+    """Find elements by words of what they say or are, or by a CSS selector after `css=`."""
 
     query: Annotated[str, Meta(min_length=1, max_length=300)]
 
@@ -201,10 +206,15 @@ class Click(_OnElement, frozen=True, kw_only=True, tag="click"):
 
 
 class TypeText(_OnElement, frozen=True, kw_only=True, tag="type_text"):
-    """Type into a field, key by key, after what it holds is taken out; `submit` presses Enter then."""
+    """Type into a field, key by key, after what it holds is taken out; `submit` presses Enter then.
+
+    `sealed` stands in place of `text` for what is secret: encrypted by the vault key for `typed_in(session)`. The field
+    is told as one that holds a secret from then on.
+    """
 
     text: Annotated[str, Meta(max_length=MAX_TEXT_CHARS)]
     submit: bool = False
+    sealed: bytes | None = msgspec.field(default=None, name="sealed")
 
 
 class Hover(_OnElement, frozen=True, kw_only=True, tag="hover"):
@@ -279,3 +289,8 @@ Operation = (
     | UploadFile
 )
 """Everything that a tool does in a browser session."""
+
+
+def typed_in(session_id: str) -> str:
+    """Name the place that a secret on its way into a field of a session is sealed for."""
+    return f"browser.type {session_id}"

@@ -19,6 +19,7 @@ class Ask:
     path: str
     query: dict[str, str]
     headers: dict[str, str]
+    body: bytes = b""
 
     def number(self, name: str, default: int) -> int:
         """Read a number from the query."""

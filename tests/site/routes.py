@@ -16,6 +16,7 @@ from tests.site.account import answer_account
 from tests.site.answers import HTML, Answer, Ask, Break, Drip, Headers, Reply, text
 from tests.site.apps import answer_apps, answer_corpus
 from tests.site.documents import DOCUMENTS
+from tests.site.members import answer_members
 from tests.site.rehearsed import REHEARSED
 from tests.site.scripted import SCRIPTED
 
@@ -201,6 +202,7 @@ ROUTES: tuple[tuple[str, Callable[[Ask], Answer]], ...] = (
     ("/table", _table),
     ("/hidden", lambda _: page("hidden.html")),
     ("/account", answer_account),
+    ("/members", answer_members),
     ("/apps", answer_apps),
     ("/corpus", answer_corpus),
     *SCRIPTED,

@@ -121,10 +121,9 @@ async def _ask(reader: BufferedByteReceiveStream) -> Ask | None:
     first, *lines = head.decode("latin-1").split("\r\n")
     method, target, _ = first.split(" ", 2)
     headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    if "content-length" in headers:
-        await reader.receive_exactly(int(headers["content-length"]))
+    body = await reader.receive_exactly(int(headers["content-length"])) if "content-length" in headers else b""
     parts = urlsplit(target)
-    return Ask(method, parts.path, dict(parse_qsl(parts.query)), headers)
+    return Ask(method, parts.path, dict(parse_qsl(parts.query)), headers, body)
 
 
 async def _answer(stream: anyio.abc.ByteStream, ask: Ask) -> bool:

@@ -20,6 +20,7 @@ from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.shared import BUCKETS, web_client
 from bus import remaining_ms, span
+from bus.seal import UnsealError
 from protocol import subjects
 from protocol.browse import RenderTier
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, ListBrowsers
@@ -66,7 +67,7 @@ class Playwright(Actor):
             Browser(self.settings) as self.browser,
         ):
             self._fetching = Fetching(self.settings, self.browser, web, extractor, self._store)
-            means = Means(self.settings, web, self._store)
+            means = Means(self.settings, web, self._store, self._unseal)
             self._browser_sessions = BrowserSessions(self.bus, self.browser, self._sessions, means, self.settings)
             async with self._browser_sessions.open():
                 yield
@@ -77,6 +78,16 @@ class Playwright(Actor):
 
     async def _store(self) -> Store:
         return await self.bus.objects(subjects.CAPTURES)
+
+    def _unseal(self, sealed: bytes, place: str) -> str:
+        """Open what was sealed for a place.
+
+        Raises:
+            UnsealError: it was not, or not by the key of this Weft.
+        """
+        if self.bus.seal is None:
+            raise UnsealError(place)
+        return self.bus.seal.unseal(sealed, place).decode()
 
     @handles(subjects.FETCH.at(tier=RenderTier.PLAYWRIGHT.value), at_once=PAGES_AT_ONCE)
     async def fetch(self, request: FetchPage) -> Fetched:

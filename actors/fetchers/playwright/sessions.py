@@ -158,7 +158,7 @@ class BrowserSessions:
             created=now,
             used=now,
         )
-        if loan is not None:
+        if loan is not None and not do.fresh:
             record = replace(record, state=loan.session.state)
         return await self._records.begin(record)
 

@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from actors.runner.template import Template
 from actors.runner.templates.batch_extract_pages import BATCH
+from actors.runner.templates.login_keep_session import LOGIN
 from actors.runner.templates.multi_tab_compare import COMPARE
 from protocol.runs import told
 from protocol.schemas import schema
@@ -23,7 +24,7 @@ def catalogue(templates: Iterable[Template[Any]]) -> Catalogue:
     return MappingProxyType({one.template_id: one for one in templates})
 
 
-TEMPLATES: Catalogue = catalogue((BATCH, COMPARE))
+TEMPLATES: Catalogue = catalogue((BATCH, LOGIN, COMPARE))
 """Every template there is."""
 
 

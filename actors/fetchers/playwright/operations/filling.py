@@ -10,13 +10,15 @@ import msgspec
 from msgspec import Struct
 from playwright.async_api import ElementHandle, Error, FilePayload, Page
 
+from actors.fetchers.playwright import view
 from actors.fetchers.playwright.loading import script
 from actors.fetchers.playwright.operations import elements
 from actors.fetchers.playwright.operations.acting import to_element
 from actors.fetchers.playwright.operations.place import Place
 from actors.fetchers.playwright.operations.refusing import invalid, not_done
+from bus.seal import UnsealError
 from protocol.browsers.done import Acted
-from protocol.browsers.operations import SelectOption, SetValue, TypeText, UploadFile
+from protocol.browsers.operations import SelectOption, SetValue, TypeText, UploadFile, typed_in
 from protocol.faults import FaultError
 
 _FIELD = "element_id"
@@ -87,16 +89,21 @@ class _Offered(Struct, frozen=True):
 
 
 async def type_text(at: Place, do: TypeText) -> Acted:
-    """Type into a field, in place of what it holds."""
+    """Type into a field, in place of what it holds; of what came sealed, the field tells nothing afterwards."""
+    text = do.text if do.sealed is None else _unsealed(at, do.sealed)
 
     async def typed(element: ElementHandle) -> str:
         kind = str(await element.evaluate(_KIND))
         if kind in _PROBLEMS or kind in ("file", "select"):
             raise not_done(_PROBLEMS[kind], field=_FIELD)
+        if do.sealed is not None:
+            if kind not in _TYPED | _LINES:
+                raise not_done("The field takes no words.", field=_FIELD)
+            await view.conceal(at.tab, do.element_id)
         if kind not in _TYPED | _LINES:
-            said = await _fill(element, do.text, html=False)
+            said = await _fill(element, text, html=False)
         else:
-            said = await _type(at.tab.page, element, do.text, lines=kind in _LINES)
+            said = await _type(at.tab.page, element, text, lines=kind in _LINES)
         if do.submit:
             await element.press("Enter", timeout=elements.CLICK_MS, no_wait_after=True)
         return said
@@ -154,6 +161,13 @@ async def upload_file(at: Place, do: UploadFile) -> Acted:
         return ""
 
     return await to_element(at, do.element_id, uploaded)
+
+
+def _unsealed(at: Place, sealed: bytes) -> str:
+    try:
+        return at.means.unseal(sealed, typed_in(at.held.record.session))
+    except UnsealError:
+        raise invalid("sealed", "it was not sealed for this session") from None
 
 
 async def _type(page: Page, element: ElementHandle, text: str, *, lines: bool) -> str:

@@ -41,11 +41,15 @@ class OperationSettings(Protocol):
 
 @dataclass(frozen=True)
 class Means:
-    """What every operation may use: `web` says when a page may be asked for, `store` is where captures are kept."""
+    """What every operation may use: `web` says when a page may be asked for, `store` is where captures are kept.
+
+    `unseal` opens what was sealed for a place.
+    """
 
     settings: OperationSettings
     web: Turns
     store: Callable[[], Awaitable[Store]]
+    unseal: Callable[[bytes, str], str]
 
     async def keeping(self) -> Keeping:
         """Open what captures are put into."""

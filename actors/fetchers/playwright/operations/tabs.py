@@ -63,7 +63,11 @@ async def list_tabs(_means: Means, held: Held, _do: ListTabs) -> Tabs:
         for one in held.tabs:
             tasks.start_soon(_entitle, held, one.tab)
     active = held.record.active_tab
-    return Tabs(active_tab_id=active if active is None or held.has(active) else None, tabs=held.tabs)
+    return Tabs(
+        active_tab_id=active if active is None or held.has(active) else None,
+        tabs=held.tabs,
+        cookies=len(held.record.state.cookies),
+    )
 
 
 async def switch_tab(_means: Means, held: Held, do: SwitchTab) -> Acted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from actors.fetchers.playwright.view.content import read
 from actors.fetchers.playwright.view.finding import find
 from actors.fetchers.playwright.view.info import describe
-from actors.fetchers.playwright.view.locating import locate
+from actors.fetchers.playwright.view.locating import conceal, locate
 from actors.fetchers.playwright.view.outlining import Outline, difference, outline
 
-__all__ = ["Outline", "describe", "difference", "find", "locate", "outline", "read"]
+__all__ = ["Outline", "conceal", "describe", "difference", "find", "locate", "outline", "read"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
 from playwright.async_api import ElementHandle
 
 from actors.fetchers.playwright.tab import Tab
@@ -15,6 +16,12 @@ _TRIES = 4
 """How often a page may move while an element of it is taken hold of."""
 
 _MAX_QUOTED_CHARS = 80
+
+
+class _Concealed(Struct, frozen=True):
+    """Whether there was such an element."""
+
+    done: bool
 
 
 async def locate(tab: Tab, element_id: str) -> ElementHandle:
@@ -36,6 +43,14 @@ async def locate(tab: Tab, element_id: str) -> ElementHandle:
             return handle
     message = "The page moves too much to take hold of it: call wait_for_stable, and try again."
     raise FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field="element_id"))
+
+
+async def conceal(tab: Tab, element_id: str) -> None:
+    """See that what an element holds is told to nobody from now on."""
+    *frames, name = parted(element_id)
+    document = await _inner(main(tab), frames)
+    if document is not None:
+        await document.ask("conceal", _Concealed, id=name)
 
 
 async def _inner(document: Document, frames: list[str]) -> Document | None:

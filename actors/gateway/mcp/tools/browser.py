@@ -69,7 +69,9 @@ _ROWS: Mapping[type[Struct], _Row] = MappingProxyType(
             came.PageInfo,
         ),
         do.GetPageContent: _Row("Read the page", "Read the words of the page as it stands.", _LOOK, came.PageContent),
-        do.FindElement: _Row("Find an element", "Find elements by words of their label or kind.", _LOOK, came.Found),
+        do.FindElement: _Row(
+            "Find an element", "Find elements by words of their label or kind, or by css=SELECTOR.", _LOOK, came.Found
+        ),
         do.TakeScreenshot: _Row("Take a screenshot", "Take a picture of the page.", _LOOK, came.ScreenshotTaken),
         do.ExecuteJavascript: _Row(
             "Run a script", "Evaluate JavaScript in the page; for local clients only.", _ACT, came.Evaluated
@@ -109,7 +111,7 @@ def tool_of(operation: type[Struct]) -> str:
 
 def arguments_of(operation: type[Struct]) -> type[Struct]:
     """Make the Struct of a tool's arguments: the operation's, without its tag and without what the gateway fills in."""
-    told = [field for field in msgspec.structs.fields(operation) if field.name != _FILLED_IN]
+    told = [field for field in msgspec.structs.fields(operation) if field.name not in _FILLED_IN]
     fields = [
         (field.name, field.type) if field.default is NODEFAULT else (field.name, field.type, field.default)
         for field in told
@@ -124,7 +126,8 @@ def arguments_of(operation: type[Struct]) -> type[Struct]:
     )
 
 
-_FILLED_IN = "stored"
+_FILLED_IN = frozenset({"stored", "sealed", "fresh"})
+"""What no client says: the gateway does, or another actor."""
 
 
 def default_session(desk: Desk) -> str:

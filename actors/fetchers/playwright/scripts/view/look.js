@@ -2,6 +2,7 @@
 ((view) => {
   const MANY_NODES = 150_000, MANY = 3000, STYLES_MS = 250, WALK_MS = 500, JUDGE_MS = 700, ALWAYS = 60;
   const LEAST_FRAME = 30, MANY_FRAMES = 10, PLAIN_WORDS = 300, PLAIN_SHARE = 0.6, PLAIN_WITHIN = 5;
+  const MANY_FITTING = 20, UP = 3;
   const SKIPPED = new Set([...view.UNREAD, 'option', 'optgroup', 'path', 'g', 'defs', 'param', 'source', 'track', 'br', 'wbr', 'canvas']);
   const FRAMES = new Set(['iframe', 'frame']);
 
@@ -208,5 +209,31 @@
     return { url: location.href, way, elements: way ? [] : named.flatMap(safely), fresh };
   }
 
-  Object.assign(view, { look, where, stands, at, size });
+  // What a selector fits, as far as it can be acted on; what is only a part of such a thing stands for the whole.
+  function select({ selector }) {
+    let fitting;
+    try {
+      fitting = view.findAll(document, selector);
+    } catch {
+      return { valid: false, elements: [], fresh: [], url: location.href };
+    }
+    const { named, fresh } = gather(false);
+    const finds = new Map(named.map((find) => [find.element, find]));
+    const found = new Set();
+    for (let index = 0; index < fitting.length && found.size < MANY_FITTING; index++) {
+      let node = fitting[index];
+      for (let up = 0; node && up < UP && !finds.has(node); up++) node = view.above(node);
+      if (finds.has(node)) found.add(finds.get(node));
+    }
+    return { valid: true, elements: [...found].flatMap(safely), fresh, url: location.href };
+  }
+
+  // What the element of an id holds is not told from now on, whatever kind of field it is.
+  function conceal({ id }) {
+    const element = standing(id);
+    if (element) view.wasSecret.add(element);
+    return { done: element !== null };
+  }
+
+  Object.assign(view, { look, where, stands, at, size, select, conceal });
 })

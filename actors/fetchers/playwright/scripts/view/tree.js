@@ -78,6 +78,7 @@
     attribute: method(Element, 'getAttribute'),
     matches: method(Element, 'matches'),
     find: method(Element, 'querySelector'),
+    findAll: method(Document, 'querySelectorAll'),
     box: method(Element, 'getBoundingClientRect'),
     isVisible: method(Element, 'checkVisibility'),
     title: getter(Document, 'title'),

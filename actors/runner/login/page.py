@@ -1,0 +1,164 @@
+"""The tab in which somebody logs in, as the steps handle it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from actors.runner.login import rules
+from actors.runner.login.asked import Form
+from actors.runner.login.rules import Field, Wanted
+from actors.runner.template import Hands
+from protocol.browsers.done import Acted, Done, Found, PageInfo, Stable, Tabs
+from protocol.browsers.operations import (
+    CSS,
+    Click,
+    FindElement,
+    GetPageInfo,
+    HandleDialog,
+    ListTabs,
+    Operation,
+    PressKey,
+    TypeText,
+    Wait,
+    WaitForStable,
+    typed_in,
+)
+from protocol.browsers.pageinfo import Candidate
+from protocol.faults import Code, FaultError, fault
+
+MAX_ELEMENTS: Final = 300
+_REST_MS: Final = 1_500
+_TYPED_BLIND: Final = 'input[type="password"]:visible'
+
+D = TypeVar("D")
+
+
+@dataclass(frozen=True)
+class LoginPage:
+    """One tab of the run's browser session."""
+
+    hands: Hands
+    tab_id: int
+
+    async def info(self, *, visible_only: bool = True) -> PageInfo:
+        """Look at the page."""
+        look = GetPageInfo(tab_id=self.tab_id, max_elements=MAX_ELEMENTS, visible_only=visible_only)
+        return await self._do(look, PageInfo)
+
+    async def find(self, query: str) -> tuple[Candidate, ...]:
+        """Find elements."""
+        return (await self._do(FindElement(tab_id=self.tab_id, query=query), Found)).candidates
+
+    async def comes(self, selector: str, within_ms: int) -> bool:
+        """Wait until something is shown that a selector fits; False where it is not in that time."""
+        try:
+            await self._do(Wait(tab_id=self.tab_id, selector=selector, milliseconds=within_ms), Acted)
+        except FaultError as error:
+            if error.fault.code is not Code.ELEMENT_NOT_FOUND:
+                raise
+            return False
+        return True
+
+    async def rests(self) -> bool:
+        """Wait until nothing moves, for a moment at most; False where it moves all the same."""
+        return (await self._do(WaitForStable(tab_id=self.tab_id, timeout=_REST_MS), Stable)).stable
+
+    async def write(self, element_id: str, secret: str) -> None:
+        """Type what is secret: it travels sealed, and the page tells it to nobody."""
+        session = self.hands.session_id or ""
+        sealed = self.hands.seal(secret, typed_in(session))
+        await self._do(TypeText(tab_id=self.tab_id, element_id=element_id, text="", sealed=sealed), Acted)
+
+    async def send(self, form: Form) -> Acted:
+        """Send the form; a notice that the page calls up is read and put away."""
+        do = Click(tab_id=self.tab_id, element_id=form.submit or form.password)
+        done = await self._do(do, Acted)
+        if not form.submit:
+            done = await self._do(PressKey(tab_id=self.tab_id, key="Enter"), Acted)
+        if done.dialog is not None and done.dialog.type == "alert":
+            done = await self._do(HandleDialog(tab_id=self.tab_id, action="accept"), Acted)
+        return done
+
+    async def cookies(self) -> int:
+        """Count the cookies that the session has."""
+        return (await self._do(ListTabs(), Tabs)).cookies
+
+    async def form(self, asked: dict[Field, Wanted], within_ms: int) -> Form:
+        """Find the fields of the form, and wait for those that are still to be drawn.
+
+        Raises:
+            FaultError: TPL_LOGIN_FIELD_NOT_FOUND with the input that names what is missing.
+        """
+        try:
+            return await self._form(asked)
+        except FaultError as error:
+            if error.fault.code is not Code.TPL_LOGIN_FIELD_NOT_FOUND:
+                raise
+        query = asked[Field.PASSWORD].query or ""
+        await self.comes(query.removeprefix(CSS) if query.startswith(CSS) else _TYPED_BLIND, within_ms)
+        await self.rests()
+        return await self._form(asked)
+
+    async def _form(self, asked: dict[Field, Wanted]) -> Form:
+        info = await self.info()
+        password = await self._field(asked[Field.PASSWORD], info, "")
+        username = await self._field(asked[Field.USERNAME], info, password)
+        submit = await self._field(asked[Field.SUBMIT], info, password)
+        return Form(tab_id=self.tab_id, url=info.page.url, username=username, password=password, submit=submit)
+
+    async def _field(self, asked: Wanted, info: PageInfo, password: str) -> str:
+        if asked.query is None:
+            return await self._usual(asked, info, password)
+        candidates = await self._asked(asked, asked.query)
+        if asked.by_selector:
+            found = next((one.id for one in candidates if one.type in rules.KINDS[asked.field]), "")
+        else:
+            found = rules.best(asked.field, candidates, info, password)
+        return found or _missing(asked)
+
+    async def _asked(self, asked: Wanted, query: str) -> tuple[Candidate, ...]:
+        try:
+            return await self.find(query)
+        except FaultError as error:
+            if error.fault.code is not Code.VALIDATION_INVALID_REQUEST or not asked.by_selector:
+                raise
+            message = f"inputs.{asked.named}: the browser does not understand that selector"
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=f"inputs.{asked.named}")) from None
+
+    async def _usual(self, asked: Wanted, info: PageInfo, password: str) -> str:
+        """Find a field of which nothing was said, as forms mostly have it."""
+        usual = rules.suggested(info)
+        secret = usual.get(Field.PASSWORD)
+        if asked.field in usual and (not password or (secret is not None and secret.id == password)):
+            return usual[asked.field].id
+        if asked.field is Field.USERNAME and (before := rules.beside(info, password)):
+            return before
+        candidates = await self.find(rules.DEFAULT_QUERIES[asked.field])
+        found = rules.best(asked.field, candidates, info, password)
+        if found or asked.field is Field.SUBMIT:
+            return found
+        return _missing(asked)
+
+    async def _do(self, operation: Operation, kind: type[D]) -> D:
+        return expect(await self.hands.browser(operation), kind)
+
+
+def expect(done: Done, kind: type[D]) -> D:
+    """Take an answer as the kind that the question has.
+
+    Raises:
+        FaultError: INTERNAL_ERROR where it is another.
+    """
+    if not isinstance(done, kind):
+        raise FaultError(fault(Code.INTERNAL_ERROR))
+    return done
+
+
+def _missing(asked: Wanted) -> str:
+    field = f"inputs.{asked.named}"
+    how = "fits" if asked.by_selector else "is like"
+    message = f"{field}: no {asked.field.value} field of a login form is shown on the page that {how} it"
+    if asked.query is None:
+        message = f"{field}: the page shows no {asked.field.value} field of a login form; say what it is called"
+    raise FaultError(fault(Code.TPL_LOGIN_FIELD_NOT_FOUND, message, field=field))

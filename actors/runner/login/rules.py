@@ -1,0 +1,177 @@
+"""Judges pages with login forms: which elements are the fields, are they filled in, is the form still there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import quote, quote_plus, urldefrag, urlsplit
+
+from actors.runner.login.asked import Credentials, Form, FormFields, Hints, Locate, LoginInputs
+from protocol.browsers.done import PageInfo
+from protocol.browsers.operations import CSS
+from protocol.browsers.pageinfo import Candidate, Element, ElementKind, ViewType
+
+LOGIN, LOGOUT = "login", "logout"
+"""The intents of a page that tell of logins."""
+
+_PRESSED = frozenset({ElementKind.BUTTON, ElementKind.LINK, ElementKind.OTHER, ElementKind.MENU_ITEM, ElementKind.TAB})
+
+
+class Field(StrEnum):
+    """The three fields of a form, as the inputs name them."""
+
+    USERNAME = "username"
+    PASSWORD = "password"  # noqa: S105 - the name of a field
+    SUBMIT = "submit"
+
+
+DEFAULT_QUERIES: Mapping[Field, str] = {
+    Field.USERNAME: "username or email",
+    Field.PASSWORD: "password",
+    Field.SUBMIT: "log in",
+}
+KINDS: Mapping[Field, frozenset[ElementKind]] = {
+    Field.USERNAME: frozenset({ElementKind.INPUT, ElementKind.SELECT}),
+    Field.PASSWORD: frozenset({ElementKind.INPUT}),
+    Field.SUBMIT: _PRESSED,
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a field is looked for by: the `query` of find_element, from the input of that name; none for the default."""
+
+    field: Field
+    query: str | None
+    named: str
+
+    @property
+    def by_selector(self) -> bool:
+        """Whether the caller has said exactly which element it is."""
+        return self.query is not None and self.query.startswith(CSS)
+
+
+def wanted(inputs: LoginInputs) -> dict[Field, Wanted]:
+    """Tell what each field is looked for by, in whichever form the inputs say it."""
+    mode = inputs.locate_mode or inputs.fields.mode
+    if mode is Locate.SEMANTIC and inputs.locate_mode is None and inputs.selectors is not None:
+        mode = Locate.SELECTOR
+    return {field: _wanted(inputs, field, mode) for field in Field}
+
+
+def suggested(info: PageInfo) -> dict[Field, Element]:
+    """Tell the fields of the login form of a page, if it has one with a password."""
+    ids = next((one.suggested_element_ids for one in info.recommended_by_intent if one.intent == LOGIN), ())
+    by_id = {element.id: element for element in info.elements}
+    there = [by_id[name] for name in ids if name in by_id]
+    inputs = [element for element in there if element.type is ElementKind.INPUT]
+    if not inputs:
+        return {}
+    found = {Field.PASSWORD: inputs[-1]}
+    if len(inputs) > 1:
+        found[Field.USERNAME] = inputs[0]
+    pressed = [element for element in there if element.type is ElementKind.BUTTON]
+    if pressed:
+        found[Field.SUBMIT] = pressed[0]
+    return found
+
+
+def best(field: Field, candidates: Sequence[Candidate], info: PageInfo, near: str = "") -> str:
+    """Choose among what was found: by its kind, then as it fits, then in the part of the page where `near` is.
+
+    Of equal ones the one in the smaller form: one logs in with less than one joins with.
+    """
+    by_id = {element.id: element for element in info.elements}
+    region = by_id[near].region if near in by_id else ""
+
+    def rank(one: Candidate) -> tuple[bool, bool, float, int]:
+        where = by_id[one.id].region if one.id in by_id else ""
+        elsewhere = bool(region) and where != region
+        return (elsewhere, one.type is ElementKind.LINK, -one.score, _inputs(info, where))
+
+    fitting = [one for one in candidates if one.type in KINDS[field] and one.id != near]
+    return min(fitting, key=rank).id if fitting else ""
+
+
+def beside(info: PageInfo, password: str) -> str:
+    """Give the field that stands right before that of the password."""
+    by_id = {element.id: element for element in info.elements}
+    secret = by_id.get(password)
+    if secret is None or secret.box is None:
+        return ""
+    before = [
+        (element.box.y, element.box.x, element.id)
+        for element in info.elements
+        if element.type is ElementKind.INPUT and element.region == secret.region and element.box is not None
+        if (element.box.y, element.box.x) < (secret.box.y, secret.box.x)
+    ]
+    return max(before)[2] if before else ""
+
+
+def is_filled(info: PageInfo, form: Form) -> bool | None:
+    """Whether both fields hold something; None where they are no longer there."""
+    held = {element.id: element.value for element in info.elements}
+    if form.username not in held or form.password not in held:
+        return None
+    return bool(held[form.username]) and bool(held[form.password])
+
+
+def asks_again(info: PageInfo, form: Form) -> bool:
+    """Whether the page shows a form to log in by: the one that was filled in, or another."""
+    same = any(element.id == form.password for element in info.elements) and is_same_page(info.page.url, form.url)
+    return same or Field.PASSWORD in suggested(info)
+
+
+def is_error(info: PageInfo) -> bool:
+    """Whether the page says that something went wrong."""
+    return info.page.type is ViewType.ERROR
+
+
+def speaks_for_login(info: PageInfo) -> bool:
+    """Whether the page lets somebody log out, who so is logged in."""
+    return LOGOUT in info.intents
+
+
+def is_same_page(one: str, other: str) -> bool:
+    """Whether two addresses differ in nothing but their queries and fragments."""
+    return urldefrag(one).url.partition("?")[0] == urldefrag(other).url.partition("?")[0]
+
+
+def without(url: str, credentials: Credentials | None) -> str:
+    """Give an address as it may be told: a form that sends what is secret in it loses its query."""
+    if credentials is None:
+        return url
+    secret = credentials.password
+    forms = {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}
+    parts = urlsplit(url)
+    if not any(form in part for form in forms for part in (parts.query, parts.fragment)):
+        return url
+    return parts._replace(query="", fragment="").geturl()
+
+
+def _wanted(inputs: LoginInputs, field: Field, mode: Locate) -> Wanted:
+    if mode is Locate.SELECTOR:
+        older = _hint(inputs.selectors, field)
+        selector = _said(inputs.fields, f"{field.value}_selector") or older
+        named = f"selectors.{field.value}" if older else f"fields.{field.value}Selector"
+        return Wanted(field, f"{CSS}{selector}" if selector else None, named)
+    older = _hint(inputs.semantic_hints, field)
+    query = _said(inputs.fields, f"{field.value}_query") or older
+    return Wanted(field, query, f"semanticHints.{field.value}" if older else f"fields.{field.value}Query")
+
+
+def _said(fields: FormFields, name: str) -> str | None:
+    said: str | None = getattr(fields, name)
+    return said
+
+
+def _hint(hints: Hints | None, field: Field) -> str | None:
+    if hints is None:
+        return None
+    said: str | None = getattr(hints, field.value)
+    return said
+
+
+def _inputs(info: PageInfo, region: str) -> int:
+    return sum(element.type is ElementKind.INPUT and element.region == region for element in info.elements)

@@ -1,0 +1,192 @@
+"""Runs of login_keep_session over real browsers on a bus, without the queue and the ledger of runs."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import msgspec
+from anyio.abc import TaskGroup, TaskStatus
+
+from actors.actor import grant_of, handlers
+from actors.fetchers.playwright.actor import Playwright
+from actors.runner.hands import BrowserSession, StepHands
+from actors.runner.login.asked import LoginInputs, LoginResult
+from actors.runner.steps import Step, outcome, outcomes
+from actors.runner.template import Outcome
+from actors.runner.templates.login_keep_session import LOGIN as TEMPLATE
+from actors.settings import Settings
+from bus import Bus
+from bus.memory import Broker, MemoryTransport
+from bus.seal import Seal, new_key
+from protocol.browsers.done import Done
+from protocol.browsers.operations import SESSION_PREFIX, Operation
+from protocol.browsers.sessions import AskBrowser
+from protocol.codec import encode
+from protocol.runs.events import RunCreated
+from protocol.runs.states import Mode, StepStatus
+from protocol.subjects import BROWSER
+from tests.site import Site, serve_site
+from tests.site.members import PASSWORD
+
+CALLER = "weaver"
+LIMIT_S = 100.0
+
+
+@dataclass
+class Replica:
+    """One replica with a browser, which lives in a task until it dies."""
+
+    name: str
+    transport: MemoryTransport
+    bus: Bus
+    actor: Playwright
+    key: str
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    gone: anyio.Event = field(default_factory=anyio.Event)
+
+    async def live(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Serve until it dies."""
+        try:
+            with self.scope:
+                async with self.bus.running():
+                    self.bus.seal = Seal.of(self.key)
+                    async with self.actor.open():
+                        for handler in handlers(Playwright):
+                            subject = handler.subject.answered_by(self.name)
+                            await self.bus.serve(subject, getattr(self.actor, handler.method), at_once=handler.at_once)
+                        task_status.started()
+                        await anyio.sleep_forever()
+        finally:
+            self.gone.set()
+
+    async def dies(self) -> None:
+        """Fall silent in the middle of everything, as a process does that is killed."""
+        await self.transport.disconnect()
+        self.scope.cancel()
+        await self.gone.wait()
+
+
+@dataclass(frozen=True)
+class LoginRun:
+    """A run: what it was given, and what its steps gave so far; another replica goes on with nothing else."""
+
+    here: Here
+    created: RunCreated
+    inputs: LoginInputs
+    done: dict[int, Outcome] = field(default_factory=dict[int, Outcome])
+
+    @property
+    def session(self) -> str:
+        """The browser session of the run."""
+        return self.created.session_id
+
+    async def to(self, last: int = 4) -> LoginRun:
+        """Do the steps up to this one, as a replica does that has never heard of the run."""
+        hands = BrowserSession(self.here.bus, self.created, 5_000, anyio.Event())
+        for index in range(len(self.done), last + 1):
+            found = await self._step(hands, index)
+            self.done[index] = found
+            if found.status is StepStatus.FAILED:
+                break
+        return self
+
+    def told(self) -> tuple[LoginResult | None, Outcome | None]:
+        """Give the result, and the step that failed."""
+        all_of_them = outcomes(TEMPLATE.step_names, self.done)
+        failed = next((one for one in all_of_them if one.status is StepStatus.FAILED), None)
+        return TEMPLATE.result(self.inputs, all_of_them, self.session), failed
+
+    async def _step(self, hands: BrowserSession, index: int) -> Outcome:
+        before = {at: msgspec.json.decode(encode(one.output)) for at, one in self.done.items()}
+        rule, tries = TEMPLATE.retry(self.inputs, index), 0
+        while True:
+            tries += 1
+            step = Step(TEMPLATE, self.created, index, 0, tries)
+            place = f"{self.created.run_id}.{index}.{tries}.{secrets.token_hex(4)}"
+            with anyio.fail_after(LIMIT_S):
+                line = await step.attempt(_Timed(hands, place), self.inputs, before)
+            found = outcome(line)
+            if found.code not in rule.codes or tries >= rule.tries:
+                return found
+
+
+class _Timed(StepHands):
+    """Hands whose time is not that of a call."""
+
+    def remaining_ms(self) -> int:
+        return 60_000
+
+
+@dataclass
+class Here:
+    """The site, the bus, and whoever asks on it."""
+
+    site: Site
+    broker: Broker
+    bus: Bus
+    settings: Settings
+    tasks: TaskGroup
+    key: str
+    replicas: list[Replica] = field(default_factory=list["Replica"])
+
+    async def lives(self, name: str) -> Replica:
+        """Start a replica with a browser."""
+        transport = self.broker.connect("fetchers.playwright", grant_of(Playwright))
+        bus = Bus(transport, "fetchers.playwright", name)
+        replica = Replica(name, transport, bus, Playwright(bus=bus, settings=self.settings), self.key)
+        await self.tasks.start(replica.live)
+        self.replicas.append(replica)
+        return replica
+
+    def run(self, kind: str, user: str = "smith", *, session: str = "", **more: Any) -> LoginRun:
+        """Begin a run at one of the forms of the site; `session` is one of the caller's."""
+        values = {
+            "startUrl": self.site.url(f"/members/{kind}/login"),
+            "credentials": {"username": user, "password": PASSWORD},
+            **more,
+        }
+        inputs = msgspec.convert(values, LoginInputs)
+        TEMPLATE.check(inputs)
+        created = RunCreated(
+            run_id=f"run_{secrets.token_urlsafe(16)}",
+            at=0,
+            caller=CALLER,
+            local=True,
+            template_id=TEMPLATE.template_id,
+            version=TEMPLATE.version,
+            inputs={},
+            steps=TEMPLATE.step_names,
+            timeout_ms=60_000,
+            mode=Mode.SYNC,
+            session_id=session or f"{SESSION_PREFIX}{secrets.token_urlsafe(16)}",
+            own_session=not session,
+            preserved=True,
+        )
+        return LoginRun(self, created, inputs)
+
+    async def do(self, do: Operation) -> Done:
+        """Do something in a browser session, as its caller does by the tools."""
+        return (await self.bus.call(BROWSER, AskBrowser(do=do, caller=CALLER, at_need=True, local=True))).done
+
+
+@asynccontextmanager
+async def here() -> AsyncGenerator[Here]:
+    """Run the site and one replica with a browser on a bus."""
+    settings, key = Settings(allow_private=("127.0.0.0/8",), browser_javascript=True), new_key()
+    with anyio.fail_after(LIMIT_S):
+        async with (
+            serve_site() as site,
+            Broker() as broker,
+            Bus(broker.connect("asker"), "asker", "a1").running() as bus,
+            anyio.create_task_group() as tasks,
+        ):
+            bus.seal = Seal.of(key)
+            it = Here(site, broker, bus, settings, tasks, key)
+            await it.lives("r1")
+            yield it
+            tasks.cancel_scope.cancel()
