@@ -20,6 +20,8 @@ GATEWAY = "gateway"
 ACTORS: Mapping[str, str] = MappingProxyType(
     {
         "gateway": "actors.gateway.actor:Gateway",
+        "keeper": "actors.keeper.actor:Keeper",
+        "runner": "actors.runner.actor:Runner",
         "sessions": "actors.sessions.actor:Sessions",
         "navigator": "actors.navigator.actor:Navigator",
         "verifier": "actors.verifier.actor:Verifier",
