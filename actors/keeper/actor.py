@@ -14,7 +14,7 @@ from actors.actor import Actor, handles
 from actors.keeper.artifacts import Sweeper, piece
 from actors.keeper.database import Database
 from actors.keeper.folding import RunRow
-from actors.keeper.following import Follower
+from actors.keeper.following import Follower, patience_s
 from actors.keeper.projection import Projection
 from actors.keeper.reading import Reading
 from actors.keeper.slots import claimed
@@ -28,6 +28,9 @@ from protocol.runs.asked import AskRun, FollowRun, ListRuns, ReadArtifact, RunNe
 from protocol.runs.events import LedgerLine, RunEnded
 from protocol.runs.told import ArtifactChunk, Run, RunList
 from protocol.subjects import Journal, Objects
+
+MAX_WAIT_S = 5.0
+"""How long a question for news is kept open, whatever it allows: a replica that is stopped sees such work through."""
 
 
 def _now() -> int:
@@ -93,7 +96,8 @@ class Keeper(Actor):
         Raises:
             FaultError: RUN_NOT_FOUND; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
         """
-        until = anyio.current_time() + asked.wait_ms / 1000
+        wait_s = min(asked.wait_ms / 1000, MAX_WAIT_S, patience_s(subjects.RUN_FOLLOW.timeout_ms))
+        until = anyio.current_time() + wait_s
         await self._follower.reached(subjects.RUN_FOLLOW.timeout_ms)
         while True:
             seen, changed = self._projection.place.applied, self._projection.news_of(asked.run_id)

@@ -91,7 +91,7 @@ class Sweeper:
     async def _sweep(self) -> None:
         while expired := await self.reading.to_sweep(self.clock(), AT_ONCE):
             for kept in expired:
-                for number in range(-(-kept.size // kept.slice_bytes)):
+                for number in range(max(1, -(-kept.size // kept.slice_bytes))):  # an empty file has a slice too
                     await self.store.delete(slice_name(kept.artifact_id, number))
                 await self.projection.swept(kept.artifact_id)
                 log.info(ARTIFACT_SWEPT, artifact=kept.artifact_id, size=kept.size)

@@ -27,7 +27,8 @@ log = structlog.stdlib.get_logger()
 DATABASE_REPLACED = "database_replaced"
 DATABASE_NOT_READ = "database_not_read"
 
-BUSY_MS = 5_000
+BUSY_S = 5.0
+"""How long to wait for a lock of somebody who looks into the file from outside."""
 
 Row = tuple[Any, ...]
 Write = tuple[str, Sequence[Sequence[Any]]]
@@ -116,12 +117,12 @@ class Database:
 
     async def _connect(self) -> None:
         await to_thread.run_sync(_make, self.path)
-        writer = self._writer = await _connection(self.path)
+        writer = self._writer = await aiosqlite.connect(self.path, isolation_level=None, timeout=BUSY_S)
         await writer.execute("PRAGMA journal_mode = WAL")
         await writer.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read again from the ledger
         await writer.execute("PRAGMA foreign_keys = ON")
         await _migrate(writer)
-        reader = self._reader = await _connection(self.path)
+        reader = self._reader = await aiosqlite.connect(self.path, isolation_level=None, timeout=BUSY_S)
         await reader.execute("PRAGMA query_only = ON")
 
     async def _close(self) -> None:
@@ -130,12 +131,6 @@ class Database:
         for connection in (reader, writer):
             if connection is not None:
                 await connection.close()
-
-
-async def _connection(path: Path) -> aiosqlite.Connection:
-    connection = await aiosqlite.connect(path, isolation_level=None)
-    await connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-    return connection
 
 
 async def _migrate(writer: aiosqlite.Connection) -> None:

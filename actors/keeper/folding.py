@@ -99,8 +99,10 @@ def error_code(said: RunEnded) -> str:
 
 
 def step_code(code: str, failure: Fault | None) -> str:
-    """Give the code of the tool layer, which is that of the fault where none was noted."""
-    return code or (failure.code if failure else "")
+    """Give the code of the tool layer, which is that of the fault where none was noted and it has one (002 §7.3)."""
+    if code or failure is None or failure.code is Code.STEP_EXECUTION_FAILED:
+        return code
+    return failure.code
 
 
 def _created(sequence: int, said: RunCreated) -> Change:

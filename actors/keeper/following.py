@@ -22,6 +22,7 @@ log = structlog.stdlib.get_logger()
 
 LEDGER_NOT_READ = "ledger_not_read"
 LINE_NOT_READ = "ledger_line_not_read"
+NOT_TAKEN_IN = "ledger_not_taken_in"
 MADE_ANEW = "projection_made_anew"
 CAUGHT_UP = "projection_caught_up"
 
@@ -38,6 +39,11 @@ FIRST_S: Final = 5.0
 """How long a replica waits for its tables before it serves; what is asked then waits for them itself."""
 
 _BEHIND = "Weft is still reading what has happened to the runs; ask again."
+
+
+def patience_s(timeout_ms: int) -> float:
+    """Give how long work in hand may wait for something, of the time that it has, which is `timeout_ms` at most."""
+    return min(timeout_ms / 1000, anyio.current_effective_deadline() - anyio.current_time()) * SHARE
 
 
 @dataclass
@@ -66,9 +72,7 @@ class Follower:
         Raises:
             FaultError: INTERNAL_UNAVAILABLE, when they will not be there in time.
         """
-        own_s = timeout_ms / 1000
-        left_s = min(own_s, anyio.current_effective_deadline() - anyio.current_time())
-        with anyio.move_on_after(left_s * SHARE):
+        with anyio.move_on_after(patience_s(timeout_ms)):
             end = await self._end()
             while self.projection.place.applied < end:
                 await self.projection.moved()
@@ -87,7 +91,7 @@ class Follower:
             except TransportError as error:
                 log.warning(LEDGER_NOT_READ, reason=str(error))
             except (sqlite3.Error, OSError, FaultError) as error:
-                log.warning(MADE_ANEW, reason=str(error))
+                log.warning(NOT_TAKEN_IN, reason=str(error))
                 self.projection.database.broken = True
             await anyio.sleep(AGAIN_S)
 
@@ -123,7 +127,7 @@ class Follower:
             async with aclosing(self.ledger.read(EVERYTHING, self.projection.place.applied)) as lines:
                 async for line in lines:
                     batch.append(line)
-                    if len(batch) >= BATCH:
+                    if len(batch) >= BATCH or line.sequence == end:
                         await self.projection.apply(batch)
                         batch.clear()
         except MalformedError:

@@ -153,11 +153,12 @@ def rows(kind: type[S], found: Iterable[Row]) -> list[S]:
 
 def _writes(changes: Sequence[Change]) -> list[Write]:
     last = {change.run.run_id: change.run for change in changes}
-    return [
+    writes: list[Write] = [
         (_RUN, [astuple(run) for run in last.values()]),
         (_EVENT, [_event(change.run.run_id, change.event) for change in changes]),
         (_ARTIFACT, [row for change in changes for row in _artifacts(change.run.run_id, change.artifacts)]),
     ]
+    return [write for write in writes if write[1]]
 
 
 def _event(run_id: str, event: RunEvent) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from bus.memory import Broker
 from protocol import subjects
 from protocol.faults import Code, FaultError
 from protocol.runs.events import slice_name
+from tests.requirements import requirement
 from tests.unit.actors.keeper.ledger_data import (
     ARTIFACT,
     DAY_MS,
@@ -52,6 +53,7 @@ async def test_a_file_that_fits_comes_whole(tmp_path: Path) -> None:
         assert (chunk.offset, chunk.bytes_returned) == (UNSET, UNSET)
 
 
+@requirement("002.5.artifacts")
 async def test_a_larger_one_comes_in_pieces(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
         await with_file(place)
@@ -91,6 +93,7 @@ def test_pieces_of_any_size_make_the_same_file(data: bytes, slice_bytes: int, li
     assert anyio.run(read) == data
 
 
+@requirement("002.7.artifact-errors")
 async def test_what_is_not_there_is_told_from_what_is_there_no_longer(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
         await with_file(place)
@@ -114,6 +117,7 @@ async def test_a_file_whose_bytes_are_gone_has_expired(tmp_path: Path) -> None:
         assert await refused(place.asking) == (Code.ARTIFACT_EXPIRED, None)
 
 
+@requirement("002.5.ttl")
 async def test_what_has_expired_is_deleted_and_remembered(tmp_path: Path) -> None:
     async with world(tmp_path) as place:
         kept = await place.asking.keep(TEXT, artifact_id(2), expires_at=NOW + 10 * DAY_MS)

@@ -11,6 +11,7 @@ from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import LedgerLine, RunEnded
 from protocol.runs.states import ArtifactType, RunStatus, StepStatus
 from protocol.runs.told import ArtifactRef, RunErrorDetails, RunMetrics, RunProgress, RunSummary
+from tests.requirements import requirement
 from tests.unit.actors.keeper.ledger_data import (
     ARTIFACT,
     DAY_MS,
@@ -38,6 +39,7 @@ async def refused(asker: Asking, run: str = RUN, caller: str = ME) -> Code:
     return caught.value.fault.code
 
 
+@requirement("002.4.runs")
 async def test_a_run_is_told_of_as_it_goes(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
         asker = place.asking
@@ -77,6 +79,7 @@ async def test_a_run_that_is_over_is_told_with_its_result_and_files(tmp_path: Pa
         assert run.error_code is UNSET
 
 
+@requirement("002.7.errors")
 async def test_a_step_that_fails_a_run_is_named_with_the_code_below(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
         told = fault(Code.STEP_EXECUTION_FAILED, "The page did not come in time.")
@@ -96,6 +99,7 @@ async def test_a_step_that_fails_a_run_is_named_with_the_code_below(tmp_path: Pa
         (failed(fault(Code.RUN_TIMEOUT)), Code.RUN_TIMEOUT, UNSET),
         (failed(fault(Code.PAGE_CRASHED), failed_step="read"), Code.STEP_EXECUTION_FAILED, "PAGE_CRASHED"),
         (failed(fault(Code.SESSION_NOT_FOUND)), Code.SESSION_NOT_FOUND, UNSET),
+        (failed(fault(Code.STEP_EXECUTION_FAILED), failed_step="read"), Code.STEP_EXECUTION_FAILED, UNSET),
         (ended(status=RunStatus.FAILED), Code.INTERNAL_ERROR, UNSET),
         (ended(status=RunStatus.CANCELED, result={"items": []}), Code.RUN_CANCELED, UNSET),
     ],
@@ -116,6 +120,21 @@ async def test_every_end_that_is_no_success_says_why(
         assert run.progress.done_steps == 1
 
 
+async def test_the_session_of_a_run_is_told_with_what_becomes_of_it(tmp_path: Path) -> None:
+    async with world(tmp_path) as place, place.keeper():
+        await place.asking.write(
+            created(run_id(1)),
+            created(run_id(2), session_id="sess_mine"),
+            created(run_id(3), session_id="sess_own", own_session=True),
+            created(run_id(4), session_id="sess_own", own_session=True, preserved=True, resumed_from=run_id(3)),
+        )
+        runs = [await place.asking.get(run_id(number)) for number in range(1, 5)]
+
+        assert [one.session_preserved for one in runs] == [UNSET, True, False, True]
+        assert [one.session_id for one in runs] == [UNSET, "sess_mine", "sess_own", "sess_own"]
+        assert [one.resumed_from for one in runs] == [UNSET, UNSET, UNSET, run_id(3)]
+
+
 async def test_who_asks_for_the_run_of_somebody_else_finds_none(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
         await place.asking.write(created())
@@ -127,6 +146,7 @@ async def test_who_asks_for_the_run_of_somebody_else_finds_none(tmp_path: Path) 
         assert (await place.asking.list(YOU)).total == 0
 
 
+@requirement("002.6.transitions")
 async def test_the_first_word_counts(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
         late: list[LedgerLine] = [
@@ -145,6 +165,7 @@ async def test_the_first_word_counts(tmp_path: Path) -> None:
         assert [one.event for one in news.events] == ["queued", "started", "step", "cancel_requested", "canceled"]
 
 
+@requirement("002.4.runs")
 async def test_runs_are_listed_newest_first_and_counted(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper():
         for number in range(1, 8):
