@@ -171,7 +171,7 @@ async def test_a_keeper_that_is_killed_while_it_catches_up_goes_on_where_it_was(
         async with place.keeper():
             run = await place.asking.get()
 
-        assert 0 < reached < len(names) + 2
+        assert 0 < reached <= len(names) + 2
         assert (run.status, run.progress.done_steps) == (RunStatus.RUNNING, len(names))
 
 
@@ -208,7 +208,7 @@ async def test_what_cannot_be_known_to_be_fresh_is_not_told(tmp_path: Path) -> N
             other.execute("BEGIN IMMEDIATE")  # nothing can be taken in
             await place.asking.write(taken())
             with pytest.raises(FaultError) as caught:
-                await place.asking.bus.call(subjects.RUN_GET, AskRun(run_id=RUN, caller=ME), timeout_ms=1_000)
+                await place.asking.bus.call(subjects.RUN_GET, AskRun(run_id=RUN, caller=ME), timeout_ms=3_000)
 
         assert caught.value.fault.code is Code.INTERNAL_UNAVAILABLE
         assert (await place.asking.get()).status is RunStatus.RUNNING
