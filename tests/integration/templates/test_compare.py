@@ -1,0 +1,99 @@
+"""The template `multi_tab_compare` in a real browser: every difference that there is, and none that there is not."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+from urllib.parse import urlencode
+
+import anyio
+import pytest
+
+from protocol.browsers.operations import SESSION_PREFIX, CreateSession
+from protocol.faults import Code
+from protocol.runs.states import RunStatus
+from tests.integration.templates.reading_system import IN_BROWSER, Running, running
+
+pytestmark = pytest.mark.browser
+
+COMPARE = "multi_tab_compare"
+ENOUGH_S = 20
+"""What two to five pages may take."""
+
+PARAGRAPHS = (
+    "Before a single row of cloth can be woven, the long threads have to be stretched over the loom.",
+    "Each thread then goes through the eye of a heddle and a gap of the reed, and the shed opens.",
+    "Most mistakes show within the first breadth of a hand, and it is quicker to unpick them.",
+)
+
+
+def page(title: str = "Looms", links: int = 3, paragraphs: tuple[str, ...] = PARAGRAPHS, menu: str = "Home") -> str:
+    """Give the path of a page."""
+    anchors = "".join(f"<a href='/notes/{number}'>Note {number}</a> " for number in range(links))
+    words = "".join(f"<p>{one}</p>" for one in paragraphs)
+    body = (
+        f"<!doctype html><html lang=en><title>{title}</title><nav><ul><li><a href=/>{menu}</a></li></ul></nav>"
+        f"<main><h1>About looms</h1>{words}<div>{anchors}</div></main></html>"
+    )
+    return f"/asked?{urlencode({'body': body})}"
+
+
+async def compared(here: Running, *paths: str, **more: Any) -> Any:
+    """Compare pages within the time that is allowed."""
+    with anyio.fail_after(ENOUGH_S):
+        ended = await here.run(COMPARE, {"urls": [here.site.url(path) for path in paths], **more})
+    assert ended.status is RunStatus.SUCCEEDED, ended.fault
+    return await here.whole(ended)
+
+
+async def test_every_known_difference_is_found_and_no_other() -> None:
+    other = (PARAGRAPHS[0], "Each thread is tied to the beam, and nothing else is done with it.", PARAGRAPHS[2])
+    async with running(IN_BROWSER) as here:
+        same = await compared(here, page(), page(menu="Start"), page(title="  LOOMS "))
+        five = await compared(
+            here, page(), page(title="Looms of today"), page(links=5), page(paragraphs=other), page(), concurrency=5
+        )
+        left = await here.sessions(0)
+
+        assert same["summary"] == {"total": 3, "succeeded": 3, "failed": 0, "different": 0, "same": True}
+        title, count, sections = five["diffs"]
+        assert (title["same"], title["values"]) == (False, ["Looms", "Looms of today", "Looms", "Looms", "Looms"])
+        assert (count["same"], count["delta"], count["values"][2] - count["values"][0]) == (False, 2, 2)
+        assert (sections["same"], sections["changedPositions"]) == (False, [2])
+        assert [value[2][:14] for value in sections["values"]] == [
+            *["Each thread th"] * 3,
+            "Each thread is",
+            "Each thread th",
+        ]
+        assert [shot["tier"] for shot in five["snapshots"]] == ["playwright"] * 5
+        assert left == ()
+
+
+async def test_a_page_that_cannot_be_read_is_left_out_and_one_alone_is_no_comparison() -> None:
+    async with running(IN_BROWSER) as here:
+        gone = here.site.url("/status/404")
+        urls = [here.site.url(page()), gone, here.site.url(page(title="Other"))]
+        partly = await here.run(COMPARE, {"urls": urls})
+        alone = await here.run(COMPARE, {"urls": urls[:2]})
+
+        assert (partly.status, partly.result["diffs"][0]["values"]) == (
+            RunStatus.PARTIAL_SUCCESS,
+            ["Looms", None, "Other"],
+        )
+        assert alone.status is RunStatus.FAILED
+        assert alone.fault is not None
+        assert alone.fault.code is Code.STEP_EXECUTION_FAILED
+        assert len(alone.result["snapshots"]) == 2
+
+
+async def test_a_session_of_the_caller_is_worked_in_and_kept() -> None:
+    async with running(IN_BROWSER) as here:
+        session = SESSION_PREFIX + secrets.token_urlsafe(16)
+        await here.do(CreateSession(session_id=session))
+        before = await here.tabs(session)
+        urls = [here.site.url(page()), here.site.url(page(links=9))]
+        ended = await here.run(COMPARE, {"urls": urls, "compare": {"fields": ["elementCount"]}}, session)
+
+        assert ended.result["diffs"][0]["delta"] == 6
+        assert await here.tabs(session) == before
+        assert await here.sessions(1) == (session,)
