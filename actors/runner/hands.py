@@ -59,8 +59,8 @@ class BrowserSession:
         """
         if isinstance(operation, CreateSession):
             return await self._open(operation) if self.run.own_session else await self.do(ListTabs(), order)
-        if self.run.own_session and not self._opened:
-            await self._open(CreateSession())
+        if self.run.own_session:
+            await self._open_once()
         return await self._ask(replace(operation, session_id=self.run.session_id or None), order)
 
     async def room(self, wanted: int, *, anew: bool) -> int:
@@ -90,11 +90,15 @@ class BrowserSession:
             asked = self._asked(CloseSession(session_id=self.run.session_id, force=True), "")
             await self.bus.call(BROWSER, asked, timeout_ms=CLOSE_MS)
 
-    async def _open(self, how: CreateSession) -> Done:
+    async def _open_once(self) -> None:
         async with self._opening:
-            done = await self._ask(replace(how, session_id=self.run.session_id), "")
-            self._opened = True
-            return done
+            if not self._opened:
+                await self._open(CreateSession())
+
+    async def _open(self, how: CreateSession) -> Done:
+        done = await self._ask(replace(how, session_id=self.run.session_id), "")
+        self._opened = True
+        return done
 
     async def _ask(self, operation: Operation, order: str) -> Done:
         asked = self._asked(operation, order)
@@ -159,7 +163,9 @@ class StepHands:
         async def ask() -> Browsed:
             # The deadline of the run shrinks down to every fetch (002 §10).
             left_ms = max(min(options.max_latency_ms, self.remaining_ms()), 1)
-            page = BrowsePage(url=url, options=replace(options, max_latency_ms=left_ms), obey_robots=True)
+            bounded = replace(options, max_latency_ms=left_ms)
+            # The run tries an item again by itself, which is not to multiply with what the fetchers do.
+            page = BrowsePage(url=url, options=bounded, obey_robots=True, single_shot=True)
             return await self.session.bus.call(BROWSE, page, timeout_ms=left_ms, wait_ms=self.session.grace_ms)
 
         return await waited_out(ask, self.session.canceled)

@@ -75,6 +75,16 @@ STEP: Final[Mapping[tuple[StepStatus, StepNews], StepStatus]] = MappingProxyType
 """How a step stands after what happens to it (002 §6); the ledger has only the end of a step."""
 
 
+_STEP_ENDS: Final[Mapping[tuple[StepStatus, bool], tuple[StepNews, ...]]] = MappingProxyType(
+    {
+        (_S.SUCCEEDED, False): (StepNews.BEGUN, StepNews.SUCCEEDED),
+        (_S.FAILED, False): (StepNews.BEGUN, StepNews.FAILED),
+        (_S.SUCCEEDED, True): (StepNews.CARRIED,),
+    }
+)
+"""What has happened to a step that is written down, by its status and whether it was carried."""
+
+
 class IllegalError(ValueError):
     """Something that cannot happen to a run or a step as it stands."""
 
@@ -211,13 +221,13 @@ def _after_step(state: RunState, line: StepEnded) -> RunState:
     if state.created is None or not 0 <= line.index < len(state.created.steps):
         msg = f"the run has no step {line.index}"
         raise IllegalError(msg)
-    if line.carried:
-        reached = step_after(StepStatus.PENDING, StepNews.CARRIED)
-    else:
-        reached = step_after(step_after(StepStatus.PENDING, StepNews.BEGUN), StepNews(line.status.value))
-    if reached is not line.status or reached is StepStatus.SKIPPED:
-        msg = f"no step ends {line.status}"
+    happened = _STEP_ENDS.get((line.status, line.carried))
+    if happened is None:
+        msg = f"no step is written down as {line.status}"
         raise IllegalError(msg)
+    reached = StepStatus.PENDING
+    for one in happened:
+        reached = step_after(reached, one)
     if state.final or line.index in state.steps:
         return state
     return replace(state, steps={**state.steps, line.index: line})

@@ -166,8 +166,10 @@ class _Play:
     async def _until_deadline(self) -> bool:
         """Do the steps that have no outcome; True where the time was over before (002 §10)."""
         left_ms = self.state.begun_at + self.created.timeout_ms - now_ms()
+        if left_ms <= 0:
+            return not self._over
         gone: list[BaseException] = []
-        with anyio.move_on_after(max(left_ms, 0) / 1000) as self.scope:
+        with anyio.move_on_after(left_ms / 1000) as self.scope:
             try:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._watch)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import anyio
 import msgspec
+from anyio.abc import TaskStatus
 from msgspec import Struct
 
 from actors.actor import grant_of, handlers
@@ -30,7 +31,7 @@ from protocol.browsers.tabs import BrowserTab
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
 from protocol.runs.asked import AskRun, CreateRun, RunOptions, inputs_of
-from protocol.runs.events import LedgerLine, RunEnded, StepEnded, run_topics, slice_name, state_topic
+from protocol.runs.events import LedgerLine, RunEnded, RunTaken, StepEnded, run_topics, slice_name, state_topic
 from protocol.runs.states import Mode, RunStatus, StepStatus, TrustLevel
 from protocol.runs.told import CancelAnswer, RunAccepted, TemplateLimits
 from tests.unit.actors.gateway_data import browsed
@@ -40,6 +41,7 @@ ME = "somebody"
 PASSWORD = "hunter2-very-secret"
 CHORES, LOGIN = "chores", "fake_login"
 TEST_S = 20
+PAGE_MS = 7_000
 
 AllSteps = Callable[[Hands, str, int], Awaitable[None]]
 
@@ -51,8 +53,8 @@ class Login(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     password: str
 
 
-class ChoreInputs(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """The steps by their names, which say what they do; `use` is the session that they want."""
+class ChoreInputs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The steps by their names, which say what they do (`alone`: no last one); `use` is the session that they want."""
 
     chores: tuple[str, ...]
     at_once: int = 3
@@ -109,7 +111,7 @@ class Chores(Template[ChoreInputs]):
     def stages(self, inputs: ChoreInputs, *, in_session: bool) -> tuple[Stage, ...]:
         """Give one stage, and a last step of its own."""
         del in_session
-        first = Stage(tuple(f"chore {one}" for one in inputs.chores), inputs.at_once, inputs.in_tabs)
+        first = Stage(tuple(f"chore {one}" for one in inputs.chores if one != "alone"), inputs.at_once, inputs.in_tabs)
         return (first,) if "alone" in inputs.chores else (first, Stage(("last",)))
 
     def retry(self, inputs: ChoreInputs, index: int) -> Retry:
@@ -142,7 +144,7 @@ class Chores(Template[ChoreInputs]):
                 msg = f"broken with {PASSWORD}"
                 raise RuntimeError(msg)
             case "page":
-                await hands.browse("https://www.example.com/", BrowseOptions())
+                await hands.browse("https://www.example.com/", BrowseOptions(max_latency_ms=PAGE_MS))
             case "tab":
                 await hands.browser(CreateTab())
             case "secret" if inputs.login is None:
@@ -326,10 +328,37 @@ async def world(replicas: Sequence[str] = ("r1",), **settings: Any) -> AsyncGene
                 tasks.cancel_scope.cancel()
 
 
-async def _live(made: World, replica: str, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+async def _live(made: World, replica: str, *, task_status: TaskStatus[None]) -> None:
     async with made.runner(replica):
         task_status.started()
         await anyio.sleep_forever()
+
+
+@asynccontextmanager
+async def doomed(here: World, replica: str) -> AsyncGenerator[anyio.CancelScope]:
+    """Run a replica that dies when the scope is cancelled."""
+    async with anyio.create_task_group() as tasks:
+        scope = anyio.CancelScope()
+
+        async def live(*, task_status: TaskStatus[None]) -> None:
+            with scope:
+                await _live(here, replica, task_status=task_status)
+
+        await tasks.start(live)
+        yield scope
+        tasks.cancel_scope.cancel()
+
+
+def hand_out_again(here: World) -> None:
+    """Let the time be over after which the queue hands out what shows no life."""
+    for held in here.broker.queues.values():
+        for item in held.waiting.values():
+            item.visible_at = 0.0
+
+
+async def taken(here: World, run_id: str) -> list[tuple[str, int]]:
+    """Tell which replicas have taken a run."""
+    return [(line.replica, line.attempt) for line in await here.lines(run_id) if isinstance(line, RunTaken)]
 
 
 def status(ended: RunEnded) -> tuple[RunStatus, Code | None]:
