@@ -14,8 +14,9 @@ from msgspec import Struct
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from actors.gateway.rest.endpoints import ENDPOINTS
+from protocol.runs.told import Run
 from tests.conftest import COUNTS
-from tests.flows.system import System, weft_up
+from tests.flows.system import System, only, weft_up
 from tests.site import Site
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
@@ -92,9 +93,17 @@ def test_whatever_the_document_allows_is_answered_as_it_says(
     assert never == []
 
 
+def ended_run(weft: System, site: Site) -> Run:
+    """Have a run that has ended, of which something is left to be resumed."""
+    inputs = {"urls": [site.url("/article"), site.url("/status/404")]}
+    answer = weft.http.post("/api/runs", json={"templateId": "batch_extract_pages", "inputs": inputs})
+    return msgspec.json.decode(answer.content, type=Run)
+
+
 def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
     """Run schemathesis against a Weft, and give what it found with the end of what it wrote."""
-    found = folder / "report.json"
+    found, run = folder / "report.json", ended_run(weft, site)
+    artifact = only(run.artifacts)
     done = subprocess.run(
         [
             *(str(Path(sys.executable).with_name("schemathesis")), "run", f"{weft.ready.rest}{SELF}"),
@@ -108,6 +117,8 @@ def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
             "PYTHONPATH": str(Path(__file__).parents[2]),
             "SCHEMATHESIS_HOOKS": "tests.flows.openapi_hooks",
             "WEFT_TEST_PAGE": site.url("/article"),
+            "WEFT_TEST_RUN": run.run_id,
+            "WEFT_TEST_ARTIFACT": artifact.artifact_id,
         },
         capture_output=True,
         text=True,

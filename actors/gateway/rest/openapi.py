@@ -60,6 +60,15 @@ _MEANINGS: Mapping[int, str] = {
     504: "The time allowed was over.",
 }
 
+_EVENT: Mapping[str, Any] = MappingProxyType(
+    {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in ("id", "event", "data")},
+        "required": ["event", "data"],
+    }
+)
+"""One event of a stream, by the fields of its lines."""
+
 RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "BrowseOptions": {
@@ -190,7 +199,7 @@ def _contents(endpoint: Endpoint[Any], status: int, schemas: Mapping[Any, dict[s
         plain = {media.partition(";")[0]: "object" if media == JSON else "string" for media in endpoint.media}
         contents = {media: {"schema": {"type": shape}} for media, shape in plain.items()}
     if EVENTS in contents or (endpoint.events is not None and status == HTTPStatus.OK):
-        contents[EVENTS] = {"schema": {"type": "string", "description": endpoint.stream}}
+        contents[EVENTS] = {"schema": {**_EVENT, "description": endpoint.stream}}
     return contents
 
 
