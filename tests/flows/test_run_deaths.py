@@ -173,3 +173,24 @@ def test_a_run_outlives_the_nats_server(tmp_path: Path, site: Site) -> None:
 
         is_complete(batch, run)
         assert again(batch).total() <= AT_ONCE
+
+
+@requirement("002.8.architecture")
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
+def test_a_run_goes_on_when_everything_is_started_again(tmp_path: Path, site: Site, sent: signal.Signals) -> None:
+    actors = ("--actors", f"gateway,navigator,verifier,{FETCHER},{RUNNER},{KEEPER}")
+    first = 56_000 + 1_000 * sent
+    with weft_up(tmp_path, *actors, WEFT_DRAIN_MS="300") as system:
+        batch = begun(system, site, first)
+        batch.until(lambda: batch.hits().total() >= KILL_AT)
+        lives = session(system.ready.pid)
+        os.kill(system.ready.pid, sent)
+        batch.until(lambda: not lives & session(system.ready.pid))
+        assert batch.hits().total() < COUNT
+    with weft_up(tmp_path, *actors) as system:
+        batch = Batch(system, site, first, batch.run_id)
+        run = batch.ended()
+
+        is_complete(batch, run)
+        assert again(batch).total() <= AT_ONCE
+        assert [line["attempt"] for line in events(system, "run_taken")] == [1, 2]
