@@ -24,13 +24,19 @@ Era = Literal["legacy", "auto"]
 
 
 @asynccontextmanager
-async def connected(
-    weft: System, transport: Transport = "http", era: Era = "auto", limit_s: float = CALL_S, query: str = ""
+async def connected(  # noqa: PLR0913 - what clients differ in
+    weft: System,
+    transport: Transport = "http",
+    era: Era = "auto",
+    limit_s: float = CALL_S,
+    query: str = "",
+    *,
+    key: str = "",
 ) -> AsyncGenerator[Client]:
-    """Connect the official client; the whole block has a deadline."""
+    """Connect the official client; the whole block has a deadline. Over HTTP it shows `key`, or that of the owner."""
     with anyio.fail_after(limit_s):
         if transport == "http":
-            headers = {"Authorization": f"Bearer {weft.key}"}
+            headers = {"Authorization": f"Bearer {key or weft.key}"}
             async with (
                 httpx2.AsyncClient(headers=headers, trust_env=False, timeout=limit_s) as http,
                 Client(streamable_http_client(weft.ready.mcp + query, http_client=http), mode=era) as client,
