@@ -1,4 +1,8 @@
-"""What a client is told of templates, runs and artifacts: the answers of the seven tools (002 §2 to §5)."""
+"""What a client is told of templates, runs and artifacts: the answers of the seven tools (002 §2 to §5).
+
+What is added to the contract has a default, so that the schemas ask for no more than the contract does (002 §11); it is
+told all the same.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from protocol.runs.states import (
+    ARTIFACT_TTL_MS,
     MAX_ARTIFACT_INLINE_BYTES,
     MAX_CONCURRENT_RUNS,
     MAX_RUN_TIMEOUT_MS,
@@ -41,10 +46,10 @@ class Template(Struct, frozen=True, kw_only=True, rename="camel"):
     limits: TemplateLimits
     inputs_schema: dict[str, Any]
     outputs_schema: dict[str, Any]
-    supports_partial_success: bool
-    execution_mode: Mode
-    description: str
-    steps: tuple[str, ...]
+    supports_partial_success: bool = False
+    execution_mode: Mode = Mode.AUTO
+    description: str = ""
+    steps: tuple[str, ...] = ()
     partial_success_threshold: float | UnsetType = UNSET
 
 
@@ -67,8 +72,8 @@ class RuntimeProfile(Struct, frozen=True, kw_only=True, rename="camel"):
 
     runtime_version: str
     limits: RuntimeLimits
-    trust_level: TrustLevel
-    artifact_ttl_ms: int
+    trust_level: TrustLevel = TrustLevel.REMOTE
+    artifact_ttl_ms: int = ARTIFACT_TTL_MS
     poll_interval_ms: int = POLL_MS
 
 
@@ -82,8 +87,8 @@ class RunAccepted(Struct, frozen=True, kw_only=True, rename="camel"):
     run_id: str
     status: RunStatus
     created_at: int
-    mode: Mode
-    template_id: str
+    mode: Mode = Mode.ASYNC
+    template_id: str = ""
     session_id: str | UnsetType = UNSET
     session_preserved: bool | UnsetType = UNSET
     deduplicated: bool | UnsetType = UNSET
@@ -111,8 +116,8 @@ class ArtifactRef(Struct, frozen=True, kw_only=True, rename="camel"):
     artifact_id: str
     type: ArtifactType
     size: int
-    mime_type: str
-    expires_at: int
+    mime_type: str = ""
+    expires_at: int = 0
 
 
 class RunErrorDetails(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -159,7 +164,7 @@ class RunSummary(Struct, frozen=True, kw_only=True, rename="camel"):
     status: RunStatus
     created_at: int
     updated_at: int
-    progress: RunProgress
+    progress: RunProgress = RunProgress(total_steps=0, done_steps=0)
     error_code: str | UnsetType = UNSET
 
 
@@ -167,7 +172,7 @@ class RunList(Struct, frozen=True, kw_only=True, rename="camel"):
     """list_task_runs: newest first; `total` counts all that fit (002 §4.3, and added `total`)."""
 
     runs: tuple[RunSummary, ...]
-    total: int
+    total: int = 0
 
 
 class CancelAnswer(Struct, frozen=True, kw_only=True, rename="camel"):

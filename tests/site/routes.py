@@ -17,6 +17,7 @@ from tests.site.answers import HTML, Answer, Ask, Break, Drip, Headers, Reply, t
 from tests.site.apps import answer_apps, answer_corpus
 from tests.site.documents import DOCUMENTS
 from tests.site.members import answer_members
+from tests.site.notes import NOTES
 from tests.site.rehearsed import REHEARSED
 from tests.site.scripted import SCRIPTED
 
@@ -208,4 +209,5 @@ ROUTES: tuple[tuple[str, Callable[[Ask], Answer]], ...] = (
     *SCRIPTED,
     *REHEARSED,
     *DOCUMENTS,
+    *NOTES,
 )
