@@ -23,6 +23,7 @@ from tests.bench import (
     hostile,
     ladder,
     replicas,
+    runs,
     sessions,
     startup,
     tiers,
@@ -41,6 +42,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "containment": containment.measure,
     "sessions": sessions.measure,
     "edge": edge.measure,
+    "runs": runs.measure,
 }
 
 EXTRACTION = "extraction"
