@@ -164,6 +164,8 @@ class MemoryTransport:
     async def reconnect(self) -> None:
         """Mend the connection."""
         self.connected = True
+        for journal in self._broker.journals.values():
+            journal.tell()
         for callback in self._back:
             await callback()
 

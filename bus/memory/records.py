@@ -26,9 +26,13 @@ class HeldRecords:
         """Write the next line."""
         self.sequence += 1
         self.held.append(Record(self.sequence, topic, data, time.time_ns() // 1_000_000))
+        self.tell()
+        return self.sequence
+
+    def tell(self) -> None:
+        """Have whoever waits for news look."""
         for news in self.listening:
             news.tell()
-        return self.sequence
 
     def lines(self) -> list[Record]:
         """Give the lines that are still kept."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bus.permissions import Grant, cancel_subject, covers, grant, micro_name, onlooker, stream_name
-from protocol.subjects import BROWSE, FETCH, PAGE_BROWSED, Bucket, Objects, Work, matches
+from protocol.subjects import BROWSE, FETCH, PAGE_BROWSED, Bucket, Journal, Objects, Work, matches
 
 TOKEN = st.sampled_from(["a", "b"])
 SUBJECT = st.lists(TOKEN, min_size=1, max_size=4).map(".".join)
@@ -96,6 +96,18 @@ def test_a_store_opens_itself_and_no_other() -> None:
     assert not keeper.may_publish("$O.secrets.M.bmFtZQ==")
     assert not keeper.may_publish("$JS.API.STREAM.DELETE.OBJ_files")
     assert not keeper.may_publish("$JS.API.STREAM.CREATE.OBJ_files")
+
+
+def test_a_journal_opens_itself_and_no_other_and_nobody_rubs_anything_out() -> None:
+    keeper = grant("keeper", [], [], journals=[Journal("diary", int, ttl_ms=1, max_bytes=1)])
+
+    assert keeper.may_publish("diary.run.a.state")
+    assert keeper.may_publish("$JS.API.DIRECT.GET.JOURNAL_diary")
+    assert keeper.may_subscribe("JOURNAL_diary.>")
+    assert not keeper.may_publish("ledger.run.a.state")
+    assert not keeper.may_publish("JOURNAL_diary.run.a.state")
+    for verb in ("CREATE", "UPDATE", "PURGE", "DELETE", "MSG.DELETE"):
+        assert not keeper.may_publish(f"$JS.API.STREAM.{verb}.JOURNAL_diary")
 
 
 def test_the_onlooker_hears_all_and_answers_nothing() -> None:
