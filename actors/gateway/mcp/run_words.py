@@ -40,8 +40,11 @@ _MAX_ARTIFACTS: Final = 10
 _POLL: Final = f"Ask again in {POLL_MS // 1_000} s"
 
 _SUMMARY: Final = "summary"
-_FIRST: Final = ("url", "title", "field", "same", "success", "error", "pageType", "content")
-_LAST: Final = ("contentSections", "elements", "pageInfo")
+_CONTENT, _SECTIONS = "content", "contentSections"
+_FIRST: Final = ("url", "title", "field", "same", "success", "error", "pageType", _CONTENT)
+_LAST: Final = (_SECTIONS, "elements", "pageInfo")
+_UNTOLD: Final = frozenset({"index"})
+"""What the number of a row tells already."""
 _TEXTS: Final = frozenset({"application/json", "text/csv", "text/markdown"})
 
 
@@ -232,8 +235,9 @@ def _row(row: Any, room: int) -> str:
     if not isinstance(row, dict):
         return _value(row, room)
     fields = cast("dict[str, Any]", row)
-    first, last = ([name for name in names if name in fields] for names in (_FIRST, _LAST))
-    others = [name for name in fields if name not in (*first, *last)]
+    told = [name for name in fields if name not in _UNTOLD and not (name == _SECTIONS and _CONTENT in fields)]
+    first, last = ([name for name in names if name in told] for names in (_FIRST, _LAST))
+    others = [name for name in told if name not in (*first, *last)]
     shown = (f"{one_line(name)} {_value(fields[name], room)}" for name in (*first, *others, *last))
     return _cut("; ".join(shown), room)
 
