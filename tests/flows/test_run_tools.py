@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -352,3 +354,28 @@ async def test_who_leaves_cancels_what_it_waits_for(weft: System, site: Site) ->
 
     assert leaving.cancelled_caught
     assert run["status"] == "canceled"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("actor", ["keeper", "runner"])
+async def test_who_waits_notices_nothing_of_a_death(tmp_path: Path, site: Site, actor: str) -> None:
+    first = {"keeper": 41_900, "runner": 42_000}[actor]
+    urls = notes(site, first, 12, "?ms=300")
+    asked = {"templateId": BATCH, "inputs": {"urls": urls, "concurrency": 1}, "options": {"mode": "sync"}}
+    killed: list[float] = []
+    with weft_up(tmp_path) as own:
+
+        async def heard(progress: float, total: float | None, message: str | None) -> None:
+            del total, message
+            if progress >= 2 and not killed:
+                killed.append(progress)
+                pid = (await anyio.to_thread.run_sync(own.replica, actor))["pid"]
+                os.kill(int(str(pid)), signal.SIGKILL)
+
+        async with connected(own, limit_s=LIMIT_S) as client:
+            result = await client.call_tool("run_task_template", asked, progress_callback=heard)
+
+    assert killed
+    assert not result.is_error, text_of(result)
+    assert result.structured_content is not None
+    assert result.structured_content["result"]["summary"]["succeeded"] == 12
