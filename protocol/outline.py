@@ -10,8 +10,9 @@ _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*$")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+([^\n]*)")
 _SPECIAL = re.compile(r"[\\`*~\[#]")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
-_IMAGE = re.compile(r"!\[((?:[^\[\]\\]|\\.)*)\]\((?:[^()\\\s]|\\.|\([^()]*\))*\)")
-_LINK = re.compile(r"\[((?:[^\[\]\\]|\\.)*)\]\((?:<[^<>]*>|(?:[^()\\\s]|\\.|\([^()]*\))*)\)")
+# No link begins at an escaped bracket: looking on from there would cost the square of a text that is full of them.
+_IMAGE = re.compile(r"(?<!\\)!\[((?:[^\[\]\\]|\\.)*)\]\((?:[^()\\\s]|\\.|\([^()]*\))*\)")
+_LINK = re.compile(r"(?<!\\)\[((?:[^\[\]\\]|\\.)*)\]\((?:<[^<>]*>|(?:[^()\\\s]|\\.|\([^()]*\))*)\)")
 _MARKS = re.compile(r"(?<!\\)(?:\*{1,3}|`+|~~)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 

@@ -165,6 +165,15 @@ def test_an_unknown_section_is_told_with_those_that_are(name: str) -> None:
     assert raised.value.fault.message.endswith("The sections are: Install; From source; Refunds; Contact us.")
 
 
+@pytest.mark.timeout(10)
+def test_a_heading_full_of_brackets_costs_no_more_than_another() -> None:
+    brackets = r"\[" * 100_000
+
+    cut = excerpt(f"{'Words. ' * 100}\n\n# {brackets}\n\nMore.", max_chars=500)
+
+    assert [heading.text[:3] for heading in cut.outline] == ["[[["]
+
+
 def test_a_heading_in_code_is_none() -> None:
     with pytest.raises(FaultError, match="no headings"):
         excerpt("```\n# not this\n```\n", section="not this")
