@@ -15,6 +15,9 @@ from protocol.render import Block, CodeBlock, Doc, Heading, List, ListItem, Para
 
 MAX_SECTIONS = 50
 _MAX_READ = 2 * MAX_SECTIONS * MAX_SECTION_CHARS
+_MAX_BLOCK = 3 * MAX_SECTION_CHARS
+"""Characters of a block that are read, with its markup: taking that out may cost their square."""
+
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _AROUND = {"list_item_open": "li", "blockquote_open": "blockquote"}
 _ENDS = {"list_item_close", "blockquote_close"}
@@ -76,13 +79,14 @@ def _blocks(tokens: list[Token]) -> Iterator[tuple[str, str]]:
         elif token.type in ("fence", "code_block"):
             yield "pre", token.content.rstrip("\n")
         elif token.type == "inline" and in_row:
-            row.append(plain(token.content))
+            row.append(plain(token.content[:_MAX_BLOCK]))
         elif token.type == "inline":
-            yield opened if opened in _HEADINGS else (around[-1] if around else "p"), plain(token.content)
+            yield opened if opened in _HEADINGS else (around[-1] if around else "p"), plain(token.content[:_MAX_BLOCK])
         else:
             opened = token.tag
 
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable("table").disable("reference")
+    # Blocks alone: what stands within them is read by simpler rules, as a page may have it take a second.
+    return MarkdownIt("commonmark").enable("table").disable(["reference", "inline"])

@@ -12,20 +12,25 @@ from actors.runner.reading.statuses import check_status
 from actors.runner.reading.tabs import Seen, item_of
 from actors.runner.reading.told import Extract, PageItem
 from actors.runner.template import Hands
-from protocol.browsers.done import Navigated, PageContent, PageInfo, TabCreated
+from protocol.browsers.done import Acted, Navigated, PageContent, PageInfo, TabCreated
 from protocol.browsers.operations import (
     CloseTab,
     CreateTab,
     GetPageContent,
     GetPageInfo,
+    HandleDialog,
     Navigate,
     Operation,
     WaitForStable,
 )
+from protocol.browsers.pageinfo import PastDialog
 from protocol.faults import Code, FaultError, fault
 
 STABLE_MS = 10_000
 """How long a page may take to come to rest."""
+
+MAX_DIALOGS = 5
+"""Dialogs of a page that are dismissed, one after the other."""
 
 _OPEN_S = 30.0
 _CLOSE_S = 5.0
@@ -42,6 +47,7 @@ async def visit(hands: Hands, index: int, url: str, wanted: Extract) -> PageItem
     async with _tab(hands) as tab:
         with hands.part("navigate"):
             went = await _do(hands, Navigate(url=url, tab_id=tab), Navigated)
+            await _answer(hands, tab, went.dialog)
             check_status(went.status_code)
         with hands.part("wait_for_stable"):
             await hands.browser(WaitForStable(timeout=STABLE_MS, tab_id=tab))
@@ -76,6 +82,14 @@ async def _opened(hands: Hands) -> int:
             if done.tab_id is not None:
                 return done.tab_id
         raise FaultError(fault(Code.INTERNAL_DEADLINE, "The browser opened no tab in time."))
+
+
+async def _answer(hands: Hands, tab: int, dialog: PastDialog | None) -> None:
+    """Dismiss the dialogs that a page opens, as a fetch does: as long as one waits nothing else is done in its tab."""
+    for _ in range(MAX_DIALOGS):
+        if dialog is None:
+            return
+        dialog = (await _do(hands, HandleDialog(action="dismiss", tab_id=tab), Acted)).dialog
 
 
 async def _do(hands: Hands, operation: Operation, kind: type[D]) -> D:

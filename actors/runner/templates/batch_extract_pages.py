@@ -60,10 +60,14 @@ class BatchSummary(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class BatchResult(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What has become of each page, in the order of the URLs."""
+    """What has become of each page, in the order of the URLs.
+
+    `items_left_out` counts those that a shortened result lacks; the artifact has them all.
+    """
 
     summary: BatchSummary
     items: tuple[PageItem, ...]
+    items_left_out: int | UnsetType = UNSET
 
 
 class BatchExtractPages(Template[BatchInputs]):

@@ -24,6 +24,8 @@ SCRIPTED = quote(
     f"document.getElementById('root').innerHTML = '<main><h1>Drawn</h1><p>{WORDS}</p></main>'</script></body></html>"
 )
 
+ASKING = f"/asked?body={quote('<title>Asks</title><main><p>Mind</p></main><script>alert(1); confirm(2)</script>')}"
+
 
 async def test_static_pages_cost_no_browser_and_failures_end_no_run() -> None:
     async with running(STATIC) as here:
@@ -69,13 +71,13 @@ async def test_in_a_session_of_the_caller_pages_are_read_in_tabs_that_are_closed
         session = SESSION_PREFIX + secrets.token_urlsafe(16)
         await here.do(CreateSession(session_id=session))
         before = await here.tabs(session)
-        urls = [here.site.url(path) for path in ("/article", "/status/404", "/hangup", "/login")]
+        urls = [here.site.url(path) for path in ("/article", "/status/404", "/hangup", "/login", ASKING)]
         ended = await here.run(BATCH, {"urls": urls}, session)
         items = (await here.whole(ended))["items"]
         after = await here.tabs(session)
 
         assert (before, after, ended.status) == (after, before, RunStatus.PARTIAL_SUCCESS)
-        assert [item["success"] for item in items] == [True, False, False, True]
+        assert [item["success"] for item in items] == [True, False, False, True, True]
         assert (items[0]["tier"], items[0]["title"]) == ("playwright", "How a loom is warped | Weaving Notes")
         assert items[0]["contentSections"][0]["attention"] > 0
         assert items[0]["elementCount"] == len(items[0]["pageInfo"]["elements"]) > 0

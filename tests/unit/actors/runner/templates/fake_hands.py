@@ -25,11 +25,12 @@ from protocol.browsers.operations import (
     CreateTab,
     GetPageContent,
     GetPageInfo,
+    HandleDialog,
     Navigate,
     Operation,
     WaitForStable,
 )
-from protocol.browsers.pageinfo import Element, ElementKind, PageRef, PageSummary, Section, ViewType
+from protocol.browsers.pageinfo import Element, ElementKind, PageRef, PageSummary, PastDialog, Section, ViewType
 from protocol.codec import encode
 from protocol.confidence import FieldConfidence, overall
 from protocol.faults import Code, FaultError, fault
@@ -71,6 +72,7 @@ class Shown:
     texts: tuple[str, ...] = ("Looms", "They hold the warp.", "They are old.")
     status: int = 200
     path: str = ""
+    dialogs: int = 0
 
     def sections(self) -> tuple[Section, ...]:
         """Give a menu, a heading and paragraphs."""
@@ -102,6 +104,9 @@ class FakeHands:
     asked: list[tuple[str, BrowseOptions]] = field(default_factory=list[tuple[str, BrowseOptions]])
     open: dict[int, str] = field(default_factory=dict[int, str])
     opened: int = 0
+    waiting: dict[int, int] = field(default_factory=dict[int, int])
+    """Dialogs of each tab that wait for an answer."""
+
     navigating: anyio.Event = field(default_factory=anyio.Event)
 
     def remaining_ms(self) -> int:
@@ -145,8 +150,28 @@ class FakeHands:
                 return Acted(success=True)
             case Navigate(tab_id=tab, url=url):
                 return await self._went(tab or 0, url)
+            case HandleDialog(tab_id=tab):
+                self.waiting[tab or 0] -= 1
+                return Acted(success=True, dialog=self._dialog(tab or 0))
+            case _ if self.waiting.get(getattr(operation, "tab_id", None) or 0):
+                raise FaultError(fault(Code.EXECUTION_ERROR, "A dialog waits."))
             case WaitForStable():
                 return Stable(stable=True, dom_stable=True, network_pending=0, load_state="complete")
+            case _:
+                return self._read(operation)
+
+    async def _went(self, tab: int, url: str) -> Navigated:
+        if self.hangs:
+            self.navigating.set()
+            await anyio.sleep_forever()
+        self.open[tab] = url
+        shown = self._shown(tab)
+        self.waiting[tab] = shown.dialogs
+        page = PageRef(url=url, title=shown.title)
+        return Navigated(success=True, status_code=shown.status, page=page, dialog=self._dialog(tab))
+
+    def _read(self, operation: Operation) -> Done:
+        match operation:
             case GetPageInfo(tab_id=tab, max_elements=most):
                 return self._info(tab or 0, most or 50)
             case GetPageContent(tab_id=tab):
@@ -155,13 +180,8 @@ class FakeHands:
             case _:
                 raise AssertionError(operation)
 
-    async def _went(self, tab: int, url: str) -> Navigated:
-        if self.hangs:
-            self.navigating.set()
-            await anyio.sleep_forever()
-        self.open[tab] = url
-        shown = self._shown(tab)
-        return Navigated(success=True, status_code=shown.status, page=PageRef(url=url, title=shown.title))
+    def _dialog(self, tab: int) -> PastDialog | None:
+        return PastDialog(type="alert", message="Mind the loom") if self.waiting[tab] else None
 
     def _shown(self, tab: int) -> Shown:
         shown = self.tabs.get(self.open[tab], Code.SECURITY_URL_BLOCKED)

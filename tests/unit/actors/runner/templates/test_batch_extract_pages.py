@@ -234,6 +234,17 @@ async def test_in_a_session_each_page_has_a_tab_which_is_named_and_closed() -> N
     assert item["pageInfo"]["elements"][0]["id"] == "link_0"
 
 
+async def test_the_dialogs_of_a_page_are_dismissed_and_a_page_that_never_stops_asking_is_left() -> None:
+    asked = inputs(f"{BASE}/a", f"{BASE}/b")
+    hands = FakeHands(tabs={f"{BASE}/a": Shown(dialogs=2), f"{BASE}/b": Shown(dialogs=900)}, session_id=SESSION)
+
+    told = result_of(BATCH, asked, await run(BATCH, asked, hands))
+
+    assert [item["success"] for item in told["items"]] == [True, False]
+    assert told["items"][1]["error"]["failedStep"] == "wait_for_stable"
+    assert hands.open == {}
+
+
 async def test_the_tab_of_a_page_that_fails_is_closed_and_another_one_opened() -> None:
     asked = inputs(f"{BASE}/a", f"{BASE}/b")
     hands = FakeHands(tabs={f"{BASE}/a": Code.PAGE_CRASHED, f"{BASE}/b": Shown(status=503)}, session_id=SESSION)
