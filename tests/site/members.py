@@ -34,6 +34,9 @@ _FIELDS = {
     "<input id=b type=password name=password></p><div><button>Enter the weaving mill</button></div>",
     "enter": f"<p>E-mail {_USER}</p><p>Password {_SECRET}</p>"
     "<script>onkeydown = ({ key }) => { if (key === 'Enter') document.forms[0].submit() }</script>",
+    "covered": f"{_PLAIN}<div id=banner style='position:fixed;inset:0;background:white'><p>We use cookies.</p>"
+    "<button type=button onclick=banner.remove()>Accept all cookies</button>"
+    "<button type=button onclick=banner.remove()>Reject all cookies</button></div>",
     "crowded": f"{_PLAIN}</form><form id=search action=/article><input name=q placeholder=Search>"
     "<button>Search</button></form><form id=join action=/article><h2>Join</h2><label>User name <input name=new></label>"
     "<label>E-mail <input type=email name=mail></label><label>Password <input type=password name=one></label>"

@@ -102,6 +102,9 @@ class LoginPage:
 
     async def _form(self, asked: dict[Field, Wanted]) -> Form:
         info = await self.info()
+        if refusal := rules.refusal(info):  # what asks for consent mostly lies over the form
+            await self._do(Click(tab_id=self.tab_id, element_id=refusal), Acted)
+            info = await self.info()
         password = await self._field(asked[Field.PASSWORD], info, "")
         username = await self._field(asked[Field.USERNAME], info, password)
         submit = await self._field(asked[Field.SUBMIT], info, password)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,8 +13,13 @@ from protocol.browsers.done import PageInfo
 from protocol.browsers.operations import CSS
 from protocol.browsers.pageinfo import Candidate, Element, ElementKind, ViewType
 
-LOGIN, LOGOUT = "login", "logout"
-"""The intents of a page that tell of logins."""
+LOGIN, LOGOUT, CONSENT = "login", "logout", "manage_consent"
+"""The intents of a page that tell of logins, and of what lies before them."""
+
+_REFUSES = re.compile(
+    r"\b(?:reject|decline|refuse|deny|necessary|essential|ablehnen|notwendige|refuser|rechazar|rifiuta)\b|拒绝|必要",
+    re.IGNORECASE,
+)
 
 _PRESSED = frozenset({ElementKind.BUTTON, ElementKind.LINK, ElementKind.OTHER, ElementKind.MENU_ITEM, ElementKind.TAB})
 
@@ -54,10 +60,15 @@ class Wanted:
 
 def wanted(inputs: LoginInputs) -> dict[Field, Wanted]:
     """Tell what each field is looked for by, in whichever form the inputs say it."""
-    mode = inputs.locate_mode or inputs.fields.mode
-    if mode is Locate.SEMANTIC and inputs.locate_mode is None and inputs.selectors is not None:
-        mode = Locate.SELECTOR
+    mode = located(inputs)
     return {field: _wanted(inputs, field, mode) for field in Field}
+
+
+def located(inputs: LoginInputs) -> Locate:
+    """Tell how the fields are looked for, in whichever form the inputs say it."""
+    if inputs.locate_mode is None and inputs.selectors is not None:
+        return Locate.SELECTOR
+    return inputs.locate_mode or inputs.fields.mode
 
 
 def suggested(info: PageInfo) -> dict[Field, Element]:
@@ -75,6 +86,13 @@ def suggested(info: PageInfo) -> dict[Field, Element]:
     if pressed:
         found[Field.SUBMIT] = pressed[0]
     return found
+
+
+def refusal(info: PageInfo) -> str:
+    """Tell what refuses the consent that a page wants before it lets itself be used, if it wants any."""
+    ids = next((one.suggested_element_ids for one in info.recommended_by_intent if one.intent == CONSENT), ())
+    labels = {element.id: element.label for element in info.elements}
+    return next((name for name in ids if _REFUSES.search(labels.get(name, ""))), "")
 
 
 def best(field: Field, candidates: Sequence[Candidate], info: PageInfo, near: str = "") -> str:

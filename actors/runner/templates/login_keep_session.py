@@ -13,6 +13,7 @@ from actors.runner.login import rules
 from actors.runner.login.asked import (
     Filled,
     Form,
+    Locate,
     LoginInputs,
     LoginResult,
     LoginState,
@@ -26,7 +27,7 @@ from actors.runner.reading import writing
 from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Table, Template
 from protocol.browsers.done import PageInfo, SessionCreated, TabCreated
 from protocol.browsers.operations import CreateSession, CreateTab
-from protocol.faults import Code, FaultError, fault
+from protocol.faults import Action, Code, FaultError, fault
 from protocol.runs.states import Mode, StepStatus, TrustLevel
 from protocol.runs.told import TemplateLimits
 
@@ -45,6 +46,13 @@ OPEN, FIND, FILL, SUBMIT, VERIFY = range(5)
 
 _LATE: Final = frozenset({Code.NETWORK_TIMEOUT, Code.INTERNAL_DEADLINE, Code.BROWSER_PAGE_HUNG, Code.ELEMENT_NOT_FOUND})
 """What is tried once more in the last two steps; refused credentials are not, as that may lock an account."""
+
+
+_ANEW: Final = Action(
+    action="run_again",
+    description="Run the template anew with credentials that are right; to resume this run does not send the form.",
+    tool_to_use="run_task_template",
+)
 
 
 class LoginKeepSession(Template[LoginInputs]):
@@ -76,7 +84,7 @@ class LoginKeepSession(Template[LoginInputs]):
         if inputs.credentials is None:
             raise _invalid("inputs.credentials", "a username and a password are needed, each time anew")
         wanted = rules.wanted(inputs)
-        by_selector = (inputs.locate_mode or inputs.fields.mode) == "selector"
+        by_selector = rules.located(inputs) is Locate.SELECTOR
         for field in (rules.Field.USERNAME, rules.Field.PASSWORD):
             if by_selector and wanted[field].query is None:
                 raise _invalid(f"inputs.{wanted[field].named}", "the mode selector needs it")
@@ -191,7 +199,7 @@ async def _submit(page: LoginPage, form: Form, inputs: LoginInputs) -> Sent:
         return Sent(tab_id=page.tab_id, url=rules.without(info.page.url, inputs.credentials))
     if not filled:
         message = "The form is no longer there as it was filled in: the page was drawn or loaded again meanwhile."
-        raise FaultError(fault(Code.EXECUTION_ERROR, message))
+        raise FaultError(fault(Code.EXECUTION_ERROR, message, actions=(_ANEW,)))
     sent = await page.send(form)
     url = sent.page.url if sent.page is not None else form.url
     return Sent(tab_id=page.tab_id, url=rules.without(url, inputs.credentials))
@@ -208,7 +216,7 @@ async def _verify(page: LoginPage, form: Form, inputs: LoginInputs) -> Verified:
         refused = rests and (rules.asks_again(info, form) or rules.is_error(info))
         refusals = refusals + 1 if refused else 0
         if refusals >= _SURE:
-            raise FaultError(fault(Code.AUTH_INVALID_CREDENTIALS, _refusal(info, form)))
+            raise FaultError(fault(Code.AUTH_INVALID_CREDENTIALS, _refusal(info, form), actions=(_ANEW,)))
     raise _unseen(inputs.success_indicator)
 
 

@@ -13,11 +13,10 @@ from protocol.browsers.operations import CreateSession, GetPageContent, ListTabs
 from protocol.faults import Code
 from protocol.pages import FetchPage
 from tests.integration.templates.logging_in import Here, LoginRun, here
-from tests.site.members import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-KINDS = ("plain", "slow", "script", "stays", "labels", "enter", "crowded")
+KINDS = ("plain", "slow", "script", "stays", "labels", "enter", "covered", "crowded")
 AT_ONCE = 3
 SELECTORS = {
     "mode": "selector",
@@ -236,24 +235,3 @@ async def test_the_session_and_the_saved_login_are_good_for_what_follows() -> No
         assert (fetched.status, "Hello, jones" in str(fetched.document)) == (200, True)
         assert other.told()[1] is None
         assert "Hello, miller" in str(anew.document)
-
-
-async def test_nothing_secret_travels_in_the_open() -> None:
-    heard = list[bytes]()
-
-    async with here() as it:
-
-        async def listen() -> None:
-            async for message in it.bus.tap():
-                heard.append(message.payload)
-                heard.append(str(message.headers).encode())
-
-        it.tasks.start_soon(listen)
-        for kind in ("plain", "stays"):
-            await it.run(kind, "needle-of-a-user").to()
-        await it.run("plain", credentials={"username": "needle-of-a-user", "password": "not it at all"}).to()
-
-    everything = b"\n".join(heard)
-    assert b"input_password" in everything
-    assert PASSWORD.encode() not in everything
-    assert b"not it at all" not in everything
