@@ -15,6 +15,7 @@ from protocol.faults import Code, FaultError
 from protocol.runs.states import RunStatus
 from tests.integration.lightweight.pages import needs_engine
 from tests.integration.templates.reading_system import ALL, IN_BROWSER, STATIC, Running, running
+from tests.requirements import requirement
 
 BATCH = "batch_extract_pages"
 SOON_MS = 500
@@ -27,6 +28,7 @@ SCRIPTED = quote(
 ASKING = f"/asked?body={quote('<title>Asks</title><main><p>Mind</p></main><script>alert(1); confirm(2)</script>')}"
 
 
+@requirement("002.12.batch")
 async def test_static_pages_cost_no_browser_and_failures_end_no_run() -> None:
     async with running(STATIC) as here:
         site = here.site
@@ -46,6 +48,7 @@ async def test_static_pages_cost_no_browser_and_failures_end_no_run() -> None:
         assert ended.result == told
 
 
+@requirement("002.6.partial")
 async def test_a_batch_in_which_nothing_can_be_read_fails_with_its_result() -> None:
     async with running(STATIC) as here:
         ended = await here.run(BATCH, {"urls": [here.site.url("/status/500")]})
@@ -104,6 +107,7 @@ async def test_each_tier_asks_a_site_that_breaks_off_once(kinds: Sequence[type[A
         assert (by_run, beside) == (tiers, 2 * tiers)
 
 
+@requirement("002.7.tool-errors")
 async def test_an_item_that_comes_too_late_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_extract_pages, "DEFAULT_LATENCY_MS", SOON_MS)
     async with running(STATIC) as here:

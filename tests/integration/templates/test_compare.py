@@ -13,6 +13,7 @@ from protocol.browsers.operations import SESSION_PREFIX, CreateSession
 from protocol.faults import Code
 from protocol.runs.states import RunStatus
 from tests.integration.templates.reading_system import IN_BROWSER, Running, running
+from tests.requirements import requirement
 
 pytestmark = pytest.mark.browser
 
@@ -46,6 +47,7 @@ async def compared(here: Running, *paths: str, **more: Any) -> Any:
     return await here.whole(ended)
 
 
+@requirement("002.12.compare")
 async def test_every_known_difference_is_found_and_no_other() -> None:
     other = (PARAGRAPHS[0], "Each thread is tied to the beam, and nothing else is done with it.", PARAGRAPHS[2])
     async with running(IN_BROWSER) as here:
@@ -69,6 +71,7 @@ async def test_every_known_difference_is_found_and_no_other() -> None:
         assert left == ()
 
 
+@requirement("002.6.partial")
 async def test_a_page_that_cannot_be_read_is_left_out_and_one_alone_is_no_comparison() -> None:
     async with running(IN_BROWSER) as here:
         gone = here.site.url("/status/404")
@@ -86,6 +89,7 @@ async def test_a_page_that_cannot_be_read_is_left_out_and_one_alone_is_no_compar
         assert len(alone.result["snapshots"]) == 2
 
 
+@requirement("002.8.sessions")
 async def test_a_session_of_the_caller_is_worked_in_and_kept() -> None:
     async with running(IN_BROWSER) as here:
         session = SESSION_PREFIX + secrets.token_urlsafe(16)

@@ -19,6 +19,7 @@ from protocol.browsers.operations import CloseTab, CreateTab, GetPageContent, Ge
 from protocol.codec import encode
 from protocol.faults import Code
 from protocol.runs.states import Mode
+from tests.requirements import requirement
 from tests.unit.actors.runner.templates.fake_hands import (
     BASE,
     PAGES,
@@ -48,6 +49,7 @@ async def one(html: str, **more: Any) -> Any:
     return result_of(BATCH, asked, outcomes)["items"][0]
 
 
+@requirement("002.3.templates")
 def test_the_defaults_are_those_of_the_catalogue() -> None:
     asked = inputs("https://a.example")
 
@@ -206,6 +208,7 @@ async def test_what_was_never_begun_is_only_counted() -> None:
 # -- in a session of the caller ----------------------------------------------------------------------------------------
 
 
+@requirement("002.8.window")
 async def test_in_a_session_each_page_has_a_tab_which_is_named_and_closed() -> None:
     asked = inputs(f"{BASE}/a")
     hands = FakeHands(tabs={f"{BASE}/a": Shown()}, session_id=SESSION)

@@ -17,6 +17,7 @@ from protocol.browsers.operations import CloseTab
 from protocol.codec import encode
 from protocol.faults import Code, FaultError
 from protocol.runs.states import Mode, StepStatus
+from tests.requirements import requirement
 from tests.unit.actors.runner.templates.fake_hands import BASE, FakeHands, Shown, dropped, result_of, run
 
 A, B, C = f"{BASE}/a", f"{BASE}/b", f"{BASE}/c"
@@ -34,6 +35,7 @@ async def compared(*shown: Shown | Code, **more: Any) -> Any:
     return result_of(COMPARE, asked, outcomes)
 
 
+@requirement("002.3.templates")
 def test_the_defaults_are_those_of_the_catalogue() -> None:
     asked = inputs(A, B)
 
