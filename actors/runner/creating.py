@@ -65,6 +65,10 @@ class Creating:
         """Answer once more; what a replica that died in the middle did not get to is done now."""
         if run.caller != asked.caller:
             raise FaultError(fault(Code.RUN_NOT_FOUND))
+        template = self.means.templates.get(run.template_id)
+        if run.secrets_at and template is not None and not state.final:
+            # The replica that was given them first may be the one that died.
+            self.means.vault.keep(run.run_id, inputs.secret(template, inputs.given(self._unsealed(asked))))
         if state.status is RunStatus.QUEUED:
             await self._carry(run, await self._finished(run))
             await self.means.bus.enqueue(RUN, DoRun(run_id=run.run_id), packet_id=run.run_id)

@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 import stamina
+import structlog
 
-from actors.runner.machine import RunState, after, fold
+from actors.runner.machine import IllegalError, RunState, after, fold
 from bus import TransportError
 from bus.journal import Log
 from protocol.runs.events import LedgerLine, StepEnded, run_topics, state_topic, step_topic
+
+log = structlog.stdlib.get_logger()
+
+NO_HISTORY = "run_without_history"
 
 TRIES: Final = 20
 """How often a change of a run is begun anew because others were faster."""
@@ -103,7 +108,15 @@ class Histories:
 
     async def _folded(self, topics: str, start: RunState | None = None) -> RunState:
         async with aclosing(self.ledger.read(topics, start.last if start else 0)) as lines:
-            return fold([(line.sequence, line.said) async for line in lines], start)
+            read = [(line.sequence, line.said) async for line in lines]
+        try:
+            return fold(read, start)
+        except IllegalError as error:
+            if start is not None:
+                raise
+            # The ledger keeps neither everything nor for ever: what is left of such a run is none.
+            log.warning(NO_HISTORY, topics=topics, reason=str(error))
+            return RunState()
 
     async def _newest(self, run_id: str, state: RunState) -> RunState:
         last = await self.ledger.last(state_topic(run_id))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -19,9 +19,10 @@ from actors.runner.templates.table import catalogue
 from actors.settings import Settings
 from bus import Bus
 from bus.journal import Log
-from bus.memory import Broker, MemoryTransport
+from bus.memory import Broker
 from bus.objects import Store
 from bus.seal import Seal, new_key
+from bus.transport import Transport
 from protocol import subjects
 from protocol.browse import BrowseOptions
 from protocol.browsers.done import Done, SessionClosed, SessionCreated, TabCreated, Tabs
@@ -43,7 +44,8 @@ CHORES, LOGIN = "chores", "fake_login"
 TEST_S = 20
 PAGE_MS = 7_000
 
-AllSteps = Callable[[Hands, str, int], Awaitable[None]]
+Connect = Callable[[], AbstractAsyncContextManager[Transport]]
+"""Takes part as a runner."""
 
 
 class Login(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -199,10 +201,10 @@ class World:
     bus: Bus
     ledger: Log[LedgerLine]
     artifacts: Store
-    chores: Chores
-    login: FakeLogin
     settings: Settings
-    runners: dict[str, MemoryTransport] = field(default_factory=dict[str, MemoryTransport])
+    connect: Connect
+    chores: Chores = field(default_factory=Chores)
+    login: FakeLogin = field(default_factory=FakeLogin)
     browser: list[AskBrowser] = field(default_factory=list[AskBrowser])
     pages: list[BrowsePage] = field(default_factory=list[BrowsePage])
     tabs: int = 0
@@ -294,9 +296,7 @@ class World:
     async def runner(self, replica: str, **replaced: Any) -> AsyncGenerator[Bus]:
         """Run one more replica."""
         settings = msgspec.structs.replace(self.settings, **replaced)
-        transport = self.broker.connect("runner", grant_of(Runner))
-        self.runners[replica] = transport
-        async with Bus(transport, "runner", replica).running() as bus:
+        async with self.connect() as transport, Bus(transport, "runner", replica).running() as bus:
             bus.seal = Seal.of(KEY)
             actor = Runner(bus=bus, settings=settings, templates=catalogue((self.chores, self.login)))
             async with actor.open():
@@ -315,17 +315,42 @@ async def world(replicas: Sequence[str] = ("r1",), **settings: Any) -> AsyncGene
             Bus(broker.connect("browser"), "browser", "b1").running() as browser,
             Bus(broker.connect("asker"), "asker", "a1").running() as asker,
         ):
-            asker.seal = Seal.of(KEY)
-            ledger, artifacts = await asker.journal(subjects.LEDGER), await asker.objects(subjects.ARTIFACTS)
-            made = World(broker, asker, ledger, artifacts, Chores(), FakeLogin(), Settings(**settings))
-            await browser.serve(subjects.BROWSER, made.ask_browser, at_once=32)
-            await browser.serve(subjects.BROWSE, made.browse, at_once=32)
-            async with anyio.create_task_group() as tasks:
-                for replica in replicas:
-                    await tasks.start(_live, made, replica)
+
+            @asynccontextmanager
+            async def connect() -> AsyncGenerator[Transport]:
+                transport = broker.connect("runner", grant_of(Runner))
+                try:
+                    yield transport
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await transport.close()
+
+            async with among(browser, asker, connect, replicas, broker=broker, **settings) as made:
                 yield made
-                made.chores.let_go.set()
-                tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def among(
+    browser: Bus,
+    asker: Bus,
+    connect: Connect,
+    replicas: Sequence[str],
+    *,
+    broker: Broker | None = None,
+    **settings: Any,
+) -> AsyncGenerator[World]:
+    """Run some replicas of the runner, with a fake browser that answers there."""
+    asker.seal = Seal.of(KEY)
+    ledger, artifacts = await asker.journal(subjects.LEDGER), await asker.objects(subjects.ARTIFACTS)
+    made = World(broker or Broker(), asker, ledger, artifacts, Settings(**settings), connect)
+    await browser.serve(subjects.BROWSER, made.ask_browser, at_once=32)
+    await browser.serve(subjects.BROWSE, made.browse, at_once=32)
+    async with anyio.create_task_group() as tasks:
+        for replica in replicas:
+            await tasks.start(_live, made, replica)
+        yield made
+        made.chores.let_go.set()
+        tasks.cancel_scope.cancel()
 
 
 async def _live(made: World, replica: str, *, task_status: TaskStatus[None]) -> None:
