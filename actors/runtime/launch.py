@@ -144,9 +144,11 @@ async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[
 async def private(settings: Settings) -> AsyncGenerator[System]:
     """Give a system of this process alone, without a gateway, for as long as the block lasts."""
     names = [name for name in ACTORS if name != GATEWAY]
-    settings = msgspec.structs.replace(settings, nats_url="", nats_port=0, api_key="", vault_key=new_key())
-    plan = Plan(settings, dict.fromkeys(names, 1), kinds(names))
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
+        settings = msgspec.structs.replace(
+            settings, data_dir=Path(folder), nats_url="", nats_port=0, api_key="", vault_key=new_key()
+        )
+        plan = Plan(settings, dict.fromkeys(names, 1), kinds(names))
         async with tasks(plan.kinds) as spawner, running(plan, spawner, Path(folder)) as system:
             await system.until_ready()
             system.bus.seal = Seal.of(settings.vault_key)  # for MCP over stdio, which speaks by this bus
