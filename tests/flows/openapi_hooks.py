@@ -15,6 +15,7 @@ import schemathesis
 from schemathesis import Case, HookContext
 
 from actors.gateway.rest.domains import SITE
+from actors.gateway.rest.runs import MAX_NUMBER
 from actors.gateway.runs import MAX_HANDLE_CHARS
 from protocol.browse import MAX_URL_CHARS
 
@@ -57,7 +58,8 @@ def _give_known(case: Case[Any]) -> None:
             case.path_parameters[name] = known
             if isinstance(case.body, dict) and isinstance(case.body.get("inputs"), dict):
                 case.body["inputs"] = {}
-            if isinstance(case.query.get("offset"), int) and case.query["offset"] > 0:
+            offset = str(case.query.get("offset", ""))
+            if offset.isdecimal() and int(offset) <= MAX_NUMBER:
                 case.query = {**case.query, "offset": 0}
 
 
