@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
+
+from mcp.shared.exceptions import MCPError
 
 from actors.gateway import runs
 from actors.gateway.access.caller import Scope, require
@@ -41,6 +43,27 @@ class RunTasks:
         task = task_of(run)
         told = written.task(task, task_id)
         return told | {"result": result_of(ended_answer(run))} if task.status is TaskStatus.COMPLETED else told
+
+    async def is_there(self, task_id: str) -> bool:
+        """Whether it is the run of the caller, as far as anybody can tell now."""
+        if not self.has(task_id):
+            return False
+        with suppress(MCPError), _asking():
+            await runs.get(self.desk, task_id)
+            return True
+        return False
+
+    async def follow(self, task_id: str) -> AsyncGenerator[Wire]:
+        """Tell how a run stands, now and whenever it has come further, until it is over or cannot be told."""
+        last = None
+        with suppress(MCPError), _asking():
+            async with aclosing(runs.follow(self.desk, task_id)) as told:
+                async for news in told:
+                    task = task_of(news.run)
+                    if task.message != last and task.status is TaskStatus.WORKING:
+                        yield written.task(task, task_id)
+                    last = task.message
+            yield await self.get(task_id)
 
     async def update(self, task_id: str) -> None:
         """Take no note: a run asks for nothing."""

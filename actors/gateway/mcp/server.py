@@ -72,7 +72,7 @@ def make_server(desk: Desk, offers: Offers | None = None) -> Server[Any]:
     """Make the MCP server of both transports; it follows `offers` while its lifespan is entered."""
     kept = offers or Offers()
     kept.reserve((*TOOLS, *(prompt.name for prompt in prompts.list_prompts())))
-    shop = Shop(desk, kept, handles(desk.bus.seal))
+    shop, run_tasks = Shop(desk, kept, handles(desk.bus.seal)), RunTasks(desk)
     server = _Server(
         NAME,
         version=desk.version,
@@ -82,10 +82,10 @@ def make_server(desk: Desk, offers: Offers | None = None) -> Server[Any]:
         cache_hints=_HINTS,
         lifespan=_following(shop),
         get_tool_input_schema=_Schemas(shop),
-        on_subscriptions_listen=Listening(kept, shop.handles),
+        on_subscriptions_listen=Listening(kept, shop.handles, run_tasks),
     )
     _add_methods(server, Methods(shop, tuple((entry, _announced(name, entry)) for name, entry in TOOLS.items())))
-    add_tasks(server, shop, RunTasks(desk))
+    add_tasks(server, shop, run_tasks)
     # Its only entry traces to the global provider; our spans have one of their own.
     server.middleware[:] = [_boundary(shop.handles)]
     return server

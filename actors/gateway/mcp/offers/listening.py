@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, Protocol, cast
 
 import anyio
 import msgspec
@@ -32,6 +33,7 @@ from actors.gateway.mcp.offers import written
 from actors.gateway.mcp.offers.clients import Context, knows_tasks
 from actors.gateway.mcp.offers.handles import Handles, TaskName
 from actors.gateway.mcp.offers.known import ListsChanged, News, Offers
+from actors.gateway.mcp.offers.written import Wire
 from protocol.offers.told import ResourceUpdated, TaskChanged
 
 MAX_BEHIND = 1_000
@@ -41,6 +43,22 @@ MAX_WANTED = 1_000
 """Tasks and resources that one client may listen for."""
 
 _TASK_IDS = "taskIds"
+
+
+MAX_FOLLOWED = 32
+"""Tasks of our own that one client may listen for: each is asked for as long as it lasts."""
+
+
+class FollowedTasks(Protocol):
+    """Tasks of our own tools."""
+
+    async def is_there(self, task_id: str) -> bool:
+        """Whether it is a task of the caller."""
+        ...
+
+    def follow(self, task_id: str) -> AsyncGenerator[Wire]:
+        """Tell how a task of the caller stands, now and whenever that changes, until it is over or cannot be told."""
+        ...
 
 
 class TaskNotificationParams(NotificationParams):
@@ -58,16 +76,21 @@ class TaskNotification(Notification[TaskNotificationParams, Literal["notificatio
 
 @dataclass(frozen=True)
 class Wish:
-    """What one client listens for; `tasks` are those of the caller, by the ids that the client has for them."""
+    """What one client listens for; `tasks` are those of the caller, by the ids that the client has for them.
+
+    `own` are those that no offering actor does.
+    """
 
     lists: SubscriptionFilter
     resources: frozenset[str]
     tasks: Mapping[TaskName, str]
     caller: str
+    own: tuple[str, ...] = ()
 
     def acknowledged(self) -> SubscriptionFilter:
         """Say what of it is heeded."""
-        tasks = {_TASK_IDS: list(self.tasks.values())} if self.tasks else {}
+        ids = [*self.tasks.values(), *self.own]
+        tasks = {_TASK_IDS: ids} if ids else {}
         return SubscriptionFilter(
             tools_list_changed=self.lists.tools_list_changed or None,
             prompts_list_changed=self.lists.prompts_list_changed or None,
@@ -109,10 +132,11 @@ class Listening:
 
     offers: Offers
     handles: Handles
+    own: FollowedTasks
 
     async def __call__(self, context: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
         """Tell one client what it wants to know, until it leaves."""
-        wish = self._wish(context, params.notifications)
+        wish = await self._wish(context, params.notifications)
         meta = {SUBSCRIPTION_ID_META_KEY: context.request_id}
         send, receive = anyio.create_memory_object_stream[News](MAX_BEHIND)
 
@@ -127,12 +151,22 @@ class Listening:
         with send, receive, self.offers.waiting(put):
             acknowledged = SubscriptionsAcknowledgedNotificationParams(notifications=wish.acknowledged(), _meta=meta)
             await self._say(context, SubscriptionsAcknowledgedNotification(params=acknowledged))
-            async for news in receive:
-                for notice in wish.notices(news, meta):
-                    await self._say(context, notice)
+            async with anyio.create_task_group() as followers:
+                for task_id in wish.own:
+                    followers.start_soon(self._follow, context, task_id, meta)
+                async for news in receive:
+                    for notice in wish.notices(news, meta):
+                        await self._say(context, notice)
+                followers.cancel_scope.cancel()
         return SubscriptionsListenResult(_meta=meta)
 
-    def _wish(self, context: Context, asked: SubscriptionFilter) -> Wish:
+    async def _follow(self, context: Context, task_id: str, meta: dict[str, Any]) -> None:
+        async with aclosing(self.own.follow(task_id)) as told:
+            async for task in told:
+                params = TaskNotificationParams.model_validate({**task, "_meta": meta})
+                await self._say(context, TaskNotification(params=params))
+
+    async def _wish(self, context: Context, asked: SubscriptionFilter) -> Wish:
         more: dict[str, Any] = asked.model_extra or {}
         ids = more.get(_TASK_IDS) if knows_tasks(context) else None
         handles = _strings(ids)
@@ -141,7 +175,9 @@ class Listening:
             raise MCPError(INTERNAL_ERROR, f"More than {MAX_WANTED} tasks and resources are listened for")
         opened = ((self.handles.open_task(handle), handle) for handle in handles)
         tasks = {name: handle for name, handle in opened if name is not None}
-        return Wish(asked, frozenset(resources), tasks, caller().name)
+        others = [handle for handle in dict.fromkeys(handles) if handle not in tasks.values()][:MAX_FOLLOWED]
+        own = tuple([handle for handle in others if await self.own.is_there(handle)])
+        return Wish(asked, frozenset(resources), tasks, caller().name, own)
 
     async def _say(self, context: Context, notice: Any) -> None:
         await context.session.send_notification(notice, related_request_id=context.request_id)

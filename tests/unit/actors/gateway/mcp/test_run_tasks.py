@@ -8,17 +8,21 @@ from typing import Any
 
 import anyio
 import httpx2
+import msgspec
 import pytest
+from anyio.lowlevel import checkpoint
 from mcp.types import HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY
 from msgspec.structs import replace
 
 from actors.gateway.edge import edge
 from actors.gateway.mcp.transport.http import PATH
 from protocol.faults import Code, FaultError, fault
+from protocol.offers.offer import Offer
+from protocol.runs.asked import AskRun, FollowRun, RunNews
 from protocol.runs.states import RunStatus
 from protocol.runs.told import CancelAnswer, Run
 from protocol.subjects import RUN_CANCEL, RUN_CREATE, RUN_FOLLOW, RUN_GET
-from tests.unit.actors.gateway.mcp.market import TASKS, TEST_S, post
+from tests.unit.actors.gateway.mcp.market import MODERN, TASKS, TEST_S, http, market, never, post, tool
 from tests.unit.actors.gateway.run_data import (
     ACCEPTED,
     ASKED,
@@ -41,6 +45,7 @@ STANDS = {
     "ttlMs": 86_400_000,
     "pollIntervalMs": 2_000,
 }
+OFFER = Offer(tools=(tool("weave"),))
 GONE = FaultError(fault(Code.RUN_NOT_FOUND))
 
 
@@ -170,3 +175,48 @@ async def test_tasks_keep_their_rules() -> None:
     assert another["error"]["code"] == HEADER_MISMATCH
     assert left_out["error"]["code"] == INVALID_PARAMS
     assert bus.calls == []
+
+
+async def test_whoever_listens_hears_how_a_run_gets_on_and_what_came_of_it() -> None:
+    stands = [news(1), news(2, run=RUNNING), news(3, run=DONE)]
+
+    async def follow(asked: FollowRun) -> RunNews:
+        await checkpoint()
+        return stands[0] if asked.after == 0 else stands[asked.after]
+
+    async def get(asked: AskRun) -> Run:
+        await checkpoint()
+        if asked.run_id != RUN_ID:
+            raise GONE
+        return DONE
+
+    with anyio.fail_after(TEST_S):
+        async with market(OFFER, never) as at, http(at) as asking:
+            await at.loom.bus.serve(RUN_FOLLOW, follow, at_once=4)
+            await at.loom.bus.serve(RUN_GET, get, at_once=4)
+            frames = await _heard(asking, [RUN_ID, "run_" + "C" * 22, "of nobody"])
+
+    acknowledged, working, done = (frame["params"] for frame in frames)
+    assert acknowledged["notifications"] == {"taskIds": [RUN_ID]}
+    assert (working["taskId"], working["status"]) == (RUN_ID, "working")
+    assert (done["status"], done["result"]["structuredContent"]["status"]) == ("completed", "succeeded")
+
+
+async def _heard(asking: httpx2.AsyncClient, tasks: list[str]) -> list[dict[str, Any]]:
+    """Give what a client that listens for tasks is told, up to the end of one."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": KNOWS,
+    }
+    headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "subscriptions/listen"}
+    headers["Accept"] = "text/event-stream, application/json"
+    params = {"notifications": {"taskIds": tasks}, "_meta": meta}
+    request = {"jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen", "params": params}
+    frames = list[dict[str, Any]]()
+    async with asking.stream("POST", PATH, json=request, headers=headers) as answer:
+        async for line in answer.aiter_lines():
+            if line.startswith("data:"):
+                frames.append(msgspec.json.decode(line.removeprefix("data:")))
+            if frames and frames[-1]["params"].get("status") == "completed":
+                break
+    return frames
