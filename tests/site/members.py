@@ -30,6 +30,7 @@ _FIELDS = {
     "slow": _PLAIN,
     "script": _PLAIN,
     "stays": _PLAIN,
+    "silent": _PLAIN,
     "labels": "<p><label for=a>Member number</label><input id=a name=user></p><p><label for=b>Key word</label>"
     "<input id=b type=password name=password></p><div><button>Enter the weaving mill</button></div>",
     "enter": f"<p>E-mail {_USER}</p><p>Password {_SECRET}</p>"
@@ -101,9 +102,10 @@ def _home(ask: Ask, kind: str) -> Reply:
     user, _, turn = _cookies(ask).get(MEMBER, "").partition(".")
     if not user or turn != str(ENDED[user]):
         return _form(kind if kind in _FIELDS else "plain", HTTPStatus.UNAUTHORIZED)
+    out = "" if kind == "silent" else "<a href=/members/out>Log out</a>"
     return text(
         f"<!doctype html><html lang=en><title>The mill</title><main><article><h1 id=hello>Hello, {html.escape(user)}"
-        f"</h1><p>{_WORDS}</p></article><a href=/members/out>Log out</a></main></html>",
+        f"</h1><p>{_WORDS}</p></article>{out}</main></html>",
         headers=_UNCACHED,
     )
 

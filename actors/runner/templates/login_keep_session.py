@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-import anyio
 import msgspec
 from msgspec import Struct
 
@@ -19,15 +18,15 @@ from actors.runner.login.asked import (
     LoginState,
     Opened,
     Sent,
-    SuccessIndicator,
     Verified,
 )
 from actors.runner.login.page import LoginPage, expect
+from actors.runner.login.verifying import ANEW, verify
 from actors.runner.reading import writing
 from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Table, Template
-from protocol.browsers.done import PageInfo, SessionCreated, TabCreated
+from protocol.browsers.done import SessionCreated, TabCreated
 from protocol.browsers.operations import CreateSession, CreateTab
-from protocol.faults import Action, Code, FaultError, fault
+from protocol.faults import Code, FaultError, fault
 from protocol.runs.states import Mode, StepStatus, TrustLevel
 from protocol.runs.told import TemplateLimits
 
@@ -35,24 +34,10 @@ MAX_TIMEOUT_MS: Final = 60_000
 FORM_MS: Final = 10_000
 """How long a form may take to be drawn."""
 
-VERIFY_S: Final = 10.0
-"""How long the sign of success may take to show."""
-
-_LOOK_MS: Final = 700
-_SURE: Final = 2
-"""Looks at a page at rest, one after another, until it is believed that it stays so."""
-
 OPEN, FIND, FILL, SUBMIT, VERIFY = range(5)
 
 _LATE: Final = frozenset({Code.NETWORK_TIMEOUT, Code.INTERNAL_DEADLINE, Code.BROWSER_PAGE_HUNG, Code.ELEMENT_NOT_FOUND})
 """What is tried once more in the last two steps; refused credentials are not, as that may lock an account."""
-
-
-_ANEW: Final = Action(
-    action="run_again",
-    description="Run the template anew with credentials that are right; to resume this run does not send the form.",
-    tool_to_use="run_task_template",
-)
 
 
 class LoginKeepSession(Template[LoginInputs]):
@@ -121,7 +106,7 @@ class LoginKeepSession(Template[LoginInputs]):
         if index == FIND:
             return await page.form(rules.wanted(inputs), FORM_MS)
         form = msgspec.convert(before[FIND], Form)
-        doing = {FILL: _fill, SUBMIT: _submit, VERIFY: _verify}
+        doing = {FILL: _fill, SUBMIT: _submit, VERIFY: verify}
         return await doing[index](page, form, inputs)
 
     def result(self, inputs: LoginInputs, outcomes: Sequence[Outcome], session_id: str | None) -> LoginResult | None:
@@ -199,65 +184,10 @@ async def _submit(page: LoginPage, form: Form, inputs: LoginInputs) -> Sent:
         return Sent(tab_id=page.tab_id, url=rules.without(info.page.url, inputs.credentials))
     if not filled:
         message = "The form is no longer there as it was filled in: the page was drawn or loaded again meanwhile."
-        raise FaultError(fault(Code.EXECUTION_ERROR, message, actions=(_ANEW,)))
+        raise FaultError(fault(Code.EXECUTION_ERROR, message, actions=(ANEW,)))
     sent = await page.send(form)
     url = sent.page.url if sent.page is not None else form.url
     return Sent(tab_id=page.tab_id, url=rules.without(url, inputs.credentials))
-
-
-async def _verify(page: LoginPage, form: Form, inputs: LoginInputs) -> Verified:
-    """Look until the sign of success is seen, or a page at rest that asks to log in again."""
-    until, refusals = anyio.current_time() + VERIFY_S, 0
-    while anyio.current_time() < until:
-        rests, info = await page.rests(), await page.info()
-        state = await _state(page, form, inputs.success_indicator, info, rests=rests)
-        if state is not None:
-            return await _verified(page, info, state, inputs)
-        refused = rests and (rules.asks_again(info, form) or rules.is_error(info))
-        refusals = refusals + 1 if refused else 0
-        if refusals >= _SURE:
-            raise FaultError(fault(Code.AUTH_INVALID_CREDENTIALS, _refusal(info, form), actions=(_ANEW,)))
-    raise _unseen(inputs.success_indicator)
-
-
-async def _state(
-    page: LoginPage, form: Form, indicator: SuccessIndicator, info: PageInfo, *, rests: bool
-) -> LoginState | None:
-    """Tell how it stands; None where nothing is to be seen yet."""
-    match indicator.type:
-        case "selector":
-            return LoginState.AUTHENTICATED if await page.comes(indicator.value or "", _LOOK_MS) else None
-        case "urlContains":
-            there = (indicator.value or "") in info.page.url and not rules.asks_again(info, form)
-            return LoginState.AUTHENTICATED if there else None
-        case "stable":
-            if not rests or rules.asks_again(info, form) or rules.is_error(info):
-                return None
-            return LoginState.AUTHENTICATED if rules.speaks_for_login(info) else LoginState.UNKNOWN
-
-
-async def _verified(page: LoginPage, info: PageInfo, state: LoginState, inputs: LoginInputs) -> Verified:
-    return Verified(
-        tab_id=page.tab_id,
-        url=rules.without(info.page.url, inputs.credentials),
-        title=info.page.title,
-        login_state=state,
-        cookies=await page.cookies(),
-    )
-
-
-def _refusal(info: PageInfo, form: Form) -> str:
-    if rules.asks_again(info, form):
-        return "The page still asks to log in after the form was sent: the site does not take the credentials."
-    return "The page shows an error after the form was sent."
-
-
-def _unseen(indicator: SuccessIndicator) -> FaultError:
-    within = f"within {VERIFY_S:g} s after the form was sent"
-    if indicator.type == "stable":
-        return FaultError(fault(Code.NETWORK_TIMEOUT, f"The page did not come to rest {within}."))
-    message = f"inputs.successIndicator: it was not seen {within}; there is no form to log in by either"
-    return FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field="inputs.successIndicator"))
 
 
 def _invalid(field: str, message: str) -> FaultError:

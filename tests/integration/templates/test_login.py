@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import anyio
 import pytest
+from msgspec import structs
 
 from actors.runner.login.asked import LoginState
 from protocol.browsers.done import Navigated, Tabs
@@ -142,12 +144,14 @@ async def test_what_cannot_begin_says_where() -> None:
         nowhere = await it.run("plain", startUrl=it.site.url("/hangup")).to()
         no_form = await it.run("plain", startUrl=it.site.url("/article")).to()
         no_selector = await it.run("plain", fields=SELECTORS | {"submitSelector": "p >>> ["}).to()
+        no_sign = await it.run("plain", successIndicator={"type": "selector", "value": "["}).to()
 
         assert failure(nowhere) == ("open_login_page", "EXECUTION_ERROR", Code.NETWORK_CONNECTION_FAILED)
         assert nowhere.told()[0] is None
         assert failure(no_form)[::2] == ("find_fields", Code.TPL_LOGIN_FIELD_NOT_FOUND)
         assert "password" in no_form.done[1].message
         assert failure(no_selector) == ("find_fields", "INVALID_PARAMETER", Code.VALIDATION_INVALID_REQUEST)
+        assert failure(no_sign) == ("verify_login", "INVALID_PARAMETER", Code.VALIDATION_INVALID_REQUEST)
 
 
 async def test_a_sign_that_never_shows_is_looked_for_twice() -> None:
@@ -189,6 +193,31 @@ async def test_a_form_that_went_with_its_browser_is_not_sent_empty() -> None:
 
         assert failure(run) == ("submit", "EXECUTION_ERROR", Code.EXECUTION_ERROR)
         assert posts(it, "plain") == 0
+
+
+async def test_a_runner_that_does_not_know_the_credentials_says_so_where_it_needs_them() -> None:
+    async with here() as it:
+        run = await it.run("plain").to(1)
+        unknowing = replace(run, inputs=structs.replace(run.inputs, credentials=None))
+        lost = await replace(unknowing, done=dict(run.done)).to()
+        await run.to(2)
+        on = await unknowing.to()
+
+        assert failure(lost) == ("fill_credentials", "INVALID_PARAMETER", Code.VALIDATION_INVALID_REQUEST)
+        assert "run the template again" in lost.done[2].message
+        assert on.told()[1] is None
+
+
+async def test_without_a_sign_of_success_the_end_of_the_form_is_told_as_that() -> None:
+    async with here() as it:
+        silent = await it.run("silent").to()
+        wrong = await it.run("silent", credentials={"username": "smith", "password": "not it"}).to()
+
+        told, failed = silent.told()
+        assert failed is None
+        assert told is not None
+        assert (told.success, told.login_state) == (True, LoginState.UNKNOWN)
+        assert failure(wrong) == ("verify_login", "EXECUTION_ERROR", Code.AUTH_INVALID_CREDENTIALS)
 
 
 async def test_a_login_outlives_its_browser() -> None:
