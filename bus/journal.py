@@ -26,7 +26,7 @@ NOT_UNSEALED = "line_not_unsealed"
 NOT_UNDERSTOOD = "line_not_understood"
 NOT_READ = "journal_not_read"
 
-BATCH: Final = 64
+BATCH: Final = 256
 AGAIN_S: Final = 1.0
 """How long to wait for news before looking all the same, and after a failure."""
 
