@@ -91,15 +91,24 @@ class Ending:
         )
 
     def _status(self, *, canceled: bool) -> RunStatus:
-        items = () if self.template is None else self.template.items(self.outcomes)
         return ending(
             None if self.template is None else self.template.threshold,
-            items,
+            self._items(),
             self.outcomes,
             canceled=canceled,
             timed_out=self.timed_out,
             died=self.failure is not None,
         )
+
+    def _items(self) -> Sequence[Outcome]:
+        """Give the outcomes that count for the threshold."""
+        if self.template is None:
+            return ()
+        try:
+            return self.template.items(self.outcomes)
+        except Exception as error:  # noqa: BLE001 - the edge of what a template does
+            self._log(error)
+            return ()
 
     def _why(self, status: RunStatus) -> tuple[Fault | None, str, str]:
         """Say why it is no success, at which step, and the code of the tool layer there (002 §7.3)."""
@@ -139,12 +148,16 @@ class Ending:
         try:
             result = self.template.result(self.asked, self.outcomes, session_id)
             return None if result is None else msgspec.to_builtins(result, str_keys=True)
-        except Exception as error:
-            if self.template.secret:
-                log.error(RESULT_BROKE, run=self.created.run_id, kind=type(error).__name__)  # noqa: TRY400 - the error may quote a secret
-            else:
-                log.exception(RESULT_BROKE, run=self.created.run_id)
+        except Exception as error:  # noqa: BLE001 - the edge of what a template does
+            self._log(error)
             return None
+
+    def _log(self, error: Exception) -> None:
+        """Say what broke; where a run has secrets, nothing that could quote one."""
+        if self.template is None or self.template.secret:
+            log.error(RESULT_BROKE, run=self.created.run_id, kind=type(error).__name__)
+        else:
+            log.error(RESULT_BROKE, run=self.created.run_id, exc_info=error)
 
     async def _keep(self, file: exports.File) -> KeptArtifact:
         artifact_id = ARTIFACT_PREFIX + secrets.token_urlsafe(HANDLE_BYTES)

@@ -71,7 +71,11 @@ def inline(template: Template[Any], result: Any, max_bytes: int) -> tuple[Any, b
     """Give what is told inline of a result (as JSON says it), and whether that is not all."""
     if len(encode(result)) <= max_bytes:
         return result, False
-    brief = template.brief(result)
+    try:
+        brief = template.brief(result)
+    except Exception:
+        log.exception(EXPORT_BROKE, template=template.template_id, form="brief")
+        brief = result
     while len(encode(brief)) > max_bytes:
         shorter = _halved(brief)
         if shorter is None:

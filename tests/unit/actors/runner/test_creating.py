@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import anyio
 import pytest
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from protocol import subjects
 from protocol.faults import Code, Fault, FaultError
 from protocol.runs.events import RunCreated
 from protocol.runs.states import ArtifactType, Mode, RunStatus
-from tests.unit.actors.runner.fakes import LOGIN, PASSWORD, World, status, world
+from tests.unit.actors.runner.fakes import LOGIN, PASSWORD, World, hand_out_again, status, world
 
 SOMEBODY_ELSE = "somebody else"
 KEY = "the-key-1"
@@ -280,3 +281,32 @@ async def test_what_was_done_in_a_kept_session_that_is_gone_is_done_anew() -> No
 
         assert new.session_id != old.session_id
         assert not (await here.steps(new.run_id))[0].carried
+
+
+async def test_a_run_of_which_the_ledger_has_lost_the_beginning_is_none() -> None:
+    async with world() as here:
+        run = await here.create(("hold", "b"), at_once=1)
+        while not here.chores.at_work:
+            await anyio.sleep(0.002)
+        held = here.broker.journals["ledger"].held
+        del held[0]
+        with pytest.raises(FaultError) as caught:
+            await here.cancel(run.run_id)
+
+        assert caught.value.fault.code is Code.RUN_NOT_FOUND
+
+
+async def test_whoever_is_asked_again_keeps_the_secret_too() -> None:
+    async with world(replicas=()) as here:
+        asked = here.asked(("hold", "secret"), LOGIN, login=SECRET, local=True, at_once=1)
+        here.login.let_go = here.chores.let_go
+        async with here.runner("r1"):
+            await here.bus.call(subjects.RUN_CREATE, asked)
+            while "hold" not in here.login.begun:
+                await anyio.sleep(0.002)
+        here.chores.let_go.set()
+        async with here.runner("r2"):
+            await here.bus.call(subjects.RUN_CREATE, asked)
+            hand_out_again(here)
+
+            assert (await here.ended(asked.run_id)).status is RunStatus.SUCCEEDED

@@ -9,7 +9,7 @@ from actors.runner.template import SessionUse
 from protocol.browsers.operations import CloseSession
 from protocol.faults import Code, FaultError
 from protocol.runs.events import CancelRequested, RunTaken
-from protocol.runs.states import RunStatus, StepStatus
+from protocol.runs.states import ArtifactType, RunStatus, StepStatus
 from protocol.runs.told import CancelAnswer
 from tests.unit.actors.runner.fakes import World, status, world
 
@@ -124,3 +124,19 @@ async def test_the_end_of_the_time_ends_a_wait_for_room_too() -> None:
             RunStatus.FAILED,
             Code.RUN_TIMEOUT,
         )
+
+
+@pytest.mark.parametrize("part", ["stages", "result", "items", "brief", "table"])
+async def test_a_template_that_breaks_does_not_keep_a_run_from_its_end(part: str) -> None:
+    async with world(artifact_inline_bytes=1_024) as here:
+        run = await here.create(("hold", "b"), at_once=1, size=2_000, artifacts=(ArtifactType.CSV,))
+        await at_work(here)
+
+        def broken(*_: object, **__: object) -> None:
+            msg = "broken"
+            raise RuntimeError(msg)
+
+        setattr(here.chores, part, broken)
+        here.chores.let_go.set()
+
+        assert (await here.ended(run.run_id)).status.final
