@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -21,9 +22,10 @@ MAX_ROWS = 50
 """Rows of a list in a result that are shown."""
 
 MAX_COLUMNS = 7
-MAX_CELL_CHARS = 80
+MAX_CELL_CHARS = 60
 
 _ERROR = "error"
+_GAP = 2
 
 _CODES = {RunStatus.SUCCEEDED: Exit.OK, RunStatus.PARTIAL_SUCCESS: Exit.PARTIAL}
 
@@ -113,16 +115,28 @@ def _show_list(name: str, rows: list[dict[str, Any]]) -> None:
     shown = rows[:MAX_ROWS]
     names = dict.fromkeys(column for row in shown for column in row)
     short = [column for column in names if all(_is_short(row.get(column)) for row in shown)]
-    if not short:
+    cells = {column: [_cell(row.get(column)) for row in shown] for column in short}
+    chosen = _fitting(cells, terminal.out().width if sys.stdout.isatty() else terminal.PIPE_COLUMNS)
+    if not chosen:
         return
-    if _ERROR in short[MAX_COLUMNS:]:  # why it failed is worth more than the last of the others
-        short.insert(MAX_COLUMNS - 1, _ERROR)
-    short = short[:MAX_COLUMNS]
     terminal.write("")
-    heads = [column.upper() for column in short]
-    terminal.table(_table(heads, [[_cell(row.get(column)) for column in short] for row in shown]))
+    lines = [[cells[column][place] for column in chosen] for place in range(len(shown))]
+    terminal.table(_table([column.upper() for column in chosen], lines))
     if len(rows) > len(shown):
         terminal.write(f"… {len(rows) - len(shown)} more of {terminal.one_line(name)} with --json")
+
+
+def _fitting(cells: Mapping[str, Sequence[str]], width: int) -> list[str]:
+    """Choose the columns for which there is room; why something failed is worth more than all but the first."""
+    first = [name for name in cells if name != _ERROR][:1]
+    wanted: list[str] = list(dict.fromkeys([*first, *(name for name in cells if name == _ERROR), *cells]))
+    fitting, room = set[str](), width
+    for name in wanted:
+        room -= max(len(name), *(len(cell) for cell in cells[name])) + _GAP
+        if room < 0 or len(fitting) == MAX_COLUMNS:
+            break
+        fitting.add(name)
+    return [name for name in cells if name in fitting]
 
 
 def _is_short(value: Any) -> bool:
