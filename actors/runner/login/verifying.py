@@ -17,8 +17,9 @@ VERIFY_S: Final = 10.0
 """How long the sign of success may take to show."""
 
 _LOOK_MS: Final = 700
-_SURE: Final = 2
-"""Looks at a page at rest, one after another, until it is believed that it stays so."""
+_SURE: Final = 3
+_BETWEEN_S: Final = 0.4
+"""So many looks at a page at rest, with so much time between, until it is believed that it stays so."""
 
 ANEW: Final = Action(
     action="run_again",
@@ -56,6 +57,7 @@ async def verify(page: LoginPage, form: Form, inputs: LoginInputs) -> Verified:
             raise FaultError(fault(Code.AUTH_INVALID_CREDENTIALS, _refusal(info, form), actions=(ANEW,)))
         if seen is _Seen.FORM_GONE and agreed >= _SURE:
             return await _verified(page, info, LoginState.UNKNOWN, inputs)
+        await anyio.sleep(_BETWEEN_S)
     raise _unseen(inputs.success_indicator)
 
 
