@@ -142,6 +142,7 @@ async def test_a_login_that_the_site_ends_has_expired(traced: System, site: Site
     assert f"Hello, {USER}" in after
 
 
+@requirement("002.12.login")
 @pytest.mark.parametrize(
     ("more", "where"),
     [

@@ -15,6 +15,7 @@ from protocol.browsers.operations import CreateSession, GetPageContent, ListTabs
 from protocol.faults import Code
 from protocol.pages import FetchPage
 from tests.integration.templates.logging_in import Here, LoginRun, here
+from tests.requirements import requirement
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -41,6 +42,7 @@ def failure(run: LoginRun) -> tuple[str, str, Code | None]:
     return failed.name, failed.step_code, failed.code
 
 
+@requirement("002.12.login")
 @pytest.mark.parametrize(
     "indicator", [{}, {"type": "urlContains", "value": "/home"}, {"type": "selector", "value": "a[href*=out]"}], ids=str
 )

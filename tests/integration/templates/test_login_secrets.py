@@ -20,6 +20,7 @@ from protocol.runs.asked import CreateRun, inputs_of
 from protocol.runs.events import LedgerLine, RunEnded, run_topics, state_topic
 from protocol.runs.states import RunStatus
 from tests.integration.templates.reading_system import KEY, ME, Running, running
+from tests.requirements import requirement
 from tests.site.members import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -53,6 +54,7 @@ def forms(secret: str) -> set[bytes]:
     return {*(one.encode() for one in written), *(base64.b64encode(plain[cut:])[:12] for cut in range(3))}
 
 
+@requirement("002.12.login")
 async def test_what_is_secret_is_sealed_wherever_it_goes() -> None:
     heard = list[bytes]()
     async with running((Runner, Playwright)) as it, anyio.create_task_group() as tasks:
