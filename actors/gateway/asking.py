@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+import anyio
 from msgspec import structs
 
 from actors.gateway.access.caller import Scope, require
@@ -74,7 +75,7 @@ class Desk:
     """What the endpoints and the tools work with; `grace_ms` is what an actor that is being restarted gets.
 
     `naming` is the secret by which a caller's own browser session gets its id: one that all replicas have, so that each
-    finds the session.
+    finds the session. `closing` is set when this replica ends what it has in hand: no client has left then.
     """
 
     bus: Asking
@@ -84,6 +85,7 @@ class Desk:
     naming: bytes = field(default_factory=lambda: secrets.token_bytes(NAMING_BYTES), repr=False)
     keys: KeyRing = field(default_factory=KeyRing)
     ledger: Ledger = field(default_factory=Ledger)
+    closing: anyio.Event = field(default_factory=anyio.Event)
 
 
 async def browse(bus: Asking, page: BrowsePage, grace_ms: int, *, for_model: bool = False) -> BrowseResult:

@@ -70,7 +70,12 @@ async def edge(bus: Asking, settings: Settings, version: str, here: Here | None 
             app: ASGIApp = Ways(Enveloped(exchanges), SocketGate(doors, SOCKETS))
             if settings.trusted_proxies:
                 app = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), list(settings.trusted_proxies)))
-            yield Edge(app, exchanges.abandon)
+
+            def abandon() -> None:
+                desk.closing.set()
+                exchanges.abandon()
+
+            yield Edge(app, abandon)
             watchers.cancel_scope.cancel()
 
 

@@ -68,7 +68,9 @@ class RunRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkno
 
     template_id: Annotated[str, Meta(max_length=MAX_HANDLE_CHARS)]
     template_version: Annotated[str, Meta(max_length=MAX_VERSION_CHARS)] | None = None
-    session_id: Annotated[SessionId, Meta(description="A browser session to work in.")] | None = None
+    session_id: (
+        Annotated[str, Meta(max_length=MAX_HANDLE_CHARS, description="A browser session to work in.")] | None
+    ) = None
     inputs: Annotated[dict[str, Any], Meta(description="As the template's inputsSchema says.")]
     options: RunOptions = RunOptions()
     idempotency_key: Annotated[IdempotencyKey, Meta(description="Same key, same run.")] | None = None
@@ -128,7 +130,7 @@ async def run(desk: Desk, asked: RunRequest) -> RunAccepted | Run:
 
     The wait has the time of the run, and some more for the queue: where it is over earlier, the run is told as it
     stands. A client that leaves before it is answered cancels the run, which it does not know, unless it gave an
-    idempotency key: by that it can take the run up again.
+    idempotency key: by that it can take the run up again. A gateway that stops leaves the run alone.
 
     Raises:
         FaultError: why no run was begun, or cannot be told of.
@@ -140,7 +142,7 @@ async def run(desk: Desk, asked: RunRequest) -> RunAccepted | Run:
             return accepted
         return await ended(desk, accepted.run_id, asked.options.timeout_ms)
     except anyio.get_cancelled_exc_class():
-        if asked.idempotency_key is None:
+        if asked.idempotency_key is None and not desk.closing.is_set():
             with anyio.move_on_after(_CANCEL_S, shield=True), suppress(FaultError):
                 await cancel(desk, run_id)
         raise
@@ -243,7 +245,7 @@ async def _create(desk: Desk, run_id: str, asked: RunRequest) -> RunAccepted:
         inputs=_sealed(desk, run_id, asked.inputs),
         template_id=_known(asked.template_id, TemplateId, Code.TEMPLATE_NOT_FOUND, "templateId"),
         template_version=asked.template_version,
-        session_id=asked.session_id,
+        session_id=None if asked.session_id is None else _session(asked.session_id),
         options=asked.options,
         idempotency_key=asked.idempotency_key,
         caller=who.name,
@@ -312,6 +314,10 @@ def _mine(run_id: str) -> AskRun:
 
 def _run_id(given: str) -> str:
     return _known(given, RunId, Code.RUN_NOT_FOUND, "runId")
+
+
+def _session(given: str) -> str:
+    return _known(given, SessionId, Code.SESSION_NOT_FOUND, "sessionId")
 
 
 def _known(given: str, kind: Any, code: Code, field: str) -> str:

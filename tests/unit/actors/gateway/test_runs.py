@@ -228,16 +228,25 @@ async def test_a_wait_that_is_over_before_the_run_tells_how_it_stands(monkeypatc
         assert await runs.run(desk(bus), request(options={"timeoutMs": 20})) == RUNNING
 
 
-@pytest.mark.parametrize(("key", "canceled"), [(None, True), ("k", False)])
-async def test_who_leaves_without_a_name_for_the_run_cancels_it(key: str | None, canceled: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(
+    ("key", "closing", "canceled"), [(None, False, True), ("k", False, False), (None, True, False)]
+)
+async def test_who_leaves_without_a_name_for_the_run_cancels_it_and_a_gateway_that_stops_does_not(
+    key: str | None,
+    closing: bool,  # noqa: FBT001
+    canceled: bool,  # noqa: FBT001
+) -> None:
     bus = RunBus({RUN_CREATE: WAITED, RUN_CANCEL: CANCELED})
     named = {} if key is None else {"idempotencyKey": key}
+    here = desk(bus)
 
     with anyio.fail_after(TEST_S), called_by(SOMEONE):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(runs.run, desk(bus), request(**named))
+            tasks.start_soon(runs.run, here, request(**named))
             while not bus.every(RUN_FOLLOW):
                 await anyio.lowlevel.checkpoint()
+            if closing:
+                here.closing.set()
             tasks.cancel_scope.cancel()
 
     (order,) = bus.every(RUN_CREATE)
