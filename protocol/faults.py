@@ -337,9 +337,9 @@ KINDS: Mapping[Code, Kind] = MappingProxyType(
             _C.SECURITY, False, "The template is not for clients that connect this way.", (_GO_LOCAL,)
         ),
         Code.RUN_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such run.", (_CHECK_RUN,)),
-        Code.RUN_TIMEOUT: Kind(_C.INTERNAL, False, "The run was not done within its time.", (_LESS_WORK,)),
-        Code.RUN_CANCELED: Kind(_C.INTERNAL, False, "The run was canceled.", (_RUN_ANEW,)),
-        Code.STEP_EXECUTION_FAILED: Kind(_C.INTERNAL, False, "A step of the run failed.", (_SEE_STEP,)),
+        Code.RUN_TIMEOUT: Kind(_C.INTERNAL, True, "The run was not done within its time.", (_LESS_WORK,)),
+        Code.RUN_CANCELED: Kind(_C.INTERNAL, True, "The run was canceled.", (_RUN_ANEW,)),
+        Code.STEP_EXECUTION_FAILED: Kind(_C.INTERNAL, True, "A step of the run failed.", (_SEE_STEP,)),
         Code.TPL_LOGIN_FIELD_NOT_FOUND: Kind(
             _C.VALIDATION, False, "The page has no such field of a login form.", (_FIX_INPUT,)
         ),
