@@ -17,7 +17,7 @@ from protocol.faults import Action, Code, fault
 from protocol.lifecycle import Cancel
 from protocol.offers.came import ResourceContents
 from protocol.packets import Assistant, Request, Response
-from protocol.subjects import Bucket, Call, Objects, Subject, table
+from protocol.subjects import Bucket, Call, Journal, Objects, Subject, table
 
 JSON = st.recursive(
     st.none()
@@ -45,6 +45,8 @@ def wire_types() -> dict[str, Any]:
         match entry:
             case Bucket():
                 found[f"{name} value"] = entry.value
+            case Journal():
+                found[f"{name} line"] = entry.line
             case Objects():
                 pass
             case Subject():

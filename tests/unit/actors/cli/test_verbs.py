@@ -22,7 +22,21 @@ from tests.unit.actors.cli.cli_data import REPLICA, FakeBus, FakeLaunch, connect
 
 # -- help, usage, exit codes ------------------------------------------------------------------------------------------
 
-VERBS = ("up", "browse", "extract", "status", "tap", "mcp", "doctor", "schema", "sessions", "run", "runs", "templates", "artifact")
+VERBS = (
+    "up",
+    "browse",
+    "extract",
+    "status",
+    "tap",
+    "mcp",
+    "doctor",
+    "schema",
+    "sessions",
+    "run",
+    "runs",
+    "templates",
+    "artifact",
+)
 
 
 @pytest.mark.parametrize("verb", VERBS)
