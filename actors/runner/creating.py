@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from actors.runner import inputs
-from actors.runner.judging import Judging, Wanted, succeeded, unsealed
+from actors.runner.judging import Judging, Wanted, carried, unsealed
 from actors.runner.machine import RunState
 from actors.runner.means import Means
 from protocol.faults import Code, FaultError, fault
@@ -83,8 +83,8 @@ class Creating:
             return msgspec.structs.replace(accepted, deduplicated=run_id != wanted.run.run_id)
         # Whoever took the key died before the run was written down.
         run = msgspec.structs.replace(wanted.run, run_id=run_id)
-        carried = [msgspec.structs.replace(one, run_id=run_id) for one in wanted.carried]
-        return await self._begin(Wanted(run, wanted.secrets, carried))
+        lines = [msgspec.structs.replace(one, run_id=run_id) for one in wanted.carried]
+        return await self._begin(Wanted(run, wanted.secrets, lines))
 
     async def _begin(self, wanted: Wanted) -> RunAccepted:
         run = wanted.run
@@ -108,9 +108,7 @@ class Creating:
         """Give what was done of the run that this one was resumed from."""
         if not run.resumed_from:
             return ()
-        state = await self.means.histories.read(run.resumed_from)
-        elsewhere = state.created is None or (state.created.preserved and state.created.session_id != run.session_id)
-        return () if elsewhere else succeeded(state)
+        return carried(await self.means.histories.read(run.resumed_from))
 
 
 def _digest(asked: CreateRun, run: RunCreated) -> str:

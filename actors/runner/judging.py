@@ -132,18 +132,15 @@ class Judging:
         both = {**old.inputs, **values}
         read = inputs.converted(template, both)
         template.check(read)
-        carried = succeeded(state)
         session_id, alive = await self._session_of(asked, old)
         asked = msgspec.structs.replace(asked, options=_options(asked.options, old), session_id=session_id)
         wanted = self._wanted(asked, template, read, both)
         run = msgspec.structs.replace(wanted.run, resumed_from=run_id)
         if old.preserved and alive:
             run = msgspec.structs.replace(run, session_id=old.session_id, own_session=True, preserved=True)
-        elif old.preserved:
-            carried = ()  # what was done was done to a session that is gone
         if run.steps != old.steps:
             raise FaultError(fault(Code.TEMPLATE_VERSION_UNSUPPORTED, "The template has other steps now; run it anew."))
-        return Wanted(run, wanted.secrets, carried)
+        return Wanted(run, wanted.secrets, carried(state))
 
     async def _session_of(self, asked: CreateRun, old: RunCreated) -> tuple[str | None, bool]:
         """Give the caller's session of a run, and tell whether the run's own is still there."""
@@ -175,8 +172,13 @@ def unsealed(means: Means, asked: CreateRun) -> bytes:
     return data
 
 
-def succeeded(state: RunState) -> Sequence[StepEnded]:
-    """Give the steps of a run that need not be done again."""
+def carried(state: RunState) -> Sequence[StepEnded]:
+    """Give the steps of a run that need not be done again: none where it left its session to the caller.
+
+    What was done then lives in pages that may have moved on, and not in what the steps gave.
+    """
+    if state.created is None or state.created.preserved:
+        return ()
     return tuple(line for _, line in sorted(state.steps.items()) if line.status is StepStatus.SUCCEEDED)
 
 

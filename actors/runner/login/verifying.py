@@ -23,7 +23,7 @@ _BETWEEN_S: Final = 0.4
 
 ANEW: Final = Action(
     action="run_again",
-    description="Run the template anew with credentials that are right; to resume this run does not send the form.",
+    description="Run the template anew, or resume this run, with credentials that are right.",
     tool_to_use="run_task_template",
 )
 

@@ -271,15 +271,17 @@ async def test_a_resumed_run_goes_on_in_the_session_that_is_still_there(use: Ses
         assert new.session_preserved is is_same
 
 
-async def test_what_was_done_in_a_kept_session_that_is_gone_is_done_anew() -> None:
+@pytest.mark.parametrize("gone", [False, True])
+async def test_what_was_done_in_a_kept_session_is_done_anew(gone: bool) -> None:  # noqa: FBT001
     async with world() as here:
         old = await here.create(("tab", "fail:NETWORK_TIMEOUT", "fail:EXECUTION_ERROR"), use=SessionUse.KEPT)
         await here.ended(old.run_id)
-        here.known.clear()
+        if gone:
+            here.known.clear()
         new = await here.create(resume=old.run_id, inputs={})
         await here.ended(new.run_id)
 
-        assert new.session_id != old.session_id
+        assert (new.session_id != old.session_id) is gone
         assert not (await here.steps(new.run_id))[0].carried
 
 
