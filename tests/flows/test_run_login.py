@@ -210,3 +210,17 @@ def test_the_command_line_logs_in(traced: System, site: Site, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert PASSWORD not in done.stdout + done.stderr
     assert f"Hello, {USER}" in behind(traced, site, "typed", RenderTier.INTELLIGENCE)
+
+
+def test_a_refused_login_is_resumed_with_the_right_words(traced: System, site: Site, tmp_path: Path) -> None:
+    given, right = tmp_path / "login.json", tmp_path / "right.json"
+    given.write_text(json.dumps(inputs(site, password="not-it", profile="again")))
+    right.write_text(json.dumps({"credentials": inputs(site)["credentials"]}))
+    refused = json.loads(traced.run("run", LOGIN, "--input", str(given), "--json").stdout)
+    resumed = traced.run("runs", "resume", refused["runId"], "--input", str(right), "--json")
+
+    assert refused["status"] == "failed"
+    assert resumed.returncode == 0, resumed.stderr
+    after = json.loads(resumed.stdout)
+    assert (after["resumedFrom"], after["sessionId"]) == (refused["runId"], refused["sessionId"])
+    assert f"Hello, {USER}" in behind(traced, site, "again", RenderTier.INTELLIGENCE)
