@@ -46,6 +46,8 @@ class Actor:
     """Whether it is given the key of the sealed buckets although it uses none."""
     stores: ClassVar[tuple[Objects, ...]] = ()
     journals: ClassVar[tuple[Journal[Any], ...]] = ()
+    reads: ClassVar[tuple[Journal[Any], ...]] = ()
+    """Journals that it reads and never writes."""
 
     bus: Bus
     settings: Settings
@@ -99,7 +101,15 @@ def handlers(actor: type[Actor]) -> tuple[Handler, ...]:
 def grant_of(actor: type[Actor]) -> Grant:
     """Tell what an actor may publish and subscribe."""
     answers = [handler.subject for handler in handlers(actor)]
-    return grant(actor.name, [*answers, why_absent(actor)], actor.makes, actor.buckets, actor.stores, actor.journals)
+    return grant(
+        actor.name,
+        [*answers, why_absent(actor)],
+        actor.makes,
+        actor.buckets,
+        actor.stores,
+        actor.journals,
+        actor.reads,
+    )
 
 
 def grant_like(name: str, actor: type[Actor]) -> Grant:

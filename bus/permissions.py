@@ -90,8 +90,12 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     buckets: Iterable[Bucket[Any]] = (),
     stores: Iterable[Objects] = (),
     journals: Iterable[Journal[Any]] = (),
+    reads: Iterable[Journal[Any]] = (),
 ) -> Grant:
-    """Work out the grant of an actor: what it answers, what it asks, tells or queues, and what it keeps where."""
+    """Work out the grant of an actor: what it answers, what it asks, tells or queues, and what it keeps where.
+
+    It writes `journals`, and reads them and those of `reads`.
+    """
     publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_storing(CLAIMS)]
     name = micro_name(actor)
     subscribe = [f"{INBOX}.{name}.>", REPLICA_GONE.wildcard, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
@@ -107,8 +111,10 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
         publish += _keeping(bucket.name)
     for store in stores:
         publish += _storing(store.name)
-    for journal in journals:
-        publish += _writing(journal)
+    written = tuple(journals)
+    publish += [f"{journal.name}.>" for journal in written]
+    for journal in (*written, *reads):
+        publish += _reading(journal)
         subscribe.append(f"{journal_stream(journal)}.>")
     return Grant(tuple(publish), tuple(subscribe))
 
@@ -176,10 +182,9 @@ def _storing(store: str) -> list[str]:
     ]
 
 
-def _writing(journal: Journal[Any]) -> list[str]:
+def _reading(journal: Journal[Any]) -> list[str]:
     stream = journal_stream(journal)
     return [
-        f"{journal.name}.>",
         f"$JS.API.STREAM.INFO.{stream}",
         f"$JS.API.DIRECT.GET.{stream}",
         f"$JS.API.DIRECT.GET.{stream}.>",

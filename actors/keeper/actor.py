@@ -43,7 +43,7 @@ class Keeper(Actor):
 
     name: ClassVar[str] = "keeper"
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
-    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER,)
+    reads: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER,)
 
     clock: Callable[[], int] = _now
     """The time in ms since the epoch."""

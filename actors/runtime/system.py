@@ -141,7 +141,7 @@ def _kept(plan: Plan) -> list[Bucket[Any] | Objects | Journal[Any] | Work[Any]]:
     kinds = plan.kinds.values()
     buckets = {bucket.name: bucket for kind in kinds for bucket in kind.buckets}
     stores = {store.name: store for kind in kinds for store in kind.stores}
-    journals = {journal.name: journal for kind in kinds for journal in kind.journals}
+    journals = {journal.name: journal for kind in kinds for journal in (*kind.journals, *kind.reads)}
     subjects = [subject for kind in kinds for subject in (*kind.makes, *(one.subject for one in handlers(kind)))]
     works = {work.pattern: _sized(work, plan.settings) for work in subjects if isinstance(work, Work)}
     return [*buckets.values(), *stores.values(), *journals.values(), *works.values()]
@@ -208,7 +208,7 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
     """Give a slot for a replica; each is told the secrets that it needs, and the gateway gets the listening socket."""
     gateway = name == GATEWAY
     kind = plan.kinds[name]
-    kept: tuple[Bucket[Any] | Objects | Journal[Any], ...] = (*kind.buckets, *kind.stores, *kind.journals)
+    kept: tuple[Bucket[Any] | Objects | Journal[Any], ...] = (*kind.buckets, *kind.stores, *kind.journals, *kind.reads)
     sealed = kind.seals or any(entry.sealed for entry in kept)
     settings = msgspec.structs.replace(
         plan.settings,

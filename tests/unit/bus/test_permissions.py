@@ -110,6 +110,14 @@ def test_a_journal_opens_itself_and_no_other_and_nobody_rubs_anything_out() -> N
         assert not keeper.may_publish(f"$JS.API.STREAM.{verb}.JOURNAL_diary")
 
 
+def test_who_only_reads_a_journal_writes_no_line_of_it() -> None:
+    reader = grant("reader", [], [], reads=[Journal("diary", int, ttl_ms=1, max_bytes=1)])
+
+    assert reader.may_publish("$JS.API.DIRECT.GET.JOURNAL_diary")
+    assert reader.may_subscribe("JOURNAL_diary.>")
+    assert not reader.may_publish("diary.run.a.state")
+
+
 def test_the_onlooker_hears_all_and_answers_nothing() -> None:
     looking = onlooker()
 
