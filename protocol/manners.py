@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from protocol.faults import Code
+
 
 class Lease(Struct, frozen=True, kw_only=True):
     """How many requests one replica may have open to a host, until when; times in ms since the epoch."""
@@ -32,9 +34,11 @@ class HostPace(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class RobotsFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The robots.txt of one origin: its text, or what the lack of one means (RFC 9309 §2.3.1); `fetched_at` in seconds.
 
-    `packed` is the text in UTF-8, deflated by zlib.
+    `packed` is the text in UTF-8, deflated by zlib. `unreached` is why the site was not reached, where it
+    was not.
     """
 
     access: Literal["ruled", "allowed", "refused"]
     fetched_at: float
     packed: bytes = b""
+    unreached: Code | None = None

@@ -28,7 +28,7 @@ from actors.fetchers.web.rates import Limits
 from actors.fetchers.web.robots import MAX_BYTES, TERM_S, Files, Found, Robots
 from protocol.browse import Freshness, NetworkRequest
 from protocol.domains import Foreseen
-from protocol.faults import Code, FaultError, fault
+from protocol.faults import Category, Code, FaultError, fault
 
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8"
 _ACCEPT_LANGUAGE = "en,*;q=0.5"
@@ -300,11 +300,14 @@ class WebClient:
             with anyio.fail_after(_ROBOTS_TIMEOUT_MS / 1000), faults():
                 followed = await self._follow(request, Jar(), self._now() + _ROBOTS_TIMEOUT_MS / 1000)
         except TimeoutError:
-            return Found(0)
+            return Found(0, unreached=Code.NETWORK_TIMEOUT)
         except FaultError as error:
-            if error.fault.code in _NO_SUCH_PLACE:
+            code = error.fault.code
+            if code in _NO_SUCH_PLACE:
                 raise
-            return Found(HTTPStatus.NOT_FOUND if error.fault.code is Code.HTTP_TOO_MANY_REDIRECTS else 0)
+            if error.fault.category is Category.NETWORK:
+                return Found(0, unreached=code)
+            return Found(HTTPStatus.NOT_FOUND if code is Code.HTTP_TOO_MANY_REDIRECTS else 0)
         return Found(followed.response.status, followed.response.body)
 
     def _request(self, request: WebRequest, url: httpx2.URL, turn: Turn) -> httpx2.Request:

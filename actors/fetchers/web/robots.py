@@ -40,10 +40,14 @@ _PRODUCT = re.compile(r"[A-Za-z_-]+")
 
 @dataclass(frozen=True)
 class Found:
-    """What came of asking for a robots.txt: its status and what was read of it; 0 for a site that was not reached."""
+    """What came of asking for a robots.txt: its status and what was read of it; 0 for a site that was not reached.
+
+    `unreached` says why, where that was the network.
+    """
 
     status: int
     body: bytes = b""
+    unreached: Code | None = None
 
 
 @dataclass(frozen=True)
@@ -103,10 +107,14 @@ class Robots:
         """Give the milliseconds that are to lie between two requests to the site of `url`.
 
         Raises:
-            FaultError: BLOCKED_BY_ROBOTS where its robots.txt forbids the page, or cannot be had and never could.
+            FaultError: BLOCKED_BY_ROBOTS where its robots.txt forbids the page, or cannot be had and never could; where
+                that is for want of the site, what the network failed with.
         """
         rules = await self.rules(url)
         if not rules.allows(url, self._product):
+            if rules.file.unreached is not None:
+                why = "The site cannot be reached at the moment, not even for its robots.txt."
+                raise FaultError(fault(rules.file.unreached, why))
             message = None if rules.file.access == "ruled" else "The site's robots.txt cannot be read at the moment."
             raise FaultError(fault(Code.BLOCKED_BY_ROBOTS, message))
         return rules.interval_ms(self._product)
@@ -162,7 +170,7 @@ class Robots:
         if HTTPStatus.MULTIPLE_CHOICES <= found.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             return RobotsFile(access="allowed", fetched_at=now)
         if former is None or former.access == "refused":
-            return RobotsFile(access="refused", fetched_at=now)
+            return RobotsFile(access="refused", fetched_at=now, unreached=found.unreached)
         # Believed for a little longer, then the site is asked again (RFC 9309 §2.3.1.4).
         return replace(former, fetched_at=now - max(self._term_s - _SOON_S, 0.0))
 

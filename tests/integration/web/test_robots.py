@@ -109,7 +109,7 @@ async def test_they_are_believed_for_a_day() -> None:
         (Reply(401), 200),
         (Reply(500), Code.BLOCKED_BY_ROBOTS),
         (Reply(503), Code.BLOCKED_BY_ROBOTS),
-        (Break(), Code.BLOCKED_BY_ROBOTS),
+        (Break(), Code.NETWORK_CONNECTION_FAILED),
         (Reply(302, headers=(("Location", "/rehearsed/rules"),)), Code.BLOCKED_BY_ROBOTS),
         (Reply(302, headers=(("Location", "/redirect/loop"),)), 200),
         (text("<html>Disallow: /", "text/html"), 200),
