@@ -8,9 +8,9 @@ from typing import Any, Final
 from msgspec import UNSET, Struct, UnsetType
 
 from actors.gateway.translate import one_line, to_error
-from protocol.browse import StructuredError
+from protocol.browse import SCHEMA_VERSION, StructuredError
 from protocol.browsers.errors import ERROR_CODES, ErrorCode
-from protocol.faults import Code, Fault
+from protocol.faults import Action, Category, Code, Fault, FaultContext
 
 RUNTIME_CODES: Final = frozenset(
     {
@@ -40,12 +40,21 @@ class RunFaultDetails(Struct, frozen=True, kw_only=True, rename="camel"):
     step_error_code: str | UnsetType = UNSET
 
 
-class RunFault(StructuredError, frozen=True, kw_only=True, rename="camel"):  # noqa: N818 - it is what is told, no exception
-    """An error about runs (002 §7.2); the fields of a StructuredError are added to it."""
+class RunFault(Struct, frozen=True, kw_only=True, rename="camel"):
+    """An error about runs (002 §7.2); what follows `details` are the fields of a StructuredError, which are added."""
 
+    error: str
     error_code: str
     recover_hint: str
     details: RunFaultDetails
+    category: Category = Category.INTERNAL
+    code: Code = Code.INTERNAL_ERROR
+    retryable: bool = False
+    recommended_actions: tuple[Action, ...] = ()
+    schema_version: str = SCHEMA_VERSION
+    http_status: int | UnsetType = UNSET
+    field: str | UnsetType = UNSET
+    context: FaultContext | UnsetType = UNSET
 
 
 def to_run_fault(

@@ -32,6 +32,7 @@ ANSWERS = (
     ("CancelAnswer", contract.CANCELED),
     ("ArtifactChunk", contract.WHOLE),
     ("ArtifactChunk", contract.PIECE),
+    ("RunFault", contract.FAULT),
 )
 """What the contract shows of answers, by the names that they have in the published document."""
 

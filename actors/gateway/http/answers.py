@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from starlette.responses import Response
 
 from actors.gateway.translate import http_status, retry_after_s, to_error
-from protocol.browse import StructuredError
 from protocol.faults import Code, Fault, FaultError, fault
 
 JSON = "application/json"
@@ -34,7 +34,7 @@ def answer(content: Any, status: int = 200, headers: Mapping[str, str] | None = 
     return Response(msgspec.json.encode(content), status, headers, JSON)
 
 
-def refusal(error: FaultError, told: StructuredError | None = None) -> Response:
+def refusal(error: FaultError, told: Struct | None = None) -> Response:
     """Answer with the StructuredError of a fault, or with `told` in its place, in the status that it stands for."""
     status = error.status if isinstance(error, RefusedError) else http_status(error.fault)
     return answer(told or to_error(error.fault), status, headers_of(error, status))

@@ -317,7 +317,7 @@ def test_an_error_in_words_says_what_to_do() -> None:
     error = to_run_fault(fault(Code.RUN_TIMEOUT, "Too\nlate.", field="options.timeoutMs", actions=(way_out,)))
 
     assert run_fault_text(error).splitlines() == [
-        "Too late. [RUN_TIMEOUT; trying again unchanged will not help]",
+        "Too late. [RUN_TIMEOUT; trying again may help]",
         "Argument at fault: options.timeoutMs",
         "Ask for less.",
         "Next: get_task_run",

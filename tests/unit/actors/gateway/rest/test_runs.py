@@ -123,6 +123,16 @@ async def test_inputs_travel_sealed() -> None:
     assert (b"hunter2" in order.inputs, msgspec.json.decode(opened)) == (False, ASKED["inputs"])
 
 
+async def test_a_session_that_can_be_none_is_one_that_is_not_there() -> None:
+    bus = runs()
+
+    answer = await post(bus, "/api/runs", {**ASKED, "sessionId": "sess_xxx"})
+
+    error = told(answer)
+    assert (answer.status_code, error.error_code, error.details.field) == (404, "SESSION_NOT_FOUND", "sessionId")
+    assert bus.calls == []
+
+
 @requirement("002.7.errors")
 @pytest.mark.parametrize(
     ("body", "field"),
@@ -133,7 +143,7 @@ async def test_inputs_travel_sealed() -> None:
         ({**ASKED, "options": {"mode": "now"}}, "options.mode"),
         ({**ASKED, "options": {"timeoutMs": 0}}, "options.timeoutMs"),
         ({**ASKED, "options": {"artifacts": []}}, "options.artifacts"),
-        ({**ASKED, "sessionId": "mine"}, "sessionId"),
+        ({**ASKED, "sessionId": 7}, "sessionId"),
         ({**ASKED, "idempotencyKey": ""}, "idempotencyKey"),
         ({**ASKED, "template": "x"}, "template"),
     ],
