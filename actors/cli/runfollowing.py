@@ -77,7 +77,7 @@ async def _heed(  # noqa: PLR0913, PLR0917 - what a signal has to do with
 
 @contextmanager
 def _telling(console: Console, run_id: str) -> Generator[Hear]:
-    if not console.is_terminal:
+    if not console.is_terminal or console.is_dumb_terminal:  # which moves no cursor
         console.print(f"{run_id} begins", soft_wrap=True)
         yield lambda news: _lines(console, news.events)
         return

@@ -98,7 +98,8 @@ class _Maker:
             case inspect.TupleType():
                 return st.tuples(*[self.make(item) for item in info.item_types])
             case inspect.VarTupleType():
-                return st.lists(self.make(info.item_type), max_size=2).map(tuple)
+                least = info.min_length or 0
+                return st.lists(self.make(info.item_type), min_size=least, max_size=max(least, 2)).map(tuple)
             case inspect.DictType():
                 return st.dictionaries(self.make(info.key_type), self.make(info.value_type), max_size=2)
             case inspect.UnionType():

@@ -121,12 +121,24 @@ def test_in_a_pipe_each_event_is_a_line_beside_the_answer(
 
 def test_on_a_terminal_there_is_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: Shown, inputs: str) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
     bus_of(monkeypatch, ending(DONE))
 
     assert run(["run", BATCH, "--input", inputs, "--json"]) == 0
     shown = capsys.readouterr()
     assert "20/20" in re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", shown.err)
     assert json.loads(shown.out)["status"] == "succeeded"
+
+
+def test_a_terminal_that_moves_no_cursor_gets_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: Shown, inputs: str
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    bus_of(monkeypatch, ending(DONE))
+
+    assert run(["run", BATCH, "--input", inputs, "--json"]) == 0
+    assert "20/20 succeeded" in capsys.readouterr().err
 
 
 def test_a_failed_run_says_where_and_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys: Shown, inputs: str) -> None:
@@ -169,8 +181,8 @@ def test_a_file_that_is_not_there_is_named(capsys: Shown, tmp_path: Path) -> Non
 def test_a_value_that_breaks_the_contract_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> None:
     bus = bus_of(monkeypatch, {})
 
-    assert run(["run", BATCH, "--session", "mine"]) == 1
-    assert ("sessionId" in capsys.readouterr().err, bus.calls) == (True, [])
+    assert run(["run", BATCH, "--idempotency-key", "a b"]) == 1
+    assert ("idempotencyKey" in capsys.readouterr().err, bus.calls) == (True, [])
 
 
 def interrupting(times: int) -> Callable[[Any], RunNews]:
