@@ -25,10 +25,10 @@ from actors.fetchers.web.pace import Pace, Turn
 from actors.fetchers.web.paced import PacedTransport, owned
 from actors.fetchers.web.paces import Paces
 from actors.fetchers.web.rates import Limits
-from actors.fetchers.web.robots import MAX_BYTES, TERM_S, Files, Found, Robots
+from actors.fetchers.web.robots import MAX_BYTES, TERM_S, Files, Found, Robots, unread
 from protocol.browse import Freshness, NetworkRequest
 from protocol.domains import Foreseen
-from protocol.faults import Category, Code, FaultError, fault
+from protocol.faults import Code, FaultError, fault
 
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8"
 _ACCEPT_LANGUAGE = "en,*;q=0.5"
@@ -43,9 +43,6 @@ _REPEATS = 1
 """A GET that broke off before it was answered is sent once more: a kept-alive connection may have been closed."""
 
 _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS"})
-
-_NO_SUCH_PLACE = frozenset({Code.SECURITY_ADDRESS_BLOCKED, Code.SECURITY_URL_BLOCKED, Code.NETWORK_DNS_FAILED})
-"""Failures of robots.txt that say more of the site than that it keeps programs out."""
 
 _DIRECTIVES = {Freshness.REALTIME: "no-cache", Freshness.CACHED: "max-stale"}
 
@@ -302,12 +299,7 @@ class WebClient:
         except TimeoutError:
             return Found(0, unreached=Code.NETWORK_TIMEOUT)
         except FaultError as error:
-            code = error.fault.code
-            if code in _NO_SUCH_PLACE:
-                raise
-            if error.fault.category is Category.NETWORK:
-                return Found(0, unreached=code)
-            return Found(HTTPStatus.NOT_FOUND if code is Code.HTTP_TOO_MANY_REDIRECTS else 0)
+            return unread(error)
         return Found(followed.response.status, followed.response.body)
 
     def _request(self, request: WebRequest, url: httpx2.URL, turn: Turn) -> httpx2.Request:

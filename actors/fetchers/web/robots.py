@@ -18,7 +18,7 @@ from protego import Protego
 
 from bus import TransportError
 from bus.table import Change
-from protocol.faults import Code, FaultError, fault
+from protocol.faults import Category, Code, FaultError, fault
 from protocol.manners import RobotsFile
 
 log = structlog.stdlib.get_logger()
@@ -33,6 +33,9 @@ TERM_S = 86_400.0
 
 _SOON_S = 300.0
 """When a site that could not be reached is asked again."""
+
+_NO_SUCH_PLACE = frozenset({Code.SECURITY_ADDRESS_BLOCKED, Code.SECURITY_URL_BLOCKED, Code.NETWORK_DNS_FAILED})
+"""Failures that say more of the site than that it keeps programs out."""
 
 _SITES = 1_000
 _PRODUCT = re.compile(r"[A-Za-z_-]+")
@@ -191,6 +194,20 @@ class Robots:
             await self._files.put(_key(origin), file)
         except TransportError as error:
             log.warning(SHARED_ROBOTS_AWAY, reason=type(error).__name__)
+
+
+def unread(error: FaultError) -> Found:
+    """Say what it means that a robots.txt could not be got.
+
+    Raises:
+        FaultError: `error`, where no page of the place can be had either.
+    """
+    code = error.fault.code
+    if code in _NO_SUCH_PLACE:
+        raise error
+    if error.fault.category is Category.NETWORK:
+        return Found(0, unreached=code)
+    return Found(HTTPStatus.NOT_FOUND if code is Code.HTTP_TOO_MANY_REDIRECTS else 0)
 
 
 def product(user_agent: str) -> str:
