@@ -20,7 +20,7 @@ from actors.runner.template import Outcome, Template
 from bus import TransportError
 from protocol.faults import Code, Fault, fault
 from protocol.runs.events import KeptArtifact, LedgerLine, RunCreated, RunEnded, RunTaken, slice_name
-from protocol.runs.states import ARTIFACT_PREFIX, HANDLE_BYTES, RunStatus, StepStatus
+from protocol.runs.states import ARTIFACT_PREFIX, HANDLE_BYTES, ArtifactType, RunStatus, StepStatus
 
 log = structlog.stdlib.get_logger()
 
@@ -32,12 +32,21 @@ END_S: Final = 120.0
 
 
 @dataclass(frozen=True)
+class _Stored:
+    """A file whose bytes are kept; `size` in bytes."""
+
+    artifact_id: str
+    type: ArtifactType
+    size: int
+
+
+@dataclass(frozen=True)
 class _Left:
     """What a run leaves, whatever state it ends in."""
 
     result: Any = None
     cut: bool = False
-    artifacts: tuple[KeptArtifact, ...] = ()
+    files: tuple[_Stored, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,13 +87,14 @@ class Ending:
     def _line(self, left: _Left, *, canceled: bool) -> RunEnded:
         status = self._status(canceled=canceled)
         why, failed_step, step_code = self._why(status)
+        at = now_ms()
         return RunEnded(
             run_id=self.created.run_id,
-            at=now_ms(),
+            at=at,
             status=status,
             result=left.result,
             cut=left.cut,
-            artifacts=left.artifacts,
+            artifacts=tuple(self._artifact(file, at) for file in left.files),
             fault=why,
             failed_step=failed_step,
             step_code=step_code,
@@ -159,15 +169,18 @@ class Ending:
         else:
             log.error(RESULT_BROKE, run=self.created.run_id, exc_info=error)
 
-    async def _keep(self, file: exports.File) -> KeptArtifact:
+    async def _keep(self, file: exports.File) -> _Stored:
         artifact_id = ARTIFACT_PREFIX + secrets.token_urlsafe(HANDLE_BYTES)
         for number, data in enumerate(exports.slices(file.data)):
             await self.means.artifacts.put(slice_name(artifact_id, number), data)
+        return _Stored(artifact_id, file.type, len(file.data))
+
+    def _artifact(self, file: _Stored, ended_at: int) -> KeptArtifact:
+        """Tell of a file, which is kept for a while from the end of its run on (002 §5)."""
         return KeptArtifact(
-            artifact_id=artifact_id,
+            artifact_id=file.artifact_id,
             type=file.type,
-            size=len(file.data),
-            # 002 §5: counted from the end of the run, which is now.
-            expires_at=now_ms() + self.means.settings.artifact_ttl_ms,
+            size=file.size,
+            expires_at=ended_at + self.means.settings.artifact_ttl_ms,
             slice_bytes=exports.SLICE_BYTES,
         )
