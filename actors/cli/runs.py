@@ -102,8 +102,8 @@ def resume(  # noqa: PLR0913 - the options of a command
 ) -> None:
     """Go on, in a new run, with one that has ended.
 
-    It takes over the steps which succeeded. Its inputs are those of the run before; --input holds only what is secret
-    in them, which is kept nowhere.
+    It takes over the steps which succeeded; a login begins anew in its session. Its inputs are those of the run before;
+    --input holds only what is secret in them, which is kept nowhere.
     """
     loaded = read(config, data_dir, log_level)
     finish(*anyio.run(_resume, loaded, run_id, read_inputs(source), detached), as_json=as_json)

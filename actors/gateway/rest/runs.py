@@ -222,7 +222,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         name="resumeRun",
         summary="Begin a new run that takes over the steps which succeeded in one that has ended.",
         about="The inputs are those of the run before; `inputs` holds only what is secret in them, which is kept "
-        "nowhere. The body may be left out.",
+        "nowhere. The body may be left out. A login begins from its first step, in the session that it has opened.",
         run=_resume,
         params=RunPath,
         body=ResumeRequest,

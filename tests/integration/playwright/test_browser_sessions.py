@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import anyio
 import pytest
-from anyio.abc import TaskGroup, TaskStatus
+from anyio.abc import TaskGroup
 
-from actors.actor import grant_of, handlers
-from actors.fetchers.playwright.actor import Playwright
 from actors.settings import Settings
 from bus import Bus
-from bus.memory import Broker, MemoryTransport
-from bus.seal import Seal, new_key
+from bus.memory import Broker
+from bus.seal import new_key
 from protocol import subjects
 from protocol.browsers.done import Done, Downloads, Evaluated, Navigated, Tabs
 from protocol.browsers.operations import (
@@ -34,44 +32,12 @@ from protocol.browsers.operations import (
 from protocol.browsers.sessions import AskBrowser, BrowserInfo, ListBrowsers
 from protocol.faults import Code, FaultError
 from tests.site import Site, serve_site
+from tests.support.browsers import BrowserReplica, browser_lives
 
 pytestmark = pytest.mark.browser
 
 KEY = new_key()
 NOBODY = "sess_" + "A" * 22
-
-
-@dataclass
-class Replica:
-    """One replica, which lives in a task until it dies."""
-
-    name: str
-    transport: MemoryTransport
-    bus: Bus
-    actor: Playwright
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    gone: anyio.Event = field(default_factory=anyio.Event)
-
-    async def live(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Serve until it dies."""
-        try:
-            with self.scope:
-                async with self.bus.running():
-                    self.bus.seal = Seal.of(KEY)
-                    async with self.actor.open():
-                        for handler in handlers(Playwright):
-                            subject = handler.subject.answered_by(self.name)
-                            await self.bus.serve(subject, getattr(self.actor, handler.method), at_once=handler.at_once)
-                        task_status.started()
-                        await anyio.sleep_forever()
-        finally:
-            self.gone.set()
-
-    async def dies(self) -> None:
-        """Fall silent in the middle of everything, as a process does that is killed."""
-        await self.transport.disconnect()
-        self.scope.cancel()
-        await self.gone.wait()
 
 
 @dataclass
@@ -84,13 +50,9 @@ class World:
     settings: Settings
     tasks: TaskGroup
 
-    async def lives(self, name: str) -> Replica:
+    async def lives(self, name: str) -> BrowserReplica:
         """Start a replica."""
-        transport = self.broker.connect("fetchers.playwright", grant_of(Playwright))
-        bus = Bus(transport, "fetchers.playwright", name)
-        replica = Replica(name, transport, bus, Playwright(bus=bus, settings=self.settings))
-        await self.tasks.start(replica.live)
-        return replica
+        return await browser_lives(self.broker, self.tasks, name, self.settings, KEY)
 
     async def do(self, do: Operation, caller: str = "one", *, at_need: bool = False, order: str = "") -> Done:
         asked = AskBrowser(do=do, caller=caller, at_need=at_need, local=True, order=order)

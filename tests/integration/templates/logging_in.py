@@ -10,10 +10,8 @@ from typing import Any
 
 import anyio
 import msgspec
-from anyio.abc import TaskGroup, TaskStatus
+from anyio.abc import TaskGroup
 
-from actors.actor import grant_of, handlers
-from actors.fetchers.playwright.actor import Playwright
 from actors.runner.hands import BrowserSession, StepHands
 from actors.runner.login.asked import LoginInputs, LoginResult
 from actors.runner.steps import Step, outcome, outcomes
@@ -21,7 +19,7 @@ from actors.runner.template import Outcome
 from actors.runner.templates.login_keep_session import LOGIN as TEMPLATE
 from actors.settings import Settings
 from bus import Bus
-from bus.memory import Broker, MemoryTransport
+from bus.memory import Broker
 from bus.seal import Seal, new_key
 from protocol.browsers.done import Done
 from protocol.browsers.operations import SESSION_PREFIX, Operation
@@ -32,43 +30,10 @@ from protocol.runs.states import Mode, StepStatus
 from protocol.subjects import BROWSER
 from tests.site import Site, serve_site
 from tests.site.members import PASSWORD
+from tests.support.browsers import BrowserReplica, browser_lives
 
 CALLER = "weaver"
 LIMIT_S = 100.0
-
-
-@dataclass
-class Replica:
-    """One replica with a browser, which lives in a task until it dies."""
-
-    name: str
-    transport: MemoryTransport
-    bus: Bus
-    actor: Playwright
-    key: str
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    gone: anyio.Event = field(default_factory=anyio.Event)
-
-    async def live(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Serve until it dies."""
-        try:
-            with self.scope:
-                async with self.bus.running():
-                    self.bus.seal = Seal.of(self.key)
-                    async with self.actor.open():
-                        for handler in handlers(Playwright):
-                            subject = handler.subject.answered_by(self.name)
-                            await self.bus.serve(subject, getattr(self.actor, handler.method), at_once=handler.at_once)
-                        task_status.started()
-                        await anyio.sleep_forever()
-        finally:
-            self.gone.set()
-
-    async def dies(self) -> None:
-        """Fall silent in the middle of everything, as a process does that is killed."""
-        await self.transport.disconnect()
-        self.scope.cancel()
-        await self.gone.wait()
 
 
 @dataclass(frozen=True)
@@ -132,14 +97,11 @@ class Here:
     settings: Settings
     tasks: TaskGroup
     key: str
-    replicas: list[Replica] = field(default_factory=list["Replica"])
+    replicas: list[BrowserReplica] = field(default_factory=list[BrowserReplica])
 
-    async def lives(self, name: str) -> Replica:
+    async def lives(self, name: str) -> BrowserReplica:
         """Start a replica with a browser."""
-        transport = self.broker.connect("fetchers.playwright", grant_of(Playwright))
-        bus = Bus(transport, "fetchers.playwright", name)
-        replica = Replica(name, transport, bus, Playwright(bus=bus, settings=self.settings), self.key)
-        await self.tasks.start(replica.live)
+        replica = await browser_lives(self.broker, self.tasks, name, self.settings, self.key)
         self.replicas.append(replica)
         return replica
 
