@@ -16,8 +16,8 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from actors.cli import terminal
-from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.page import extract
+from actors.extraction.extraction import Extraction
+from actors.extraction.page import extract
 from protocol.browse import ApiPattern, PageLinks
 from protocol.confidence import Use, overall, usable_for
 from protocol.documents import ExtractedTable, Signal

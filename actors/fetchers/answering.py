@@ -5,9 +5,9 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Any
 
-from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.formats.kinds import kind_of
-from actors.fetchers.extract.page import extract
+from actors.extraction.extraction import Extraction
+from actors.extraction.formats.kinds import kind_of
+from actors.extraction.page import extract
 from actors.sites import site_of
 from protocol.browse import DEFAULT_LATENCY_MS, RenderTier
 from protocol.documents import untrusted

@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 from msgspec import UNSET, structs
 
-from actors.fetchers.extract.extraction import Extraction
+from actors.extraction.extraction import Extraction
 
 _SHARE = 4
 """What an extraction is counted with: it holds the page's text as Markdown, as plain text and in parts."""

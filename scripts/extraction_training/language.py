@@ -12,11 +12,11 @@ import msgspec
 from turbohtml import parse
 from turbohtml.detect import detect_language
 
-from actors.fetchers.extract.charset import decode
-from actors.fetchers.extract.language import VOCABULARY
+from actors.extraction.charset import decode
+from actors.extraction.language import VOCABULARY
 from scripts.extraction_training.data import GoldPage, pages
 
-PACKAGE = Path("actors/fetchers/extract")
+PACKAGE = Path("actors/extraction")
 
 LANGUAGES = {"de": "deu", "en": "eng"}
 """Those that enough sites of the data are written in, with their names in the detector."""

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.fetchers.extract.claim import Field
-from actors.fetchers.extract.shop import money, standing, stock
-from actors.fetchers.extract.shop.prices import candidates
-from actors.fetchers.extract.shop.texts import texts
-from actors.fetchers.extract.sources import json_ld, microdata
-from actors.fetchers.extract.sources.visible_product import title_of
-from actors.fetchers.extract.tree import Page, read
+from actors.extraction.claim import Field
+from actors.extraction.shop import money, standing, stock
+from actors.extraction.shop.prices import candidates
+from actors.extraction.shop.texts import texts
+from actors.extraction.sources import json_ld, microdata
+from actors.extraction.sources.visible_product import title_of
+from actors.extraction.tree import Page, read
 from scripts.extraction_training.data import FOLDS, GoldPage, pages
 
 ROUNDS = 600

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
-from actors.fetchers.extract import charset, tree
-from actors.fetchers.extract.blocks import Block, blocks
-from actors.fetchers.extract.choice import features, lexicon, page_type
-from actors.fetchers.extract.choice.layout import Floats, Ints, Layout, side_by_side
-from actors.fetchers.extract.choice.lexicon import Spelling
+from actors.extraction import charset, tree
+from actors.extraction.blocks import Block, blocks
+from actors.extraction.choice import features, lexicon, page_type
+from actors.extraction.choice.layout import Floats, Ints, Layout, side_by_side
+from actors.extraction.choice.lexicon import Spelling
 from scripts.extraction_training.data import GoldPage
 from scripts.extraction_training.scoring import words
 

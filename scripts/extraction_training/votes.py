@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.fetchers.extract import charset, tree
-from actors.fetchers.extract.fields.election import AGREE
-from actors.fetchers.extract.fields.questions import Question, ordered, questions
-from actors.fetchers.extract.sources import sources
+from actors.extraction import charset, tree
+from actors.extraction.fields.election import AGREE
+from actors.extraction.fields.questions import Question, ordered, questions
+from actors.extraction.sources import sources
 from scripts.extraction_training import scoring
 from scripts.extraction_training.data import GoldPage, pages
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import anyio
 import httpx2
 
-from actors.fetchers.extract.page import extract
+from actors.extraction.page import extract
 from actors.fetchers.web.client import WebClient, WebRequest
 from actors.fetchers.web.cookies import Jar
 from actors.settings import Settings

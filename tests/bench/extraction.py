@@ -19,9 +19,9 @@ import trafilatura
 from anyio import to_thread
 from msgspec import UNSET
 
-from actors.fetchers.extract.charset import decode
-from actors.fetchers.extract.page import extract
-from actors.fetchers.extract.shop import money
+from actors.extraction.charset import decode
+from actors.extraction.page import extract
+from actors.extraction.shop import money
 from protocol.excerpt import MAX_TOKENS, excerpt, tokens
 from scripts.extraction_training import content, fields, scoring, structure
 from scripts.extraction_training.content import Outcome
@@ -224,8 +224,8 @@ def rss():
 import msgspec, httpx2
 import protocol.pages
 before = rss()
-from actors.fetchers.extract.page import extract
-from actors.fetchers.extract.shop import money
+from actors.extraction.page import extract
+from actors.extraction.shop import money
 extract(b"<title>A</title><main><h1>A</h1><p>It has a few words, so that everything is loaded.</p></main>", "", "")
 print(rss() - before)
 """

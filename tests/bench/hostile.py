@@ -14,8 +14,8 @@ from actors.fetchers.apart_process import MAX_SECONDS
 from actors.fetchers.extracting import Extractor, ordinary
 from protocol.faults import Fault, FaultError
 from tests.bench.table import Row
-from tests.unit.actors.fetchers.extract.hostile.pages import PAGES
-from tests.unit.actors.fetchers.extract.hostile.subject import URL, extract, peak
+from tests.unit.actors.extraction.hostile.pages import PAGES
+from tests.unit.actors.extraction.hostile.subject import URL, extract, peak
 
 SECONDS = 2.0
 MEGABYTES = 400.0

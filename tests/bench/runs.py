@@ -16,7 +16,7 @@ import anyio.to_thread
 import httpx2
 import msgspec
 
-from actors.fetchers.extract.page import extract
+from actors.extraction.page import extract
 from actors.fetchers.web.client import WebClient, WebRequest
 from actors.fetchers.web.cookies import Jar
 from actors.runtime.launch import connect

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.page import extract
+from actors.extraction.extraction import Extraction
+from actors.extraction.page import extract
 from protocol.documents import ExtractedTable
 from protocol.page import Heading
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from turbohtml import Element
 
-from actors.fetchers.extract import tree
-from actors.fetchers.extract.choice.content import Content
-from actors.fetchers.extract.tree import Page
-from actors.fetchers.extract.visibility import Hiding
+from actors.extraction import tree
+from actors.extraction.choice.content import Content
+from actors.extraction.tree import Page
+from actors.extraction.visibility import Hiding
 from protocol.confidence import Source, confidence
 
 URL = "https://site.example/dir/page.html"

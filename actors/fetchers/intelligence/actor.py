@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
+from actors.extraction.extraction import Extraction
+from actors.extraction.page import extract
 from actors.fetchers import answering
-from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.page import extract
 from actors.fetchers.extracted import Extracted, Page
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.intelligence.markdown_offer import ACCEPT

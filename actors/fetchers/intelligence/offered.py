@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from http import HTTPStatus
 
-from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.parts.markdown_link import same_origin
+from actors.extraction.extraction import Extraction
+from actors.extraction.parts.markdown_link import same_origin
 from actors.fetchers.intelligence import markdown_offer
 from actors.fetchers.web.client import Response
 from protocol.faults import FaultError

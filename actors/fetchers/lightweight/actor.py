@@ -12,10 +12,10 @@ import anyio
 from msgspec import structs
 
 from actors.actor import Actor, handles
+from actors.extraction.extraction import Extraction
+from actors.extraction.formats.kinds import Kind, kind_of
+from actors.extraction.page import extract, extract_html
 from actors.fetchers import answering
-from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.formats.kinds import Kind, kind_of
-from actors.fetchers.extract.page import extract, extract_html
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.lightweight import before, found
 from actors.fetchers.lightweight.engine import binary

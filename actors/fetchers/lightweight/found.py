@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import structs
 
+from actors.extraction.extraction import Extraction
 from actors.fetchers import answering, observed_apis
-from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.lightweight.network import CONFINED
 from actors.fetchers.lightweight.observed import Observed
 from actors.fetchers.lightweight.sight import Sight

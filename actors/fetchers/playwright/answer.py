@@ -6,8 +6,8 @@ import time
 
 from msgspec import structs
 
+from actors.extraction.extraction import Extraction
 from actors.fetchers import answering, observed_apis
-from actors.fetchers.extract.extraction import Extraction
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.web.rates import retry_after_ms
 from protocol.browse import RenderTier

@@ -13,9 +13,9 @@ import anyio
 import structlog
 from playwright.async_api import Error
 
+from actors.extraction.extraction import Extraction
+from actors.extraction.page import extract, extract_html
 from actors.fetchers import answering
-from actors.fetchers.extract.extraction import Extraction
-from actors.fetchers.extract.page import extract, extract_html
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.playwright import captures, faults, overlays, reading, scrolling
 from actors.fetchers.playwright.answer import answered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from actors.fetchers.extract.page import extract
+from actors.extraction.page import extract
 from actors.fetchers.extracted import Extracted, Page
 
 PAGE = Page(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from actors.fetchers.extract import tree
-from actors.fetchers.extract.blocks import blocks
-from actors.fetchers.extract.choice import lexicon
-from actors.fetchers.extract.choice.layout import Layout
-from actors.fetchers.extract.choice.lexicon import Lexicon
+from actors.extraction import tree
+from actors.extraction.blocks import blocks
+from actors.extraction.choice import lexicon
+from actors.extraction.choice.layout import Layout
+from actors.extraction.choice.lexicon import Lexicon
 from scripts.extraction_training import words
 from scripts.extraction_training.samples import Sample
 

@@ -14,8 +14,8 @@ import anyio.lowlevel
 import msgspec
 from msgspec.structs import replace
 
+from actors.extraction.page import extract
 from actors.fetchers import answering
-from actors.fetchers.extract.page import extract
 from actors.runner.template import Outcome, Template
 from protocol.browse import BrowseOptions, DecisionTrace, RenderTier, TraceSummary
 from protocol.browsers.done import Acted, Done, Navigated, PageContent, PageInfo, Stable, TabCreated

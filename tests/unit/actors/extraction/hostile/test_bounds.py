@@ -1,0 +1,35 @@
+"""Hostile pages are answered within the bounds, with a result or a fault, and the replica lives on."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from actors.fetchers.extracting import Extractor
+from protocol.faults import Category, FaultError
+from tests.unit.actors.extraction.hostile.pages import PAGES
+from tests.unit.actors.extraction.hostile.subject import URL, Extraction, answered, extract
+
+SMALL = 0.002
+"""A page so much smaller costs no more than others, whatever is wrong with it."""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_small_one_is_read_as_any_page(name: str) -> None:
+    assert isinstance(answered(PAGES[name](SMALL)), Extraction)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+async def test_a_full_one_is_answered_and_the_next_page_is_read(name: str) -> None:
+    body = PAGES[name](1.0)
+    with anyio.fail_after(30):
+        async with Extractor() as extractor:
+            try:
+                found: object = await extractor.run(extract, body, "text/html", URL)
+            except FaultError as error:
+                found = error.fault.category
+            after = await extractor.run(extract, b"<p>weft and warp</p>", "text/html", URL)
+
+    assert isinstance(found, Extraction) or found is Category.CONTENT
+    assert isinstance(after, Extraction)
