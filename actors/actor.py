@@ -99,7 +99,7 @@ def handlers(actor: type[Actor]) -> tuple[Handler, ...]:
 
 
 def grant_of(actor: type[Actor]) -> Grant:
-    """Tell what an actor may publish and subscribe."""
+    """Return what an actor may publish and subscribe."""
     answers = [handler.subject for handler in handlers(actor)]
     return grant(
         actor.name,
@@ -113,13 +113,13 @@ def grant_of(actor: type[Actor]) -> Grant:
 
 
 def grant_like(name: str, actor: type[Actor]) -> Grant:
-    """Tell what a participant may publish and subscribe who does what an actor does, but answers nobody."""
+    """Return what a participant may publish and subscribe who does what an actor does, but answers nobody."""
     hears = [handler.subject for handler in handlers(actor) if isinstance(handler.subject, Event)]
     return client(name, hears, actor.makes, [bucket for bucket in actor.buckets if not bucket.sealed], actor.stores)
 
 
 def why_absent(actor: type[Actor]) -> Call[WhyAbsent, Absence]:
-    """Give the subject on which a replica that cannot work says why."""
+    """Return the subject on which a replica that cannot work says why."""
     return subjects.WHY_ABSENT.at(actor=micro_name(actor.name))
 
 

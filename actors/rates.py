@@ -14,12 +14,12 @@ class Rate:
 
     @classmethod
     def per_minute(cls, count: int, burst: int) -> Rate:
-        """Give the rate of so many a minute; 0 is no limit."""
+        """Return the rate of so many a minute; 0 is no limit."""
         return cls(60_000 / count if count else 0.0, burst)
 
 
 def earliest(rate: Rate, arrival_ms: float, now_ms: float, jitter_ms: float = 0.0) -> float:
-    """Tell when the next one may come: a burst may come early, the rate never grows.
+    """Return when the next one may come: a burst may come early, the rate never grows.
 
     `arrival_ms` is when the last one would have arrived had none come early; whoever sends them off loses up to
     `jitter_ms` on the way.
@@ -31,5 +31,5 @@ def earliest(rate: Rate, arrival_ms: float, now_ms: float, jitter_ms: float = 0.
 
 
 def taken(rate: Rate, arrival_ms: float, at_ms: float) -> float:
-    """Give the arrival after one more has come at `at_ms`."""
+    """Return the arrival after one more has come at `at_ms`."""
     return max(arrival_ms, at_ms) + rate.interval_ms

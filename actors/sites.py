@@ -18,7 +18,7 @@ _NO_HOST = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 def site_of(address: str, field: str = "domain") -> str:
-    """Give the site of a web address or of a bare host, such as example.co.uk, 127.0.0.1 or localhost.
+    """Return the site of a web address or of a bare host, such as example.co.uk, 127.0.0.1 or localhost.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST for `field`, when it is neither.
@@ -39,12 +39,12 @@ def site_of(address: str, field: str = "domain") -> str:
 
 
 def key_of(profile: str, site: str) -> str:
-    """Give the key of a bucket for a profile at a site; two pairs never share one."""
+    """Return the key of a bucket for a profile at a site; two pairs never share one."""
     return f"{_escaped(_NO_TOKEN, profile)}/{_escaped(_NO_HOST, site)}"
 
 
 def of_profile(key: str, profile: str) -> bool:
-    """Tell whether a key is one of this profile."""
+    """Return whether a key is one of this profile."""
     return key.startswith(key_of(profile, ""))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bus.bus import Bus
+from bus.bus import Bus, Directory, Publisher, Requester, Tables
 from bus.context import conversation, remaining_ms
 from bus.errors import BusyError, DeadlineError, DisconnectedError, NoResponderError, TransportError
 from bus.tracing import span
@@ -11,8 +11,12 @@ __all__ = [
     "Bus",
     "BusyError",
     "DeadlineError",
+    "Directory",
     "DisconnectedError",
     "NoResponderError",
+    "Publisher",
+    "Requester",
+    "Tables",
     "TransportError",
     "conversation",
     "remaining_ms",

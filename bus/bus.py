@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
 
 from bus.calling import Calls
+from bus.clock import now_ms
 from bus.journal import Log
 from bus.micro import Discovery, read_stats
 from bus.objects import Store
@@ -34,6 +34,40 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 
+class Tables(Protocol):
+    """What opens the buckets of the table of subjects: a bus, or a fake of one."""
+
+    async def table(self, bucket: Bucket[A]) -> Table[A]:
+        """Open the values of a bucket; raises FaultError."""
+        ...
+
+
+class Requester(Protocol):
+    """What sends requests: a bus, or a fake of one."""
+
+    async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None = None, wait_ms: int = 0) -> R:
+        """Send a request and return the response; raises FaultError."""
+        ...
+
+
+class Publisher(Protocol):
+    """What publishes events: a bus, or a fake of one."""
+
+    async def tell(self, event: Event[A], args: A) -> None:
+        """Publish an event; raises FaultError."""
+        ...
+
+
+class Directory(Protocol):
+    """What finds the live replicas: a bus, or a fake of one."""
+
+    async def replicas(
+        self, wait_ms: int = 200, *, enough: Callable[[list[Replica]], bool] | None = None
+    ) -> tuple[Replica, ...]:
+        """Find every live replica that answers within `wait_ms`; `enough` ends the wait earlier."""
+        ...
+
+
 class Bus:
     """One participant's end of the bus."""
 
@@ -53,7 +87,7 @@ class Bus:
         self._endpoints: list[Endpoint | Worker] = []
         self._meters: list[Meter] = []
         self._queues: dict[str, Queue] = {}
-        self._started = int(time.time() * 1000)
+        self._started = now_ms()
         self._tasks: TaskGroup | None = None
 
     @asynccontextmanager
@@ -102,7 +136,7 @@ class Bus:
         return await enqueue(await self._queue(work), self.wire, work, args, packet_id)
 
     async def table(self, bucket: Bucket[A]) -> Table[A]:
-        """Give the values of a bucket.
+        """Return the values of a bucket.
 
         Raises:
             ValueError: the bucket is sealed, and this participant was given no key.
@@ -110,7 +144,7 @@ class Bus:
         return Table(bucket, await self.transport.keys(bucket), self._seal_of(bucket))
 
     async def objects(self, entry: Objects) -> Store:
-        """Give the files of an object store.
+        """Return the files of an object store.
 
         Raises:
             ValueError: the store is sealed, and this participant was given no key.
@@ -118,7 +152,7 @@ class Bus:
         return Store(entry, await self.transport.objects(entry), self._seal_of(entry))
 
     async def journal(self, entry: Journal[A]) -> Log[A]:
-        """Give the lines of a journal.
+        """Return the lines of a journal.
 
         Raises:
             ValueError: the journal is sealed, and this participant was given no key.
@@ -186,7 +220,7 @@ class Bus:
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def figures(self) -> Replica:
-        """Tell what this replica has done so far."""
+        """Return what this replica has done so far."""
         own = [(endpoint.meter, endpoint.queued) for endpoint in self._endpoints]
         meters = [*own, *((meter, 0) for meter in self._meters)]
         endpoints = tuple(meter.read(queued) for meter, queued in meters)
@@ -209,7 +243,7 @@ class Bus:
         )
 
     def meter(self, subject: str) -> Meter:
-        """Give a meter for work that does not come over the bus; it counts among the figures of this replica."""
+        """Return a meter for work that does not come over the bus; it counts among the figures of this replica."""
         meter = Meter(subject)
         self._meters.append(meter)
         return meter

@@ -22,12 +22,12 @@ def remaining_ms() -> int | None:
 
 
 def current_conversation() -> Conversation:
-    """Give the conversation of the work in hand, or a new one."""
+    """Return the conversation of the work in hand, or a new one."""
     return _conversation.get() or Conversation(id=new_id())
 
 
 def conversation_id() -> str | None:
-    """Give the id of the conversation that the work in hand belongs to, if it belongs to one."""
+    """Return the id of the conversation that the work in hand belongs to, if it belongs to one."""
     current = _conversation.get()
     return None if current is None else current.id
 

@@ -46,7 +46,7 @@ class TransportError(FaultError):
         self.reason = reason
 
     def __str__(self) -> str:
-        """Give the reason."""
+        """Return the reason."""
         return self.reason
 
 

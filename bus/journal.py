@@ -65,15 +65,15 @@ class Log(Generic[A]):
         return await self.records.append(topic, written, last=last)
 
     async def last(self, topic: str) -> Line[A] | None:
-        """Give the last line of a topic."""
+        """Return the last line of a topic."""
         return self._opened(await self.records.last(topic))
 
     async def at(self, sequence: int) -> Line[A] | None:
-        """Give the line of that sequence, if it is still there."""
+        """Return the line of that sequence, if it is still there."""
         return self._opened(await self.records.at(sequence))
 
     async def read(self, topics: str = EVERYTHING, after: int = 0) -> AsyncGenerator[Line[A]]:
-        """Give the lines of some topics that are there now, in their order."""
+        """Return the lines of some topics that are there now, in their order."""
         while batch := await self.records.batch(topics, after, BATCH):
             for record in batch:
                 if (line := self._opened(record)) is not None:
@@ -81,12 +81,12 @@ class Log(Generic[A]):
             after = batch[-1].sequence
 
     async def end(self) -> int:
-        """Give the sequence of the last line of all; 0 where there is none."""
+        """Return the sequence of the last line of all; 0 where there is none."""
         return await self.records.end()
 
     @asynccontextmanager
     async def follow(self, after: int = 0) -> AsyncGenerator[AsyncGenerator[Line[A]]]:
-        """Give every line after a sequence, then every new one, as long as the block lasts; failures are waited out."""
+        """Yield every line after a sequence, then every new one, while the block lasts; failures are waited out."""
         async with aclosing(self._following(after)) as lines:
             yield lines
 

@@ -27,7 +27,7 @@ class Replies:
         await self._transport.subscribe(f"{self._prefix}*", self._arrived)
 
     def expect(self, subject: str, timeout_ms: int, *, repeatable: bool) -> tuple[str, asyncio.Future[Message]]:
-        """Give an inbox for the answer of `subject`, and the future it will be in.
+        """Return an inbox for the answer of `subject`, and the future it will be in.
 
         The future ends in DeadlineError when the time is over, and in DisconnectedError when the connection breaks or,
         if the call is `repeatable`, when a replica died that may have had it in hand.

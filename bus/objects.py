@@ -33,7 +33,7 @@ class Store:
         await self.blobs.put(name, data if self.seal is None else self.seal.seal(data, self._place(name)))
 
     async def get(self, name: str) -> bytes:
-        """Give back what was put.
+        """Return back what was put.
 
         Raises:
             KeyError: it was never there, is gone, or was sealed with another key.

@@ -69,7 +69,7 @@ class Recorder:
             headers[TRACEPARENT] = f"00-{current.trace_id:032x}-{current.span_id:016x}-{current.trace_flags:02x}"
 
     def trace_id(self) -> str | None:
-        """Give the id of the current trace in hex, if there is one."""
+        """Return the id of the current trace in hex, if there is one."""
         current = trace.get_current_span().get_span_context()
         return f"{current.trace_id:032x}" if current.is_valid else None
 

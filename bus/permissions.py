@@ -40,16 +40,16 @@ class Grant:
     answers: bool = True
 
     def may_publish(self, subject: str) -> bool:
-        """Tell whether one of the allowed patterns covers `subject`."""
+        """Return whether one of the allowed patterns covers `subject`."""
         return any(covers(pattern, subject) for pattern in self.publish)
 
     def may_subscribe(self, subject: str) -> bool:
-        """Tell whether one of the allowed patterns covers every subject that `subject` matches."""
+        """Return whether one of the allowed patterns covers every subject that `subject` matches."""
         return any(covers(pattern, subject) for pattern in self.subscribe)
 
 
 def covers(pattern: str, subject: str) -> bool:
-    """Tell whether `pattern` matches every subject that `subject`, which may have wildcards, matches."""
+    """Return whether `pattern` matches every subject that `subject`, which may have wildcards, matches."""
     open_ended = subject.endswith(">") and not pattern.endswith(">")
     return matches(subject, pattern) and not open_ended
 
@@ -137,7 +137,7 @@ def client(
 
 
 def onlooker() -> Grant:
-    """Give the grant of the command line: it may ask for pages, look after logins, and listen to everything.
+    """Return the grant of the command line: it may ask for pages, look after logins, and listen to everything.
 
     It may also fetch the pictures and downloads that came of its asking, and no more.
     """

@@ -199,7 +199,7 @@ class Endpoint:
             log.info(ANSWERED, **line)
 
     async def _outcome(self, packet: Request[Any], scope: anyio.CancelScope) -> tuple[Packed, str]:
-        """Give the packed answer of the handler, or of the Fault that stopped it, with the code of that."""
+        """Return the packed answer of the handler, or of the Fault that stopped it, with the code of that."""
         with scope:
             try:
                 answer = await self.handler(packet.input.task.args)

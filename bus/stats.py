@@ -74,7 +74,7 @@ class Meter:
             self.last_error = error
 
     def read(self, queued: int) -> EndpointStats:
-        """Give the figures as they stand."""
+        """Return the figures as they stand."""
         return EndpointStats(
             subject=self.subject,
             calls=self.calls,
@@ -88,7 +88,7 @@ class Meter:
 
 
 def percentile_ms(durations_s: list[float], share: float) -> float:
-    """Give the value in ms below which `share` of the durations lie (nearest rank); 0 without any."""
+    """Return the value in ms below which `share` of the durations lie (nearest rank); 0 without any."""
     if not durations_s:
         return 0.0
     ordered = sorted(durations_s)

@@ -42,7 +42,7 @@ class Table(Generic[A]):
     seal: Seal | None = None
 
     async def get(self, key: str) -> Change[A] | None:
-        """Give the value of a key with its revision, if it has one."""
+        """Return the value of a key with its revision, if it has one."""
         entry = await self.keys.get(key)
         if entry is None or entry.value is None:
             return None
@@ -61,12 +61,12 @@ class Table(Generic[A]):
         await self.keys.delete(key)
 
     async def names(self) -> list[str]:
-        """Give every key that has a value, in no order."""
+        """Return every key that has a value, in no order."""
         return await self.keys.names()
 
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[Change[A]]]:
-        """Give every value there is, then every change, as long as the block lasts."""
+        """Return every value there is, then every change, as long as the block lasts."""
         async with self.keys.watch() as entries, aclosing(self._changes(entries)) as changes:
             yield changes
 

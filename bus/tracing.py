@@ -42,7 +42,7 @@ class Tracing(Protocol):
         ...
 
     def trace_id(self) -> str | None:
-        """Give the id of the current trace in hex, if there is one."""
+        """Return the id of the current trace in hex, if there is one."""
         ...
 
     def close(self) -> None:
@@ -134,5 +134,5 @@ def inject(headers: dict[str, str]) -> None:
 
 
 def current_trace_id() -> str | None:
-    """Give the id of the current trace in hex, if there is one."""
+    """Return the id of the current trace in hex, if there is one."""
     return _current.get().trace_id()

@@ -79,7 +79,7 @@ class Blobs(Protocol):
         ...
 
     async def get(self, name: str) -> bytes:
-        """Give back what was put; KeyError when it is gone."""
+        """Return back what was put; KeyError when it is gone."""
         ...
 
     async def delete(self, name: str) -> None:
@@ -100,7 +100,7 @@ class Keys(Protocol):
     """A bucket of keys; every change has a revision."""
 
     async def get(self, key: str) -> Entry | None:
-        """Give the entry of a key, if it has one."""
+        """Return the entry of a key, if it has one."""
         ...
 
     async def put(self, key: str, value: bytes, *, revision: int | None = None) -> int:
@@ -118,11 +118,11 @@ class Keys(Protocol):
         ...
 
     async def names(self) -> list[str]:
-        """Give every key that has a value, in no order."""
+        """Return every key that has a value, in no order."""
         ...
 
     def watch(self) -> AbstractAsyncContextManager[AsyncIterator[Entry]]:
-        """Give every entry there is, then every change; a watch survives a restart of the server."""
+        """Return every entry there is, then every change; a watch survives a restart of the server."""
         ...
 
 
@@ -189,23 +189,23 @@ class Records(Protocol):
         ...
 
     async def last(self, topic: str) -> Record | None:
-        """Give the last line of a topic."""
+        """Return the last line of a topic."""
         ...
 
     async def at(self, sequence: int) -> Record | None:
-        """Give the line of that sequence, if it is still there."""
+        """Return the line of that sequence, if it is still there."""
         ...
 
     async def batch(self, topics: str, after: int, limit: int) -> list[Record]:
-        """Give the lines after a sequence in their order, up to `limit`, none where there is none."""
+        """Return the lines after a sequence in their order, up to `limit`, none where there is none."""
         ...
 
     async def end(self) -> int:
-        """Give the sequence of the last line of all; 0 where there is none."""
+        """Return the sequence of the last line of all; 0 where there is none."""
         ...
 
     def news(self) -> AbstractAsyncContextManager[Callback]:
-        """Give what waits until a line may have been written since the last time it was awaited, or since the start.
+        """Return what waits until a line may have been written since the last time it was awaited, or since the start.
 
         It may return for nothing, and does so when the connection comes back.
         """

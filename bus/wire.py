@@ -68,7 +68,7 @@ class Wire:
         self._limit = max_payload - _HEADROOM
 
     def request(self, subject: Subject[A], args: A, packet_id: str = "") -> Request[A]:
-        """Give a packet that asks or tells, in the current conversation."""
+        """Return a packet that asks or tells, in the current conversation."""
         return Request(
             protocol=_PROTOCOL,
             id=packet_id or new_id(),
@@ -79,7 +79,7 @@ class Wire:
         )
 
     def answer(self, request: Request[Any] | None, body: Any) -> Response[Any]:
-        """Give the packet that answers `request` with a result or a Fault; None is one nobody could read."""
+        """Return the packet that answers `request` with a result or a Fault; None is one nobody could read."""
         failed = isinstance(body, Fault)
         return Response(
             protocol=_PROTOCOL,

@@ -123,7 +123,7 @@ SCRIPTED = frozenset({RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT})
 
 
 def contradiction(options: BrowseOptions) -> Fault | None:
-    """Tell which option contradicts another, if one does: then there is no tier to use."""
+    """Return which option contradicts another, if one does: then there is no tier to use."""
     forced, highest = options.force_tier, options.max_cost_tier
     if forced is not None and forced.cost > highest.cost:
         return _contradicts("forceTier", f"{forced} costs more than maxCostTier {highest} allows")

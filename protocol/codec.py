@@ -68,7 +68,7 @@ class Decoder(Generic[T]):
 
 
 def malformed(code: Code, complaint: str) -> MalformedError:
-    """Give the error for a complaint of msgspec, whose text ends in the path of the field (`… - at `$.a.b``)."""
+    """Return the error for a complaint of msgspec, whose text ends in the path of the field (`… - at `$.a.b``)."""
     reason, marker, path = complaint.rpartition(" - at `$")
     if not marker:
         reason, path = complaint, ""
@@ -94,7 +94,7 @@ class _NoPacket(msgspec.Struct, frozen=True, tag_field="type", tag="none"):
 
 @cache
 def decoder(kind: Any) -> Decoder[Any]:
-    """Give the decoder of a type of message, made once; a packet must say which it is (003 "Required fields")."""
+    """Return the decoder of a type of message, made once; a packet must say which it is (003 "Required fields")."""
     struct = get_origin(kind) or kind
     is_packet = issubclass(struct, msgspec.Struct) and struct.__struct_config__.tag_field == "type"
     return Decoder(kind | _NoPacket if is_packet else kind)

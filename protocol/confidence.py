@@ -108,12 +108,12 @@ class FieldConfidence(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def level(score: float) -> Level:
-    """Give the band that a score lies in."""
+    """Return the band that a score lies in."""
     return next((band for bound, band in LOWER_BOUNDS if score >= bound), Level.MINIMAL)
 
 
 def confidence(source: Source, score: float | None = None) -> Confidence:
-    """Give the confidence of a field from `source`: its baseline, unless evidence gave another score."""
+    """Return the confidence of a field from `source`: its baseline, unless evidence gave another score."""
     value = round(min(max(0.0, BASELINES[source] if score is None else score), 1.0), 3)  # 0.0 first: NaN is no evidence
     return Confidence(score=value, level=level(value), source=source)
 
@@ -123,7 +123,7 @@ TITLE_WEIGHT = 0.3
 
 
 def overall(title: Confidence, content: Confidence) -> Confidence:
-    """Give the aggregated score: a weighted geometric mean, so that one weak field pulls it down."""
+    """Return the aggregated score: a weighted geometric mean, so that one weak field pulls it down."""
     logs = TITLE_WEIGHT * math.log(max(title.score, 1e-6)) + (1 - TITLE_WEIGHT) * math.log(max(content.score, 1e-6))
     value = round(min(math.exp(logs), 1.0), 3)
     return Confidence(score=value, level=level(value), source=Source.AGGREGATED)

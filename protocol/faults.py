@@ -141,7 +141,7 @@ class Fault(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return next((a.suggested_delay_ms for a in self.actions if a.suggested_delay_ms), None)
 
     def at(self, *, url: str, tier: str | None = None, attempt: int | None = None) -> Fault:
-        """Give the same fault, told where it happened."""
+        """Return the same fault, told where it happened."""
         context = FaultContext(url=url, domain=_domain(url), tier=tier, attempt_number=attempt)
         return msgspec.structs.replace(self, context=context)
 

@@ -146,7 +146,7 @@ def _citation(line: dict[str, Any] | None) -> Citation | None:
 
 
 def rendered(assistant: Assistant) -> Doc:
-    """Give the document tree of an answer, made from its Markdown as plain text when it brought none."""
+    """Return the document tree of an answer, made from its Markdown as plain text when it brought none."""
     if isinstance(assistant.render, Doc):
         return assistant.render
     return plain(assistant.markdown if isinstance(assistant.markdown, str) else "")

@@ -130,7 +130,7 @@ class PageFields(Struct, frozen=True, kw_only=True, rename="camel", omit_default
 
 
 def wire_names(fields: PageFields) -> tuple[str, ...]:
-    """Give the names, as they travel, of the fields that have a value."""
+    """Return the names, as they travel, of the fields that have a value."""
     return tuple(
         known.encode_name for known in structs.fields(fields) if getattr(fields, known.name) not in ("", (), UNSET)
     )

@@ -101,7 +101,7 @@ def to_markdown(doc: Doc) -> str:
 
 
 def plain(markdown: str) -> Doc:
-    """Give the tree of a text whose Markdown is not to be read: one paragraph for every part between empty lines."""
+    """Return the tree of a text whose Markdown is not to be read: one paragraph for every part between empty lines."""
     parts = (part.strip() for part in re.split(r"\n\s*\n", markdown))
     return Doc(children=tuple(Paragraph(children=(Text(text=part),)) for part in parts if part))
 

@@ -19,7 +19,7 @@ _HERE = "#/$defs/"
 
 
 def schema(kind: Any) -> dict[str, Any]:
-    """Give the schema of one type with its definitions inside and an object at its root, as MCP and OpenAPI want it."""
+    """Return the schema of one type, definitions inside and an object at its root, as MCP and OpenAPI want it."""
     (root,), definitions = msgspec.json.schema_components([kind], ref_template=_HERE + "{name}")
     if "$ref" in root:
         root = definitions[root["$ref"].removeprefix(_HERE)]

@@ -73,7 +73,7 @@ class Subject(Generic[A]):
         return _SLOT.sub("*", self.pattern)
 
     def answered_by(self, replica: str) -> Self:
-        """Give the subject as this replica answers it."""
+        """Return the subject as this replica answers it."""
         slot = f"{{{REPLICA}}}"
         if slot not in self.pattern:
             return self
@@ -97,7 +97,7 @@ class Call(Subject[A], Generic[A, R]):
     timeout_ms: int = 30_000
 
     def at(self, **tokens: str) -> Call[A, R]:
-        """Give the call with its slots filled; each token is letters, digits, `_` and `-`."""
+        """Return the call with its slots filled; each token is letters, digits, `_` and `-`."""
         return replace(self, pattern=fill(self.pattern, tokens), form=self.form or self.pattern)
 
 
@@ -106,7 +106,7 @@ class Event(Subject[A]):
     """Told; nobody need listen."""
 
     def at(self, **tokens: str) -> Event[A]:
-        """Give the event with its slots filled; each token is letters, digits, `_` and `-`."""
+        """Return the event with its slots filled; each token is letters, digits, `_` and `-`."""
         return replace(self, pattern=fill(self.pattern, tokens), form=self.form or self.pattern)
 
 

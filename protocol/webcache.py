@@ -21,7 +21,7 @@ class KeptAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     body: bytes | None = None
 
     def header(self, name: str) -> str | None:
-        """Give every value of a field, joined; its name in lower case."""
+        """Return every value of a field, joined; its name in lower case."""
         values = [value for field, value in self.headers if field == name]
         return ", ".join(values) if values else None
 

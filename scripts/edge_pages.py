@@ -33,7 +33,7 @@ _HINTS = (("read_only_hint", "reads"), ("destructive_hint", "destroys"), ("idemp
 
 
 def tools_page() -> str:
-    """Tell what a model can do, and with which arguments."""
+    """Return what a model can do, and with which arguments."""
     parts = [TOOLS_TEXT]
     for toolset in Toolset:
         found = {name: entry for name, entry in TOOLS.items() if entry.toolset is toolset}
@@ -91,7 +91,7 @@ def _kind(shape: dict[str, Any]) -> str:
 
 
 def rest_page() -> str:
-    """Tell what a program can ask."""
+    """Return what a program can ask."""
     head = ("Endpoint", "What it does", "Scope", "Takes", "Answers", "Refuses with")
     return markdown.page("REST", [REST_TEXT, markdown.table(head, [_endpoint(one) for one in ENDPOINTS])])
 

@@ -84,7 +84,7 @@ def pages() -> dict[str, str]:
 
 
 def subjects_page() -> str:
-    """Tell who says what to whom."""
+    """Return who says what to whom."""
     answering, making = _actors()
     rows = [_subject_row(name, entry, answering, making) for name, entry in table() if isinstance(entry, Subject)]
     head = ("Name", "Subject", "Kind", "Sent", "Answer", "Idempotent", "Deadline", "Answered by", "Made by")
@@ -92,7 +92,7 @@ def subjects_page() -> str:
 
 
 def _kept() -> Iterator[str]:
-    """Tell what is kept on the server, kind by kind."""
+    """Return what is kept on the server, kind by kind."""
     entries = list(table())
     yield "## Buckets"
     buckets = [(name, entry) for name, entry in entries if isinstance(entry, Bucket)]
@@ -146,7 +146,7 @@ def _work_limits(work: Work[Any]) -> str:
 
 
 def permissions_page() -> str:
-    """Tell what each actor may say and hear, as nats-server reads it."""
+    """Return what each actor may say and hear, as nats-server reads it."""
     users = {"supervisor": ("U...", EVERYTHING), "onlooker": ("U...", onlooker())}
     users |= {"stdio": ("U...", grant_like("stdio", kinds()[GATEWAY]))}
     users |= {name: ("U...", grant_of(kind)) for name, kind in kinds().items()}
@@ -175,7 +175,7 @@ def _form(subject: Subject[Any]) -> str:
 
 
 def messages_page() -> str:
-    """Tell what every message is made of."""
+    """Return what every message is made of."""
     index = [(f"`{name}`", f"[schema](schemas/{name}.json)") for name in messages()]
     parts = [
         MESSAGES_TEXT,
@@ -277,7 +277,7 @@ def _name(info: types.Type) -> str:  # noqa: PLR0911 - a line for each type
 
 
 def errors_page() -> str:
-    """Tell what every error code means, and what to do next."""
+    """Return what every error code means, and what to do next."""
     rows = [
         (f"`{code}`", f"`{kind.category}`", "yes" if kind.retryable else "no", kind.meaning, _steps(kind.actions))
         for code, kind in KINDS.items()
@@ -300,7 +300,7 @@ def _step(action: Action) -> str:
 
 
 def settings_page() -> str:
-    """Tell what an operator may choose."""
+    """Return what an operator may choose."""
     from actors.settings import describe  # noqa: PLC0415 - only this page needs it
 
     rows = [
@@ -317,7 +317,7 @@ def settings_page() -> str:
 
 
 def cli_page() -> str:
-    """Tell how the command is used, in its own words."""
+    """Return how the command is used, in its own words."""
     from typer.main import get_command  # noqa: PLC0415 - only this page needs it
 
     from actors.cli.main import app  # noqa: PLC0415 - as above

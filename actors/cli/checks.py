@@ -190,5 +190,5 @@ def _version(program: Path | str) -> str | None:
 
 
 def _nearest(folder: Path) -> Path:
-    """Give the folder, or the first one above it that exists."""
+    """Return the folder, or the first one above it that exists."""
     return next(path for path in (folder, *folder.parents) if path.exists())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def at_desk(loaded: Loaded, *, or_private: bool = False) -> AsyncGenerator[Desk]:
-    """Give what the gateway's questions are asked with, at the running Weft.
+    """Return what the gateway's questions are asked with, at the running Weft.
 
     Where none runs, `or_private` starts one that ends with the block, and what it keeps ends with it.
 

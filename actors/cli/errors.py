@@ -49,7 +49,7 @@ def first(error: BaseException, kind: type[E]) -> E | None:
 
 
 def exit_code(error: FaultError) -> Exit:
-    """Give the exit code of an error."""
+    """Return the exit code of an error."""
     return Exit.NOT_RUNNING if isinstance(error, NotRunningError) else Exit.FAILED
 
 

@@ -12,8 +12,8 @@ import typer
 from actors.cli import terminal
 from actors.cli.browse import look_up
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from actors.markdown.excerpt import excerpt
 from protocol.browse import MAX_EXCERPT_CHARS, MIN_EXCERPT_CHARS, BrowseOptions
-from protocol.excerpt import excerpt
 from protocol.faults import Code, FaultError, fault
 
 STDIN = "-"

@@ -15,6 +15,7 @@ from actors.cli import terminal
 from actors.cli.calling import Ask, answered
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.status import duration_text
+from bus.clock import now_ms
 from protocol.access import KeyInfo, KeysAnswer, NewKey, Scope
 from protocol.faults import Code, FaultError, fault
 
@@ -129,7 +130,7 @@ def _print_table(keys: tuple[KeyInfo, ...]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("NAME", "ID", "SCOPES", "MADE", "ENDS"):
         table.add_column(name, no_wrap=True)
-    now = int(time.time() * 1_000)
+    now = now_ms()
     for one in keys:
         made = f"{duration_text(max(now - one.created, 0))} ago"
         ends = "expired" if one.expired else f"in {duration_text(one.expires - now)}" if one.expires else "never"

@@ -51,7 +51,7 @@ def weft(
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
     ] = False,
 ) -> None:
-    """Give LLM agents a web that they can trust.
+    """Return LLM agents a web that they can trust.
 
     A page goes in; clean Markdown with a confidence on every field comes out, or an error with the next thing to try.
     """

@@ -31,7 +31,7 @@ _PAIR = re.compile(
 
 
 def is_secret(name: str) -> bool:
-    """Tell whether what goes by this name is to be hidden."""
+    """Return whether what goes by this name is to be hidden."""
     bare = re.sub(r"[^a-z0-9]", "", name.lower())
     return bare in _SHORT_NAMES or _SECRET_NAME.search(bare) is not None
 

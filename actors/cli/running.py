@@ -37,7 +37,7 @@ async def find(settings: Settings) -> Ready | None:
 
 
 def key_of(settings: Settings, ready: Ready) -> str:
-    """Give the key of a running system."""
+    """Return the key of a running system."""
     return settings.api_key or Path(ready.key_file).read_text(encoding="ascii").strip()
 
 

@@ -66,7 +66,7 @@ def show(
     data_dir: DataDir = None,
     log_level: LogLevel = None,
 ) -> None:
-    """Tell how a run stands, and what came of it."""
+    """Return how a run stands, and what came of it."""
     show_run(anyio.run(_get, read(config, data_dir, log_level), run_id), as_json=as_json)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +11,7 @@ from msgspec import UNSET
 from actors.cli import terminal
 from actors.cli.errors import Exit
 from actors.cli.status import duration_text
+from bus.clock import now_ms
 from protocol.runs.states import RunStatus
 from protocol.runs.told import ArtifactRef, Run, RunSummary
 
@@ -31,7 +31,7 @@ _CODES = {RunStatus.SUCCEEDED: Exit.OK, RunStatus.PARTIAL_SUCCESS: Exit.PARTIAL}
 
 
 def exit_code_of(run: Run) -> Exit:
-    """Give the exit code for what a run has ended in."""
+    """Return the exit code for what a run has ended in."""
     return _CODES.get(run.status, Exit.FAILED)
 
 
@@ -53,7 +53,7 @@ def show_run(run: Run, *, as_json: bool) -> None:
 
 def show_runs(runs: Sequence[RunSummary]) -> None:
     """Print a list of runs."""
-    now = int(time.time() * 1000)
+    now = now_ms()
     rows = [
         (
             run.run_id,
@@ -103,7 +103,7 @@ def _show_result(result: Mapping[str, Any]) -> None:
 
 
 def _facts(result: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Give what is no list, that of inner objects under the names of both."""
+    """Return what is no list, that of inner objects under the names of both."""
     for name, value in result.items():
         if isinstance(value, dict):
             yield from _facts(cast("dict[str, Any]", value), f"{prefix}{name}.")
@@ -159,7 +159,7 @@ def _cell(value: Any) -> str:
 
 
 def _show_artifacts(artifacts: tuple[ArtifactRef, ...]) -> None:
-    now = int(time.time() * 1000)
+    now = now_ms()
     rows = [
         (one.artifact_id, one.type.value, str(one.size), f"for {duration_text(max(one.expires_at - now, 0))}")
         for one in artifacts

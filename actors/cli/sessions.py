@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from http.cookiejar import LoadError, MozillaCookieJar
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +15,7 @@ from actors.cli import terminal
 from actors.cli.calling import Ask, answered
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.status import duration_text
+from bus.clock import now_ms
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import DEFAULT_PROFILE, SessionList, SessionStatus
 from protocol.storagestate import StorageState, StoredCookie
@@ -143,7 +143,7 @@ def _print_table(sessions: tuple[SessionStatus, ...]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("DOMAIN", "PROFILE", "HEALTH", "COOKIES", "LOGIN COOKIES", "USED", "ENDS"):
         table.add_column(name, no_wrap=True)
-    now = int(time.time() * 1000)
+    now = now_ms()
     for one in sessions:
         used = f"{duration_text(max(now - one.used, 0))} ago" if one.used else ""
         ends = f"in {duration_text(max(one.expires - now, 0))}" if one.expires else ""

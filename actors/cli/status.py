@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +12,7 @@ from actors.cli.errors import not_running
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.running import connected
 from actors.settings import Loaded
+from bus.clock import now_ms
 
 if TYPE_CHECKING:
     from bus.stats import Replica
@@ -37,14 +37,14 @@ def status(
     Where it runs, what it has in hand, what it has done, and how fast.
     """
     replicas = anyio.run(_ask, read(config, data_dir, log_level))
-    now_ms = int(time.time() * 1000)
+    now = now_ms()
     if as_json:
-        terminal.write(terminal.json_text([row(replica, now_ms) for replica in replicas]))
+        terminal.write(terminal.json_text([row(replica, now) for replica in replicas]))
     else:
-        _print_table(replicas, now_ms)
+        _print_table(replicas, now)
 
 
-def row(replica: Replica, now_ms: int) -> dict[str, str | int | float]:
+def row(replica: Replica, now: int) -> dict[str, str | int | float]:
     """Write one replica for a program; times in ms, `started` since the epoch."""
     return {
         "actor": replica.actor,
@@ -53,7 +53,7 @@ def row(replica: Replica, now_ms: int) -> dict[str, str | int | float]:
         "pid": replica.pid,
         "version": replica.version,
         "started": replica.started,
-        "uptimeMs": max(now_ms - replica.started, 0),
+        "uptimeMs": max(now - replica.started, 0),
         "inFlight": replica.in_flight,
         "queued": replica.queued,
         "served": replica.served,

@@ -25,7 +25,7 @@ class Wire(Protocol):
     """Where messages can be overheard."""
 
     def tap(self, subject: str = ">") -> AsyncIterator[Message]:
-        """Give every message on the subject from now on."""
+        """Return every message on the subject from now on."""
         ...
 
 

@@ -42,14 +42,14 @@ def plain_markdown(markdown: str) -> str:
 
 
 def out() -> Console:
-    """Give the console of the answer; it has colours on a terminal only, and none with NO_COLOR."""
+    """Return the console of the answer; it has colours on a terminal only, and none with NO_COLOR."""
     from rich.console import Console  # noqa: PLC0415 - costs 40 ms
 
     return Console(markup=False, highlight=False, emoji=False)
 
 
 def err() -> Console:
-    """Give the console of everything that is not the answer."""
+    """Return the console of everything that is not the answer."""
     from rich.console import Console  # noqa: PLC0415 - costs 40 ms
 
     return Console(stderr=True, markup=False, highlight=False, emoji=False)

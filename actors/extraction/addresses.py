@@ -12,7 +12,7 @@ _BREAKS = re.compile(r"[\t\n\r]")
 
 
 def whole(address: str) -> str:
-    """Give an address that others can be resolved against; "" for what is none."""
+    """Return an address that others can be resolved against; "" for what is none."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -29,7 +29,7 @@ def absolute(base: str, href: str) -> str:
 
 
 def joined(base: str, href: str) -> str:
-    """Give the absolute address of a link, as `absolute` does: most links are whole, or begin at the root."""
+    """Return the absolute address of a link, as `absolute` does: most links are whole, or begin at the root."""
     href = href.strip()
     if _WHOLE.fullmatch(href):
         return href
@@ -40,7 +40,7 @@ def joined(base: str, href: str) -> str:
 
 
 def on_the_web(base: str, href: str) -> str:
-    """Give the absolute address of a link to a page or file of the web; "" for a link within the page, and others."""
+    """Return the absolute address of a link to a page or file of the web; "" for a link within the page, and others."""
     if not href or href.startswith(("#", "javascript:", "data:", "mailto:", "tel:")):
         return ""
     url = joined(base, href)

@@ -80,7 +80,7 @@ class _Sighting:
 
 
 def discover(page: Page) -> tuple[ApiPattern, ...]:
-    """Give the endpoints of the page's own site that its source names, surest places first; each once."""
+    """Return the endpoints of the page's own site that its source names, surest places first; each once."""
     found: dict[tuple[str, str], ApiPattern] = {}
     site = _site(page.base) or _site(page.url)
     for sighting in _sightings(page):
@@ -128,7 +128,7 @@ def _called(code: str) -> Iterator[_Sighting]:
 
 
 def _method_near(code: str, start: int, end: int) -> str:
-    """Give the method that the options of a call name: they end with its line or bracket."""
+    """Return the method that the options of a call name: they end with its line or bracket."""
     options = code[start : end + 200]
     stop = options.find(")", end - start)
     found = _METHOD.search(options if stop < 0 else options[:stop])
@@ -136,7 +136,7 @@ def _method_near(code: str, start: int, end: int) -> str:
 
 
 def _named(code: str) -> Iterator[_Sighting]:
-    """Give addresses in texts of a script that look like those of APIs."""
+    """Return addresses in texts of a script that look like those of APIs."""
     hits = 0
     for mark in _MARKS:
         position = code.find(mark)
@@ -199,7 +199,7 @@ def _pattern(page: Page, sighting: _Sighting, site: str) -> ApiPattern | None:
 
 
 def _parameters(query: str) -> dict[str, str]:
-    """Give the parameters of an address; what may be a secret is masked."""
+    """Return the parameters of an address; what may be a secret is masked."""
     try:
         pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_PARAMETERS)
     except ValueError:
@@ -223,7 +223,7 @@ def _split(address: str) -> SplitResult | None:
 
 
 def _site(address: str) -> str:
-    """Give the part of a host that its site's hosts share: two labels, three where the last but one is short."""
+    """Return the part of a host that its site's hosts share: two labels, three where the last but one is short."""
     parts = _split(address)
     labels = (parts.hostname or "").split(".") if parts else []
     count = 3 if len(labels) > 2 and len(labels[-2]) <= 3 else 2  # noqa: PLR2004 - "co.uk", "com.au"

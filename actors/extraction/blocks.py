@@ -88,7 +88,7 @@ class Block:
 
 
 def blocks(page: Page) -> list[Block]:
-    """Give the blocks of a page in reading order; what is invisible is left out."""
+    """Return the blocks of a page in reading order; what is invisible is left out."""
     found = _Walk(page.hidden, opened=False).over(page.root)
     words = sum(block.tokens for block in found)
     if words >= _SCARCE:

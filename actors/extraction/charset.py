@@ -140,7 +140,7 @@ def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
 
 
 def codec(label: str) -> str | None:
-    """Give the codec that a label means on the web; None for a label that means none."""
+    """Return the codec that a label means on the web; None for a label that means none."""
     label = label.strip().strip("\"'").lower()
     if label in _NEVER or len(label) > 40:  # noqa: PLR2004 - longer than any label there is
         return None
@@ -194,7 +194,7 @@ def _unmarked(body: bytes) -> str | None:
 
 
 def _checked(body: bytes, label: str | None) -> str:
-    """Give the label's codec, or the detected one where the label plainly cannot be."""
+    """Return the label's codec, or the detected one where the label plainly cannot be."""
     if body.isascii():
         return "utf-8" if label is None or label in _UTF16 else label
     sample = _sample(body)
@@ -238,7 +238,7 @@ def _sample(body: bytes) -> bytes:
 
 
 def _ranking(sample: bytes, *, western: bool) -> Mapping[str, float]:
-    """Give the detector's beliefs, surest first; in a western language no other Latin letters come into question."""
+    """Return the detector's beliefs, surest first; in a western language no other Latin letters come into question."""
     ranking: dict[str, float] = {}
     for match in detect_all(sample):
         if match.encoding and (name := codec(match.encoding)) and not (western and name in _NEIGHBOURS):

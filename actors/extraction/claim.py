@@ -54,5 +54,5 @@ class EvidenceSource(Protocol):
     """A module of `sources/` that finds claims."""
 
     def claims(self, page: Page) -> Iterable[Claim]:
-        """Give every claim that a page makes in this place, surest first; nothing is too broken to be read."""
+        """Return every claim that a page makes in this place, surest first; nothing is too broken to be read."""
         ...

@@ -19,7 +19,7 @@ _WHITE: Color = (255, 255, 255)
 
 
 def unseen(root: Element, sheet: Sheet) -> set[Element]:
-    """Give the elements whose text cannot be told from the ground, as far as the page itself says both colours."""
+    """Return the elements whose text cannot be told from the ground, as far as the page itself says both colours."""
     inked = dict[Element, str]()
     styled = sheet.is_small and root.select_one("link[rel~='stylesheet' i]") is None
     grounds = dict[Element, str]()
@@ -46,7 +46,7 @@ class _Grounds:
         self._known = dict[Element, Color | None]()
 
     def behind(self, element: Element) -> Color | None:
-        """Give the colour of the nearest ground; None where something unknown may lie between."""
+        """Return the colour of the nearest ground; None where something unknown may lie between."""
         passed = list[Element]()
         ground = _WHITE if self._styled else None
         for holder in (element, *element.ancestors):

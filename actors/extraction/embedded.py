@@ -65,7 +65,7 @@ class Embedded:
         return linked.by_id(self.json_ld)
 
     def resolve(self, value: Json) -> Json:
-        """Give the object of linked data that a reference means; anything else as it is."""
+        """Return the object of linked data that a reference means; anything else as it is."""
         if (
             isinstance(value, dict)
             and isinstance(name := value.get("@id"), str)
@@ -136,7 +136,7 @@ class Embedded:
         return tuple(found)
 
     def items(self) -> tuple[StructuredItem, ...]:
-        """Give the structured data under the names of schema.org, cut where a page says too much.
+        """Return the structured data under the names of schema.org, cut where a page says too much.
 
         Last come the records of states that bear the page's title, under the names that the state gives them.
         """
@@ -153,7 +153,7 @@ class Embedded:
         return tuple(found)
 
     def texts(self, evaluated: Sequence[Json] = ()) -> tuple[str, ...]:
-        """Give the prose of the data, likeliest content first; `evaluated` are the values of what was `deferred`.
+        """Return the prose of the data, likeliest content first; `evaluated` are the values of what was `deferred`.
 
         That is bodies of articles, what products are described as, threads of several posts, states, descriptions.
         """
@@ -213,6 +213,6 @@ class _Scripts:
 
 
 def _type(node: Node) -> str:
-    """Give the type that an object says of itself: GraphQL has a name of its own for it."""
+    """Return the type that an object says of itself: GraphQL has a name of its own for it."""
     named = node.value.get("__typename")
     return next(iter(schema_org.types(node.value)), "") or (named if isinstance(named, str) and named else "Thing")

@@ -77,7 +77,7 @@ _DEFAULT_PAGE = re.compile(
 
 
 def error_page(headlines: Sequence[str], words: str, length: int) -> ErrorPage | None:
-    """Tell which error a page says it is: `headlines` are its title and headings, `words` what it opens with.
+    """Return which error a page says it is: `headlines` are its title and headings, `words` what it opens with.
 
     `length` counts the characters of its content.
     """

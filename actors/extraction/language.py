@@ -77,7 +77,7 @@ class _Tables(msgspec.Struct, frozen=True):
 
 
 def language(declared: str, text: str, url: str = "") -> tuple[str, Confidence]:
-    """Give the language as of BCP 47, "" where nothing tells; a region only where it is declared and the words agree.
+    """Return the language as of BCP 47, "" where nothing tells; a region only where it is declared and the words agree.
 
     `declared` is what the markup says; it is believed unless the words are plainly of another language.
     """
@@ -106,7 +106,7 @@ def _declared(value: str) -> tuple[str, str]:
 
 
 def _guess(text: str, url: str) -> tuple[str, float]:
-    """Give the likeliest language of a text, and how far it is ahead of the next."""
+    """Return the likeliest language of a text, and how far it is ahead of the next."""
     letters = len(_LETTER.findall(text))
     if not letters:
         return "", 0.0
@@ -152,7 +152,7 @@ def _scores(text: str, script: str) -> defaultdict[str, float]:
 
 @cache
 def _telling(script: str) -> frozenset[str]:
-    """Give the letters that not every language of a script has."""
+    """Return the letters that not every language of a script has."""
     tables = _tables()
     letters = (tables.letters[code] for code, family in tables.scripts.items() if family == script)
     return frozenset(letter for own in letters for letter in own)

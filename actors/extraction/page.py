@@ -111,7 +111,7 @@ def extract_html(
 
 
 def _beside(page: Page, content: Content, fields: PageFields) -> tuple[tuple[ExtractedLink, ...], PageParts]:
-    """Give the links of the content, and what the page says beside its words."""
+    """Return the links of the content, and what the page says beside its words."""
     own, others = parts.links(page, content)
     return tuple(own), PageParts(
         fields=fields,
@@ -132,7 +132,7 @@ def _honest(sure: Confidence, evidence: PageEvidence) -> Confidence:
 
 
 def _elsewhere(page: Page, shown: list[Block]) -> tuple[str, ...]:
-    """Give the texts that stand in no block, where the blocks are so few that they may be needed."""
+    """Return the texts that stand in no block, where the blocks are so few that they may be needed."""
     words = sum(block.tokens for block in shown)
     if words >= MANY_WORDS:
         return ()

@@ -37,7 +37,7 @@ class Standing:
 
 
 def product(page: Page, claims: Iterable[Claim]) -> tuple[Product, Mapping[str, Confidence]] | None:
-    """Give what the page sells with the confidence of each field that has a value; None where it sells nothing."""
+    """Return what the page sells with the confidence of each field that has a value; None where it sells nothing."""
     spoken = [claim for claim in claims if claim.field in FIELDS or claim.field is Field.PAGE_TYPE]
     if not selling(spoken):
         return None
@@ -55,7 +55,7 @@ def product(page: Page, claims: Iterable[Claim]) -> tuple[Product, Mapping[str, 
 
 
 def ranked(reader: reading.Reader, field: Field, claims: Sequence[Claim]) -> list[Standing]:
-    """Give the values that claims give a field, the weightiest first; each kind of source counts once for a value."""
+    """Return the values that claims give a field, the weightiest first; each kind of source counts once for a value."""
     holders: dict[str, list[Claim]] = {}
     weights: dict[str, dict[str, float]] = {}
     for claim in claims:

@@ -62,7 +62,7 @@ _STAY = frozenset({"br", "hr", "wbr"})
 
 
 def sanitised(page: Page, content: Content | None = None) -> str:
-    """Give a page, or what holds the main content of it, as HTML with absolute links, without what nobody sees.
+    """Return a page, or what holds the main content of it, as HTML with absolute links, without what nobody sees.
 
     The tree of the page is left as it was.
     """

@@ -64,7 +64,7 @@ class Sight(StrEnum):
 
 @lru_cache(maxsize=2048)
 def sight(style: str) -> Sight | None:
-    """Tell how a block of declarations hides text, if it does."""
+    """Return how a block of declarations hides text, if it does."""
     style = style[:_MAX_STYLE].lower()
     if not _SUSPECT.search(style):
         return None
@@ -75,7 +75,7 @@ def sight(style: str) -> Sight | None:
 
 
 def declarations(style: str) -> dict[str, str]:
-    """Give the value of each property; the last one counts, unless one before it is important."""
+    """Return the value of each property; the last one counts, unless one before it is important."""
     declared = dict[str, str]()
     important = set[str]()
     for declaration in style.split(";"):
@@ -104,7 +104,7 @@ def color(value: str) -> Color | None:
 
 
 def same(ink: Color | None, ground: Color | None) -> bool:
-    """Tell whether two colours are known and cannot be told apart."""
+    """Return whether two colours are known and cannot be told apart."""
     return (
         ink is not None
         and ground is not None
@@ -113,7 +113,7 @@ def same(ink: Color | None, ground: Color | None) -> bool:
 
 
 def ground_of(declared: dict[str, str]) -> str:
-    """Give what is declared of the background's colour."""
+    """Return what is declared of the background's colour."""
     return declared.get("background-color") or declared.get("background", "")
 
 

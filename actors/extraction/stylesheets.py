@@ -87,7 +87,7 @@ class _Rule:
 
 
 def unseen(root: Element, sheet: Sheet) -> dict[Element, Sight]:
-    """Give the elements that a plain rule of a style sheet hides, those within them, too."""
+    """Return the elements that a plain rule of a style sheet hides, those within them, too."""
     named = _Named(root)
     hiding = {rule.selector: rule for rule in sheet.rules(_HIDES, lambda: named.names, named) if sight(rule.body)}
     found = {element: rule for rule in hiding.values() for element in named.select(rule)}
@@ -139,7 +139,7 @@ class _Named:
         return frozenset(self._elements)
 
     def select(self, rule: _Rule) -> list[Element]:
-        """Give the elements that a selector fits; none, once the page has had its trials."""
+        """Return the elements that a selector fits; none, once the page has had its trials."""
         among = min((self._elements[name] for name in rule.subject), key=len, default=None)
         self._trials += 1_000 if among is None else len(among)
         if self._trials > _MAX_TRIALS:
@@ -166,7 +166,7 @@ class Sheet:
     def rules(
         self, triggers: Iterable[re.Pattern[bytes]], subjects: Callable[[], frozenset[bytes]], named: _Named
     ) -> Iterator[_Rule]:
-        """Give the rules that hold a declaration and may fit an element with one of the names, in their order."""
+        """Return the rules that hold a declaration and may fit an element with one of the names, in their order."""
         end = 0
         places = sorted({match.start() for each in triggers for match in each.finditer(self._lower)})
         for place in places[:_MAX_PLACES]:
@@ -189,7 +189,7 @@ class Sheet:
         return len(self._lower) <= _MAX_INKS
 
     def colored(self, root: Element) -> Iterator[tuple[Element, str]]:
-        """Give the elements that a rule gives a colour or a ground, with its declarations; the last counts."""
+        """Return the elements that a rule gives a colour or a ground, with its declarations; the last counts."""
         named = _Named(root)
         for rule in self.rules(_INKS, lambda: named.names, named):
             for element in named.select(rule):

@@ -54,7 +54,7 @@ _BY_CLICK = re.compile(
 
 
 def hidden(root: Element) -> Mapping[Element, Hiding]:
-    """Give the outermost elements that are not seen."""
+    """Return the outermost elements that are not seen."""
     found = _found(root)
     if not found:
         return {}

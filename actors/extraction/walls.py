@@ -107,7 +107,7 @@ def _headlines(page: Page) -> Iterator[str]:
 
 
 def _shown(page: Page) -> Iterator[str]:
-    """Give what a page shows, text by text, without a recursion and up to a bound."""
+    """Return what a page shows, text by text, without a recursion and up to a bound."""
     body = page.root.find("body")
     stack: list[Node] = [body] if body is not None else []
     for _ in range(_MAX_NODES):
@@ -174,7 +174,7 @@ def _error(sight: _Sight) -> ErrorPage | None:
 
 
 def _asks_consent(sight: _Sight) -> bool:
-    """Tell whether most of the little that a page says is a request for consent, and not its subject."""
+    """Return whether most of the little that a page says is a request for consent, and not its subject."""
     if sight.length > _CONSENT_CHARS or any(signs.ABOUT_PRIVACY.search(plain(line)) for line in sight.headlines[:2]):
         return False
     parts = sight.blocks or tuple(sight.words.split("\n"))

@@ -29,13 +29,13 @@ def warm() -> None:
 
 
 def time_for_site(remaining_ms: int | None, reserve_ms: int = RESERVE_MS) -> int:
-    """Tell how many milliseconds of those that are left a site may have."""
+    """Return how many milliseconds of those that are left a site may have."""
     left = DEFAULT_LATENCY_MS if remaining_ms is None else remaining_ms
     return max(left - min(left // _RESERVE_SHARE, reserve_ms), 1)
 
 
 def readable(body: bytes, content_type: str, status: int) -> tuple[bytes, str]:
-    """Give what there is to extract from: of an error without a text not its body, for its status is the answer."""
+    """Return what there is to extract from: of an error without a text not its body, for its status is the answer."""
     if status >= _FIRST_ERROR:
         try:
             kind_of(body, content_type)

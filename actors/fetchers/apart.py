@@ -124,6 +124,6 @@ async def _ask(process: Process | None, question: bytes) -> bytes:
 
 
 def _environment() -> dict[str, str]:
-    """Give what Python needs, and nothing that a page could be after; threads of its own would only cost memory."""
+    """Return what Python needs, and nothing that a page could be after; threads of its own would only cost memory."""
     kept = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     return {**kept, "PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"}

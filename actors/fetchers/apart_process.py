@@ -92,7 +92,7 @@ def _bound() -> None:
 
 
 def _memory() -> tuple[int, int]:
-    """Give the bytes of this process that are resident, and those that its limit counts (proc_pid_statm(5))."""
+    """Return the bytes of this process that are resident, and those that its limit counts (proc_pid_statm(5))."""
     fields = Path("/proc/self/statm").read_text("ascii").split()
     size = resource.getpagesize()
     return int(fields[1]) * size, int(fields[5]) * size

@@ -43,7 +43,7 @@ class Extracted:
         self._bytes = 0
 
     def get(self, page: Page, captured_at: datetime) -> Extraction | None:
-        """Give what was extracted from a page, as of the time at which it was had."""
+        """Return what was extracted from a page, as of the time at which it was had."""
         found = self._kept.get(page.digest)
         if found is None:
             return None

@@ -35,7 +35,7 @@ _SCORES: dict[Level, float] = {
 
 
 def merged(seen: Iterable[NetworkRequest], named: Iterable[ApiPattern], *, by_browser: bool) -> tuple[ApiPattern, ...]:
-    """Give the APIs that answered the page with JSON, then those that its source only names; each once.
+    """Return the APIs that answered the page with JSON, then those that its source only names; each once.
 
     What no real browser has seen counts for one level less, and may never stand in for its page.
     """

@@ -48,11 +48,11 @@ class Asking(Protocol):
         ...
 
     async def table(self, bucket: Bucket[A]) -> Table[A]:
-        """Give the values of a bucket; raises FaultError."""
+        """Return the values of a bucket; raises FaultError."""
         ...
 
     async def objects(self, entry: Objects) -> Store:
-        """Give the files of an object store."""
+        """Return the files of an object store."""
         ...
 
     async def tell(self, event: Event[A], args: A) -> None:
@@ -60,7 +60,7 @@ class Asking(Protocol):
         ...
 
     def meter(self, subject: str) -> Meter:
-        """Give a meter for what comes in here."""
+        """Return a meter for what comes in here."""
         ...
 
     async def replicas(

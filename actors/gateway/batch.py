@@ -109,7 +109,7 @@ def summary(items: Sequence[BatchItem]) -> BatchSummary:
 
 
 def status_of(told: Fault) -> ItemStatus:
-    """Tell how an item stands that failed so."""
+    """Return how an item stands that failed so."""
     return STATUS_OF.get(told.code, ItemStatus.ERROR)
 
 
@@ -137,7 +137,7 @@ class _Batch:
         report(done, f"{done} of {total} pages", total)
 
     def item(self, index: int, url: str) -> BatchItem:
-        """Tell what became of one address."""
+        """Return what became of one address."""
         outcome = self.outcomes.get(url)
         status = ItemStatus.SUCCESS
         if outcome is None:

@@ -60,7 +60,7 @@ class RunFault(Struct, frozen=True, kw_only=True, rename="camel"):
 def to_run_fault(
     told: Fault, *, run_id: str | None = None, template_id: str | None = None, artifact_id: str | None = None
 ) -> RunFault:
-    """Give a fault as a client that asked about runs gets it; what it named is told with it."""
+    """Return a fault as a client that asked about runs gets it; what it named is told with it."""
     error = to_error(told)
     return RunFault(
         **{name: getattr(error, name) for name in StructuredError.__struct_fields__},
@@ -76,7 +76,7 @@ def to_run_fault(
 
 
 def run_fault_of(told: Fault, arguments: Mapping[str, Any]) -> RunFault:
-    """Give a fault of a call with these arguments, as JSON has them, whatever they were."""
+    """Return a fault of a call with these arguments, as JSON has them, whatever they were."""
     named = {name: value for name in _NAMED if isinstance(value := arguments.get(name), str)}
     return to_run_fault(
         told,
@@ -87,7 +87,7 @@ def run_fault_of(told: Fault, arguments: Mapping[str, Any]) -> RunFault:
 
 
 def error_code(code: Code) -> str:
-    """Give the code of the contract for one of ours (002 §7.1)."""
+    """Return the code of the contract for one of ours (002 §7.1)."""
     if code in RUNTIME_CODES:
         return code.value
     if code is Code.INTERNAL_DEADLINE:  # no page was gone to here

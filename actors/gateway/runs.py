@@ -100,13 +100,13 @@ class ArtifactRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_
 
 
 async def templates(desk: Desk) -> TemplateList:
-    """Tell what there is to run."""
+    """Return what there is to run."""
     found = await desk.bus.call(subjects.RUN_TEMPLATES, ListTemplates(), wait_ms=desk.grace_ms)
     return TemplateList(templates=found.templates)
 
 
 async def profile(desk: Desk) -> RuntimeProfile:
-    """Tell what bounds all runs together, and where the caller sits (002 §2)."""
+    """Return what bounds all runs together, and where the caller sits (002 §2)."""
     found = await desk.bus.call(subjects.RUN_TEMPLATES, ListTemplates(), wait_ms=desk.grace_ms)
     return RuntimeProfile(
         runtime_version=desk.version,
@@ -177,7 +177,7 @@ async def resume(desk: Desk, run_id: str, asked: ResumeRequest) -> RunAccepted:
 
 
 async def get(desk: Desk, run_id: str) -> Run:
-    """Tell how a run of the caller stands (002 §4.2).
+    """Return how a run of the caller stands (002 §4.2).
 
     Raises:
         FaultError: RUN_NOT_FOUND, also for the run of somebody else.
@@ -222,7 +222,7 @@ async def artifact(desk: Desk, asked: ArtifactRequest) -> ArtifactChunk:
 
 
 def follow(desk: Desk, run_id: str, after: int = 0) -> AsyncGenerator[RunNews]:
-    """Tell what happens to a run of the caller after the event `after`, until it is over.
+    """Return what happens to a run of the caller after the event `after`, until it is over.
 
     News without events come now and then; they show that somebody is still there. Whoever tells of runs may be
     restarted meanwhile. Close the generator when you leave early (`contextlib.aclosing`).

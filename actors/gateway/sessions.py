@@ -115,7 +115,7 @@ async def manage(desk: Desk, asked: SessionRequest) -> SessionsAnswer:
 
 
 def told_of(status: SessionStatus) -> SessionAnswer:
-    """Give a status as an answer of its own."""
+    """Return a status as an answer of its own."""
     return SessionAnswer(**structs.asdict(status))
 
 

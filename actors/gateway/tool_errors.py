@@ -67,7 +67,7 @@ _WAYS: Mapping[ErrorCode, _Way] = MappingProxyType(
 
 
 def to_tool_error(told: Fault, tool: str, arguments: Mapping[str, Any]) -> ToolError:
-    """Give a fault as a client of a browser tool gets it; `arguments` are those of the call, whatever they were."""
+    """Return a fault as a client of a browser tool gets it; `arguments` are those of the call, whatever they were."""
     code = ERROR_CODES.get(told.code, ErrorCode.EXECUTION_ERROR)
     where = _where(arguments)
     own = [action for action in told.actions if action.tool_to_use]

@@ -9,6 +9,8 @@ from types import MappingProxyType
 
 from msgspec import UNSET, UnsetType, structs
 
+from actors.markdown.excerpt import excerpt
+from actors.markdown.plain_text import plain_text
 from protocol.browse import (
     SHORT_TABLE_ROWS,
     ApiPattern,
@@ -22,11 +24,9 @@ from protocol.browse import (
 )
 from protocol.confidence import TRUSTWORTHY, Confidence, FieldConfidence, usable_for
 from protocol.documents import ExtractedTable, WebObservationSummary
-from protocol.excerpt import excerpt
 from protocol.faults import Action, Category, Code, Fault
 from protocol.page import PageFields
 from protocol.pages import Browsed
-from protocol.plaintext import plain_text
 
 STATUS_OF_CATEGORY: Mapping[Category, int] = MappingProxyType(
     {
@@ -84,7 +84,7 @@ _SCRUBBED = "\ufffd"
 
 
 def to_result(browsed: Browsed, options: BrowseOptions, *, for_model: bool = False) -> BrowseResult:
-    """Give a page as the client asked for it: HTML, network, console, trace and the like only on request (000 §5).
+    """Return a page as the client asked for it: HTML, network, console, trace and the like only on request (000 §5).
 
     Unless a length is asked for, a program gets the whole page, and a model what it can take at once.
 
@@ -132,7 +132,7 @@ def _named(api: ApiPattern) -> ApiPattern:
 
 
 def _content(content: WebObservationSummary, options: BrowseOptions, *, for_model: bool) -> BrowseContent:
-    """Give the words of a page, or the part of them that was asked for."""
+    """Return the words of a page, or the part of them that was asked for."""
     html = content.html if options.include_html else UNSET
     asked = (options.max_chars, options.cursor, options.section, options.query)
     if not for_model and all(part is None for part in asked):
@@ -166,7 +166,7 @@ def _links(content: WebObservationSummary) -> PageLinks:
 
 
 def to_error(told: Fault) -> StructuredError:
-    """Give a fault as a client gets it (000 §3)."""
+    """Return a fault as a client gets it (000 §3)."""
     return StructuredError(
         error=told.message,
         category=told.category,
@@ -180,12 +180,12 @@ def to_error(told: Fault) -> StructuredError:
 
 
 def http_status(told: Fault) -> int:
-    """Give the HTTP status that Weft answers with; the status of the site is `Fault.http_status`."""
+    """Return the HTTP status that Weft answers with; the status of the site is `Fault.http_status`."""
     return STATUS_OF_CODE.get(told.code, STATUS_OF_CATEGORY[told.category])
 
 
 def retry_after_s(told: Fault, status: int) -> int | None:
-    """Give the Retry-After of an answer with `status`, in whole seconds, where it has one."""
+    """Return the Retry-After of an answer with `status`, in whole seconds, where it has one."""
     if status not in _WITH_RETRY_AFTER or told.retry_after_ms is None:
         return None
     return math.ceil(told.retry_after_ms / 1_000)

@@ -79,7 +79,7 @@ class Watched(Protocol):
 
     @property
     def watchers(self) -> Watchers:
-        """Give them."""
+        """Return them."""
         ...
 
 
@@ -115,7 +115,7 @@ async def beside(listen: Callable[[], Coroutine[Any, Any, None]], last_words_s: 
 
 
 def watch() -> Watch | None:
-    """Tell who watches the work in hand, to be sent along to whoever does it."""
+    """Return who watches the work in hand, to be sent along to whoever does it."""
     ear = _ear.get()
     return None if ear is None else ear.watch
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from actors.keeper.projection import Projection
 from actors.keeper.reading import Reading
 from actors.keeper.slots import claimed
 from actors.keeper.telling import run_so_far, summary, whole_run
+from bus.clock import now_ms
 from bus.journal import Log
 from bus.objects import Store
 from protocol import subjects
@@ -33,10 +33,6 @@ MAX_WAIT_S = 5.0
 """How long a question for news is kept open, whatever it allows: a replica that is stopped sees such work through."""
 
 
-def _now() -> int:
-    return time.time_ns() // 1_000_000
-
-
 @dataclass
 class Keeper(Actor):
     """Tells how runs stand and what they have left; the truth is in the ledger, this is a view of it."""
@@ -45,7 +41,7 @@ class Keeper(Actor):
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
     reads: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER,)
 
-    clock: Callable[[], int] = _now
+    clock: Callable[[], int] = now_ms
     """The time in ms since the epoch."""
 
     _ledger: Log[LedgerLine] = field(init=False, repr=False)
@@ -91,7 +87,7 @@ class Keeper(Actor):
 
     @handles(subjects.RUN_FOLLOW, at_once=1_000)
     async def follow(self, asked: FollowRun) -> RunNews:
-        """Tell what has happened to a run since, as soon as there is something; at the end of a run, at once.
+        """Return what has happened to a run since, as soon as there is something; at the end of a run, at once.
 
         Raises:
             FaultError: RUN_NOT_FOUND; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
@@ -112,7 +108,7 @@ class Keeper(Actor):
 
     @handles(subjects.ARTIFACT_READ, at_once=16)
     async def read(self, asked: ReadArtifact) -> ArtifactChunk:
-        """Give a piece of a file.
+        """Return a piece of a file.
 
         Raises:
             FaultError: ARTIFACT_NOT_FOUND; ARTIFACT_EXPIRED; VALIDATION_INVALID_REQUEST, when it ends before the

@@ -59,7 +59,7 @@ class Change:
 
 
 def fold(run: RunRow | None, sequence: int, said: LedgerLine, *, has_outcome: bool = False) -> Change | None:
-    """Give what a line changes of `run`, or None where it changes nothing.
+    """Return what a line changes of `run`, or None where it changes nothing.
 
     `has_outcome` tells whether the step of the line has one already.
     """
@@ -82,7 +82,7 @@ def fold(run: RunRow | None, sequence: int, said: LedgerLine, *, has_outcome: bo
 
 
 def error_code(said: RunEnded) -> str:
-    """Give the code that a run failed with, `""` where it did not.
+    """Return the code that a run failed with, `""` where it did not.
 
     What the tool layer says stands below it (002 §7.3).
     """
@@ -99,7 +99,7 @@ def error_code(said: RunEnded) -> str:
 
 
 def step_code(code: str, failure: Fault | None) -> str:
-    """Give the code of the tool layer, which is that of the fault where none was noted and it has one (002 §7.3)."""
+    """Return the code of the tool layer, which is that of the fault where none was noted and it has one (002 §7.3)."""
     if code or failure is None or failure.code is Code.STEP_EXECUTION_FAILED:
         return code
     return failure.code

@@ -42,7 +42,7 @@ _BEHIND = "Weft is still reading what has happened to the runs; ask again."
 
 
 def patience_s(timeout_ms: int) -> float:
-    """Give how long work in hand may wait for something, of the time that it has, which is `timeout_ms` at most."""
+    """Return how long work in hand may wait for something, of the time that it has, which is `timeout_ms` at most."""
     return min(timeout_ms / 1000, anyio.current_effective_deadline() - anyio.current_time()) * SHARE
 
 

@@ -111,7 +111,7 @@ class Projection:
         self._moved = anyio.Event()
 
     def news_of(self, run_id: str) -> anyio.Event:
-        """Give what is set when something happens to a run; ask for it first, then look at the run."""
+        """Return what is set when something happens to a run; ask for it first, then look at the run."""
         if (event := self._awaited.get(run_id)) is None:
             event = self._awaited[run_id] = anyio.Event()
         return event

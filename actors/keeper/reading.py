@@ -47,28 +47,28 @@ class Reading:
     database: Database
 
     async def run(self, run_id: str, caller: str) -> RunRow | None:
-        """Give a run of a caller."""
+        """Return a run of a caller."""
         return next(iter(rows(RunRow, await self.database.read(_RUN, (run_id, caller)))), None)
 
     async def events(self, run_id: str, after: int) -> tuple[RunEvent, ...]:
-        """Give what has happened to a run after an event, MAX_EVENTS at most."""
+        """Return what has happened to a run after an event, MAX_EVENTS at most."""
         found = await self.database.read(_EVENTS, (run_id, after, MAX_EVENTS))
         return tuple(_event(row) for row in found)
 
     async def artifacts(self, run_id: str) -> tuple[KeptArtifact, ...]:
-        """Give the files of a run, in their order."""
+        """Return the files of a run, in their order."""
         return tuple(rows(KeptArtifact, await self.database.read(_ARTIFACTS, (run_id,))))
 
     async def artifact(self, artifact_id: str, caller: str) -> KeptArtifact | None:
-        """Give a file of a caller."""
+        """Return a file of a caller."""
         return next(iter(rows(KeptArtifact, await self.database.read(_ARTIFACT, (artifact_id, caller)))), None)
 
     async def to_sweep(self, now: int, limit: int) -> list[KeptArtifact]:
-        """Give files whose time is over and whose bytes may still be there."""
+        """Return files whose time is over and whose bytes may still be there."""
         return rows(KeptArtifact, await self.database.read(_TO_SWEEP, (now, limit)))
 
     async def listed(self, asked: ListRuns) -> Listed:
-        """Give the runs of a caller, newest first."""
+        """Return the runs of a caller, newest first."""
         clause, values = wanted(asked)
         newest = "SELECT * FROM runs" + clause + _NEWEST  # noqa: S608 - the clause is made of our own words
         found = await self.database.read(newest, (*values, asked.limit, asked.offset))

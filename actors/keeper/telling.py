@@ -28,7 +28,7 @@ def whole_run(row: RunRow, artifacts: tuple[KeptArtifact, ...], ended: RunEnded 
 
 
 def run_so_far(row: RunRow, now: int) -> Run:
-    """Tell how a run stands, without its result."""
+    """Return how a run stands, without its result."""
     return Run(
         run_id=row.run_id,
         template_id=row.template_id,

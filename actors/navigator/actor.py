@@ -66,7 +66,7 @@ class Navigator(Actor):
 
     @handles(subjects.PREVIEW, at_once=32)
     async def preview(self, page: BrowsePage) -> Preview:
-        """Tell what would be done for a page; nothing is fetched.
+        """Return what would be done for a page; nothing is fetched.
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST.
@@ -75,7 +75,7 @@ class Navigator(Actor):
 
     @handles(subjects.DOMAIN, at_once=32)
     async def domain(self, asked: AskDomain) -> DomainKnowledge:
-        """Tell what is known of a domain; nothing is fetched.
+        """Return what is known of a domain; nothing is fetched.
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST.

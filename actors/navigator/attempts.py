@@ -90,7 +90,7 @@ class Attempt:
 
 
 def code_of(failure: Failure) -> Code:
-    """Give the code of what was wrong."""
+    """Return the code of what was wrong."""
     return failure.code if isinstance(failure, Rejected) else failure.fault.code
 
 

@@ -101,7 +101,7 @@ def outlook(  # noqa: PLR0913 - what is known, what is allowed, and the two limi
     percent: int,
     may_probe: bool = True,
 ) -> Outlook:
-    """Tell how a visit would go; `allowed` is not empty."""
+    """Return how a visit would go; `allowed` is not empty."""
     begun = start(history, kind, allowed, now_ms, may_probe=may_probe)
     now = faded(history, now_ms) if history else None
     tiers = sorted(set(allowed), key=TIERS.index)

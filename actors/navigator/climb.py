@@ -16,7 +16,7 @@ from actors.navigator.budget import EXPECTED_MS, Budget, budget
 from actors.navigator.experience import Early, Experience
 from actors.navigator.joining import joined
 from actors.navigator.ladder import Answer, Fail, Skip, Try, Wait
-from bus import TransportError
+from bus import Publisher, Requester, TransportError
 from bus.permissions import micro_name
 from protocol import subjects
 from protocol.browse import RenderTier
@@ -24,7 +24,6 @@ from protocol.faults import Code, FaultError
 from protocol.lifecycle import WhyAbsent
 from protocol.pages import Browsed, BrowsePage, Fetched, Verdict
 from protocol.progress import Progress
-from protocol.subjects import Call, Event
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -33,23 +32,15 @@ TELL_MS = 500
 """How long a browse that has ended may take to say so, in milliseconds."""
 
 
-class Asking(Protocol):
+class BrowseBus(Requester, Publisher, Protocol):
     """What a browse needs of the bus."""
-
-    async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None = None, wait_ms: int = 0) -> R:
-        """Ask, and return the answer; raises FaultError."""
-        ...
-
-    async def tell(self, event: Event[A], args: A) -> None:
-        """Tell whoever listens."""
-        ...
 
 
 @dataclass
 class Climb:
     """One browse; `grace_ms` is what an actor that is being restarted gets."""
 
-    bus: Asking
+    bus: BrowseBus
     asked: BrowsePage
     grace_ms: int
     experience: Experience

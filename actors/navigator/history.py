@@ -86,7 +86,7 @@ crashes, what only this request wanted) may be gone the next time, so it teaches
 
 
 def took(attempts: Iterable[Attempt]) -> int:
-    """Tell what the tier took that had the page over the network, in ms; 0 where none did."""
+    """Return what the tier took that had the page over the network, in ms; 0 where none did."""
     for attempt in attempts:
         if isinstance(attempt.outcome, Accepted) and not attempt.outcome.page.from_cache:
             return attempt.duration_ms
@@ -94,20 +94,20 @@ def took(attempts: Iterable[Attempt]) -> int:
 
 
 def taught(code: Code | None) -> Evidence:
-    """Tell what an attempt teaches that ended with `code`, or with an accepted page."""
+    """Return what an attempt teaches that ended with `code`, or with an accepted page."""
     if code is None:
         return Evidence.ENOUGH
     return Evidence.NEEDS_MORE if code in NEEDS_MORE else Evidence.NOTHING
 
 
 def lessons(attempts: Iterable[Attempt]) -> dict[RenderTier, Evidence]:
-    """Tell what the attempts of a visit teach; a tier that was not put to work is left out."""
+    """Return what the attempts of a visit teach; a tier that was not put to work is left out."""
     found = {attempt.tier: _lesson(attempt) for attempt in attempts}
     return {tier: evidence for tier, evidence in found.items() if evidence is not None}
 
 
 def learned(history: TierHistory | None, visit: Lessons, now_ms: int, took_ms: int = 0) -> TierHistory | None:
-    """Give what is known after a visit at `now_ms` (since the epoch), of which the answering tier took `took_ms`.
+    """Return what is known after a visit at `now_ms` (since the epoch), of which the answering tier took `took_ms`.
 
     A refusal counts when a better tier has had the page in the same visit: only then is it sure that there was one.
     """
@@ -123,14 +123,14 @@ def learned(history: TierHistory | None, visit: Lessons, now_ms: int, took_ms: i
 
 
 def faded(history: TierHistory, now_ms: int) -> TierHistory:
-    """Give what is left of a history at `now_ms`; a clock that went back takes nothing away and adds nothing."""
+    """Return what is left of a history at `now_ms`; a clock that went back takes nothing away and adds nothing."""
     factor = 0.5 ** (max(now_ms - history.at_ms, 0) / HALF_LIFE_MS)
     tiers = {tier: _scaled(record, factor) for tier, record in history.tiers.items()}
     return TierHistory(at_ms=max(history.at_ms, now_ms), tiers=tiers)
 
 
 def inherited(domain: TierHistory) -> TierHistory:
-    """Give what a host that is new takes over from the other hosts of its domain."""
+    """Return what a host that is new takes over from the other hosts of its domain."""
     tiers: dict[RenderTier, TierRecord] = {}
     for tier, record in domain.tiers.items():
         weight = record.enough + record.refused
@@ -163,7 +163,7 @@ def _lesson(attempt: Attempt) -> Evidence | None:
 
 
 def _after(record: TierRecord, tier: RenderTier, answer: RenderTier, visit: Lessons) -> TierRecord:
-    """Give the record of a tier, up to that of the answer, after a visit."""
+    """Return the record of a tier, up to that of the answer, after a visit."""
     here = visit.get(tier, None)
     below = [visit.get(other) for other in TIERS[: tier.cost]]
     refused = any(visit.get(other) is Evidence.NEEDS_MORE for other in TIERS[tier.cost : answer.cost])

@@ -45,7 +45,7 @@ class KnownHosts:
     kinds: Mapping[str, Kind | None] = field(default_factory=dict[str, Kind | None])
 
     def kind(self, host: str) -> Kind | None:
-        """Give the kind of a host in lower case ASCII; of several names that cover it, the longest decides."""
+        """Return the kind of a host in lower case ASCII; of several names that cover it, the longest decides."""
         name, dot = host, "."
         while dot:
             if name in self.kinds:

@@ -7,11 +7,11 @@ from itertools import chain
 
 from msgspec import UNSET, structs
 
+from actors.markdown.plain_text import plain_text
 from protocol.confidence import Confidence
 from protocol.documents import WebObservationSummary, untrusted
 from protocol.page import RecordList
 from protocol.pages import Fetched
-from protocol.plaintext import plain_text
 
 
 def joined(pages: Sequence[Fetched]) -> Fetched:

@@ -54,7 +54,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Answer:
-    """Give this page as the answer."""
+    """Return this page as the answer."""
 
     page: Fetched
 
@@ -128,7 +128,7 @@ _OWN = frozenset({Category.BROWSER, Category.CONFIG, Category.INTERNAL})
 
 
 def _settle(budget: Budget, attempts: Sequence[Attempt]) -> Answer | Fail:
-    """Give the usable page with the most text, or else the failure that says most; something was tried."""
+    """Return the usable page with the most text, or else the failure that says most; something was tried."""
     failures = [(attempt.tier, failure) for attempt in reversed(attempts) if (failure := attempt.failure)]
     usable = [one.page for _, one in failures if isinstance(one, Rejected) and one.verdict.usable]
     if usable:

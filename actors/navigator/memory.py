@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
 
 import anyio
 import structlog
@@ -20,11 +18,13 @@ from actors.navigator.history import Evidence, lessons, took
 from actors.navigator.hosts import KnownHosts
 from actors.navigator.places import Place, place_of
 from actors.navigator.remembered import Histories
+from bus import Tables
+from bus.clock import now_ms
 from bus.table import Table
 from protocol.browse import RenderTier
 from protocol.codec import MalformedError
 from protocol.faults import FaultError
-from protocol.subjects import TIER_HISTORY, Bucket
+from protocol.subjects import TIER_HISTORY
 from protocol.tierhistory import TierHistory
 
 log = structlog.stdlib.get_logger()
@@ -53,20 +53,6 @@ CLOSE_S = 1.0
 TRIES = 5
 """How often a key is written anew because another navigator was faster, before others get their turn."""
 
-A = TypeVar("A")
-
-
-class Tables(Protocol):
-    """What is needed of the bus."""
-
-    async def table(self, bucket: Bucket[A]) -> Table[A]:
-        """Give the values of a bucket; raises FaultError."""
-        ...
-
-
-def _wall_ms() -> int:
-    return round(time.time() * 1_000)
-
 
 @dataclass
 class TierMemory:
@@ -75,7 +61,7 @@ class TierMemory:
     bus: Tables
     hosts: KnownHosts
     hedge_percent: int
-    clock: Callable[[], int] = _wall_ms
+    clock: Callable[[], int] = now_ms
     histories: Histories = field(default_factory=Histories)
     _probes: OrderedDict[str, tuple[RenderTier, int]] = field(
         default_factory=OrderedDict[str, tuple[RenderTier, int]], init=False
@@ -137,7 +123,7 @@ class TierMemory:
         self._taught.set()
 
     def outlook(self, url: str, allowed: Sequence[RenderTier]) -> Outlook:
-        """Tell how a visit would go, without being one."""
+        """Return how a visit would go, without being one."""
         place, now_ms = place_of(url), self.clock()
         history = self.histories.of(place) if place is not None else None
         kind = self.hosts.kind(place.host) if place is not None else None
@@ -145,7 +131,7 @@ class TierMemory:
         return choice.outlook(history, kind, allowed, now_ms, percent=self.hedge_percent, may_probe=not probed)
 
     def known(self, url: str) -> TierHistory | None:
-        """Give what is known of the host of an address, or else what its domain leaves to it."""
+        """Return what is known of the host of an address, or else what its domain leaves to it."""
         place = place_of(url)
         return None if place is None else self.histories.of(place)
 

@@ -46,7 +46,7 @@ def claim(asked: BrowsePage, page: Fetched, url: str | None = None) -> PageClaim
 
 
 def same_host(url: str, other: str) -> bool:
-    """Tell whether two addresses lie on one host; no address lies on none."""
+    """Return whether two addresses lie on one host; no address lies on none."""
     try:
         host = urlsplit(url).hostname
     except ValueError:

@@ -77,7 +77,7 @@ def preview(facts: Facts) -> Preview:
 
 
 def latency(tier: RenderTier, outlook: Outlook) -> LatencyRange:
-    """Tell what a tier takes at this host, or everywhere where nobody has measured it here."""
+    """Return what a tier takes at this host, or everywhere where nobody has measured it here."""
     record = outlook.history.tiers.get(tier) if outlook.history else None
     if record is None or not record.took_ms:
         from_ms, to_ms = TYPICAL_MS[tier]
@@ -137,7 +137,7 @@ def _cost(tiers: tuple[TierPlan, ...], outlook: Outlook, *, cached: bool) -> Cos
 
 
 def _whole(tiers: tuple[TierPlan, ...]) -> LatencyRange:
-    """Tell what the whole takes: at best the first tier, at worst all of them one after another."""
+    """Return what the whole takes: at best the first tier, at worst all of them one after another."""
     known = all(tier.latency.source is LatencySource.HISTORY for tier in tiers)
     return LatencyRange(
         from_ms=tiers[0].latency.from_ms,

@@ -29,7 +29,7 @@ class Place:
 
 
 def place_of(url: str) -> Place | None:
-    """Give the place of a web address, if it is one."""
+    """Return the place of a web address, if it is one."""
     try:
         parsed = httpx2.URL(url)
         host = parsed.raw_host.decode("ascii").strip("[]").rstrip(".").lower()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -16,7 +16,7 @@ from actors.navigator.history import PRIORS, chance
 from actors.navigator.hosts import Kind
 from actors.navigator.outlook import Facts
 from actors.sites import site_of
-from bus import TransportError
+from bus import Directory, Requester, TransportError
 from bus.permissions import micro_name
 from bus.stats import Replica
 from protocol import subjects
@@ -32,7 +32,6 @@ from protocol.domains import (
 from protocol.faults import FaultError
 from protocol.lifecycle import WhyAbsent
 from protocol.pages import BrowsePage
-from protocol.subjects import Call
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -48,25 +47,15 @@ NOT_RUNNING = "No live replica of this tier."
 _KINDS = {Kind.STATIC: HostKind.STATIC, Kind.BROWSER_ONLY: HostKind.BROWSER_ONLY}
 
 
-class Asking(Protocol):
+class Neighbours(Requester, Directory, Protocol):
     """What is needed of the bus."""
-
-    async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None = None, wait_ms: int = 0) -> R:
-        """Ask, and return the answer; raises FaultError."""
-        ...
-
-    async def replicas(
-        self, wait_ms: int = 200, *, enough: Callable[[list[Replica]], bool] | None = None
-    ) -> tuple[Replica, ...]:
-        """Find every live replica that answers within `wait_ms`; `enough` ends the wait earlier."""
-        ...
 
 
 class Knowing(Protocol):
     """What is needed of the memory of tiers."""
 
     def outlook(self, url: str, allowed: Sequence[RenderTier]) -> Outlook:
-        """Tell how a visit would go, without being one."""
+        """Return how a visit would go, without being one."""
         ...
 
 
@@ -83,11 +72,11 @@ class KnowsNothing:
 class Foresight:
     """Looks ahead for one navigator."""
 
-    bus: Asking
+    bus: Neighbours
     memory: Knowing
 
     async def preview(self, asked: BrowsePage) -> Preview:
-        """Tell what would be done for a page, and what it would cost.
+        """Return what would be done for a page, and what it would cost.
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST, for options that contradict each other.
@@ -104,7 +93,7 @@ class Foresight:
         return outlook.preview(Facts(asked, look, absences, foreseen))
 
     async def domain(self, host: str) -> DomainKnowledge:
-        """Tell what is known of a host, or of its domain where nobody has visited the host itself.
+        """Return what is known of a host, or of its domain where nobody has visited the host itself.
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST, when it is no host.

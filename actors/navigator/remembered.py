@@ -48,7 +48,7 @@ class Histories:
     _keys: OrderedDict[str, Remembered] = field(default_factory=OrderedDict[str, Remembered])
 
     def of(self, place: Place) -> TierHistory | None:
-        """Give what is known of a host, or else what its domain leaves to it."""
+        """Return what is known of a host, or else what its domain leaves to it."""
         own = self._keys.get(place.key)
         if own is not None and own.now is not None:
             self._keys.move_to_end(place.key)
@@ -75,7 +75,7 @@ class Histories:
             remembered.refresh()
 
     def stored(self, key: str) -> tuple[TierHistory | None, int]:
-        """Give what was last seen on the bus, with its revision; 0 when there was none."""
+        """Return what was last seen on the bus, with its revision; 0 when there was none."""
         remembered = self._keys.get(key) or Remembered()
         return remembered.stored, remembered.revision
 
@@ -84,7 +84,7 @@ class Histories:
         return len(self._keys[key].waiting) if key in self._keys else 0
 
     def merged(self, key: str, stored: TierHistory | None, lessons: int) -> TierHistory | None:
-        """Give what the first `lessons` that wait make of what is `stored`."""
+        """Return what the first `lessons` that wait make of what is `stored`."""
         remembered = self._keys.get(key) or Remembered()
         return _after(stored or remembered.legacy, remembered.waiting[:lessons])
 

@@ -30,7 +30,7 @@ UNVALIDATED_CEILING = 0.59
 
 
 def decision_trace(attempts: Sequence[Attempt], page: Fetched, duration_ms: int) -> DecisionTrace:
-    """Tell how `page` became the answer (000 §6); a tier that was passed over is listed and not counted."""
+    """Return how `page` became the answer (000 §6); a tier that was passed over is listed and not counted."""
     selected = next((one.selector for one in page.selectors if one.selected), "")
     return DecisionTrace(
         tiers=tuple(_tier(attempt, page) for attempt in attempts),

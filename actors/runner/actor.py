@@ -69,7 +69,7 @@ class Runner(Actor):
 
     @handles(subjects.RUN_TEMPLATES, at_once=32)
     async def list(self, asked: ListTemplates) -> Templates:
-        """Tell what there is to run."""
+        """Return what there is to run."""
         del asked
         limits = RuntimeLimits(
             max_concurrent_runs=self.settings.runs_at_once,

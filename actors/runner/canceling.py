@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from actors.runner.histories import Histories, now_ms
+from actors.runner.histories import Histories
 from actors.runner.machine import RunState
+from bus.clock import now_ms
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.asked import AskRun
 from protocol.runs.events import CancelRequested, LedgerLine, RunEnded

@@ -105,7 +105,7 @@ class Creating:
             await self.means.histories.done(msgspec.structs.replace(line, run_id=run.run_id, carried=True))
 
     async def _finished(self, run: RunCreated) -> Sequence[StepEnded]:
-        """Give what was done of the run that this one was resumed from."""
+        """Return what was done of the run that this one was resumed from."""
         if not run.resumed_from:
             return ()
         return carried(await self.means.histories.read(run.resumed_from))

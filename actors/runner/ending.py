@@ -13,11 +13,11 @@ import structlog
 from anyio import to_thread
 
 from actors.runner import exports
-from actors.runner.histories import now_ms
 from actors.runner.machine import RunState, ending
 from actors.runner.means import Means
 from actors.runner.template import Outcome, Template
 from bus import TransportError
+from bus.clock import now_ms
 from protocol.faults import Code, Fault, fault
 from protocol.runs.events import KeptArtifact, LedgerLine, RunCreated, RunEnded, RunTaken, slice_name
 from protocol.runs.states import ARTIFACT_PREFIX, HANDLE_BYTES, ArtifactType, RunStatus, StepStatus
@@ -111,7 +111,7 @@ class Ending:
         )
 
     def _items(self) -> Sequence[Outcome]:
-        """Give the outcomes that count for the threshold."""
+        """Return the outcomes that count for the threshold."""
         if self.template is None:
             return ()
         try:

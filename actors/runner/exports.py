@@ -68,7 +68,7 @@ def defused(cell: Cell) -> Cell:
 
 
 def inline(template: Template[Any], result: Any, max_bytes: int) -> tuple[Any, bool]:
-    """Give what is told inline of a result (as JSON says it), and whether that is not all."""
+    """Return what is told inline of a result (as JSON says it), and whether that is not all."""
     if len(encode(result)) <= max_bytes:
         return result, False
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -39,7 +38,7 @@ class Histories:
     ledger: Log[LedgerLine]
 
     async def read(self, run_id: str) -> RunState:
-        """Give a run with its steps.
+        """Return a run with its steps.
 
         Raises:
             TransportError: the ledger is away.
@@ -47,7 +46,7 @@ class Histories:
         return await self._persist(lambda: self._folded(run_topics(run_id)))
 
     async def stands(self, run_id: str) -> RunState:
-        """Give a run without its steps.
+        """Return a run without its steps.
 
         Raises:
             TransportError: the ledger is away.
@@ -55,7 +54,7 @@ class Histories:
         return await self._persist(lambda: self._folded(state_topic(run_id)))
 
     async def news(self, run_id: str, state: RunState) -> RunState:
-        """Give a run as it stands now, without steps that others have done since.
+        """Return a run as it stands now, without steps that others have done since.
 
         Raises:
             TransportError: the ledger is away.
@@ -63,7 +62,7 @@ class Histories:
         return await self._persist(lambda: self._newest(run_id, state))
 
     async def step(self, run_id: str, index: int) -> StepEnded | None:
-        """Give the outcome of a step, if there is one.
+        """Return the outcome of a step, if there is one.
 
         Raises:
             TransportError: the ledger is away.
@@ -131,8 +130,3 @@ class Histories:
             with attempt:
                 return await ask()
         raise AssertionError  # pragma: no cover - it returns or raises
-
-
-def now_ms() -> int:
-    """Give the time in ms since the epoch."""
-    return time.time_ns() // 1_000_000

@@ -53,13 +53,13 @@ def converted(template: Template[Any], values: Mapping[str, Any]) -> Any:
 
 
 def kept(template: Template[Any], inputs: Struct) -> dict[str, Any]:
-    """Give inputs as JSON says them, without what is secret."""
+    """Return inputs as JSON says them, without what is secret."""
     values: dict[str, Any] = msgspec.to_builtins(inputs, str_keys=True)
     return {name: value for name, value in values.items() if name not in secret_names(template)}
 
 
 def secret(template: Template[Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what is secret in inputs."""
+    """Return what is secret in inputs."""
     return {name: value for name, value in values.items() if name in secret_names(template)}
 
 

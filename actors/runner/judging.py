@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from actors.runner import inputs
-from actors.runner.histories import now_ms
 from actors.runner.machine import RunState
 from actors.runner.means import Means
 from actors.runner.template import SessionUse, Stage, Template
+from bus.clock import now_ms
 from bus.seal import UnsealError
 from protocol.browsers.operations import SESSION_BYTES, SESSION_PREFIX, ListTabs
 from protocol.browsers.sessions import AskBrowser
@@ -111,7 +111,7 @@ class Judging:
         return Wanted(run, hidden)
 
     def _timeout_ms(self, options: RunOptions, template: Template[Any]) -> int:
-        """Give the time that counts (002 §10)."""
+        """Return the time that counts (002 §10)."""
         given = template.max_timeout_ms if options.timeout_ms is None else options.timeout_ms
         return min(given, template.max_timeout_ms, self.means.settings.run_timeout_max_ms)
 
@@ -143,7 +143,7 @@ class Judging:
         return Wanted(run, wanted.secrets, carried(state))
 
     async def _session_of(self, asked: CreateRun, old: RunCreated) -> tuple[str | None, bool]:
-        """Give the caller's session of a run, and tell whether the run's own is still there."""
+        """Return the caller's session of a run, and tell whether the run's own is still there."""
         if not old.session_id or (old.own_session and not old.preserved):
             return None, False
         try:
@@ -156,7 +156,7 @@ class Judging:
 
 
 def unsealed(means: Means, asked: CreateRun) -> bytes:
-    """Give the JSON of the inputs.
+    """Return the JSON of the inputs.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST, when it is sealed for another place or too long.
@@ -173,7 +173,7 @@ def unsealed(means: Means, asked: CreateRun) -> bytes:
 
 
 def carried(state: RunState) -> Sequence[StepEnded]:
-    """Give the steps of a run that need not be done again: none where it left its session to the caller.
+    """Return the steps of a run that need not be done again: none where it left its session to the caller.
 
     What was done then lives in pages that may have moved on, and not in what the steps gave.
     """
@@ -187,12 +187,12 @@ def _names(stages: Sequence[Stage]) -> tuple[str, ...]:
 
 
 def _forms(options: RunOptions) -> tuple[ArtifactType, ...]:
-    """Give the forms to keep; the whole result is always kept as JSON, as it may be told in short inline."""
+    """Return the forms to keep; the whole result is always kept as JSON, as it may be told in short inline."""
     return tuple(dict.fromkeys((ArtifactType.JSON, *options.artifacts)))
 
 
 def _options(given: RunOptions, old: RunCreated) -> RunOptions:
-    """Give the options of a run that is resumed: those that it had, unless others are given now."""
+    """Return the options of a run that is resumed: those that it had, unless others are given now."""
     default = RunOptions()
     return RunOptions(
         timeout_ms=old.timeout_ms if given.timeout_ms is None else given.timeout_ms,

@@ -124,7 +124,7 @@ def fold(lines: Iterable[tuple[int, LedgerLine]], start: RunState | None = None)
 
 
 def after(state: RunState, sequence: int, line: LedgerLine) -> RunState:
-    """Tell how a run stands after one more line; of a step the first line counts, and none after the end of the run.
+    """Return how a run stands after one more line; of a step the first line counts, and none after the end of the run.
 
     Raises:
         IllegalError: the run has no such transition.

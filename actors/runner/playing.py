@@ -13,11 +13,11 @@ import structlog
 from actors.runner import inputs, steps
 from actors.runner.ending import Ending
 from actors.runner.hands import BrowserSession, StepHands, StoppedError
-from actors.runner.histories import now_ms
 from actors.runner.machine import RunState
 from actors.runner.means import Means
 from actors.runner.template import Outcome, Stage, Template
 from bus import TransportError
+from bus.clock import now_ms
 from protocol.faults import Action, Code, Fault, FaultError, fault
 from protocol.runs.events import LedgerLine, RunCreated, RunEnded, RunTaken, StepEnded
 from protocol.runs.states import RunStatus, StepStatus

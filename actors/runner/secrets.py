@@ -9,8 +9,9 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from actors.runner.histories import Histories, now_ms
+from actors.runner.histories import Histories
 from bus import Bus, TransportError
+from bus.clock import now_ms
 from bus.seal import UnsealError
 from protocol.codec import encode
 from protocol.faults import FaultError
@@ -45,7 +46,7 @@ class Vault:
             del self._kept[next(iter(self._kept))]
 
     def told(self, run_id: str) -> bytes | None:
-        """Give it as it travels, if it is here."""
+        """Return it as it travels, if it is here."""
         kept = self._kept.get(run_id)
         return None if kept is None else kept[1]
 

@@ -11,8 +11,8 @@ import msgspec
 import structlog
 
 from actors.runner.hands import StepHands, StoppedError
-from actors.runner.histories import now_ms
 from actors.runner.template import Outcome, Template
+from bus.clock import now_ms
 from protocol.browsers.errors import ERROR_CODES, ErrorCode
 from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
@@ -106,14 +106,14 @@ class Step:
 
 
 def step_code(why: Fault) -> str:
-    """Give the code of the tool layer for what a step failed with (002 §7.3)."""
+    """Return the code of the tool layer for what a step failed with (002 §7.3)."""
     if why.code is Code.TPL_LOGIN_FIELD_NOT_FOUND:
         return why.code.value
     return ERROR_CODES.get(why.code, ErrorCode.EXECUTION_ERROR).value
 
 
 def first(error: BaseException) -> BaseException:
-    """Give the failure that a group of them stands for: a cancel before a fault, a fault before anything else."""
+    """Return the failure that a group of them stands for: a cancel before a fault, a fault before anything else."""
     leaves = list(_leaves(error))
     for kind in (StoppedError, FaultError):
         for leaf in leaves:
@@ -139,7 +139,7 @@ def outcome(line: StepEnded) -> Outcome:
 
 
 def outcomes(names: Sequence[str], done: Mapping[int, Outcome]) -> tuple[Outcome, ...]:
-    """Give one outcome for each step of a run at its end: what was not done is skipped (002 §6)."""
+    """Return one outcome for each step of a run at its end: what was not done is skipped (002 §6)."""
     return tuple(
         done.get(index) or Outcome(index=index, name=name, status=StepStatus.SKIPPED)
         for index, name in enumerate(names)

@@ -170,7 +170,7 @@ class Template(ABC, Generic[I]):
 
     @abstractmethod
     def stages(self, inputs: I, *, in_session: bool) -> tuple[Stage, ...]:
-        """Give the steps; `in_session`: the caller named a browser session to work in."""
+        """Return the steps; `in_session`: the caller named a browser session to work in."""
 
     def retry(self, inputs: I, index: int) -> Retry:
         """Say when a step is tried again."""
@@ -186,7 +186,7 @@ class Template(ABC, Generic[I]):
         """
 
     def items(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
-        """Give the outcomes of the steps that count as items for the threshold: all of them, unless it is said."""
+        """Return the outcomes of the steps that count as items for the threshold: all of them, unless it is said."""
         return outcomes
 
     @abstractmethod
@@ -202,7 +202,7 @@ class Template(ABC, Generic[I]):
 
     @abstractmethod
     def table(self, result: Any) -> Table:
-        """Give a result (as JSON says it) as rows."""
+        """Return a result (as JSON says it) as rows."""
 
     @abstractmethod
     def markdown(self, result: Any) -> str:

@@ -118,7 +118,7 @@ def _announce(system: System, ready_file: Path | None, *, show_key: bool) -> Non
 
 @asynccontextmanager
 async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[Bus]:
-    """Give the bus of the system that runs in this data folder (or at `nats_url`), as an onlooker or for MCP on stdio.
+    """Return the bus of the system that runs in this data folder (or at `nats_url`), as an onlooker or for stdio.
 
     Raises:
         FaultError: INTERNAL_UNAVAILABLE, when none runs.
@@ -142,7 +142,7 @@ async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[
 
 @asynccontextmanager
 async def private(settings: Settings) -> AsyncGenerator[System]:
-    """Give a system of this process alone, without a gateway, for as long as the block lasts."""
+    """Return a system of this process alone, without a gateway, for as long as the block lasts."""
     names = [name for name in ACTORS if name != GATEWAY]
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
         settings = msgspec.structs.replace(
@@ -156,6 +156,6 @@ async def private(settings: Settings) -> AsyncGenerator[System]:
 
 
 def _seal(settings: Settings) -> Seal | None:
-    """Give what a gateway seals with; where the system keeps no key here, one of our own would open nothing there."""
+    """Return what a gateway seals with; where the system keeps no key here, one of our own would open nothing there."""
     there_is_one = settings.vault_key or vault_key_file(settings).exists()
     return Seal.of(resolve_vault_key(settings)) if there_is_one else None

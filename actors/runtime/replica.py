@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import socket
 import sys
-import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import metadata
@@ -21,6 +20,7 @@ from actors.actor import Actor, handlers, why_absent
 from actors.registry import kinds
 from actors.settings import Settings
 from bus import Bus, TransportError, logs, tracing
+from bus.clock import now_ms
 from bus.nats.keys import NKey
 from bus.nats.transport import NatsTransport, connect
 from bus.seal import Seal
@@ -122,7 +122,7 @@ def _ready(bus: Bus) -> ReplicaReady:
         host=figures.host,
         pid=figures.pid,
         version=figures.version,
-        started=int(time.time() * 1000),
+        started=now_ms(),
     )
 
 

@@ -25,12 +25,12 @@ class Ready(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def ready_path(data_dir: Path) -> Path:
-    """Give the file that exists while a system of this data folder serves."""
+    """Return the file that exists while a system of this data folder serves."""
     return data_dir / "run" / "ready.json"
 
 
 def read_ready(data_dir: Path) -> Ready | None:
-    """Give the system that runs in this data folder, if its process lives."""
+    """Return the system that runs in this data folder, if its process lives."""
     try:
         ready = msgspec.json.decode(ready_path(data_dir).read_bytes(), type=Ready)
     except (OSError, msgspec.MsgspecError):

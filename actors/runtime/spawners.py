@@ -88,7 +88,7 @@ def zygote_process(replica_main: zygote.ReplicaMain, *, fork: bool) -> Generator
 
 @asynccontextmanager
 async def processes(control: socket.socket) -> AsyncGenerator[Processes]:
-    """Give the spawner that speaks to the zygote over `control`."""
+    """Return the spawner that speaks to the zygote over `control`."""
     control.setblocking(False)  # noqa: FBT003 - the standard library has it so
     async with anyio.create_task_group() as tasks:
         spawner = Processes(control)
@@ -163,7 +163,7 @@ class Processes:
         return child
 
     async def _send(self, command: zygote.Command, listener: socket.socket | None = None) -> None:
-        """Give the zygote a command; once it is gone, `listen` tells so."""
+        """Return the zygote a command; once it is gone, `listen` tells so."""
         data = memoryview(_line(command))
         async with self._speaking:
             while data:
@@ -225,7 +225,7 @@ class ChildProcess:
 
 @asynccontextmanager
 async def tasks(kinds: Mapping[str, type[Actor]]) -> AsyncGenerator[Tasks]:
-    """Give the spawner that runs every replica as a task of this loop; programs are still processes."""
+    """Return the spawner that runs every replica as a task of this loop; programs are still processes."""
     async with anyio.create_task_group() as group:
         spawner = Tasks(kinds, group)
         try:

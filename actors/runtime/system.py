@@ -54,7 +54,7 @@ class Plan:
     secrets: dict[str, NKey] = field(default_factory=dict[str, NKey])
 
     def key(self, participant: str) -> NKey | None:
-        """Give the key of an actor or the supervisor; None on somebody else's NATS, where the URL says who we are."""
+        """Return the key of an actor or the supervisor; None on somebody else's NATS, where the URL says who we are."""
         if self.settings.nats_url:
             return None
         if participant not in self.secrets:
@@ -148,7 +148,7 @@ def _kept(plan: Plan) -> list[Bucket[Any] | Objects | Journal[Any] | Work[Any]]:
 
 
 def _sized(work: Work[Any], settings: Settings) -> Work[Any]:
-    """Give the work with its numbers as they are set."""
+    """Return the work with its numbers as they are set."""
     return replace(work, at_once=settings.runs_at_once) if work.pattern == RUN.pattern else work
 
 
@@ -173,7 +173,7 @@ def _policy(settings: Settings) -> Policy:
 async def _nats(
     plan: Plan, spawner: Spawner, folder: Path, supervisor: Supervisor, group: TaskGroup
 ) -> AsyncGenerator[str]:
-    """Give the URL of the NATS to join, or keep a server of our own while the block lasts."""
+    """Return the URL of the NATS to join, or keep a server of our own while the block lasts."""
     settings = plan.settings
     if settings.nats_url:
         yield settings.nats_url
@@ -205,7 +205,7 @@ async def _speaking(url: str, key: NKey | None) -> AsyncGenerator[Bus]:
 
 
 def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
-    """Give a slot for a replica; each is told the secrets that it needs, and the gateway gets the listening socket."""
+    """Return a slot for a replica; each gets the secrets that it needs, and the gateway gets the listening socket."""
     gateway = name == GATEWAY
     kind = plan.kinds[name]
     kept: tuple[Bucket[Any] | Objects | Journal[Any], ...] = (*kind.buckets, *kind.stores, *kind.journals, *kind.reads)

@@ -231,7 +231,7 @@ def start_program(
 
 
 def _before_exec(parent: int) -> Callable[[], None]:
-    """Give a program the signals that it expects, but not the terminal's Ctrl-C: it is stopped in order."""
+    """Return a program the signals that it expects, but not the terminal's Ctrl-C: it is stopped in order."""
     _libc()  # nothing may be loaded between fork and exec
 
     def before() -> None:

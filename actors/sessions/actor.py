@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from msgspec.structs import replace
 from actors.actor import Actor, handles, hears
 from actors.sessions import rules
 from actors.sites import key_of, of_profile, site_of
+from bus.clock import now_ms
 from bus.seal import UnsealError
 from bus.table import Table
 from protocol import subjects
@@ -74,7 +74,7 @@ class Sessions(Actor):
         state = self._unsealed(asked)
         if not rules.belongs(state, domain):
             raise _invalid("state", f"state: no cookie and no storage of {domain}")
-        now = _now()
+        now = now_ms()
         saved = SavedSession(
             profile=asked.profile, domain=domain, state=state, address=address, created=now, updated=now, used=now
         )
@@ -86,7 +86,7 @@ class Sessions(Actor):
         """Tell of every login, or of those of one profile."""
         names = sorted(await self._table.names())
         wanted = [name for name in names if asked.profile is None or of_profile(name, asked.profile)]
-        now, found = _now(), list[SessionStatus]()
+        now, found = now_ms(), list[SessionStatus]()
         for name in wanted[:MAX_LISTED]:
             change = await self._table.get(name)
             if change is not None and rules.known(change.value):
@@ -95,11 +95,11 @@ class Sessions(Actor):
 
     @handles(subjects.SESSION_HEALTH, at_once=16)
     async def health(self, asked: NamedSession) -> SessionStatus:
-        """Tell how a login stands; one that there is not stands as not found."""
+        """Return how a login stands; one that there is not stands as not found."""
         domain = site_of(asked.domain)
         found = await self._table.get(key_of(asked.profile, domain))
         saved = found.value if found and found.value else SavedSession(profile=asked.profile, domain=domain)
-        return rules.status(saved, _now())
+        return rules.status(saved, now_ms())
 
     @handles(subjects.SESSION_DELETE, at_once=8)
     async def delete(self, asked: NamedSession) -> SessionStatus:
@@ -111,7 +111,7 @@ class Sessions(Actor):
         saved = await self._found(asked)
         nothing = SavedSession(profile=saved.profile, domain=saved.domain)
         await self._table.put(key_of(saved.profile, saved.domain), nothing)
-        return rules.status(nothing, _now())
+        return rules.status(nothing, now_ms())
 
     @handles(subjects.SESSION_REFRESH, at_once=8)
     async def refresh(self, asked: NamedSession) -> SessionStatus:
@@ -183,7 +183,7 @@ class Sessions(Actor):
             found = await self._table.get(key)
             if found is None or found.value is None or found.value.created != of.created:
                 return
-            noted = rules.after_browse(found.value, seen, _now())
+            noted = rules.after_browse(found.value, seen, now_ms())
             if noted == found.value:
                 return
             try:
@@ -200,10 +200,6 @@ class Sessions(Actor):
         except UnsealError:
             raise _invalid("state", "state: sealed with another key than that of this Weft") from None
         return _read_state.decode(plain)
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _invalid(field_at_fault: str, message: str) -> FaultError:

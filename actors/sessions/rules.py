@@ -35,7 +35,7 @@ def looks_like_login(name: str) -> bool:
 
 
 def known(saved: SavedSession | None) -> TypeGuard[SavedSession]:
-    """Tell whether there is a login: one that was deleted leaves its names behind."""
+    """Return whether there is a login: one that was deleted leaves its names behind."""
     return saved is not None and saved.created > 0
 
 
@@ -56,7 +56,7 @@ def health(saved: SavedSession | None, now: int) -> SessionHealth:
 
 
 def status(saved: SavedSession, now: int) -> SessionStatus:
-    """Tell how a login stands: names, counts and times, never a value."""
+    """Return how a login stands: names, counts and times, never a value."""
     if not known(saved):
         return SessionStatus(domain=saved.domain, profile=saved.profile, health=SessionHealth.NOT_FOUND)
     cookies = _auth_cookies(saved)
@@ -77,7 +77,7 @@ def status(saved: SavedSession, now: int) -> SessionStatus:
 
 
 def after_browse(saved: SavedSession, seen: PageBrowsed, now: int) -> SavedSession:
-    """Give a login as it stands once a page was seen with it.
+    """Return a login as it stands once a page was seen with it.
 
     A login wall says that it has expired; the page where the wall stood, or the one that is known to show whether one
     is logged in, says that it has not. Any other page says nothing: it may be public.
@@ -90,12 +90,12 @@ def after_browse(saved: SavedSession, seen: PageBrowsed, now: int) -> SavedSessi
 
 
 def to_visit(saved: SavedSession) -> str:
-    """Give the page that shows best whether one is logged in."""
+    """Return the page that shows best whether one is logged in."""
     return saved.address or saved.wall or f"https://{saved.domain}/"
 
 
 def belongs(state: SessionState, domain: str) -> bool:
-    """Tell whether anything of a state is of use at a site."""
+    """Return whether anything of a state is of use at a site."""
     hosts = [cookie.domain for cookie in state.cookies]
     hosts += [urlsplit(origin.origin).hostname or "" for origin in state.origins]
     return any(_within(host, domain) for host in hosts)

@@ -15,7 +15,7 @@ KEY_BYTES = 32
 
 
 def resolve_api_key(settings: Settings) -> str:
-    """Give the key that clients must send: the one that is set, else the one in the data folder, made when missing.
+    """Return the key that clients must send: the one that is set, else the one in the data folder, made when missing.
 
     Raises:
         FaultError: CONFIG_INVALID when the file cannot be made or read.
@@ -24,7 +24,7 @@ def resolve_api_key(settings: Settings) -> str:
 
 
 def resolve_vault_key(settings: Settings) -> str:
-    """Give the key that saved logins are encrypted with: the one that is set, else the one in the data folder.
+    """Return the key that saved logins are encrypted with: the one that is set, else the one in the data folder.
 
     Raises:
         FaultError: CONFIG_INVALID when the file cannot be made or read.

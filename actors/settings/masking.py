@@ -10,7 +10,7 @@ SECRETS = frozenset({"api_key", "vault_key"})
 
 
 def masked(name: str, value: object) -> object:
-    """Give a value of the setting `name` as anybody may see it."""
+    """Return a value of the setting `name` as anybody may see it."""
     if name in SECRETS:
         return MASK if value else value
     return _without_credentials(value) if isinstance(value, str) and name == "nats_url" else value

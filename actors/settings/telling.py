@@ -52,13 +52,13 @@ def text_of(value: object) -> str:
 
 @cache
 def kinds() -> dict[str, Any]:
-    """Give the annotated type of every setting."""
+    """Return the annotated type of every setting."""
     return {field.name: field.type for field in msgspec.structs.fields(Settings)}
 
 
 @cache
 def meta_of(name: str) -> Meta:
-    """Give what is said of a setting: its meaning and limits."""
+    """Return what is said of a setting: its meaning and limits."""
     metas = typing.get_args(kinds()[name])[1:]
     return next(meta for meta in metas if isinstance(meta, Meta) and meta.description)
 

@@ -26,7 +26,7 @@ class HeldBlobs:
         self.times[name] = anyio.current_time()
 
     def last(self, name: str) -> bytes:
-        """Give what has that name, unless it is older than it is kept; KeyError when it is gone."""
+        """Return what has that name, unless it is older than it is kept; KeyError when it is gone."""
         if self.ttl_ms is not None and (anyio.current_time() - self.times[name]) * 1000 >= self.ttl_ms:
             self.drop(name)
         return self.held[name]
@@ -53,7 +53,7 @@ class MemoryBlobs:
         self.inner.set(name, bytes(data))
 
     async def get(self, name: str) -> bytes:
-        """Give back what was put; KeyError when it is gone."""
+        """Return back what was put; KeyError when it is gone."""
         self.check_connected()
         return self.inner.last(name)
 

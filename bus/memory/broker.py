@@ -67,7 +67,7 @@ class Broker:
         return self._tasks
 
     def connect(self, actor: str, allowed: Grant = EVERYTHING) -> MemoryTransport:
-        """Give a transport to one participant."""
+        """Return a transport to one participant."""
         return MemoryTransport(self, actor, allowed)
 
     def deliver(self, message: Message) -> bool:

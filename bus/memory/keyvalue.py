@@ -25,7 +25,7 @@ class HeldKeys:
     changed: anyio.Event = field(default_factory=anyio.Event)
 
     def last(self, key: str) -> Entry | None:
-        """Give the last entry of a key, unless it is older than the bucket keeps it."""
+        """Return the last entry of a key, unless it is older than the bucket keeps it."""
         if self.ttl_ms is not None and key in self.times:
             age_s = anyio.current_time() - self.times[key]
             if age_s * 1000 >= self.ttl_ms:
@@ -50,7 +50,7 @@ class MemoryKeys:
     check_connected: Callable[[], None]
 
     async def get(self, key: str) -> Entry | None:
-        """Give the entry of a key."""
+        """Return the entry of a key."""
         self._check(key)
         entry = self.inner.last(key)
         return entry if entry is not None and entry.value is not None else None
@@ -70,7 +70,7 @@ class MemoryKeys:
         self.inner.set(key, None)
 
     async def names(self) -> list[str]:
-        """Give every key that has a value."""
+        """Return every key that has a value."""
         self.check_connected()
         found = [self.inner.last(key) for key in list(self.inner.entries)]
         return [entry.key for entry in found if entry is not None and entry.value is not None]
@@ -83,7 +83,7 @@ class MemoryKeys:
 
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[Entry]]:
-        """Give every entry there is, then every change."""
+        """Return every entry there is, then every change."""
         async with aclosing(self._entries()) as entries:
             yield entries
 

@@ -35,7 +35,7 @@ class HeldRecords:
             news.tell()
 
     def lines(self) -> list[Record]:
-        """Give the lines that are still kept."""
+        """Return the lines that are still kept."""
         oldest, size = time.time_ns() // 1_000_000 - self.ttl_ms, sum(len(one.data) for one in self.held)
         while self.held and (self.held[0].at_ms < oldest or size > self.max_bytes):
             size -= len(self.held.pop(0).data)
@@ -64,29 +64,29 @@ class MemoryRecords:
         return self.inner.add(topic, bytes(data))
 
     async def last(self, topic: str) -> Record | None:
-        """Give the last line of a topic."""
+        """Return the last line of a topic."""
         self.check_connected()
         return next((one for one in reversed(self.inner.lines()) if one.topic == topic), None)
 
     async def at(self, sequence: int) -> Record | None:
-        """Give the line of that sequence."""
+        """Return the line of that sequence."""
         self.check_connected()
         return next((one for one in self.inner.lines() if one.sequence == sequence), None)
 
     async def batch(self, topics: str, after: int, limit: int) -> list[Record]:
-        """Give the lines after a sequence."""
+        """Return the lines after a sequence."""
         self.check_connected()
         found = (one for one in self.inner.lines() if one.sequence > after and matches(one.topic, topics))
         return [one for one, _ in zip(found, range(limit), strict=False)]
 
     async def end(self) -> int:
-        """Give the sequence of the last line of all."""
+        """Return the sequence of the last line of all."""
         self.check_connected()
         return self.inner.sequence
 
     @asynccontextmanager
     async def news(self) -> AsyncGenerator[Callback]:
-        """Give what waits for a new line."""
+        """Return what waits for a new line."""
         news = News()
         self.inner.listening.add(news)
         try:

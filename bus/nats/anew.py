@@ -28,7 +28,7 @@ class Waits:
             scope.cancel()
 
     def cut(self) -> anyio.CancelScope:
-        """Give a block that is left early, and silently, when the connection comes back."""
+        """Return a block that is left early, and silently, when the connection comes back."""
         scope = anyio.CancelScope()
         self._scopes.add(scope)
         return scope

@@ -26,5 +26,5 @@ async def create(stream: JetStreamContext, replicas: int = 1) -> None:
 
 
 def claims(client: Client) -> ObjectStore:
-    """Give the store of claim checks."""
+    """Return the store of claim checks."""
     return ObjectStore(client, CLAIMS, REMADE_S)

@@ -64,7 +64,7 @@ async def get_batch(client: Client, stream: str, subject: str, sequence: int, co
 
 
 def header(message: Msg, name: str) -> str:
-    """Give a header of a message, empty where it has none."""
+    """Return a header of a message, empty where it has none."""
     headers: dict[Any, str] = message.headers or {}
     return headers.get(name, "")
 

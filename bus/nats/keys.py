@@ -27,12 +27,12 @@ class NKey:
 
 
 def new() -> NKey:
-    """Give a key for a participant that lives as long as this process."""
+    """Return a key for a participant that lives as long as this process."""
     return _from_bytes(secrets.token_bytes(32))
 
 
 def derived(secret: str, purpose: str) -> NKey:
-    """Give the key that everybody who knows `secret` can work out: HMAC-SHA256 of the purpose."""
+    """Return the key that everybody who knows `secret` can work out: HMAC-SHA256 of the purpose."""
     return _from_bytes(digest(secret.encode(), purpose.encode(), sha256))
 
 

@@ -64,7 +64,7 @@ class KeyValue:
         return self._store
 
     async def get(self, key: str) -> Entry | None:
-        """Give the entry of a key."""
+        """Return the entry of a key."""
         with told(), _refusing(key):
             try:
                 found = await self.waits.again(lambda: self._kv.get(key))
@@ -89,7 +89,7 @@ class KeyValue:
             await self.waits.again(lambda: self._kv.delete(key))
 
     async def names(self) -> list[str]:
-        """Give every key that has a value."""
+        """Return every key that has a value."""
         with told():
             return await self.waits.again(self._names)
 
@@ -116,7 +116,7 @@ class KeyValue:
 
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[Entry]]:
-        """Give every entry there is, then every change; after a reconnect only what is newer than what was seen."""
+        """Return every entry there is, then every change; after a reconnect only what is newer than what was seen."""
         async with aclosing(self._entries()) as entries:
             yield entries
 
@@ -135,7 +135,7 @@ class KeyValue:
                             yield entry
 
     async def _updates(self) -> AsyncGenerator[NatsKeyValue.Entry | None]:
-        """Give what one consumer tells, None where it has told all there was, until the connection comes back.
+        """Return what one consumer tells, None where it has told all there was, until the connection comes back.
 
         A consumer that outlives a restart of the server stays silent for up to 18 s.
         """

@@ -91,7 +91,7 @@ class ObjectStore:
                 await anyio.sleep(RETRY_S)
 
     async def get(self, name: str) -> bytes:
-        """Give back what was put; KeyError when it is gone."""
+        """Return back what was put; KeyError when it is gone."""
         with told():
             return await self.waits.again(lambda: self._get(name))
 

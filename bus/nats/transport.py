@@ -140,7 +140,7 @@ class NatsTransport:
 
     @property
     def jetstream(self) -> JetStreamContext:
-        """Give the streams of the server, for what only NATS has."""
+        """Return the streams of the server, for what only NATS has."""
         return self._client.jetstream()
 
     @property

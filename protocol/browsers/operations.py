@@ -137,7 +137,7 @@ class WaitForStable(_InTab, frozen=True, kw_only=True, tag="wait_for_stable"):
 
 
 class GetPageInfo(_InTab, frozen=True, kw_only=True, tag="get_page_info"):
-    """Tell what there is to act on; without `max_elements` as many as suit the page."""
+    """Return what there is to act on; without `max_elements` as many as suit the page."""
 
     max_elements: Annotated[int, Meta(ge=1, le=MAX_ELEMENTS)] | None = None
     visible_only: bool = True
@@ -184,7 +184,7 @@ class GetNetworkLogs(_InTab, frozen=True, kw_only=True, tag="get_network_logs"):
 
 
 class GetConsoleLogs(_InTab, frozen=True, kw_only=True, tag="get_console_logs"):
-    """Tell what the page wrote to its console."""
+    """Return what the page wrote to its console."""
 
     level: Literal["all", "log", "debug", "info", "warning", "error"] = "all"
     max_entries: Annotated[int, Meta(ge=1, le=MAX_LOG_ENTRIES)] = 50

@@ -44,13 +44,13 @@ class Complete(Struct, frozen=True, kw_only=True, tag="complete", omit_defaults=
 
 
 class GetTask(Struct, frozen=True, kw_only=True, tag="get_task"):
-    """Tell how a task stands."""
+    """Return how a task stands."""
 
     id: str
 
 
 class UpdateTask(Struct, frozen=True, kw_only=True, tag="update_task"):
-    """Give a task what it asked for; what it has not asked for is ignored."""
+    """Return a task what it asked for; what it has not asked for is ignored."""
 
     id: str
     responses: dict[str, Json] = {}

@@ -45,12 +45,12 @@ class Booster:
         self._outputs = outputs
 
     def scores(self, matrix: Floats) -> Scores:
-        """Give the sum of the trees for each row and output."""
+        """Return the sum of the trees for each row and output."""
         found = np.asarray(self._fitted.predict(matrix, raw_score=True), np.float64)
         return found.reshape(len(matrix), self._outputs)
 
     def gains(self) -> Mapping[str, float]:
-        """Give the share that each feature has in what was gained."""
+        """Return the share that each feature has in what was gained."""
         gain = np.asarray(self._fitted.feature_importance("gain"), np.float64)
         return dict(zip(self._names, (gain / gain.sum()).tolist(), strict=True))
 

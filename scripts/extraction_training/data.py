@@ -40,7 +40,7 @@ class GoldPage(msgspec.Struct, frozen=True):
         return gzip.decompress(self.path.read_bytes())
 
     def domain(self) -> str:
-        """Give the domain that was registered for its site; for an archived page that of the original."""
+        """Return the domain that was registered for its site; for an archived page that of the original."""
         address = self.url
         if "web.archive.org/web/" in address:
             address = "http" + address.rpartition("http")[2]
@@ -48,13 +48,13 @@ class GoldPage(msgspec.Struct, frozen=True):
         return found or urlsplit(address).hostname or self.name
 
     def fold(self, split: str = "") -> int:
-        """Give the fold of its domain, from 0; another `split` gives other folds."""
+        """Return the fold of its domain, from 0; another `split` gives other folds."""
         digest = hashlib.sha256(f"{split}{self.domain()}".encode()).digest()
         return int.from_bytes(digest[:8], "big") % FOLDS
 
 
 def pages(data_dir: Path, *datasets: str) -> Iterator[GoldPage]:
-    """Give every page of some data sets (of all, when none is named), in the order of the data."""
+    """Return every page of some data sets (of all, when none is named), in the order of the data."""
     root = data_dir if (data_dir / "wcxb_dev").is_dir() else data_dir / "extraction"
     for dataset in datasets or tuple(sorted(path.name for path in root.iterdir() if path.is_dir())):
         for line in (root / dataset / "gold.jsonl").read_bytes().splitlines():

@@ -88,7 +88,7 @@ def _fit(asked: Sequence[Asked]) -> Trees:
 
 
 def _names(asked: Sequence[Asked]) -> list[str]:
-    """Give the features that are common enough to learn from."""
+    """Return the features that are common enough to learn from."""
     counts = Counter(name for one in asked for name in {name for row in one.question.rows for name in row})
     return sorted(name for name, count in counts.items() if count >= COMMON)
 
@@ -128,7 +128,7 @@ def _fit_sure(outcomes: Iterable[Outcome]) -> NDArray[np.float64]:
 
 
 def _crosswise_sure(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Tell how sure each outcome is, by what was fitted on the other folds."""
+    """Return how sure each outcome is, by what was fitted on the other folds."""
     factors = [_fit_sure([one for one in outcomes if one.asked.page.fold() != fold]) for fold in range(FOLDS)]
     return [replace(one, sure=_sure(factors[one.asked.page.fold()], one)) if one.elected else one for one in outcomes]
 

@@ -41,7 +41,7 @@ def train(data_dir: Path) -> str:
 
 
 def site_words(pages: Iterable[GoldPage]) -> Mapping[tuple[str, str], frozenset[str]]:
-    """Give the words of every site by language, of pages whose declared language the detector does not refute."""
+    """Return the words of every site by language, of pages whose declared language the detector does not refute."""
     found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for page in pages:
         document = parse(decode(page.body())[0], positions=False)

@@ -95,7 +95,7 @@ def _gold(written: Iterable[str]) -> set[Decimal]:
 
 
 def _told(page: Page) -> set[Decimal]:
-    """Give the price that the structured data of a page name, where they name one."""
+    """Return the price that the structured data of a page name, where they name one."""
     claims = [claim for source in (json_ld, microdata) for claim in source.claims(page) if claim.field is Field.PRICE]
     sure = (claim for claim in claims if "first." not in claim.place and "several." not in claim.place)
     return {value for claim in sure if (value := money.number(claim.value, "data"))}

@@ -101,7 +101,7 @@ def _weights(tokens: Floats) -> Floats:
 
 
 def _aligned(found: list[Block], gold: GoldPage) -> Floats:
-    """Give the share of each block's words that an alignment of page and gold text finds in the gold."""
+    """Return the share of each block's words that an alignment of page and gold text finds in the gold."""
     split = [words(block.text, "") for block in found]
     lengths = np.array([len(one) for one in split], np.int64)
     ends = np.cumsum(lengths)

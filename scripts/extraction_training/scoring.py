@@ -58,12 +58,12 @@ def compare(found: Sequence[str], gold: Sequence[str]) -> Match:
 
 
 def title_exact(found: str, gold: str) -> float:
-    """Tell whether two titles are the same but for punctuation and case."""
+    """Return whether two titles are the same but for punctuation and case."""
     return float(_title(found) == _title(gold))
 
 
 def title_loose(found: str, gold: str) -> float:
-    """Tell whether two titles are nearly the same: word F1 of .8, or all of the gold in little more."""
+    """Return whether two titles are nearly the same: word F1 of .8, or all of the gold in little more."""
     if title_exact(found, gold):
         return 1.0
     match = compare(_title(found).split(), _title(gold).split())
@@ -78,7 +78,7 @@ def author_f1(found: str, gold: str | Iterable[str]) -> float | None:
 
 
 def day(text: str) -> str:
-    """Give the day of a date as year-month-day; the text itself where it has none."""
+    """Return the day of a date as year-month-day; the text itself where it has none."""
     found = _DATE.search(text)
     return f"{int(found[1]):04}-{int(found[2]):02}-{int(found[3]):02}" if found else text
 
@@ -108,7 +108,7 @@ def calibration(pairs: Sequence[tuple[float, float]], good: float = GOOD_F1) -> 
 
 
 def _auroc(pairs: Sequence[tuple[float, bool]]) -> float:
-    """Give the share of pairs of a good and a bad page in which the good one has the higher confidence."""
+    """Return the share of pairs of a good and a bad page in which the good one has the higher confidence."""
     good = Counter(sure for sure, well in pairs if well)
     bad = Counter(sure for sure, well in pairs if not well)
     if not good or not bad:

@@ -56,7 +56,7 @@ def of_markdown(markdown: str) -> Structure:
 
 
 def f1(found: Structure, gold: Structure) -> dict[str, float]:
-    """Give the F1 of each kind that the gold has."""
+    """Return the F1 of each kind that the gold has."""
     scores: dict[str, float] = {}
     for kind in KINDS:
         expected, given = Counter(gold[kind]), Counter(found[kind])

@@ -12,14 +12,14 @@ from scripts.extraction_training.votes import SETS, Outcome
 
 
 def section(outcomes: Mapping[str, Sequence[Outcome]], without: float) -> str:
-    """Give the section of the report; `without` is what pages without an answer weigh."""
+    """Return the section of the report; `without` is what pages without an answer weigh."""
     return "\n\n".join(
         [_OPENING.format(LEAST["author"], without, FOLDS), table(outcomes), _reliability(outcomes), _WEAK]
     )
 
 
 def table(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
-    """Give the figures by field and set."""
+    """Return the figures by field and set."""
     rows = ["| field | set | pages | score | same | confidence | ECE | AUROC |", "|---|---|---|---|---|---|---|---|"]
     return "\n".join([*rows, *(row for name, found in outcomes.items() for row in _rows(name, found))])
 

@@ -28,7 +28,7 @@ Sums = dict[str, list[float]]
 
 
 def learn(samples: Sequence[Sample]) -> Lexicon:
-    """Give the mean, over sites, of how far the share of content under a word lies above that of its page."""
+    """Return the mean, over sites, of how far the share of content under a word lies above that of its page."""
     names: Sums = {}
     texts: Sums = {}
     sites: dict[str, list[Sample]] = {}
@@ -41,7 +41,7 @@ def learn(samples: Sequence[Sample]) -> Lexicon:
 
 
 def crosswise(samples: Sequence[Sample]) -> dict[str, Floats]:
-    """Give the columns of each page by words that were learned without its site."""
+    """Return the columns of each page by words that were learned without its site."""
     found: dict[str, Floats] = {}
     for number in range(PARTS):
         lexicon = learn([one for one in samples if part(one) != number])
@@ -50,17 +50,17 @@ def crosswise(samples: Sequence[Sample]) -> dict[str, Floats]:
 
 
 def matrix(one: Sample, lexicon: Lexicon) -> Floats:
-    """Give the columns of a page by a lexicon."""
+    """Return the columns of a page by a lexicon."""
     return side_by_side(lexicon.columns(one.spelling).values())
 
 
 def column_names(samples: Sequence[Sample]) -> tuple[str, ...]:
-    """Give the names of those columns."""
+    """Return the names of those columns."""
     return tuple(Lexicon({}, {}).columns(samples[0].spelling))
 
 
 def part(one: Sample) -> int:
-    """Give the part that a page's site belongs to."""
+    """Return the part that a page's site belongs to."""
     return hashlib.sha256(f"words {one.domain}".encode()).digest()[0] % PARTS
 
 

@@ -54,5 +54,5 @@ def _sample(name: str) -> Sample:
 
 
 def _stem(name: str) -> str:
-    """Give what pages on the same thing have in common: `webgl` of `webgl2`, `recharts` of `recharts-fixed`."""
+    """Return what pages on the same thing have in common: `webgl` of `webgl2`, `recharts` of `recharts-fixed`."""
     return name.partition("-")[0].rstrip("0123456789")

@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 async def each(samples: list[Sample], ask: Callable[[Sample], Awaitable[_T]], at_once: int) -> dict[str, _T]:
-    """Give the answers by the pages' names.
+    """Return the answers by the pages' names.
 
     Raises:
         TimeoutError: a page took longer than any page may.

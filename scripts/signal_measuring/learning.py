@@ -98,7 +98,7 @@ def learn(pages: list[Marked]) -> Rule:
 
 
 def _best(pages: list[Marked], choices: list[Rule]) -> Rule:
-    """Give the cheapest; the first of those that cost the same."""
+    """Return the cheapest; the first of those that cost the same."""
     return min(choices, key=lambda rule: _cost(pages, rule))
 
 

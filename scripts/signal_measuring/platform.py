@@ -101,7 +101,7 @@ def _tells(name: str) -> bool:
 
 
 def _page(names: list[str]) -> str:
-    """Give a page that shows those of the names that it does not have."""
+    """Return a page that shows those of the names that it does not have."""
     script = f"const has = new Set(({_GATHER})(true)); const names = {json.dumps(names)};"
     show = "document.body.textContent = JSON.stringify(names.filter((name) => !has.has(name)));"
     return f"<!doctype html><body><script>{script}{show}</script>"

@@ -28,7 +28,7 @@ class Reference(Struct, frozen=True):
 
 
 async def references(site: Site, samples: list[Sample]) -> dict[str, str]:
-    """Give the text that Chromium shows of each page, by name; what has not changed is not shown again."""
+    """Return the text that Chromium shows of each page, by name; what has not changed is not shown again."""
     kept = msgspec.json.decode(_KEPT.read_bytes(), type=dict[str, Reference]) if _KEPT.is_file() else {}
     digests = {sample.name: _digest(sample) for sample in samples}
     known = {name: kept[name] for name in digests if name in kept and kept[name].digest == digests[name]}
@@ -42,7 +42,7 @@ async def references(site: Site, samples: list[Sample]) -> dict[str, str]:
 
 
 def _digest(sample: Sample) -> str:
-    """Give the digest of everything that was built for a page."""
+    """Return the digest of everything that was built for a page."""
     _, prefix, name, *_ = sample.path.split("/")
     folder = Path(build_apps() if prefix == "apps" else CORPUS.dist, name)
     digest = hashlib.blake2b(digest_size=12)

@@ -112,7 +112,7 @@ async def _browse(client: httpx2.AsyncClient, url: str) -> None:
 
 
 async def _timed(call: Callable[[], Awaitable[None]], count: int) -> float:
-    """Give the median of some calls, in seconds."""
+    """Return the median of some calls, in seconds."""
     found: list[float] = []
     for _ in range(count):
         begun = time.perf_counter()

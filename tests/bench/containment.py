@@ -74,7 +74,7 @@ async def _run(client: httpx2.AsyncClient, base: str, harmless: dict[str, str]) 
 
 
 async def _text(client: httpx2.AsyncClient, url: str) -> str:
-    """Give the text of a page by the light tier at most, or why there is none."""
+    """Return the text of a page by the light tier at most, or why there is none."""
     options = {"freshnessRequirement": "realtime", "maxCostTier": "lightweight"}
     answer = await client.post("/api/browse", json={"url": url, "options": options})
     told = answer.json()
@@ -82,7 +82,7 @@ async def _text(client: httpx2.AsyncClient, url: str) -> str:
 
 
 async def _state(weft: RunningWeft) -> tuple[set[str], float]:
-    """Give the replicas that live, and the memory of the light tier with its engines, in MB."""
+    """Return the replicas that live, and the memory of the light tier with its engines, in MB."""
     replicas = await weft.replicas()
     light = next(int(str(one["pid"])) for one in replicas if one["actor"] == "fetchers.lightweight")
     return {str(one["replica"]) for one in replicas}, sum(map(pss_mb, family(light)))

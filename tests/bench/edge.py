@@ -203,7 +203,7 @@ def _headers(version: str) -> dict[str, str]:
 
 
 def _cpu_ns(pid: int) -> int:
-    """Give the time on a processor of all threads: finer than the clock that ticks a hundred times a second."""
+    """Return the time on a processor of all threads: finer than the clock that ticks a hundred times a second."""
     threads = Path(f"/proc/{pid}/task").iterdir()
     return sum(int((thread / "schedstat").read_text("ascii").split()[0]) for thread in threads)
 

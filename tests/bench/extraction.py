@@ -22,7 +22,7 @@ from msgspec import UNSET
 from actors.extraction.charset import decode
 from actors.extraction.page import extract
 from actors.extraction.shop import money
-from protocol.excerpt import MAX_TOKENS, excerpt, tokens
+from actors.markdown.excerpt import MAX_TOKENS, excerpt, tokens
 from scripts.extraction_training import content, fields, scoring, structure
 from scripts.extraction_training.content import Outcome
 from scripts.extraction_training.data import CONTENT_SETS, GoldPage, pages
@@ -232,7 +232,7 @@ print(rss() - before)
 
 
 def _added_mb() -> float:
-    """Give the memory that a process has more once it can extract; Linux only."""
+    """Return the memory that a process has more once it can extract; Linux only."""
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, "-c", _ADDED], env=environment, capture_output=True, text=True, check=True)
     return float(done.stdout)

@@ -36,7 +36,7 @@ CALLS = {1: 1_000, 32: 4_000}
 
 
 async def measure() -> list[Row]:
-    """Give the rows of this benchmark."""
+    """Return the rows of this benchmark."""
     rows = await _compare(traced=False, p50=1.7, rate=0.45)
     with process("tests.bench.collector") as (_, port):
         os.environ[ENDPOINT_VARIABLES[0]] = f"http://127.0.0.1:{port}"
@@ -87,7 +87,7 @@ class Figure(Struct, frozen=True):
 async def _best(
     ours: Callable[[], Awaitable[None]], peer: Callable[[], Awaitable[None]], *, at_once: int
 ) -> tuple[Figure, Figure]:
-    """Give the best of several interleaved rounds of each."""
+    """Return the best of several interleaved rounds of each."""
     found: tuple[list[Figure], list[Figure]] = ([], [])
     for _ in range(ROUNDS):
         for figures, call in zip(found, (ours, peer), strict=True):

@@ -35,7 +35,7 @@ class Cost(Struct):
 
 
 async def measure() -> list[Row]:
-    """Give the rows of this benchmark: three for every page."""
+    """Return the rows of this benchmark: three for every page."""
     rows: list[Row] = []
     for name, made in PAGES.items():
         cost = await _cost(made(1.0))

@@ -9,7 +9,7 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def family(root: int) -> list[int]:
-    """Give a process and everything that descends from it."""
+    """Return a process and everything that descends from it."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (fields := _stat(int(entry.name))):
@@ -21,12 +21,12 @@ def family(root: int) -> list[int]:
 
 
 def cpu_s(pids: list[int]) -> float:
-    """Give the CPU that processes have used so far, user and system, with that of their dead children."""
+    """Return the CPU that processes have used so far, user and system, with that of their dead children."""
     return sum(sum(int(value) for value in fields[11:15]) for pid in pids if (fields := _stat(pid))) * TICK_S
 
 
 def pss_mb(pid: int) -> float:
-    """Give the memory of a process, of which it pays its share where it shares."""
+    """Return the memory of a process, of which it pays its share where it shares."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) / 1024

@@ -65,7 +65,7 @@ async def _rate(server: Server, replicas: int) -> float:
 
 
 async def _makespan(server: Server) -> tuple[float, float]:
-    """Give the seconds that the work took, and those that it would take if every slot were always busy."""
+    """Return the seconds that the work took, and those that it would take if every slot were always busy."""
     lengths = random.Random(7)  # the same work every time
     jobs = [min(int(lengths.paretovariate(1.2) * 10), 400) for _ in range(JOBS)]
     done = 0

@@ -54,7 +54,7 @@ class Pages:
     numbers: Iterator[int]
 
     def some(self, count: int) -> list[str]:
-        """Give the next ones."""
+        """Return the next ones."""
         return [f"{self.site}/note/{number}" for number in itertools.islice(self.numbers, count)]
 
 
@@ -138,7 +138,7 @@ async def _get(client: httpx2.AsyncClient, run_id: str) -> Run:
 
 
 async def _asked(weft: RunningWeft, client: httpx2.AsyncClient, pages: Pages) -> list[Row]:
-    """Tell what it takes to ask how a run stands, while it goes on and after it, and to read its file."""
+    """Return what it takes to ask how a run stands, while it goes on and after it, and to read its file."""
     run_id = await _begin(client, pages.some(PAGES))
     async with connect(Settings(data_dir=weft.data_dir), stdio=True) as bus:
         over_rest, over_bus = partial(_get, client, run_id), partial(_get_by_bus, bus, run_id)

@@ -53,7 +53,7 @@ class Server:
 
 @asynccontextmanager
 async def nats_server() -> AsyncGenerator[Server]:
-    """Give a server that serves, with the bucket of claim checks."""
+    """Return a server that serves, with the bucket of claim checks."""
     with TemporaryDirectory(prefix="weft-bench-") as folder:
         server = Server(Path(folder))
         await server.start()
@@ -67,7 +67,7 @@ async def nats_server() -> AsyncGenerator[Server]:
 
 @asynccontextmanager
 async def bus_at(url: str, actor: str) -> AsyncGenerator[Bus]:
-    """Give a bus of this process."""
+    """Return a bus of this process."""
     async with connect(url, actor) as transport:
         bus = Bus(transport, actor, f"{actor}-{os.getpid()}")
         async with bus.running():

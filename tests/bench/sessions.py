@@ -43,7 +43,7 @@ def state(origins: int, database: str = "") -> SessionState:
 
 
 async def measure() -> list[Row]:
-    """Give the rows of this benchmark."""
+    """Return the rows of this benchmark."""
     async with Browser(Settings()) as browser:
         return [
             await _out_of_the_bus(),

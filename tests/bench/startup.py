@@ -45,7 +45,7 @@ async def measure() -> list[Row]:
 
 
 async def _start(folder: Path, *arguments: str) -> tuple[float, float]:
-    """Give the wall time and the CPU, in seconds, until every actor serves."""
+    """Return the wall time and the CPU, in seconds, until every actor serves."""
     begun = time.perf_counter()
     async with running_weft(folder, ["--actors", ACTORS, *arguments], WEFT_LOG_LEVEL="warning") as weft:
         return time.perf_counter() - begun, cpu_s(family(weft.process.pid))

@@ -37,11 +37,11 @@ class Cost:
     pss_mb: float = 0.0
 
     def median_ms(self, figures: dict[str, list[float]]) -> float:
-        """Give the median over the pages of each page's own median, in ms."""
+        """Return the median over the pages of each page's own median, in ms."""
         return statistics.median(statistics.median(found) for found in figures.values()) * 1000
 
     def percentile_ms(self, share: int) -> float:
-        """Give a percentile of all rounds of all pages, in ms."""
+        """Return a percentile of all rounds of all pages, in ms."""
         every = sorted(second for found in self.wall_s.values() for second in found)
         return every[min(len(every) * share // 100, len(every) - 1)] * 1000
 

@@ -145,7 +145,7 @@ PROMPTS = (
 
 
 def offer(turn: int = 0) -> Offer:
-    """Give the offer; each `turn` of it differs from the one before in a tool and a prompt, but not in their names."""
+    """Return the offer; each `turn` differs from the one before in a tool and a prompt, but not in their names."""
     triggers = ("test_trigger_tool_change", "test_trigger_prompt_change")
     return Offer(
         tools=(

@@ -18,7 +18,7 @@ LOOK_S = 0.02
 
 @asynccontextmanager
 async def gateway(folder: Path) -> AsyncGenerator[tuple[RunningWeft, Fixture, str]]:
-    """Give a gateway that has heard what is offered, the actor that offers it, and the address of their NATS."""
+    """Return a gateway that has heard what is offered, the actor that offers it, and the address of their NATS."""
     async with (
         serve_open_nats(folder / "nats") as url,
         fixture(url) as actor,

@@ -74,7 +74,7 @@ async def run(package: str, url: str, key: str, folder: Path, *arguments: str) -
 
 
 def required(revision: str) -> frozenset[str]:
-    """Give the scenarios that a revision of the protocol requires of a server."""
+    """Return the scenarios that a revision of the protocol requires of a server."""
     text = (programs() / NEW / "requirements" / f"{revision}.yaml").read_text()
     found = _REQUIRED.search(text)
     assert found is not None, f"the suite has no requirements for {revision}"

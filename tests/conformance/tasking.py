@@ -130,7 +130,7 @@ class Tasks:
         return task
 
     async def update(self, task: Running, responses: dict[str, dict[str, Any]]) -> Acknowledged:
-        """Give a task what it asked for."""
+        """Return a task what it asked for."""
         task.take(responses)
         await self.told(task)
         return Acknowledged()

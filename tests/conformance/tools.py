@@ -19,12 +19,12 @@ _PICTURE = Picture(data=PIXEL, mime_type="image/png")
 
 
 def said(*words: str, is_error: bool = False) -> ToolResult:
-    """Give words as the result of a tool."""
+    """Return words as the result of a tool."""
     return ToolResult(content=tuple(Text(text=text) for text in words), is_error=is_error)
 
 
 def shown(*blocks: Block) -> ToolResult:
-    """Give content as the result of a tool."""
+    """Return content as the result of a tool."""
     return ToolResult(content=blocks)
 
 

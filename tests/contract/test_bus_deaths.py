@@ -37,7 +37,7 @@ async def replica(world: World, call: Call[Ask, Answer], handler: Handler) -> As
 
 
 async def told(bus: Bus, *answers: str, reason: Literal["died", "drained"] = "died") -> None:
-    """Tell what the supervisor tells of a dead replica."""
+    """Return what the supervisor tells of a dead replica."""
     await bus.tell(REPLICA_GONE, ReplicaGone(actor="answerer", replica="r1", reason=reason, answers=answers))
     await bus.transport.flush()
 

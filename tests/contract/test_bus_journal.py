@@ -17,7 +17,7 @@ from tests.contract.world import DIARY, SLATE, STRIP, Ask, MakeWorld, taking_par
 
 
 async def texts(journal: Log[Ask], topics: str = ">", after: int = 0) -> list[str]:
-    """Give what the lines say that are there now."""
+    """Return what the lines say that are there now."""
     return [line.said.text async for line in journal.read(topics, after)]
 
 
@@ -259,7 +259,7 @@ async def test_no_line_is_written_twice_or_lost_when_the_server_dies(make_world:
 
 
 def wrote_more_than(writers: list[Writer], limit: int) -> bool:
-    """Tell whether so many lines are confirmed."""
+    """Return whether so many lines are confirmed."""
     return sum(writer.confirmed for writer in writers) > limit
 
 

@@ -28,7 +28,7 @@ RESTORE_S = 0.2
 
 @asynccontextmanager
 async def replica(world: World, key: str = KEY) -> AsyncGenerator[tuple[Sessions, Table[SavedSession]]]:
-    """Give the logins as one replica of a tier has them."""
+    """Return the logins as one replica of a tier has them."""
     async with taking_part(world, "trusted") as bus:
         bus.seal = Seal.of(key)
         yield Sessions(bus), await bus.table(SESSIONS)
@@ -44,7 +44,7 @@ async def values(sessions: Sessions, profile: str = "me", url: str = URL) -> dic
 
 
 async def kept(table: Table[SavedSession]) -> Change[SavedSession]:
-    """Give the login of `me` at the site as it lies in the bucket."""
+    """Return the login of `me` at the site as it lies in the bucket."""
     found = await table.get(key_of("me", "example.com"))
     assert found is not None
     return found

@@ -126,7 +126,7 @@ ANSWERS: tuple[tuple[str, Example], ...] = (
 
 
 def lacking(example: Any, served: Any, path: str = "$") -> list[str]:
-    """Tell what of an example is not in what was served, or is of another kind there; a list is told by its rows."""
+    """Return what of an example is not in what was served, or is of another kind there; a list is told by its rows."""
     if isinstance(example, dict) and isinstance(served, dict):
         wanted, given = cast("Example", example), cast("Example", served)
         return [

@@ -52,6 +52,6 @@ async def connected(  # noqa: PLR0913 - what clients differ in
 
 
 def text_of(result: CallToolResult) -> str:
-    """Give the one text of an answer."""
+    """Return the one text of an answer."""
     (text,) = (content.text for content in result.content if isinstance(content, TextContent))
     return text

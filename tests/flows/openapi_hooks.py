@@ -99,7 +99,7 @@ def _keep_here(asked: dict[str, Any]) -> None:
 
 
 def _is_cheap(options: dict[str, Any]) -> bool:
-    """Tell whether a page would be quickly read so; gives it time, and takes away what no page has."""
+    """Return whether a page would be quickly read so; gives it time, and takes away what no page has."""
     if isinstance(options.get("maxLatencyMs"), int | float) and 1 <= options["maxLatencyMs"] < _ENOUGH_MS:
         options["maxLatencyMs"] = _ENOUGH_MS
     if any(options.get(name) for name in _NEEDS_MORE):
@@ -111,7 +111,7 @@ def _is_cheap(options: dict[str, Any]) -> bool:
 
 
 def _kept(url: str, *, cheap: bool) -> str:
-    """Give the page of ours for about every other address; whatever else is a web address is none any more."""
+    """Return the page of ours for about every other address; whatever else is a web address is none any more."""
     if len(url) > MAX_URL_CHARS:
         return url
     if len(url) % 2 and cheap:

@@ -134,12 +134,12 @@ def told(one: Asked) -> str:
 
 
 def wanted(one: Asked) -> bool:
-    """Tell whether it is a look-up of the name that the system was asked for."""
+    """Return whether it is a look-up of the name that the system was asked for."""
     return (str(one.address), one.port) == (NAME_SERVER, NAME_PORT) and b"\x04site\x07example" in one.data
 
 
 def by_control(one: Asked) -> bool:
-    """Tell whether it is what the control does."""
+    """Return whether it is what the control does."""
     return str(one.address) == STRANGER[0] or b"\x09telemetry\x07example" in one.data
 
 

@@ -52,7 +52,7 @@ class Runs:
         return _read(self.system.http.post(f"/api/runs/{run_id}/resume"), RunAccepted, ACCEPTED)
 
     def get(self, run_id: str) -> Run:
-        """Tell how a run stands."""
+        """Return how a run stands."""
         return _read(self.system.http.get(f"/api/runs/{run_id}"), Run, 200)
 
     def listed(self, **query: str) -> RunList:
@@ -106,7 +106,7 @@ def wrong(answer: httpx2.Response) -> RunFault:
 
 
 def items(run: Run) -> list[dict[str, Any]]:
-    """Give the pages of the result of a batch."""
+    """Return the pages of the result of a batch."""
     assert run.result is not UNSET, run
     found: list[dict[str, Any]] = run.result["items"]
     return found
@@ -119,7 +119,7 @@ def _read(answer: httpx2.Response, kind: type[T], status: int) -> T:
 
 @contextmanager
 def deaf_host() -> Generator[str]:
-    """Give the address of a host that never answers to who wants to connect: its queue is full and nobody takes."""
+    """Return the address of a host that never answers to who wants to connect: its queue is full and nobody takes."""
     with socket.socket() as listener, socket.socket() as first, socket.socket() as second:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
@@ -131,7 +131,7 @@ def deaf_host() -> Generator[str]:
 
 
 def refusing_url() -> str:
-    """Give an address at which nobody listens."""
+    """Return an address at which nobody listens."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{taken.getsockname()[1]}/"

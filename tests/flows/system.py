@@ -69,7 +69,7 @@ class System:
         return msgspec.json.decode(self.run("status", "--json").stdout, type=list[Json])
 
     def replica(self, actor: str) -> Json:
-        """Give the one replica of an actor."""
+        """Return the one replica of an actor."""
         (found,) = (replica for replica in self.replicas() if replica["actor"] == actor)
         return found
 
@@ -98,7 +98,7 @@ def refused(answer: httpx2.Response) -> StructuredError:
 
 
 def only(rows: tuple[T, ...] | UnsetType) -> T:
-    """Give the one row of a part of a result."""
+    """Return the one row of a part of a result."""
     assert rows is not UNSET
     (row,) = rows
     return row

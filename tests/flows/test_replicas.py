@@ -53,7 +53,7 @@ class Calls:
     failures: list[str] = field(default_factory=list[str])
 
     def jobs(self) -> list[Job]:
-        """Give a thousand calls and some, in turn."""
+        """Return a thousand calls and some, in turn."""
         kinds: list[tuple[int, Job]] = [
             (150, self.browse),
             (50, self.stream),

@@ -21,7 +21,7 @@ PAGES = ("/article", "/table", "/json", "/csv", "/text", "/feed", "/hidden", "/w
 
 
 def sure(source: Source) -> Confidence:
-    """Give the confidence of what nothing speaks against."""
+    """Return the confidence of what nothing speaks against."""
     score = BASELINES[source]
     return Confidence(score=score, level=level(score), source=source)
 

@@ -41,7 +41,7 @@ class Batch:
     run_id: str
 
     def hits(self) -> Counter[int]:
-        """Tell how often each page was asked for."""
+        """Return how often each page was asked for."""
         hits = {number: self.site.hits[f"/note/{number}"] for number in range(self.first, self.first + COUNT)}
         return Counter({number: count for number, count in hits.items() if count})
 

@@ -38,7 +38,7 @@ class Hosts:
     other: System
 
     def takers(self) -> list[str]:
-        """Tell which replicas have taken runs, on both hosts."""
+        """Return which replicas have taken runs, on both hosts."""
         return [str(line["replica"]) for host in (self.one, self.other) for line in taken(host)]
 
 
@@ -64,7 +64,7 @@ def taken(host: System) -> list[Json]:
 
 
 def urls(site: Site, first: int, count: int = PAGES) -> list[str]:
-    """Give the addresses of some slow pages."""
+    """Return the addresses of some slow pages."""
     return [site.url(f"/note/{number}?ms=300") for number in range(first, first + count)]
 
 

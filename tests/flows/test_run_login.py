@@ -49,7 +49,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Gene
 
 
 def inputs(site: Site, kind: str = "plain", password: str = PASSWORD, **more: object) -> dict[str, object]:
-    """Give the inputs of a login."""
+    """Return the inputs of a login."""
     return {
         "startUrl": site.url(f"/members/{kind}/login"),
         "credentials": {"username": USER, "password": password},

@@ -42,7 +42,7 @@ async def modern(http: httpx2.AsyncClient, method: str, params: dict[str, Any]) 
 
 
 def notes(site: Site, first: int, count: int, query: str = "") -> list[str]:
-    """Give the addresses of some articles: each test has numbers of its own."""
+    """Return the addresses of some articles: each test has numbers of its own."""
     return [site.url(f"/note/{number}{query}") for number in range(first, first + count)]
 
 

@@ -98,7 +98,7 @@ class Runner:
 
 
 def notes(site: Site, first: int, count: int, query: str = "") -> list[str]:
-    """Give the addresses of some articles: each test has numbers of its own."""
+    """Return the addresses of some articles: each test has numbers of its own."""
     return [site.url(f"/note/{number}{query}") for number in range(first, first + count)]
 
 

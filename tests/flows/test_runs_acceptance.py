@@ -35,22 +35,22 @@ ALL_FORMS = [form.value for form in ArtifactType]
 
 @pytest.fixture
 def runs(weft: System) -> Runs:
-    """Give the runs of the system that all share."""
+    """Return the runs of the system that all share."""
     return Runs(weft)
 
 
 def notes(site: Site, first: int, count: int, query: str = "") -> list[str]:
-    """Give the addresses of some articles: each test has numbers of its own, so that it can count who asked."""
+    """Return the addresses of some articles: each test has numbers of its own, so that it can count who asked."""
     return [site.url(f"/note/{number}{query}") for number in range(first, first + count)]
 
 
 def hits(site: Site, first: int, count: int) -> list[int]:
-    """Tell how often the site was asked for each of some articles."""
+    """Return how often the site was asked for each of some articles."""
     return [site.hits[f"/note/{number}"] for number in range(first, first + count)]
 
 
 def mixed(site: Site, first: int, shells: int) -> tuple[list[str], set[str]]:
-    """Give a hundred addresses and those of them that are dead: spread over the whole, as they are on the web."""
+    """Return a hundred addresses and those of them that are dead: spread over the whole, as they are on the web."""
     dead = [refusing_url(), site.url("/status/404"), site.url("/status/500"), site.url("/hangup"), site.url("/reset")]
     slow = [site.url(f"/note/{first + 100 + at}?ms={1_000 + 400 * at}") for at in range(6)]
     scripted = [site.url(f"/note-shell/{first + at}") for at in range(shells)]

@@ -39,7 +39,7 @@ def health(weft: System, profile: str) -> object:
 
 
 def cookie_of(site: Site) -> str:
-    """Give the login that the site was shown last."""
+    """Return the login that the site was shown last."""
     return site.last("/account").headers.get("cookie", "")
 
 

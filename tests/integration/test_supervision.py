@@ -301,7 +301,7 @@ async def refusal(folder: Path, *arguments: str, **settings: str) -> str:
 
 @pytest.fixture
 def taken() -> Generator[int]:
-    """Give a port that another program has."""
+    """Return a port that another program has."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield int(listener.getsockname()[1])
 

@@ -46,7 +46,7 @@ def picture() -> bytes:
 
 
 def _notes(ask: Ask) -> Answer:
-    """Give Markdown to those who would rather have it."""
+    """Return Markdown to those who would rather have it."""
     if ask.headers.get("accept", "").startswith("text/markdown"):
         return text(NOTES, "text/markdown", headers=(("Vary", "Accept"),))
     return text(f"<title>Notes on looms</title><main><p>{NOTES}</main>", HTML, headers=(("Vary", "Accept"),))

@@ -41,7 +41,7 @@ _PANEL = (
 
 
 def title(number: int) -> str:
-    """Give the title of a note."""
+    """Return the title of a note."""
     return f"Note {number}"
 
 

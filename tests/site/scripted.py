@@ -26,7 +26,7 @@ def as_asked(ask: Ask) -> Answer:
 
 
 def told(ask: Ask) -> Answer:
-    """Tell who asks, and how: as JSON that every origin may read."""
+    """Return who asks, and how: as JSON that every origin may read."""
     seen = {"method": ask.method, **{name: ask.headers.get(name, "") for name in ("cookie", "origin", "referer")}}
     open_to_all = (("Access-Control-Allow-Origin", "*"), ("Cache-Control", "no-store"))
     return text(json.dumps(seen), "application/json", headers=open_to_all)

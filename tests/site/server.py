@@ -41,15 +41,15 @@ class Site:
     asked: list[Ask] = field(default_factory=list[Ask])
 
     def url(self, path: str) -> str:
-        """Give the address of a path over HTTP."""
+        """Return the address of a path over HTTP."""
         return f"http://{self.host}:{self.port}{path}"
 
     def https_url(self, path: str) -> str:
-        """Give the address of a path over HTTPS; its certificate is good for those who trust `ca_file`."""
+        """Return the address of a path over HTTPS; its certificate is good for those who trust `ca_file`."""
         return f"https://localhost:{self.tls_port}{path}"
 
     def last(self, path: str) -> Ask:
-        """Give the last request for a path."""
+        """Return the last request for a path."""
         return next(ask for ask in reversed(self.asked) if ask.path == path)
 
 

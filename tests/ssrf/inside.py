@@ -130,7 +130,7 @@ class Trying:
         ]
 
     async def _outcome(self, url: str) -> tuple[str, str]:
-        """Give the fault that an address met, or none with the title of the page."""
+        """Return the fault that an address met, or none with the title of the page."""
         try:
             with anyio.fail_after(LIMIT_S):
                 page: Fetched = await self.fetcher.fetch(FetchPage(url=url))
@@ -196,14 +196,14 @@ class Trying:
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
-    """Give items in groups."""
+    """Return items in groups."""
     left = iter(items)
     while group := tuple(islice(left, size)):
         yield group
 
 
 def redirect(url: str, place: int) -> str:
-    """Give a public address that redirects to another."""
+    """Return a public address that redirects to another."""
     return f"http://{OPEN}/to?status={CODES[place % len(CODES)]}&url={quote(url, safe='')}"
 
 
@@ -216,7 +216,7 @@ def way(name: str, port: int, heard: Iterable[Asked]) -> Way:
 
 
 def forbidden(heard: Iterable[Asked]) -> tuple[str, ...]:
-    """Give what was asked of others than the public addresses, the name server and ourselves."""
+    """Return what was asked of others than the public addresses, the name server and ourselves."""
     return tuple(
         sorted(
             {

@@ -58,7 +58,7 @@ with_scripts = pytest.mark.parametrize("tried", [tier("lightweight"), tier("play
 
 @pytest.fixture
 def tried(request: pytest.FixtureRequest) -> Findings:
-    """Give what a tier did."""
+    """Return what a tier did."""
     return findings(str(request.param))
 
 

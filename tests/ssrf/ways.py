@@ -15,12 +15,12 @@ _TO = "/to?status={code}&url=@http/r"
 
 
 def _asked(body: str, kind: str = "text/javascript") -> str:
-    """Give the address of a file with this content."""
+    """Return the address of a file with this content."""
     return f"/asked?type={quote(kind)}&body={quote(body, safe='@/:()')}"
 
 
 def _headed(head: str) -> str:
-    """Give a frame whose page comes with this header."""
+    """Return a frame whose page comes with this header."""
     return f'<iframe src="/asked?body=%3Cimg%20src=/x%3E&head={quote(head, safe="@/:")}"></iframe>'
 
 

@@ -33,7 +33,7 @@ def refusal() -> str:
 
 
 def within(*command: str) -> list[str]:
-    """Give the command line that runs a command in a namespace, whose loopback is not up yet."""
+    """Return the command line that runs a command in a namespace, whose loopback is not up yet."""
     return [*_UNSHARE, *(() if os.geteuid() == 0 else _AS_ANYBODY), *command]
 
 

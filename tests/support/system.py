@@ -40,7 +40,7 @@ class RunningWeft:
         return Path(self.ready.key_file).read_text().strip()
 
     def client(self, timeout_s: float = 30.0) -> httpx2.AsyncClient:
-        """Give a client of its REST API."""
+        """Return a client of its REST API."""
         headers = {"Authorization": f"Bearer {self.key}"}
         return httpx2.AsyncClient(base_url=self.ready.rest, headers=headers, timeout=timeout_s, trust_env=False)
 
@@ -49,7 +49,7 @@ class RunningWeft:
         return self.log.read_text()
 
     async def replicas(self) -> list[dict[str, object]]:
-        """Tell what `weft status --json` says."""
+        """Return what `weft status --json` says."""
         done = await anyio.run_process(
             weft("status", "--json"), env=environment(self.data_dir), check=False, stderr=None
         )
@@ -57,12 +57,12 @@ class RunningWeft:
 
 
 def weft(*arguments: str) -> list[str]:
-    """Give the command line of the program, in this environment."""
+    """Return the command line of the program, in this environment."""
     return [sys.executable, "-c", "from actors.cli.main import main; main()", *arguments]
 
 
 def environment(data_dir: Path, **settings: str) -> dict[str, str]:
-    """Give the environment of a program that knows no other Weft; `settings` are WEFT_* variables or others."""
+    """Return the environment of a program that knows no other Weft; `settings` are WEFT_* variables or others."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("WEFT_", "OTEL_"))}
     own = {"WEFT_DATA_DIR": str(data_dir), "WEFT_PORT": "0", "WEFT_ALLOW_PRIVATE": "127.0.0.0/8"}
     return clean | own | NO_LIMITS | settings

@@ -41,7 +41,7 @@ class Wire:
     _mark: bytes = b""
 
     def take(self) -> list[Asked]:
-        """Give what was heard, and forget it; on loopback, everything that was sent before the call is in it."""
+        """Return what was heard, and forget it; on loopback, everything that was sent before the call is in it."""
         if self._marked:
             mark = b"weft mark %d" % next(self._numbers)
             with socket.socket(type=socket.SOCK_DGRAM) as sender:

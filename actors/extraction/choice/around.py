@@ -140,12 +140,12 @@ _FULL = 20
 
 
 def columns(layout: Layout) -> Columns:
-    """Give what the elements around a block say of it, a column a feature."""
+    """Return what the elements around a block say of it, a column a feature."""
     return {**_names(layout), **_containers(layout)}
 
 
 def ancestor(layout: Layout, level: int) -> Ints:
-    """Give the box that is so many steps above each block, where each step holds more blocks than the last."""
+    """Return the box that is so many steps above each block, where each step holds more blocks than the last."""
     found = layout.box
     for _ in range(level):
         found = layout.up[found]

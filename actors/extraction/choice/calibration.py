@@ -44,13 +44,13 @@ def evidence(cut: Cut, probabilities: Scores, columns: Columns, tokens: Floats, 
 
 
 def expected(trees: Trees, found: dict[str, float]) -> float:
-    """Give the F1 that pages with such evidence had."""
+    """Return the F1 that pages with such evidence had."""
     row: Floats = np.array([[found[name] for name in trees.names]], np.float32)
     return faded(float(probability(trees.scores(row))[0, 0]), found)
 
 
 def faded(sure: float, found: dict[str, float]) -> float:
-    """Give less where hardly a word was kept: no text, no confidence."""
+    """Return less where hardly a word was kept: no text, no confidence."""
     return sure * min(math.expm1(found["kept"]) / _FEW_WORDS, 1.0) ** 2
 
 

@@ -42,7 +42,7 @@ _HEADS = re.compile("|".join(f"(?P<{name}>{words})" for name, words in HEADS.ite
 
 
 def columns(layout: Layout, own: Columns) -> Columns:
-    """Give what stands beside a block, a column a feature; `own` is what the blocks are by themselves."""
+    """Return what stands beside a block, a column a feature; `own` is what the blocks are by themselves."""
     return {**_alike(layout, own), **_headings(layout, own), **_neighbours(own)}
 
 
@@ -53,7 +53,7 @@ def siblings(layout: Layout) -> Ints:
 
 
 def _rows(layout: Layout) -> Ints:
-    """Give a number for each row of look-alikes: boxes of one role with one parent."""
+    """Return a number for each row of look-alikes: boxes of one role with one parent."""
     return layout.role * len(layout.boxes) + layout.parent
 
 
@@ -140,7 +140,7 @@ def _headings(layout: Layout, own: Columns) -> Columns:
 
 
 def _under(levels: Floats, kinds: Floats, most: int) -> Floats:
-    """Give the kind of the last heading of the first levels, which lesser headings do not end."""
+    """Return the kind of the last heading of the first levels, which lesser headings do not end."""
     index = np.arange(len(levels))
     last = np.maximum.accumulate(np.where((levels > 0) & (levels <= most), index, -1))
     named = np.where(kinds.any(1), kinds.argmax(1) + 1, 0)
@@ -148,7 +148,7 @@ def _under(levels: Floats, kinds: Floats, most: int) -> Floats:
 
 
 def neighbours(columns: Iterable[tuple[str, Floats]]) -> Columns:
-    """Give the values of the blocks before and after each block, -1 beyond the ends."""
+    """Return the values of the blocks before and after each block, -1 beyond the ends."""
     found: Columns = {}
     for name, values in columns:
         padded = np.concatenate([[-1, -1], values, [-1, -1]]).astype(np.float32)

@@ -8,7 +8,7 @@ from actors.extraction.tree import Page
 
 
 def columns(page: Page, layout: Layout) -> Columns:
-    """Give every feature by its name, a value a block."""
+    """Return every feature by its name, a value a block."""
     alone = own.columns(layout)
     return {
         **alone,

@@ -32,7 +32,7 @@ def smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:
 
 
 def adjusted(scores: Scores, role: Ints, columns: Columns, tokens: Floats, types: Scores) -> Scores:
-    """Give the scores after smoothing and the rules."""
+    """Return the scores after smoothing and the rules."""
     found = smoothed(scores, role, tokens)
     reviews = (columns["in_review"] > 0) | (columns["under_reviews"] > 0)
     if float(types[page_type.TRAINED.index(PageType.PRODUCT)]) > _A_PRODUCT:

@@ -107,7 +107,7 @@ class Layout:
 
 
 def listed(values: Ints) -> list[int]:
-    """Give an array as a list, which Python goes through faster."""
+    """Return an array as a list, which Python goes through faster."""
     found: list[int] = values.tolist()
     return found
 

@@ -48,7 +48,7 @@ class Lexicon:
         return Lexicon(*found)
 
     def save(self) -> dict[str, NDArray[np.generic]]:
-        """Give the words as arrays, their weights rounded."""
+        """Return the words as arrays, their weights rounded."""
         arrays: dict[str, NDArray[np.generic]] = {}
         for kind, known in (("names", self.names), ("texts", self.texts)):
             arrays[f"lexicon.{kind}"] = np.array("\n".join(known))
@@ -56,7 +56,7 @@ class Lexicon:
         return arrays
 
     def rounded(self) -> Lexicon:
-        """Give the lexicon as it is after saving and loading."""
+        """Return the lexicon as it is after saving and loading."""
         return Lexicon.load(self.save())
 
     def columns(self, spelling: Spelling) -> Columns:

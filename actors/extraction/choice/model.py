@@ -27,7 +27,7 @@ class Model:
 
 @cache
 def model() -> Model:
-    """Give the model that is shipped.
+    """Return the model that is shipped.
 
     Raises:
         ValueError: It was trained on other features.

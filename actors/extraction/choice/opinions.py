@@ -27,7 +27,7 @@ _READABLE = 10
 
 
 def columns(page: Page, layout: Layout) -> Columns:
-    """Give what each extractor says of each block, from 0 (left out) to 1 (kept), and their neighbours' share."""
+    """Return what each extractor says of each block, from 0 (left out) to 1 (kept), and their neighbours' share."""
     kept = _aligned(layout, _resiliparse(page))
     scored = _within(layout, page.root.article().element if len(page.source) <= _MAX_SOURCE else None)
     own, strength = _scored(layout)
@@ -59,7 +59,7 @@ def _resiliparse(page: Page) -> str:
 
 
 def _aligned(layout: Layout, text: str) -> Floats:
-    """Give the share of each block's first words that an alignment finds in a text."""
+    """Return the share of each block's first words that an alignment finds in a text."""
     kept = WORD.findall(text.lower())[:_MAX_KEPT]
     lengths = np.array([len(words) for words in layout.words], np.int64)
     ends = np.cumsum(lengths)

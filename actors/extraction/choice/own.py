@@ -32,7 +32,7 @@ _BEGINNING = 160
 
 
 def columns(layout: Layout) -> Columns:
-    """Give what can be said of a block by itself, a column a feature."""
+    """Return what can be said of a block by itself, a column a feature."""
     return {**_text(layout), **_phrases(layout), **_place(layout), **_tags(layout)}
 
 
@@ -100,6 +100,6 @@ def _tags(layout: Layout) -> Columns:
 
 
 def flags(values: list[bool]) -> Floats:
-    """Give 1 for what is true, 0 for the rest."""
+    """Return 1 for what is true, 0 for the rest."""
     truths: NDArray[np.bool_] = np.array(values, np.bool_)
     return truths.astype(np.float32)

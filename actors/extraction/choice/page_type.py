@@ -31,12 +31,12 @@ _SEARCH = re.compile(r"(?:^|/)(?:search|suche|recherche|buscar|results)(?:[/.]|$
 
 
 def probabilities(trees: Trees, known: Columns, tokens: Floats) -> Scores:
-    """Give the probability of each of the trained types."""
+    """Return the probability of each of the trained types."""
     return softmax(trees.scores(summary(known, tokens, trees.names)[None, :])[0])
 
 
 def columns(types: Scores, count: int) -> Columns:
-    """Give the probabilities as features of every block: what is content depends on what the page is for."""
+    """Return the probabilities as features of every block: what is content depends on what the page is for."""
     return {
         f"page_is_{kind}": np.full(count, value, np.float32)
         for kind, value in zip(TRAINED, types.tolist(), strict=True)

@@ -23,7 +23,7 @@ Grams = frozenset[tuple[str, ...]]
 
 
 def columns(page: Page, layout: Layout) -> Columns:
-    """Give how much of each block is said elsewhere in the page, a column a feature."""
+    """Return how much of each block is said elsewhere in the page, a column a feature."""
     texts = _texts(page)
     title = frozenset(WORD.findall(" ".join(texts["title"]).lower()))
     in_title = [sum(word in title for word in words) / max(len(words), 1) for words in layout.words]

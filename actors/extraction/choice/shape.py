@@ -24,7 +24,7 @@ _BEYOND = 0x10000
 
 
 def counts(texts: Sequence[str]) -> Floats:
-    """Give a row for every text, which must not be empty, and a column for every kind."""
+    """Return a row for every text, which must not be empty, and a column for every kind."""
     lengths = np.array([len(text) for text in texts], np.int64)
     joined = "".join(texts).encode("utf-32-le", "replace")
     codes = np.frombuffer(joined, np.uint32)

@@ -58,7 +58,7 @@ class Trees:
         )
 
     def save(self, prefix: str) -> dict[str, NDArray[np.generic]]:
-        """Give the table as arrays that compress well."""
+        """Return the table as arrays that compress well."""
         return {
             f"{prefix}.names": np.array(self.names),
             f"{prefix}.hash": np.array(fingerprint(self.names)),
@@ -75,7 +75,7 @@ class Trees:
         return side_by_side(columns[name] for name in self.names)
 
     def scores(self, matrix: Floats) -> Scores:
-        """Give a row of scores for each row, one for each output."""
+        """Return a row of scores for each row, one for each output."""
         rows = max(_AT_ONCE // len(self.roots), 1)
         parts = [self._follow(matrix[at : at + rows]) for at in range(0, len(matrix), rows)]
         return np.concatenate(parts) if parts else np.zeros((0, self.outputs))
@@ -101,7 +101,7 @@ class Trees:
 
 
 def fingerprint(names: Iterable[str]) -> str:
-    """Give a short hash of a list of features."""
+    """Return a short hash of a list of features."""
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
 

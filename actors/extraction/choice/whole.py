@@ -46,7 +46,7 @@ _MAX_DATA = 300_000
 
 
 def columns(page: Page, layout: Layout) -> Columns:
-    """Give what holds for every block of a page, a column a feature."""
+    """Return what holds for every block of a page, a column a feature."""
     facts = features(page, layout)
     return {name: np.full(len(layout.blocks), value, np.float32) for name, value in facts.items()}
 

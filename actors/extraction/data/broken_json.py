@@ -27,7 +27,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def read(text: str, *, repair: bool = True) -> list[Json]:
-    """Give the values of a block, as many as it holds; nothing is raised, what cannot be read is left out."""
+    """Return the values of a block, as many as it holds; nothing is raised, what cannot be read is left out."""
     if not text or len(text) > MAX_CHARS:
         return []
     try:

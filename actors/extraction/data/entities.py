@@ -60,12 +60,12 @@ class Entity:
 
 
 def family(node: Mapping[str, Json]) -> str:
-    """Give the family of an object's first known type, "" when none is known."""
+    """Return the family of an object's first known type, "" when none is known."""
     return next((_FAMILY[kind] for kind in schema_org.types(node) if kind in _FAMILY), "")
 
 
 def speaking(nodes: Iterable[Mapping[str, Json]], addresses: frozenset[str], titles: Sequence[str]) -> Iterator[Entity]:
-    """Give the objects that speak for a page, one of each family.
+    """Return the objects that speak for a page, one of each family.
 
     `addresses` are those of the page (see `address`), `titles` what it is called elsewhere.
     """
@@ -78,7 +78,7 @@ def speaking(nodes: Iterable[Mapping[str, Json]], addresses: frozenset[str], tit
 
 
 def address(url: str) -> str:
-    """Give an address in the form in which two that lead to the same page are equal."""
+    """Return an address in the form in which two that lead to the same page are equal."""
     try:
         parts = urlsplit(url.strip())
         host = (parts.hostname or "").removeprefix("www.").removeprefix("m.")
@@ -89,12 +89,12 @@ def address(url: str) -> str:
 
 
 def named(node: Mapping[str, Json]) -> str:
-    """Give what an object is called."""
+    """Return what an object is called."""
     return scalar(node.get("headline")) or scalar(node.get("name")) or scalar(node.get("title"))
 
 
 def _opened(nodes: Iterable[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
-    """Give the objects and, where they describe a page, what they say it holds."""
+    """Return the objects and, where they describe a page, what they say it holds."""
     for number, node in enumerate(nodes):
         if number >= MAX_ENTITIES:
             return
@@ -121,7 +121,7 @@ def _chosen(name: str, members: list[Mapping[str, Json]], addresses: frozenset[s
 
 
 def _addresses(node: Mapping[str, Json]) -> frozenset[str]:
-    """Give the addresses by which an object names its page."""
+    """Return the addresses by which an object names its page."""
     values: list[Json] = [node.get("url"), node.get("@id"), node.get("mainEntityOfPage")]
     page = mapping(node.get("mainEntityOfPage"))
     values.extend((page.get("@id"), page.get("url")))

@@ -21,12 +21,12 @@ _MODEL = frozenset((b"[", b"{", b'"'))
 
 
 def pushed(scripts: Iterable[str]) -> list[str]:
-    """Give the texts that a page's scripts push, in their order."""
+    """Return the texts that a page's scripts push, in their order."""
     return [text for script in scripts for text in _texts(script)]
 
 
 def rows(texts: Iterable[str]) -> list[Json]:
-    """Give the values of the rows: objects, lists and texts.
+    """Return the values of the rows: objects, lists and texts.
 
     Rows are `id:json` up to a line break, or `id:T` with a length in hexadecimal, a comma and that many bytes, after
     which no line break stands: so they are cut as bytes.

@@ -18,7 +18,7 @@ MAX_CHARS = 3_000_000
 
 
 def nodes(blocks: Iterable[str]) -> list[dict[str, Json]]:
-    """Give the objects of all blocks in their order: those of lists and graphs one by one."""
+    """Return the objects of all blocks in their order: those of lists and graphs one by one."""
     found: list[dict[str, Json]] = []
     characters = repairs = 0
     for number, block in enumerate(blocks):
@@ -35,7 +35,7 @@ def nodes(blocks: Iterable[str]) -> list[dict[str, Json]]:
 
 
 def by_id(found: Iterable[dict[str, Json]]) -> dict[str, dict[str, Json]]:
-    """Give the objects that others may refer to: the fullest of those that share an `@id`."""
+    """Return the objects that others may refer to: the fullest of those that share an `@id`."""
     index: dict[str, dict[str, Json]] = {}
     for node in found:
         name = node.get("@id")

@@ -52,7 +52,7 @@ class Patience:
 
 
 def assignments(script: str, patience: Patience) -> Iterator[tuple[str, Json]]:
-    """Give each name that a script assigns an object or list to, with its value."""
+    """Return each name that a script assigns an object or list to, with its value."""
     for name, start in _starts(script):
         if patience.lost:
             return
@@ -66,7 +66,7 @@ def assignments(script: str, patience: Patience) -> Iterator[tuple[str, Json]]:
 
 
 def functions(script: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Give the expressions that must be run to know their value, of those names alone."""
+    """Return the expressions that must be run to know their value, of those names alone."""
     for name, start in _starts(script):
         if name in names and _FUNCTION.match(script, start):
             yield script[start : start + MAX_LITERAL_CHARS].strip()
@@ -81,7 +81,7 @@ def literal(text: str, start: int) -> Json:
 
 
 def _starts(script: str) -> Iterator[tuple[str, int]]:
-    """Give the names and where their values start; each pattern begins with what is fast to look for."""
+    """Return the names and where their values start; each pattern begins with what is fast to look for."""
     seen: set[int] = set()
     for pattern in (_ASSIGNED, _DECLARED, _INITIAL):
         for found in pattern.finditer(script):
@@ -108,7 +108,7 @@ def _parsed(script: str, start: int, *, encoded: bool) -> Json:
 
 
 def string(quoted: str) -> str:
-    """Give what a string literal of JavaScript says; "" when it says nothing readable."""
+    """Return what a string literal of JavaScript says; "" when it says nothing readable."""
     body = _HEX_ESCAPE.sub(r"\\u00\1", quoted[1:-1])
     if quoted[:1] != '"':
         body = _ESCAPED_OR_QUOTE.sub(_as_in_json, body)

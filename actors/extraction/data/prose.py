@@ -55,7 +55,7 @@ _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def of_state(value: Json) -> str:
-    """Give the prose of a state: a line for each text of it, from the part that holds most of it."""
+    """Return the prose of a state: a line for each text of it, from the part that holds most of it."""
     reader = _Reader()
     reader.read(value)
     return reader.best()
@@ -67,14 +67,14 @@ def may_speak(name: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Give a text without tags and entities, one line for each of its blocks."""
+    """Return a text without tags and entities, one line for each of its blocks."""
     if _TAG.search(text):
         text = parse_fragment(text[:MAX_HTML_CHARS], positions=False).to_text()
     return "\n".join(line for raw in text.splitlines() if (line := " ".join(raw.split())))
 
 
 def is_prose(text: str) -> bool:
-    """Tell whether a text is meant to be read: sentences, or as many words as no label has."""
+    """Return whether a text is meant to be read: sentences, or as many words as no label has."""
     if len(text) < _MIN_IDEOGRAPHS or _CODE.search(text[:2_000]):
         return False
     opening = text[:4_000]
@@ -131,7 +131,7 @@ class _Reader:
         self._close(self.root)
 
     def best(self) -> str:
-        """Give the lines of the smallest part that still holds most of the prose."""
+        """Return the lines of the smallest part that still holds most of the prose."""
         part = self.root
         while heavy := max(part.parts, key=lambda inner: inner.mass, default=None):
             if heavy.mass < _SHARE * part.mass or not heavy.mass:
@@ -142,7 +142,7 @@ class _Reader:
         return "\n".join(self.lines[part.start : part.end])
 
     def _opened(self, key: str, node: Json, parent: _Part) -> list[tuple[str, Json, _Part] | _Part]:
-        """Give what a container puts on the stack."""
+        """Return what a container puts on the stack."""
         if isinstance(node, list):
             if len(node) >= _TAG_LENGTH and node[0] == "$" and isinstance(node[1], str):
                 return self._tag(node, parent)

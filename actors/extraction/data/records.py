@@ -33,7 +33,7 @@ class Record:
 
 
 def titled(states: Iterable[State], titles: Sequence[str]) -> tuple[Record, ...]:
-    """Give the records that bear the page's title, the fullest first; a shorter part of it does not count.
+    """Return the records that bear the page's title, the fullest first; a shorter part of it does not count.
 
     The name of the site stands in the title, too, and states have records of the site.
     """
@@ -54,7 +54,7 @@ def titled(states: Iterable[State], titles: Sequence[str]) -> tuple[Record, ...]
 
 
 def _title_chars(value: Json, wanted: list[str]) -> int:
-    """Give how long a value is that is the page's title, 0 for another."""
+    """Return how long a value is that is the page's title, 0 for another."""
     if not isinstance(value, str) or not _MIN_TITLE_CHARS <= len(value) <= _MAX_TITLE_CHARS or " " not in value:
         return 0
     plain = _plain(value)

@@ -17,7 +17,7 @@ _MAPS = frozenset({"Map", "M", "null"})
 
 
 def joined(flat: Json, *, numbered_keys: bool = False) -> Json:
-    """Give the value that the first part of a list stands for; None where it is no such list.
+    """Return the value that the first part of a list stands for; None where it is no such list.
 
     With `numbered_keys`, the names of properties are parts, too: Remix writes `_` and their number.
     Objects may hold themselves, as the page's own do: walk them by `values.walk`.
@@ -43,7 +43,7 @@ class _Parts:
         return value
 
     def _part(self, index: Json) -> Json:
-        """Give a part, made empty at first so that circles end; what is no number of a part is nothing."""
+        """Return a part, made empty at first so that circles end; what is no number of a part is nothing."""
         if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(self._flat):
             return None
         for _ in range(8):  # wrappers in wrappers

@@ -78,13 +78,13 @@ _OFFER_NAMES = {
 
 
 def name(term: str) -> str:
-    """Give a type or property without the address of its vocabulary."""
+    """Return a type or property without the address of its vocabulary."""
     term = _VOCABULARY.sub("", term.strip())
     return term.rpartition("/")[2].rpartition("#")[2] if "://" in term else term
 
 
 def types(node: Mapping[str, Json]) -> tuple[str, ...]:
-    """Give the types of an object of linked data."""
+    """Return the types of an object of linked data."""
     found = node.get("@type") or node.get("type")
     listed = found if isinstance(found, list) else [found]
     return tuple(name(item) for item in listed[:8] if isinstance(item, str) and item)
@@ -128,7 +128,7 @@ class Normaliser:
     characters_left: int = MAX_TOTAL_CHARS
 
     def properties(self, node: Mapping[str, Json]) -> dict[str, Json]:
-        """Give the properties of an object, its references resolved as far as circles and size allow."""
+        """Return the properties of an object, its references resolved as far as circles and size allow."""
         return self._object(node, 0, frozenset({id(node)}))
 
     def _object(self, node: Mapping[str, Json], depth: int, above: frozenset[int]) -> dict[str, Json]:

@@ -51,7 +51,7 @@ sys.stdout.write(json.dumps([answer if isinstance(answer, str) else None for ans
 
 
 def evaluate(expressions: Sequence[str]) -> list[Json]:
-    """Give the values of the expressions that have one that JSON can hold; an expression ends where its brackets do.
+    """Return the values of the expressions that have one that JSON can hold; an expression ends where its brackets do.
 
     It starts a process and waits for it: call it from a worker, and only for pages that say nothing otherwise.
     """
@@ -102,7 +102,7 @@ def _cut(expression: str) -> str:
 
 
 def _string_end(expression: str, start: int) -> int:
-    """Give where a string literal ends, the end of the text for one that does not."""
+    """Return where a string literal ends, the end of the text for one that does not."""
     quote = expression[start]
     position = expression.find(quote, start + 1)
     while position > 0:

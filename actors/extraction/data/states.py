@@ -86,7 +86,7 @@ def is_data(kind: str, name: str) -> bool:
 
 
 def of_data_script(script: Element, kind: str) -> Iterator[State]:
-    """Give the state that a script of JSON holds."""
+    """Return the state that a script of JSON holds."""
     name = script.attr("id") or script.attr("data-target") or kind
     framework = BY_NAME.get(name, Framework.OTHER)
     text = script.text
@@ -98,7 +98,7 @@ def of_data_script(script: Element, kind: str) -> Iterator[State]:
 
 
 def of_code(code: str, patience: literals.Patience) -> Iterator[State]:
-    """Give the states that a script of JavaScript assigns, as far as they are written as data."""
+    """Return the states that a script of JavaScript assigns, as far as they are written as data."""
     for name, value in literals.assignments(code, patience):
         if name == "page" and "path" not in mapping(value):
             continue
@@ -113,14 +113,14 @@ def of_code(code: str, patience: literals.Patience) -> Iterator[State]:
 
 
 def of_flight(pushed: list[str]) -> Iterator[State]:
-    """Give the state that Next.js streams into a page."""
+    """Return the state that Next.js streams into a page."""
     rows = flight.rows(pushed)
     if rows:
         yield State(Framework.NEXT, "__next_f", rows)
 
 
 def of_attributes(root: Element) -> Iterator[State]:
-    """Give the states that stand in attributes."""
+    """Return the states that stand in attributes."""
     for element in root.select(_HOLDERS)[:MAX_STATES]:
         for name, framework in HOLDERS.items():
             text = element.attr(name) or ""
@@ -130,7 +130,7 @@ def of_attributes(root: Element) -> Iterator[State]:
 
 
 def functions(code: str) -> Iterator[str]:
-    """Give the expressions of a script that hold a state but must be run to know it."""
+    """Return the expressions of a script that hold a state but must be run to know it."""
     if "__NUXT__" in code:
         yield from literals.functions(code, _DEFERRED)
 
@@ -152,7 +152,7 @@ def _streamed(code: str, start: int) -> Iterator[State]:
 
 
 def _body(answer: Json) -> Json:
-    """Give the body of an answer that SvelteKit stored, read when it is JSON."""
+    """Return the body of an answer that SvelteKit stored, read when it is JSON."""
     body = mapping(answer).get("body")
     if not isinstance(body, str):
         return answer

@@ -14,21 +14,21 @@ MAX_STEPS = 100_000
 
 
 def mapping(value: Json) -> dict[str, Json]:
-    """Give a value as an object; the first of a list; empty for anything else."""
+    """Return a value as an object; the first of a list; empty for anything else."""
     if isinstance(value, list):
         value = next((item for item in value[:8] if isinstance(item, dict)), None)
     return value if isinstance(value, dict) else {}
 
 
 def items(value: Json) -> list[Json]:
-    """Give a value as a list: itself, when it is none."""
+    """Return a value as a list: itself, when it is none."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
 def scalar(value: Json) -> str:
-    """Give a text or number as text, "" for what holds others or nothing; the first of a list."""
+    """Return a text or number as text, "" for what holds others or nothing; the first of a list."""
     if isinstance(value, list):
         value = next((item for item in value[:8] if isinstance(item, (str, int, float))), None)
     if isinstance(value, str):
@@ -39,12 +39,12 @@ def scalar(value: Json) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Give a text on one line, cut at `limit` characters."""
+    """Return a text on one line, cut at `limit` characters."""
     return " ".join(text[: 2 * limit].split())[:limit].rstrip()
 
 
 def words(value: Json, limit: int) -> str:
-    """Give a text or number as people read it: on one line, entities that were escaped twice as what they mean."""
+    """Return a text or number as people read it: on one line, entities that were escaped twice as what they mean."""
     text = scalar(value)
     if "&" in text:
         text = html.unescape(html.unescape(text[: 2 * limit]))
@@ -52,7 +52,7 @@ def words(value: Json, limit: int) -> str:
 
 
 def walk(value: Json, steps: int = MAX_STEPS) -> Iterator[dict[str, Json]]:
-    """Give every object below a value in the order of the data, each once: shared and circular ones, too."""
+    """Return every object below a value in the order of the data, each once: shared and circular ones, too."""
     seen: set[int] = set()
     stack: list[Json] = [value]
     while stack and steps > 0:

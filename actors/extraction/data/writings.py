@@ -20,21 +20,21 @@ _ANSWERS = ("acceptedAnswer", "suggestedAnswer", "comment", "answer", "reply")
 
 
 def bodies(nodes: Iterable[Mapping[str, Json]]) -> list[str]:
-    """Give the bodies of articles, of posts not."""
+    """Return the bodies of articles, of posts not."""
     articles = (node for node in nodes if entities.family(node) != "Forum")
     opened = (part for node in articles for part in (node, mapping(node.get("mainEntity"))))
     return [plain(text) for part in opened if (text := scalar(part.get("articleBody")))]
 
 
 def descriptions(nodes: Iterable[Mapping[str, Json]], family: str = "") -> list[str]:
-    """Give descriptions: of any length, or of a family of types those that are content."""
+    """Return descriptions: of any length, or of a family of types those that are content."""
     wanted = (node for node in nodes if not family or entities.family(node) == family)
     texts = (plain(text) for node in wanted if (text := scalar(node.get("description"))))
     return [text for text in texts if not family or len(text) >= MIN_DESCRIPTION_CHARS]
 
 
 def thread(nodes: Iterable[Mapping[str, Json]]) -> str:
-    """Give the posts of a thread in their order, each once."""
+    """Return the posts of a thread in their order, each once."""
     posts: dict[str, None] = {}
     for node in nodes:
         if entities.family(node) == "Forum" or "Comment" in types(node):
@@ -45,7 +45,7 @@ def thread(nodes: Iterable[Mapping[str, Json]]) -> str:
 
 
 def _posts(node: Mapping[str, Json], depth: int) -> Iterator[str]:
-    """Give a post and what answers it."""
+    """Return a post and what answers it."""
     if text := scalar(node.get("text")) or scalar(node.get("articleBody")):
         yield plain(text)
     elif title := scalar(node.get("name")):

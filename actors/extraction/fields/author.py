@@ -43,7 +43,7 @@ _EDGES = " ,.:;|-*\"'/><#\u2013\u2014\u201c\u201d\u2019\u2026\u2022\u00b7"
 
 
 def people(text: str) -> tuple[str, ...]:
-    """Give the names that a text lists, without "By", roles, degrees, dates and addresses."""
+    """Return the names that a text lists, without "By", roles, degrees, dates and addresses."""
     return _people(text[:MAX_CHARS])
 
 
@@ -60,7 +60,7 @@ def _people(text: str) -> tuple[str, ...]:
 
 
 def key(name: str) -> str:
-    """Give a name in a form that its spellings share."""
+    """Return a name in a form that its spellings share."""
     plain = name.casefold()
     if not plain.isascii():
         plain = "".join(mark for mark in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(mark))
@@ -68,32 +68,32 @@ def key(name: str) -> str:
 
 
 def is_organisation(name: str) -> bool:
-    """Tell whether a name is that of an organisation, as far as its words tell."""
+    """Return whether a name is that of an organisation, as far as its words tell."""
     return not vocabulary().organisations.isdisjoint(_words(name)) or _HOST.search(name) is not None
 
 
 def looks_personal(name: str) -> bool:
-    """Tell whether a name is written as those of people are: two to five words with capitals."""
+    """Return whether a name is written as those of people are: two to five words with capitals."""
     words = [word for word in re.split(r"[\s-]+", name) if word]
     capital = sum(word[0].isupper() for word in words)
     return len(words) in _PERSON_WORDS and capital >= len(words) - 1 and not re.search(r"\d", name)
 
 
 def is_label(text: str, *, whole: bool = False) -> bool:
-    """Tell whether a text begins with what stands before a name ("By"); or is nothing else."""
+    """Return whether a text begins with what stands before a name ("By"); or is nothing else."""
     begin = text[:2].lower().strip()
     return begin in _beginnings() and (_label_alone() if whole else _label()).match(text) is not None
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Give the parts of a text that may be one name each."""
+    """Return the parts of a text that may be one name each."""
     text = _MAIL.sub(" ", text.replace("\xa0", " ")).strip()
     if not _ADDRESS.search(text):
         yield from _LIST.split(_line(text))
 
 
 def _line(text: str) -> str:
-    """Give the part of a text that names somebody: what follows "By", or the first part that is a name."""
+    """Return the part of a text that names somebody: what follows "By", or the first part that is a name."""
     parts = [part.strip() for part in _CUT.split(_without_dates(text)) if part and part.strip()]
     labels = [_label_of(part) for part in parts]
     marked = (part[end:] for part, end in zip(parts, labels, strict=True) if end)
@@ -106,7 +106,7 @@ def _line(text: str) -> str:
 
 
 def _label_of(text: str) -> int:
-    """Give where the labels end that a text begins with, 0 for none."""
+    """Return where the labels end that a text begins with, 0 for none."""
     first = _WORDS.search(text)
     if first is None or first[0][:2].lower() not in _beginnings():
         return 0
@@ -122,7 +122,7 @@ def _without_dates(text: str) -> str:
 
 
 def _name(piece: str) -> str:
-    """Give a name cleaned of what is not part of it; "" when it is none."""
+    """Return a name cleaned of what is not part of it; "" when it is none."""
     name = _ASIDE.sub(" ", piece[_label_of(piece) :])
     name = _ADDRESSED.sub("", " ".join(name.split())).strip(_EDGES)
     if not 1 < len(name) <= _MAX_NAME_CHARS or len(name.split()) > _MAX_NAME_WORDS or not re.search(r"[^\W\d_]", name):
@@ -140,12 +140,12 @@ def _is_degree(name: str) -> bool:
 
 
 def _is_day(words: Sequence[str]) -> bool:
-    """Tell whether a name is a day without its year: "March 9"."""
+    """Return whether a name is a day without its year: "March 9"."""
     return words[0] in months() and any(word.isdecimal() for word in words[1:])
 
 
 def _is_command(words: Sequence[str]) -> bool:
-    """Tell whether a name begins as the text on a button does; such a word alone may be a name."""
+    """Return whether a name begins as the text on a button does; such a word alone may be a name."""
     return len(words) > 1 and words[0] in vocabulary().commands
 
 
@@ -155,7 +155,7 @@ def _words(name: str) -> list[str]:
 
 @cache
 def _beginnings() -> frozenset[str]:
-    """Give the first letters of the labels: what begins otherwise is none."""
+    """Return the first letters of the labels: what begins otherwise is none."""
     return frozenset(word[:2].strip() for word in vocabulary().by)
 
 

@@ -104,14 +104,14 @@ _WEIGHTS = {
 
 
 def author_claims(view: Sight, called: list[Element]) -> list[Claim]:
-    """Give who is said to have written a page, those near a title first."""
+    """Return who is said to have written a page, those near a title first."""
     found = [*_of_called(view, called), *_of_lines(view)]
     found.sort(key=lambda entry: -entry[0])
     return [claim for _, claim in found[:MAX_CLAIMS]]
 
 
 def called_authors(page: Page, view: Sight) -> list[Element]:
-    """Give the elements that are marked or named as an author's."""
+    """Return the elements that are marked or named as an author's."""
     elements = list(view.begins)
     classes = [element.attr("class") or "" for element in elements]
     links = page.root.select("a[href]")
@@ -140,7 +140,7 @@ def _of_called(view: Sight, called: list[Element]) -> Iterator[tuple[int, Claim]
 
 
 def _text(element: Element) -> str:
-    """Give the first runs of text in an element."""
+    """Return the first runs of text in an element."""
     lines: list[str] = []
     length = 0
     for line in element.stripped_strings:

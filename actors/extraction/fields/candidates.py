@@ -19,7 +19,7 @@ _SEPARATOR = re.compile(
 
 
 def of_dates(claims: Sequence[Claim], *, month_first: bool) -> list[Candidate]:
-    """Give the days that claims name, in their order; 3/4/2019 is read as other claims have it, when they do."""
+    """Return the days that claims name, in their order; 3/4/2019 is read as other claims have it, when they do."""
     found: dict[str, Candidate] = {}
     read = [(claim, *_both_ways(claim.value, month_first=month_first)) for claim in claims]
     plain = {day for _, day, other in read if day == other}
@@ -52,12 +52,12 @@ def _shape_dates(candidates: list[Candidate]) -> None:
 
 
 def agree_dates(one: Candidate, other: Candidate) -> float:
-    """Tell whether two days may be the same one in two zones of time."""
+    """Return whether two days may be the same one in two zones of time."""
     return 0.5 if abs((date.fromisoformat(one.key) - date.fromisoformat(other.key)).days) == 1 else 0.0
 
 
 def of_titles(claims: Sequence[Claim], url: str, sites: Sequence[str]) -> list[Candidate]:
-    """Give the titles that claims name, whole and without what may be the name of a site."""
+    """Return the titles that claims name, whole and without what may be the name of a site."""
     found: dict[str, Candidate] = {}
     names = {squeezed(site) for site in sites if site} | host_words(url)
     for claim in claims:
@@ -77,7 +77,7 @@ def of_titles(claims: Sequence[Claim], url: str, sites: Sequence[str]) -> list[C
 
 
 def _forms(value: str) -> Iterator[tuple[str, str, str]]:
-    """Give a title whole, and cut at its separators: the text, the form, and what was cut off."""
+    """Return a title whole, and cut at its separators: the text, the form, and what was cut off."""
     yield value, "", ""
     marks = list(_SEPARATOR.finditer(value))
     if not marks:
@@ -117,12 +117,12 @@ def _shape_title(candidate: Candidate, candidates: list[Candidate], slug: set[st
 
 
 def agree_titles(one: Candidate, other: Candidate) -> float:
-    """Tell how many words two titles share."""
+    """Return how many words two titles share."""
     return _overlap(one.parts, other.parts, 0.6)
 
 
 def of_authors(claims: Sequence[Claim], sites: Sequence[str], url: str) -> list[Candidate]:
-    """Give the groups of authors that claims name, one place at a time, and all of a place together."""
+    """Return the groups of authors that claims name, one place at a time, and all of a place together."""
     found: dict[str, Candidate] = {}
     named: dict[str, list[tuple[Claim, tuple[str, ...]]]] = {}
     for claim in claims:
@@ -152,7 +152,7 @@ def _add(found: dict[str, Candidate], claim: Claim, who: tuple[str, ...], form: 
 
 
 def _united(group: list[tuple[Claim, tuple[str, ...]]]) -> Iterator[tuple[Claim, tuple[str, ...]]]:
-    """Give all names of a place that names several people one by one."""
+    """Return all names of a place that names several people one by one."""
     everybody = {author.key(name): name for _, who in group for name in who}
     if 1 < len(everybody) <= author.MAX_NAMES and all(len(who) < len(everybody) for _, who in group):
         yield group[0][0], tuple(everybody.values())
@@ -179,7 +179,7 @@ def _shape_author(candidate: Candidate, candidates: list[Candidate], names: set[
 
 
 def agree_authors(one: Candidate, other: Candidate) -> float:
-    """Tell how many words of their names two groups share."""
+    """Return how many words of their names two groups share."""
     return _overlap(one.parts, other.parts, 0.5)
 
 

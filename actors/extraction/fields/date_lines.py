@@ -73,7 +73,7 @@ _WEIGHTS = {
 
 
 def date_claims(view: Sight, times: list[Element]) -> list[Claim]:
-    """Give the dates that are seen, those near a title and those that are called so first."""
+    """Return the dates that are seen, those near a title and those that are called so first."""
     found = [*_of_times(view, times), *_of_runs(view)]
     found.sort(key=lambda entry: -entry[0])
     return [claim for _, claim in found[:MAX_CLAIMS]]
@@ -123,13 +123,13 @@ def _joined(view: Sight, index: int) -> str:
 
 
 def _before(view: Sight, index: int) -> str:
-    """Give the label that may stand in the run before."""
+    """Return the label that may stand in the run before."""
     text = view.texts[index - 1] if 0 < index <= len(view.texts) else ""
     return text if len(text) <= _MAX_LABEL else ""
 
 
 def _context(holders: list[Holder]) -> Iterator[str]:
-    """Tell what the elements around are called."""
+    """Return what the elements around are called."""
     for depth, holder in enumerate(holders):
         if depth < _NEAREST and holder.tag not in ("body", "html"):
             yield from _named(holder.called)
@@ -156,7 +156,7 @@ def _entry(value: str, words: list[str], label: str) -> tuple[int, Claim]:
 
 
 def _marks(label: str) -> Iterator[str]:
-    """Tell what a label says of its date."""
+    """Return what a label says of its date."""
     if any(word in label for word in vocabulary().updated):
         yield "label-updated"
     rest = label.replace("updat", "")  # it holds "date", which stands before a date of publication

@@ -43,7 +43,7 @@ _MONTHS_OF_A_YEAR = 12
 
 
 def day(text: str, *, month_first: bool = False) -> str:
-    """Give the first day that a text names, as of ISO 8601; "" for none.
+    """Return the first day that a text names, as of ISO 8601; "" for none.
 
     It is the day where the text was written: no offset is applied. `month_first` reads 3/4/2019 as of the Americans.
     """
@@ -54,7 +54,7 @@ def day(text: str, *, month_first: bool = False) -> str:
 
 
 def written(text: str, *, month_first: bool = False) -> Iterator[tuple[int, int, str]]:
-    """Give where dates stand in a text, from and to, and the day that each is."""
+    """Return where dates stand in a text, from and to, and the day that each is."""
     done = 0
     for hint in HINT.finditer(text):
         if hint.start() < done:
@@ -70,7 +70,7 @@ def written(text: str, *, month_first: bool = False) -> Iterator[tuple[int, int,
 
 
 def month_comes_first(language: str) -> bool:
-    """Tell whether a language writes 3/4/2019 for a day in March."""
+    """Return whether a language writes 3/4/2019 for a day in March."""
     return bool(_MONTH_FIRST.match(language.strip()))
 
 
@@ -91,7 +91,7 @@ def _read(match: re.Match[str], *, month_first: bool) -> str:
 
 
 def _ordered(first: int, second: int, *, month_first: bool) -> tuple[int, int]:
-    """Give month and day of two numbers; what cannot be a month is the day."""
+    """Return month and day of two numbers; what cannot be a month is the day."""
     if (month_first and first <= _MONTHS_OF_A_YEAR) or second > _MONTHS_OF_A_YEAR:
         return first, second
     return second, first

@@ -65,7 +65,7 @@ def decide(page: Page, claims: Sequence[Claim], content: Content) -> Decided:
 
 
 def _standing(elected: Elected | None) -> Standing | None:
-    """Give a winner with the surest of the sources that say it."""
+    """Return a winner with the surest of the sources that say it."""
     if elected is None:
         return None
     source = max((claim.source for claim, _ in elected.winner.said), key=lambda kind: BASELINES[kind])
@@ -73,7 +73,7 @@ def _standing(elected: Elected | None) -> Standing | None:
 
 
 def _dates(page: Page, claims: Sequence[Claim], elected: Elected | None) -> tuple[Standing | None, Standing | None]:
-    """Give the days of publication and of the last change; a day that is only told as the latter is no former."""
+    """Return the days of publication and of the last change; a day that is only told as the latter is no former."""
     day = _standing(elected)
     if elected and all(plain.is_of_change(claim) for claim, _ in elected.winner.said):
         return None, day

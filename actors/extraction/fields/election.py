@@ -62,7 +62,7 @@ def elect(name: str, candidates: Sequence[Candidate], rows: Sequence[Features]) 
 
 
 def judged(trees: Trees, rows: Sequence[Features]) -> Scores:
-    """Give the probability of each candidate."""
+    """Return the probability of each candidate."""
     place = _places(trees.names)
     matrix = np.zeros((len(rows), len(trees.names)), np.float32)
     for at, row in enumerate(rows):
@@ -78,7 +78,7 @@ def _places(names: tuple[str, ...]) -> Mapping[str, int]:
 
 
 def evidence(name: str, candidates: Sequence[Candidate], shares: NDArray[np.float64], best: int) -> list[float]:
-    """Give what tells how sure an election is: the winner's share, what supports it, its rival, and all shares."""
+    """Return what tells how sure an election is: the winner's share, what supports it, its rival, and all shares."""
     top = min(max(float(shares[best]), 1e-3), 1 - 1e-3)
     others = [at for at in range(len(candidates)) if at != best]
     agree = AGREE[name]
@@ -89,7 +89,7 @@ def evidence(name: str, candidates: Sequence[Candidate], shares: NDArray[np.floa
 
 @cache
 def ballots() -> Mapping[str, Ballot]:
-    """Give what was learned, by the name of the field.
+    """Return what was learned, by the name of the field.
 
     Raises:
         ValueError: It was trained on other features.

@@ -30,7 +30,7 @@ _TYPES = {kind.value: kind for kind in PageType}
 
 
 def page_type(claims: Sequence[Claim], looks: Mapping[PageType, float]) -> Standing | None:
-    """Give the likeliest type and its probability; None where nothing speaks for one."""
+    """Return the likeliest type and its probability; None where nothing speaks for one."""
     odds = {kind: likely**SHARPEN for kind, likely in looks.items()}
     said = {(claim.value.strip().lower(), head(claim)) for claim in of(claims, Field.PAGE_TYPE)}
     named = [(_TYPES[value], place) for value, place in sorted(said) if value in _TYPES]

@@ -15,18 +15,18 @@ _GENERIC = frozenset(
 
 @lru_cache(1024)
 def loose(text: str) -> str:
-    """Give the words of a text, without case, marks and widths."""
+    """Return the words of a text, without case, marks and widths."""
     return " ".join(_WORDS.findall((text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()))
 
 
 @lru_cache(1024)
 def squeezed(text: str) -> str:
-    """Give the letters and digits of a text alone, without accents."""
+    """Return the letters and digits of a text alone, without accents."""
     return "".join(_WORDS.findall((text if text.isascii() else unicodedata.normalize("NFKD", text)).casefold()))
 
 
 def host_words(url: str) -> set[str]:
-    """Give the parts of a host that may name a site: "example" of www.example.com."""
+    """Return the parts of a host that may name a site: "example" of www.example.com."""
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:
@@ -35,7 +35,7 @@ def host_words(url: str) -> set[str]:
 
 
 def one_line(text: str, most: int) -> str:
-    """Give a text on one line, without marks of control, cut to `most` characters."""
+    """Return a text on one line, without marks of control, cut to `most` characters."""
     line = " ".join(text.split())
     if not line.isprintable():
         line = "".join(mark for mark in line if mark.isprintable())

@@ -36,7 +36,7 @@ _ENDING = re.compile(r"\.(?:com|org|net|de|co\.uk|io|at|ch|fr|it|es|nl|eu|info)$
 
 
 def description(claims: Sequence[Claim], title: str) -> Standing | None:
-    """Give what describes the page; what repeats its title is worth little."""
+    """Return what describes the page; what repeats its title is worth little."""
 
     def worth(text: str) -> float:
         if loose(text) == loose(title):
@@ -48,12 +48,12 @@ def description(claims: Sequence[Claim], title: str) -> Standing | None:
 
 
 def _beginning(text: str) -> str:
-    """Give the first words of a description: some places cut it short."""
+    """Return the first words of a description: some places cut it short."""
     return " ".join(loose(text[:_BEGINNING]).split()[:12])
 
 
 def site_name(page: Page, claims: Sequence[Claim], title: str) -> Standing | None:
-    """Give the name of the site; one that the host repeats is worth more than one that only stands there."""
+    """Return the name of the site; one that the host repeats is worth more than one that only stands there."""
     hosts = host_words(page.url)
     said = [
         claim for claim in of(claims, Field.SITE_NAME) if "/" not in claim.value and len(claim.value) < MAX_NAME_CHARS
@@ -76,7 +76,7 @@ def site_name(page: Page, claims: Sequence[Claim], title: str) -> Standing | Non
 
 
 def canonical_url(page: Page, claims: Sequence[Claim]) -> Standing | None:
-    """Give the address that the page names as its own; another site's or a mere home page is doubtful."""
+    """Return the address that the page names as its own; another site's or a mere home page is doubtful."""
 
     def worth(href: str) -> float:
         try:
@@ -92,7 +92,7 @@ def canonical_url(page: Page, claims: Sequence[Claim]) -> Standing | None:
 
 
 def _site(host: str | None) -> str:
-    """Give a host without what a site has several of."""
+    """Return a host without what a site has several of."""
     return re.sub(r"^(?:www\d?|m|mobile|amp|web)\.", "", (host or "").lower())
 
 
@@ -102,7 +102,7 @@ def _address(page: Page, href: str) -> str:
 
 
 def image(page: Page, claims: Sequence[Claim], content: Content) -> Standing | None:
-    """Give the picture that stands for the page; else the first large one of its content."""
+    """Return the picture that stands for the page; else the first large one of its content."""
 
     def worth(href: str) -> float:
         return 0.5 if _ICON.search(href.lower()) else 1.0
@@ -126,12 +126,12 @@ def _of_content(page: Page, content: Content) -> Standing | None:
 
 
 def is_of_change(claim: Claim) -> bool:
-    """Tell whether a claim of a day is one of a change: it says so, or what stands around it does."""
+    """Return whether a claim of a day is one of a change: it says so, or what stands around it does."""
     return claim.field is Field.MODIFIED or bool(_UPDATED.search(claim.place) and not _NOT_UPDATED.search(claim.place))
 
 
 def modified(page: Page, claims: Sequence[Claim], published: str) -> Standing | None:
-    """Give the day of the last change, only where one is told; before the page was published is doubtful."""
+    """Return the day of the last change, only where one is told; before the page was published is doubtful."""
     american = month_first(page)
     said = of(claims, Field.MODIFIED)
     said += [

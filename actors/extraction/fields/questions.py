@@ -47,7 +47,7 @@ def questions(page: Page, claims: Sequence[Claim]) -> Mapping[str, Question]:
 
 
 def of(claims: Iterable[Claim], *fields: Field) -> list[Claim]:
-    """Give the claims about some fields."""
+    """Return the claims about some fields."""
     heard: Counter[str] = Counter()
     found: list[Claim] = []
     for claim in claims:
@@ -58,7 +58,7 @@ def of(claims: Iterable[Claim], *fields: Field) -> list[Claim]:
 
 
 def month_first(page: Page) -> bool:
-    """Tell whether a page writes 3/4/2019 for a day in March, as far as its language and host tell."""
+    """Return whether a page writes 3/4/2019 for a day in March, as far as its language and host tell."""
     language = page.root.attr("lang") or "en"
     try:
         host = urlsplit(page.url).hostname or ""

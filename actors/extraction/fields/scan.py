@@ -10,19 +10,19 @@ _BORDER = "\0"
 
 
 def containing(texts: Sequence[str], words: Iterable[str]) -> list[int]:
-    """Give the places of the texts that hold one of some words, written in lower case."""
+    """Return the places of the texts that hold one of some words, written in lower case."""
     whole = _BORDER.join(texts).lower()
     return _places(whole, sorted(at for word in words for at in _all(whole, word)))
 
 
 def matching(texts: Sequence[str], pattern: re.Pattern[str]) -> list[int]:
-    """Give the places of the texts in which a pattern is found that matches no control character."""
+    """Return the places of the texts in which a pattern is found that matches no control character."""
     whole = _BORDER.join(texts)
     return _places(whole, [match.start() for match in pattern.finditer(whole)])
 
 
 def _all(whole: str, word: str) -> Iterator[int]:
-    """Give where a word stands, once for each text."""
+    """Return where a word stands, once for each text."""
     at = whole.find(word)
     while at >= 0:
         yield at
@@ -31,7 +31,7 @@ def _all(whole: str, word: str) -> Iterator[int]:
 
 
 def _places(whole: str, hits: Iterable[int]) -> list[int]:
-    """Tell which texts hold the hits, which are in their order."""
+    """Return which texts hold the hits, which are in their order."""
     found: dict[int, None] = {}
     place = last = 0
     for at in hits:

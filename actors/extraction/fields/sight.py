@@ -52,7 +52,7 @@ class Sight:
     known: dict[Element, Holder] = field(default_factory=dict[Element, Holder], repr=False)
 
     def distance(self, index: int) -> str:
-        """Tell how far a run stands from the titles: "above", "near", "around", "before" or "far"."""
+        """Return how far a run stands from the titles: "above", "near", "around", "before" or "far"."""
         at = bisect_left(self.titles, index + 1)
         after = index - self.titles[at - 1] if at else None
         ahead = self.titles[at] - index if at < len(self.titles) else None
@@ -65,11 +65,11 @@ class Sight:
         return "around" if after <= _AROUND else "far"
 
     def close(self) -> set[int]:
-        """Give the runs that stand near a title or right above it."""
+        """Return the runs that stand near a title or right above it."""
         return {index for title in self.titles for index in range(title - _NEAR, title + _NEAR + 1)}
 
     def around(self, node: Text | Element) -> list[Holder]:
-        """Give the nearest elements that hold a node, innermost first; an element holds itself."""
+        """Return the nearest elements that hold a node, innermost first; an element holds itself."""
         element = node if isinstance(node, Element) else node.parent
         found: list[Holder] = []
         while isinstance(element, Element) and len(found) < _ANCESTORS:
@@ -81,7 +81,7 @@ class Sight:
         return found
 
     def seen(self, holders: list[Holder]) -> bool:
-        """Tell whether somebody reads what stands in these elements."""
+        """Return whether somebody reads what stands in these elements."""
         if not holders or holders[0].tag in UNREAD:
             return False
         return not self.hidden or all(self.hidden.get(one.element) is not Hiding.INVISIBLE for one in holders)
@@ -109,7 +109,7 @@ def sight(page: Page) -> Sight:
 
 
 def names(element: Element) -> str:
-    """Give what an element is called: class, id and the like, in lower case."""
+    """Return what an element is called: class, id and the like, in lower case."""
     attrs = element.attrs
     values = [value for name in _NAMING if (value := attrs.get(name))]
     return " ".join([value if isinstance(value, str) else " ".join(value) for value in values])[
@@ -118,7 +118,7 @@ def names(element: Element) -> str:
 
 
 def short_text(element: Element, most: int) -> str:
-    """Give the text of an element on one line, read no further than `most` characters."""
+    """Return the text of an element on one line, read no further than `most` characters."""
     found: list[str] = []
     length = 0
     for text in element.strings:

@@ -28,7 +28,7 @@ class Standing:
 
 
 def best(claims: Iterable[Claim], same: Callable[[str], str], worth: Callable[[str], float]) -> Standing | None:
-    """Give the value that stands best; None when there is none.
+    """Return the value that stands best; None when there is none.
 
     A value begins with the baseline of its surest source (000 §2). Each further kind of place that says it takes
     `AGREEMENT` of the doubt, each that says another `DISAGREEMENT` of the score, and what the value itself is `worth`

@@ -56,7 +56,7 @@ def _reason(claim: Claim, winner: Candidate, selected: Claim, agreeing: set[Clai
 
 
 def _place(claim: Claim) -> str:
-    """Give the name of a place without what describes where it stands."""
+    """Return the name of a place without what describes where it stands."""
     return head(claim) if head(claim) in ("h1", "h2", "called title") else claim.place
 
 

@@ -33,19 +33,19 @@ class Vocabulary(Struct, frozen=True):
 
 @cache
 def vocabulary() -> Vocabulary:
-    """Give the words that are shipped."""
+    """Return the words that are shipped."""
     data = files("actors.extraction.fields").joinpath("vocabulary.json").read_bytes()
     return msgspec.json.decode(data, type=Vocabulary)
 
 
 @cache
 def months() -> Mapping[str, int]:
-    """Give the number of each month by its names."""
+    """Return the number of each month by its names."""
     numbered = enumerate(vocabulary().months, 1)
     return MappingProxyType({name: number for number, names in numbered for name in names})
 
 
 def one_of(words: Iterable[str]) -> str:
-    """Give a pattern of any of the words, the longest first; a blank is any blanks."""
+    """Return a pattern of any of the words, the longest first; a blank is any blanks."""
     ordered = sorted(set(words), key=lambda word: (-len(word), word))
     return "(?:" + "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in ordered) + ")"

@@ -52,12 +52,12 @@ Agreement = Callable[[Candidate, Candidate], float]
 
 
 def head(claim: Claim) -> str:
-    """Give the kind of place in which a claim stands: "json-ld", "meta", "h1"."""
+    """Return the kind of place in which a claim stands: "json-ld", "meta", "h1"."""
     return claim.place.partition(":")[0]
 
 
 def features(candidates: Sequence[Candidate], agree: Agreement, page: Features) -> list[Features]:
-    """Give the features of every candidate; `page` is what is known of the page, the same for all."""
+    """Return the features of every candidate; `page` is what is known of the page, the same for all."""
     degrees = [_degrees(candidate, candidates, agree) for candidate in candidates]
     support = [sum(degree.values()) for degree in degrees]
     heads = {head(claim) for candidate in candidates for claim, _ in candidate.said}
@@ -80,7 +80,7 @@ def features(candidates: Sequence[Candidate], agree: Agreement, page: Features) 
 
 
 def page_features(claims: Sequence[Claim]) -> Features:
-    """Give what the claims of a page tell of its kind, and of its place on its site."""
+    """Return what the claims of a page tell of its kind, and of its place on its site."""
     said = {claim.place.lower() for claim in claims if claim.place.startswith(("json-ld", "micro"))}
     said |= {claim.value.lower()[:_MAX_KIND_CHARS] for claim in claims if claim.field is Field.PAGE_TYPE}
     row: Features = {f"page {name}": 1.0 for name, kind in _KINDS.items() if any(kind.search(word) for word in said)}
@@ -99,7 +99,7 @@ def _own(candidate: Candidate) -> Features:
 
 @lru_cache(1024)
 def _place_words(place: str, form: str) -> frozenset[str]:
-    """Give the words by which a place is known to the vote, in the form in which it says a candidate."""
+    """Return the words by which a place is known to the vote, in the form in which it says a candidate."""
     start = place.partition(":")[0]
     if form:
         return frozenset({f"{start}~{form}", f"~{form}"})
@@ -108,7 +108,7 @@ def _place_words(place: str, form: str) -> frozenset[str]:
 
 
 def _degrees(candidate: Candidate, others: Sequence[Candidate], agree: Agreement) -> dict[str, float]:
-    """Tell how far each kind of place says a candidate, or something like it."""
+    """Return how far each kind of place says a candidate, or something like it."""
     best: dict[str, float] = {}
     for other in others:
         degree = 1.0 if other is candidate else agree(candidate, other)

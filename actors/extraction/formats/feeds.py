@@ -47,7 +47,7 @@ class Feed:
 
 
 def write(feed: Feed, url: str) -> Found:
-    """Give a feed the shape of a page; its newest date is when it was modified."""
+    """Return a feed the shape of a page; its newest date is when it was modified."""
     title = one_line(feed.title, MAX_TITLE_CHARS)
     links = dict.fromkeys(link for entry in feed.entries if (link := _link(entry, url)))
     dates = [date for entry in feed.entries if (date := iso_date(entry.published))]
@@ -67,7 +67,7 @@ def write(feed: Feed, url: str) -> Found:
 
 
 def words(markup: str) -> str:
-    """Give the words of a text that may hold HTML."""
+    """Return the words of a text that may hold HTML."""
     if "<" not in markup and "&" not in markup:
         return markup
     fragment = parse_fragment(markup[:_MAX_MARKUP_CHARS], positions=False)

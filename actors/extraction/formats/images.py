@@ -140,7 +140,7 @@ def _date(value: object) -> str:
 
 
 def _xmp(packet: object) -> Mapping[str, str]:
-    """Give the words of an XMP packet by the local names of their elements (ISO 16684-1)."""
+    """Return the words of an XMP packet by the local names of their elements (ISO 16684-1)."""
     if isinstance(packet, bytes):
         packet = packet[:_MAX_XMP_BYTES].decode("utf-8", "replace")
     if not isinstance(packet, str) or len(packet) > _MAX_XMP_BYTES:

@@ -87,7 +87,7 @@ _JSON_LINES = re.compile(rb"^\s*\{[^\n]{0,1000}\}\s*\n\s*\{")
 
 
 def kind_of(body: bytes, content_type: str) -> Kind:
-    """Tell what a body is: by its type, and by its first bytes where the type says nothing or plainly errs.
+    """Return what a body is: by its type, and by its first bytes where the type says nothing or plainly errs.
 
     Raises:
         FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text.
@@ -107,12 +107,12 @@ def kind_of(body: bytes, content_type: str) -> Kind:
 
 
 def is_binary(body: bytes) -> bool:
-    """Tell whether a body is a PDF or an image by its first bytes."""
+    """Return whether a body is a PDF or an image by its first bytes."""
     return bool(_PDF_BEGINS_WITHIN.search(body, 0, _SNIFFED_BYTES) or _IMAGE.match(body))
 
 
 def _binary(head: bytes, media_type: str) -> Kind | None:
-    """Tell what a body that is no text is, whatever it is said to be."""
+    """Return what a body that is no text is, whatever it is said to be."""
     said_pdf = media_type == "application/pdf" and _PDF_BEGINS_WITHIN.search(head)  # as readers do: rubbish may precede
     if _PDF.match(head) or said_pdf:
         return Kind.PDF

@@ -74,7 +74,7 @@ class Shown(NamedTuple):
 
 
 def shown(markdown: str) -> Shown:
-    """Give Markdown without HTML, comments and what they hide; code stays as it is."""
+    """Return Markdown without HTML, comments and what they hide; code stays as it is."""
     if not any(mark in markdown for mark in ("<", "]:", "](")):
         return Shown(markdown, 0)
     seen = _Seen()
@@ -195,7 +195,7 @@ def _attributes(attributes: str) -> Iterator[tuple[str, str]]:
 
 
 def _instead(name: str, attributes: str, *, ends: bool) -> str:
-    """Give what stands in the place of a tag: the words of a picture, a break between lines, or nothing."""
+    """Return what stands in the place of a tag: the words of a picture, a break between lines, or nothing."""
     if name == "img":
         return "" if _hides(attributes) else dict(_attributes(attributes)).get("alt", "")
     if name in ("br", "td", "th"):

@@ -18,7 +18,7 @@ from protocol.pages import PageEvidence
 
 
 def shaped(found: Found, url: str, captured_at: datetime | None = None) -> Extraction:
-    """Give a body as a page: its address is its title where it has none, and no text is no content."""
+    """Return a body as a page: its address is its title where it has none, and no text is no content."""
     title = found.title or name_of(url)
     named = confidence(found.title_source, found.title_score) if found.title else confidence(Source.FALLBACK)
     sure = confidence(found.source) if found.text.strip() else confidence(Source.UNKNOWN, 0.0)

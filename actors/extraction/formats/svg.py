@@ -59,7 +59,7 @@ def read(text: str, url: str) -> Found | None:
 
 
 def _texts(root: Element) -> tuple[list[str], int]:
-    """Give the texts that are shown in the order in which they are drawn, and count those that are not."""
+    """Return the texts that are shown in the order in which they are drawn, and count those that are not."""
     shown: list[str] = []
     hidden = 0
     for element, seen in _walk(root):

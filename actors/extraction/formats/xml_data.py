@@ -138,7 +138,7 @@ def _plain(root: Element, text: str) -> Found:
 
 
 def child(parent: Element, *names: str) -> str:
-    """Give the words of the first child of one of those names that has any."""
+    """Return the words of the first child of one of those names that has any."""
     children = [child for child in parent.children if isinstance(child, Element)]
     for name in names:
         for child in children:
@@ -148,7 +148,7 @@ def child(parent: Element, *names: str) -> str:
 
 
 def text_of(element: Element) -> str:
-    """Give the words of an element, with those of CDATA, which `text` leaves out; markup of XHTML is kept as words."""
+    """Return the words of an element with CDATA, which `text` leaves out; markup of XHTML is kept as words."""
     return "".join(
         node.data if isinstance(node, Text) else getattr(node, "data", "")
         for node in element.descendants
@@ -157,12 +157,12 @@ def text_of(element: Element) -> str:
 
 
 def local(element: Element) -> str:
-    """Give the name of an element without its prefix."""
+    """Return the name of an element without its prefix."""
     return element.tag.rpartition(":")[2]
 
 
 def elements(text: str) -> Iterator[tuple[str, str]]:
-    """Give the elements of XML: the name of each without its prefix, and its words; none of what is broken."""
+    """Return the elements of XML: the name of each without its prefix, and its words; none of what is broken."""
     root = parsed(text)
     if root is not None:
         for element in islice(root.iter_elements(), _MAX_ELEMENTS):

@@ -54,7 +54,7 @@ def _lift(inner: Element) -> None:
 
 
 def _run(first: Element) -> tuple[Node | None, list[Element]]:
-    """Give the breaks that follow one directly, itself included, and what comes after them."""
+    """Return the breaks that follow one directly, itself included, and what comes after them."""
     run = [first]
     node = first.next_sibling
     while node is not None:

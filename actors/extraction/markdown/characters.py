@@ -17,7 +17,7 @@ _SUSPECT = re.compile(
 
 
 def cleaned(text: str) -> tuple[str, int]:
-    """Give a text without what is not seen, and how many characters that was."""
+    """Return a text without what is not seen, and how many characters that was."""
     if _SUSPECT.search(text) is None:
         return text, 0
     seen = clean(text)

@@ -123,7 +123,7 @@ def _is_beside_code(block: Element) -> bool:
 
 
 def _text(block: Element) -> str:
-    """Give the text of a block with a line for each `<br>` and for each element that is one."""
+    """Return the text of a block with a line for each `<br>` and for each element that is one."""
     if "\n" not in block.text and (lines := block.select(_LINES)) and len(lines) > 1:
         return "\n".join(line.text for line in lines)
     for end in block.select("br"):

@@ -61,7 +61,7 @@ def _drop_heading(outer: Element) -> None:
 
 
 def _next(node: Node | None, *, forward: bool) -> Node | None:
-    """Give the nearest sibling that is no white space, itself included."""
+    """Return the nearest sibling that is no white space, itself included."""
     while isinstance(node, Text) and node.data.isspace():
         node = node.next_sibling if forward else node.previous_sibling
     return node

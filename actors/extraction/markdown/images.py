@@ -23,7 +23,7 @@ _ADDRESS = re.compile(r"(?!data:|about:|blob:|javascript:)\S+", re.IGNORECASE)
 
 
 def is_of_content(element: Element) -> bool:
-    """Tell whether an element without kept text is a picture that says something (not an icon, avatar or tracker)."""
+    """Return whether an element without kept text is a picture that says something (not an icon, avatar or tracker)."""
     picture = element if element.tag in ("img", "amp-img") else element.select_one(_PICTURES)
     if picture is None or (element is not picture and element.text.strip() and element.tag != "noscript"):
         return False
@@ -40,7 +40,7 @@ def _is_chrome(picture: Element, holder: Element) -> bool:
 
 
 def mend(body: Element) -> None:
-    """Give each picture of a pruned tree its real address and a plain name; leave out those that have neither."""
+    """Return each picture of a pruned tree its real address and a plain name; leave out those that have neither."""
     seen = set[str]()
     for picture in body.select(_PICTURES):
         alt = " ".join((picture.attr("alt") or "").split())[:_MAX_ALT_CHARS]

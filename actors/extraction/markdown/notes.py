@@ -162,7 +162,7 @@ def _drop_returns(text: Element) -> None:
 
 
 def _holder(target: Element) -> Element | None:
-    """Give the block that a target stands at; below a heading, or a term, what follows it."""
+    """Return the block that a target stands at; below a heading, or a term, what follows it."""
     holder: Node | None = target
     while isinstance(holder, Element) and holder.tag not in _BLOCKS and not holder.tag.startswith("h"):
         holder = holder.parent
@@ -177,7 +177,7 @@ def _holder(target: Element) -> Element | None:
 
 
 def _split(holder: Element, target: Element, targets: Mapping[Node, int]) -> Iterator[Node]:
-    """Give what follows one of the targets that share a block, up to the next."""
+    """Return what follows one of the targets that share a block, up to the next."""
     start: Node = target
     while start.parent is not None and start.parent != holder:
         start = start.parent

@@ -49,7 +49,7 @@ def prune(root: Element, content: Content, hidden: Container[object]) -> None:
 
 
 def _leads(child: Element, children: Sequence[Node], place: int, holders: AbstractSet[Element]) -> bool:
-    """Tell whether a heading stands directly above what was kept."""
+    """Return whether a heading stands directly above what was kept."""
     if child.tag not in _HEADINGS:
         return False
     for later in range(place + 1, len(children)):

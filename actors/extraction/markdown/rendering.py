@@ -66,7 +66,7 @@ def _is_marked(element: Element, mark: str) -> bool:
 
 
 def _stands_apart(element: Element, text: str) -> bool:
-    """Tell whether marks open and close here, as CommonMark's rules of flanking have it."""
+    """Return whether marks open and close here, as CommonMark's rules of flanking have it."""
     opens = text[0].isalnum() or not _end(element.previous_sibling, -1).isalnum()
     closes = text[-1].isalnum() or not _end(element.next_sibling, 0).isalnum()
     before = element.previous_sibling

@@ -35,11 +35,11 @@ class Verbatim:
         return Element(NOTE, {_PLACE: self._place(label)}, text)
 
     def write(self, element: Element, _: str) -> str:
-        """Give what was told, as a converter of turbohtml."""
+        """Return what was told, as a converter of turbohtml."""
         return self._told(element)
 
     def write_note(self, element: Element, inner: str) -> str:
-        """Give a footnote with its label, as a converter of turbohtml."""
+        """Return a footnote with its label, as a converter of turbohtml."""
         text = inner.strip().replace("\n", "\n    ")
         # Who does not know footnotes would take a note that begins so for the address of a link.
         apart = "\u21a9 " if _SCHEME.match(text) and not text.startswith(("http:", "https:")) else ""
@@ -60,7 +60,7 @@ def expel(body: Element) -> None:
 
 
 def is_own(element: Element) -> bool:
-    """Tell whether an element is one of ours, or a paragraph around one."""
+    """Return whether an element is one of ours, or a paragraph around one."""
     if element.tag != "p":
         return element.tag == TAG
     first = element.children[0] if element.children else None

@@ -29,7 +29,7 @@ _MARKS = " \t>\u203a\u00bb/\\|\u00b7\u2022\u2192\u25b8\u25b6\u276f\u27e9<\u00ab\
 
 
 def breadcrumb(page: Page) -> tuple[Crumb, ...]:
-    """Give the steps of the way, the home page first; nothing where the page tells of none."""
+    """Return the steps of the way, the home page first; nothing where the page tells of none."""
     told = max((_told(found, page) for found in _lists(page)), key=len, default=())
     if not told or all(crumb.url for crumb in told[:-1]):
         return told or _shown(page)
@@ -74,7 +74,7 @@ def _shown(page: Page) -> tuple[Crumb, ...]:
 
 
 def _steps(place: Element, page: Page) -> Iterator[Crumb]:
-    """Give the steps of an element: its items; without items, its links and the text after the last."""
+    """Return the steps of an element: its items; without items, its links and the text after the last."""
     entries = place.select("li") or place.select("[itemprop=itemListElement]")
     if not entries:
         yield from _linked_steps(place, page)

@@ -31,7 +31,7 @@ Rows = tuple[tuple[str, ...], ...]
 
 
 def table(records: Sequence[Record]) -> tuple[tuple[str, ...], Rows]:
-    """Give the names of the columns and the rows; what has little of what most records have is no row."""
+    """Return the names of the columns and the rows; what has little of what most records have is no row."""
     named = _named(records)
     cells = _alike(_merged([_cells(record, named) for record in records]))
     if _are_posts(cells):
@@ -74,7 +74,7 @@ def _are_posts(rows: Sequence[Cells]) -> bool:
 
 
 def _named(records: Sequence[Record]) -> dict[Key, Key]:
-    """Give the keys without a role that stand for the title and the text, where no key has these roles."""
+    """Return the keys without a role that stand for the title and the text, where no key has these roles."""
     said: dict[Key, list[str]] = {}
     linked = Counter(key for record in records for key in record.links)
     for record in records:

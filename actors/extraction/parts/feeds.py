@@ -16,7 +16,7 @@ _VAGUE = frozenset({"application/json", "application/xml", "text/xml"})
 
 
 def feeds(page: Page) -> tuple[FeedLink, ...]:
-    """Give the feeds that the head of a page links, each address once."""
+    """Return the feeds that the head of a page links, each address once."""
     found: dict[str, FeedLink] = {}
     for link in page.root.select("link[href][type]"):
         rel = (link.attr("rel") or "").lower().split()

@@ -34,7 +34,7 @@ _METHODS = frozenset({"GET", "POST", "DIALOG"})
 
 
 def forms(page: Page) -> tuple[Form, ...]:
-    """Give the forms that can be seen, with the fields in them and those that name them by their `form` attribute."""
+    """Return the forms that can be seen, with the fields in them and those that name them by their `form` attribute."""
     elements = list(islice((form for form in page.root.iter_elements("form") if _is_seen(form, page)), MAX_FORMS))
     if not elements:
         return ()

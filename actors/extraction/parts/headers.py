@@ -75,12 +75,12 @@ class Row:
 
     @property
     def is_section(self) -> bool:
-        """Tell whether it says one thing over the whole width, or alone in the first column."""
+        """Return whether it says one thing over the whole width, or alone in the first column."""
         return bool(self.texts[0]) and len(set(self.slots) - {None}) == 1
 
 
 def titles(rows: Sequence[Row]) -> list[str]:
-    """Give the texts of the first rows that say one thing over the whole width: titles of the table, no headers."""
+    """Return the texts of the first rows that say one thing over the whole width: titles of the table, no headers."""
     found: list[str] = []
     for row in rows[: min(_MAX_HEADER_ROWS, len(rows) - 1)]:
         if not row.is_section:
@@ -123,13 +123,13 @@ def unlabelled(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
 
 
 def is_bold(cell: Element, text: str) -> bool:
-    """Tell whether all that a cell says is bold."""
+    """Return whether all that a cell says is bold."""
     strong = cell.select_one("b,strong,h1,h2,h3,h4,h5,h6")
     return strong is not None and len("".join(strong.text.split())) >= len("".join(text.split()))
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is a figure, with its sign, currency or unit."""
+    """Return whether a text is a figure, with its sign, currency or unit."""
     return len(text) <= _MAX_FIGURE_CHARS and _NUMERIC.fullmatch(text) is not None
 
 

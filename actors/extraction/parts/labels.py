@@ -19,7 +19,7 @@ CONTROLS = ("input", "select", "textarea")
 
 
 def labels(page: Page, controls: Sequence[Element]) -> dict[Element, str]:
-    """Give the text that each control is labelled with; controls without one are left out."""
+    """Return the text that each control is labelled with; controls without one are left out."""
     by_id, around = _labels(page)
     described = _described(page, controls)
     found: dict[Element, str] = {}
@@ -33,7 +33,7 @@ def labels(page: Page, controls: Sequence[Element]) -> dict[Element, str]:
 
 
 def legends(page: Page) -> dict[Element, str]:
-    """Give the legend of the innermost group of fields that each control stands in."""
+    """Return the legend of the innermost group of fields that each control stands in."""
     found: dict[Element, str] = {}
     for group in islice(page.root.iter_elements("fieldset"), _MAX_GROUPS):
         legend = next((child for child in group.children if isinstance(child, Element) and child.tag == "legend"), None)
@@ -44,7 +44,7 @@ def legends(page: Page) -> dict[Element, str]:
 
 
 def _labels(page: Page) -> tuple[dict[str, Element], dict[Element, Element]]:
-    """Give the labels by the id that they are for, and by the control that they stand around."""
+    """Return the labels by the id that they are for, and by the control that they stand around."""
     by_id: dict[str, Element] = {}
     around: dict[Element, Element] = {}
     for label in islice(page.root.iter_elements("label"), _MAX_LABELS):

@@ -24,7 +24,7 @@ _SCHEMES = ("http://", "https://", "mailto:", "tel:")
 
 
 def links(page: Page, content: Content) -> tuple[list[ExtractedLink], list[ExtractedLink]]:
-    """Give the links of the main content, and all others: absolute, each address once, with the words around."""
+    """Return the links of the main content, and all others: absolute, each address once, with the words around."""
     invisible = {
         link for hidden, why in page.hidden.items() if why is Hiding.INVISIBLE for link in hidden.iter_elements("a")
     }
@@ -51,7 +51,7 @@ def _address(link: Element, page: Page) -> str:
 
 
 def _text(link: Element, page: Page) -> str:
-    """Give the words of a link; of a picture without words its name."""
+    """Return the words of a link; of a picture without words its name."""
     if text := words(link, page.hidden, MAX_TEXT_CHARS):
         return text
     names = (link.attr("aria-label"), link.attr("title"), *(image.attr("alt") for image in link.select("img[alt]")[:3]))
@@ -66,7 +66,7 @@ class _Surroundings:
         self._texts: dict[Element, str] = {}
 
     def of(self, link: Element, text: str) -> str:
-        """Give the words around a link, "" where there are no others."""
+        """Return the words around a link, "" where there are no others."""
         block = link.parent
         for _ in range(_MAX_CLIMB):
             if not isinstance(block, Element) or block.tag not in INLINE:

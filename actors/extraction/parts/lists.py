@@ -44,7 +44,7 @@ _CAPTION_SIBLINGS = 4
 
 
 def record_lists(page: Page, content: Content) -> list[RecordList]:
-    """Give the lists of records of the main content, the weightiest first: at most 5 of 500 rows and 14 columns.
+    """Return the lists of records of the main content, the weightiest first: at most 5 of 500 rows and 14 columns.
 
     The same role has the same column in every row; a column is called by its role, else by the class of its elements.
     """
@@ -111,7 +111,7 @@ def _is_grid(repeat: Repeat, said: AbstractSet[str]) -> bool:
 
 
 def _around(repeat: Repeat) -> Iterator[Element]:
-    """Give all elements within the members, and those that they stand in."""
+    """Return all elements within the members, and those that they stand in."""
     for member in repeat.members:
         yield member
         yield from member.iter_elements()

@@ -11,7 +11,7 @@ TYPES = frozenset({"text/markdown", "text/x-markdown"})
 
 
 def markdown_link(page: Page) -> str:
-    """Give the address of the same page in Markdown, of the same origin, as the head of the page links it."""
+    """Return the address of the same page in Markdown, of the same origin, as the head of the page links it."""
     for link in page.root.select("link[href][type][rel]"):
         kind = (link.attr("type") or "").partition(";")[0].strip().lower()
         if kind in TYPES and "alternate" in (link.attr("rel") or "").lower().split():
@@ -22,7 +22,7 @@ def markdown_link(page: Page) -> str:
 
 
 def same_origin(one: str, other: str) -> bool:
-    """Tell whether two addresses are of one scheme, host and port."""
+    """Return whether two addresses are of one scheme, host and port."""
     try:
         mine, theirs = urlsplit(one), urlsplit(other)
     except ValueError:

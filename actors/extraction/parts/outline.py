@@ -30,7 +30,7 @@ _MARKS = re.compile(r"^[#¶§\U0001f517\s]+(?=\w)|[#¶§\U0001f517\s]+$")
 
 
 def outline(page: Page, content: Content) -> tuple[Heading, ...]:
-    """Give the headings of the main content in the order of the page; one that only repeats the last is left out."""
+    """Return the headings of the main content in the order of the page; one that only repeats the last is left out."""
     found: list[Heading] = []
     kept = (heading for heading in page.root.select(_HEADINGS) if heading in content.holders)
     for element in islice(kept, MAX_HEADINGS):

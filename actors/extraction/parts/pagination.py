@@ -65,7 +65,7 @@ _CURRENT = "[aria-current],.current,.active,.selected,.is-active,.is-current,.pa
 
 
 def pagination(page: Page) -> Neighbours:
-    """Give the neighbours that the page names: by `rel`, else by what links say, else by their numbers."""
+    """Return the neighbours that the page names: by `rel`, else by what links say, else by their numbers."""
     named = _by_rel(page)
     if named.previous and named.next:
         return named
@@ -152,7 +152,7 @@ def _bars(page: Page) -> Bars:
 
 
 def _other(link: Element, page: Page) -> str:
-    """Give the address of another page of the same site; "" for others and for this one."""
+    """Return the address of another page of the same site; "" for others and for this one."""
     href = link.attr("href") or ""
     if not href or href.startswith("#"):
         return ""
@@ -166,7 +166,7 @@ def _other(link: Element, page: Page) -> str:
 
 
 def _is_beside(url: str, here: str) -> bool:
-    """Tell whether an address differs in its last step alone, or numbers a page: a firm may be called "Next"."""
+    """Return whether an address differs in its last step alone, or numbers a page: a firm may be called "Next"."""
     return url.rpartition("/")[0] == here.rpartition("/")[0] or _NUMBERED.search(url) is not None
 
 

@@ -163,7 +163,7 @@ class _Reader:
         self._stack.extend([(child, key, link) for child in reversed(element.children)])
 
     def _names(self, element: Element, tag: str, classes: str, role: str, link: str) -> bool:
-        """Tell whether an element is the name of who wrote: it is called so, or leads to somebody's page."""
+        """Return whether an element is the name of who wrote: it is called so, or leads to somebody's page."""
         if role == roles.AUTHOR:
             return (
                 roles.is_name(classes)

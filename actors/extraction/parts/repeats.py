@@ -107,7 +107,7 @@ class Kinds:
         self._holders = {kind: _holders(root.select(selector)) for kind, selector in _KINDS.items()}
 
     def of(self, members: Sequence[Element]) -> set[str]:
-        """Give the kinds of things that most members hold, or are."""
+        """Return the kinds of things that most members hold, or are."""
         least = _MOSTLY * len(members)
         return {
             kind
@@ -135,7 +135,7 @@ class Weighed(NamedTuple):
 
 
 def weighed(repeat: Repeat, said: AbstractSet[str]) -> Weighed:
-    """Tell how much of the page's matter a group of records holds; 0 for a group that holds no records.
+    """Return how much of the page's matter a group of records holds; 0 for a group that holds no records.
 
     `said` are its kinds: records say more than one (a link and a picture, a price, a date, …), or link a long text.
     """
@@ -149,7 +149,7 @@ def weighed(repeat: Repeat, said: AbstractSet[str]) -> Weighed:
 
 
 def sections(groups: Sequence[Weighed]) -> set[int]:
-    """Give the places of the groups whose members mostly consist of the members of another: parts of a page."""
+    """Return the places of the groups whose members mostly consist of the members of another: parts of a page."""
     places: dict[Node, int] = {member: place for place, group in enumerate(groups) for member in group.repeat.members}
     filled: dict[int, set[Node]] = {}
     lengths: dict[Node, int] = {}

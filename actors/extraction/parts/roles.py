@@ -102,7 +102,7 @@ _READABLE = re.compile(
 
 @lru_cache(maxsize=4_096)
 def by_class(classes: str) -> str:
-    """Give the role that classes name; "" for none. Of several in one class the last is the closest."""
+    """Return the role that classes name; "" for none. Of several in one class the last is the closest."""
     for name in islice(classes.split(), 12):
         plain = _CAMEL.sub("-", name).lower().replace("_", "-")
         found = "" if _NO_ROLE.search(plain) else _last_role(plain)
@@ -112,28 +112,28 @@ def by_class(classes: str) -> str:
 
 
 def is_name(classes: str) -> bool:
-    """Tell whether classes call an element the name of a person, and not all that is said of one."""
+    """Return whether classes call an element the name of a person, and not all that is said of one."""
     return _PERSON.search(_CAMEL.sub("-", classes).lower().replace("_", "-")) is not None
 
 
 def is_of_person(url: str) -> bool:
-    """Tell whether an address is that of somebody's page on a site."""
+    """Return whether an address is that of somebody's page on a site."""
     return _PERSONAL.search(url) is not None
 
 
 def price_in(text: str) -> str:
-    """Give the first price in a text that says more than prices; else the text."""
+    """Return the first price in a text that says more than prices; else the text."""
     found = [match[0] for match in _PRICE.finditer(text)]
     return found[0].strip() if found and sum(map(len, found)) < _MOSTLY * len(text) else text
 
 
 def by_microdata(itemprop: str) -> str:
-    """Give the role that a property of schema.org has; "" for none."""
+    """Return the role that a property of schema.org has; "" for none."""
     return next((_MICRODATA[name] for name in itemprop.split() if name in _MICRODATA), "")
 
 
 def by_text(text: str) -> str:
-    """Give the role of a text that is nothing but a price, a date or a rating; "" for others."""
+    """Return the role of a text that is nothing but a price, a date or a rating; "" for others."""
     if len(text) > _MAX_TELLING_CHARS or not any(map(str.isdigit, text)):
         return ""
     if _PRICE.fullmatch(text):
@@ -145,7 +145,7 @@ def by_text(text: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def word(classes: str) -> str:
-    """Give the word that classes call an element by, where they name a thing and not a look; "" for none."""
+    """Return the word that classes call an element by, where they name a thing and not a look; "" for none."""
     if _MADE_UP.search(classes):
         return ""
     for name in islice(classes.split(), 6):

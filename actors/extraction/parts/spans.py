@@ -53,7 +53,7 @@ class _Span:
 
 
 def lines(table: Element, hidden: Mapping[Element, Hiding]) -> list[Line]:
-    """Give the rows of a table in the order of a reader (head, bodies, foot), all of the same width.
+    """Return the rows of a table in the order of a reader (head, bodies, foot), all of the same width.
 
     A column in which no cell begins is dropped: it only repeats the one before it.
     """
@@ -64,7 +64,7 @@ def lines(table: Element, hidden: Mapping[Element, Hiding]) -> list[Line]:
 
 
 def is_heading(cell: Element) -> bool:
-    """Tell whether a cell is marked as the header of a row or column."""
+    """Return whether a cell is marked as the header of a row or column."""
     return cell.tag == "th" or cell.attr("role") in ("columnheader", "rowheader")
 
 
@@ -78,7 +78,7 @@ def _native_rows(table: Element, hidden: Mapping[Element, Hiding]) -> Iterator[_
 
 
 def _groups(table: Element, hidden: Mapping[Element, Hiding]) -> list[Element]:
-    """Give the groups of rows with the first head at the top and the first foot at the end."""
+    """Return the groups of rows with the first head at the top and the first foot at the end."""
     groups = list(_children(table, _GROUPS, hidden))
     head = next((group for group in groups if group.tag == "thead"), None)
     foot = next((group for group in groups if group.tag == "tfoot"), None)
@@ -121,7 +121,7 @@ def _spanned(rows: list[_Row]) -> list[Line]:
 
 
 def _placed(rows: list[_Row]) -> Iterator[list[_Span]]:
-    """Give for every row the spans that cover it: first those that hang down from above, then its own."""
+    """Return for every row the spans that cover it: first those that hang down from above, then its own."""
     last = {row.group: index for index, row in enumerate(rows)}
     hanging: list[_Span] = []
     for index, row in enumerate(rows):

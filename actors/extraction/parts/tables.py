@@ -71,7 +71,7 @@ class Grid:
 
 
 def tables(page: Page, content: Content) -> list[tuple[ExtractedTable, Confidence]]:
-    """Give the data tables of the main content, whole, each with how sure its shape is."""
+    """Return the data tables of the main content, whole, each with how sure its shape is."""
     found: list[tuple[ExtractedTable, Confidence]] = []
     left = MAX_SLOTS
     for read in islice(_grids(page, content), MAX_TABLES):
@@ -159,7 +159,7 @@ def _aligned(rows: list[Row]) -> list[Row]:
 
 
 def _without_repeats(rows: list[Row], header_rows: int) -> list[Row]:
-    """Give the rows below the headers without those that say the headers once more (in the foot, on every page)."""
+    """Return the rows below the headers without those that say the headers once more (in the foot, on every page)."""
     said = {row.texts for row in rows[:header_rows]}
     body = [row for row in rows[header_rows:] if row.texts not in said]
     return body or rows[header_rows:]
@@ -170,7 +170,7 @@ def _picked(values: tuple[T, ...], kept: list[int]) -> tuple[T, ...]:
 
 
 def _pictured(cell: Element) -> str:
-    """Give the names of the pictures in a cell that has no text."""
+    """Return the names of the pictures in a cell that has no text."""
     names = (picture.attr("alt") or picture.attr("aria-label") or "" for picture in cell.select(_PICTURES))
     told = (name for name in names if name.strip() and _FILE_NAME.search(name) is None)
     return one_line(" ".join(islice(told, _MAX_PICTURES)), _MAX_ALT_CHARS)

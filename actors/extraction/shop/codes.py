@@ -9,7 +9,7 @@ LENGTHS = frozenset({8, 12, 13, 14})
 
 
 def gtin(text: str) -> str:
-    """Give a number whose check digit is right, "" for any other."""
+    """Return a number whose check digit is right, "" for any other."""
     digits = re.sub(r"[\s-]", "", text[:40])
     if len(digits) not in LENGTHS or not digits.isascii() or not digits.isdigit() or len(set(digits)) == 1:
         return ""

@@ -43,7 +43,7 @@ _CALLED: tuple[tuple[Field, re.Pattern[str]], ...] = (
 
 
 def labelled(texts: Texts) -> Iterator[tuple[Field, str, Run]]:
-    """Give each value that stands after a label, in the same text or in the next one."""
+    """Return each value that stands after a label, in the same text or in the next one."""
     runs = texts.runs
     for number, run in enumerate(runs):
         label, value, certain = _split(run.text)
@@ -69,7 +69,7 @@ def _split(text: str) -> tuple[str, str, bool]:
 
 
 def called(page: Page) -> Iterator[tuple[Field, str, Element]]:
-    """Give each value that stands in an element which is called so in the page's code."""
+    """Return each value that stands in an element which is called so in the page's code."""
     for element in page.root.select(_CALLED_SOMETHING)[:MAX_CALLED]:
         text = element.text
         if len(text) > 4 * MAX_VALUE_CHARS:
@@ -81,7 +81,7 @@ def called(page: Page) -> Iterator[tuple[Field, str, Element]]:
 
 
 def _checked(field: Field, value: str) -> str:
-    """Give a value that may be one of its field, "" for another."""
+    """Return a value that may be one of its field, "" for another."""
     value = value.strip(" :\uff1a#-()[]\u200e\u200f").strip()
     if field is Field.BRAND:
         return value if _MAKER.fullmatch(value) and value.count(" ") <= 5 else ""  # noqa: PLR2004 - names are shorter

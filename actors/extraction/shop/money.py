@@ -83,7 +83,7 @@ class Amount:
 
 
 def amounts(text: str) -> list[Amount]:
-    """Give the amounts that a short text holds."""
+    """Return the amounts that a short text holds."""
     found: list[Amount] = []
     for match in AMOUNT.finditer(text):
         value = number(match["number"])
@@ -127,7 +127,7 @@ def plain(value: Decimal) -> str:
 
 
 def currency(sign: str, regions: Iterable[str] = ()) -> str:
-    """Give the code of a currency (ISO 4217) by its sign or code, "" for what is neither.
+    """Return the code of a currency (ISO 4217) by its sign or code, "" for what is neither.
 
     `regions` are the countries and languages that the page speaks to, surest first: they tell dollars and crowns apart.
     """
@@ -147,14 +147,14 @@ def currency(sign: str, regions: Iterable[str] = ()) -> str:
 
 
 def shares_sign(sign: str, code: str) -> bool:
-    """Tell whether a sign of several currencies may stand for one."""
+    """Return whether a sign of several currencies may stand for one."""
     word = sign.strip().lower()
     by_region, _ = _SHARED.get("$" if word.endswith("$") and word not in SIGNS else word.strip("."), ({}, ""))
     return code in by_region.values()
 
 
 def regions(url: str, *languages: str) -> tuple[str, ...]:
-    """Give the countries and languages that a page speaks to: of its host, its path, then of what it declares."""
+    """Return the countries and languages that a page speaks to: of its host, its path, then of what it declares."""
     try:
         parts = urlsplit(url)
         host, path = parts.hostname or "", parts.path

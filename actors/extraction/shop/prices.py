@@ -43,7 +43,7 @@ class Candidate:
 
 
 def candidates(texts: Texts) -> list[Candidate]:
-    """Give the amounts of a page in reading order, each in the smallest element that holds it with its sign."""
+    """Return the amounts of a page in reading order, each in the smallest element that holds it with its sign."""
     found: list[Candidate] = []
     taken: set[Element] = set()
     read: dict[Element, str] = {}
@@ -59,7 +59,7 @@ def candidates(texts: Texts) -> list[Candidate]:
 
 
 def _candidate(run: Run, read: dict[Element, str]) -> Candidate | None:
-    """Give the amount that a text holds: with its sign, or in an element that is called a price.
+    """Return the amount that a text holds: with its sign, or in an element that is called a price.
 
     `read` remembers what elements say: neighbours share those that hold them.
     """
@@ -78,7 +78,7 @@ def _candidate(run: Run, read: dict[Element, str]) -> Candidate | None:
 
 
 def _whole(found: list[Candidate]) -> list[Candidate]:
-    """Give amounts that lost their cents to an element of their own those of the same amount beside them."""
+    """Return amounts that lost their cents to an element of their own those of the same amount beside them."""
     mended = list(found)
     for number, candidate in enumerate(found):
         value = candidate.amount.value
@@ -105,7 +105,7 @@ def _unsigned(run: Run, read: dict[Element, str]) -> Candidate | None:
 
 
 def _written(element: Element) -> str:
-    """Give the text of an element as it looks: cents that stand apart belong to their number."""
+    """Return the text of an element as it looks: cents that stand apart belong to their number."""
     written = ""
     for node in element.descendants:
         if not isinstance(node, Text) or not (part := " ".join(node.data.split())):

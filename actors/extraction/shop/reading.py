@@ -68,7 +68,7 @@ class Reader:
         return Reader(money.regions(page.url, *declared), code, _plain(name), _plain(page.url))
 
     def read(self, claim: Claim) -> str:
-        """Give the value of a claim, "" for what cannot be one of its field."""
+        """Return the value of a claim, "" for what cannot be one of its field."""
         if claim.field is Field.PRICE:
             return self._price(claim)
         if claim.field is Field.CURRENCY:
@@ -77,7 +77,7 @@ class Reader:
         return reads(claim.value) if reads else claim.value
 
     def fit(self, field: Field, value: str) -> float:
-        """Give what a value gains by standing in the name of the product or in the address of the page."""
+        """Return what a value gains by standing in the name of the product or in the address of the page."""
         if field is Field.BRAND and f" {_plain(value)} " in f" {self.name} ":
             return 0.5
         if field in {Field.SKU, Field.MPN} and len(value) > 3 and _plain(value) in self.url:  # noqa: PLR2004 - shorter ones stand anywhere
@@ -103,7 +103,7 @@ class Reader:
 
 
 def key(field: Field, value: str) -> str:
-    """Give a value in the form in which two that mean the same are equal."""
+    """Return a value in the form in which two that mean the same are equal."""
     if field is Field.PRICE:
         return str(Decimal(value).normalize())
     if field in {Field.BRAND, Field.SKU, Field.MPN, Field.PRODUCT_NAME}:

@@ -102,7 +102,7 @@ _CONDITION = re.compile(r"sav|off\b|-\s?\d|discount|rabat|spar|/|per\b|%|over|ab
 def likelihoods(
     page: Page, found: Sequence[Candidate], title_order: int, buy_orders: Sequence[int]
 ) -> list[tuple[float, Candidate]]:
-    """Give the first amount of each value with the probability that the value is the price, likeliest first.
+    """Return the first amount of each value with the probability that the value is the price, likeliest first.
 
     Orders count texts: `title_order` is that of the title (below 0: there is none), `buy_orders` of what buys.
     """
@@ -142,7 +142,7 @@ def features(
 
 
 def is_listed(likelihood: float, candidate: Candidate, found: Sequence[Candidate]) -> bool:
-    """Tell whether an amount is one of many that look like it, as on a page that lists goods: then it may be any's."""
+    """Return whether an amount is one of many alike, as on a page that lists goods: then it may be any's."""
     if any(holder.tag == "a" for holder in around(candidate.element, _ANCESTORS)):
         return True
     shape = _shape(candidate)
@@ -150,7 +150,7 @@ def is_listed(likelihood: float, candidate: Candidate, found: Sequence[Candidate
 
 
 def _names(page: Page, candidate: Candidate, known: dict[tuple[str, str], dict[str, float]]) -> dict[str, float]:
-    """Tell what the elements around an amount are, and are called; `known` remembers what names tell."""
+    """Return what the elements around an amount are, and are called; `known` remembers what names tell."""
     holders = around(candidate.element, _ANCESTORS)
     tags = {holder.tag for holder in holders}
     called = [names(holder) for holder in holders]
@@ -164,7 +164,7 @@ def _names(page: Page, candidate: Candidate, known: dict[tuple[str, str], dict[s
 
 
 def _matched(called: str, where: str, known: dict[tuple[str, str], dict[str, float]]) -> dict[str, float]:
-    """Tell which kinds of names are among those of some elements: cards that look alike are called alike."""
+    """Return which kinds of names are among those of some elements: cards that look alike are called alike."""
     told = known.get((called, where))
     if told is None:
         told = {f"{name} {where}": float(bool(pattern.search(called))) for name, pattern in _NAME_FEATURES}
@@ -173,7 +173,7 @@ def _matched(called: str, where: str, known: dict[tuple[str, str], dict[str, flo
 
 
 def _place(candidate: Candidate, title_order: int, buy_orders: Sequence[int]) -> dict[str, float]:
-    """Tell how far an amount stands from the title and from what buys."""
+    """Return how far an amount stands from the title and from what buys."""
     if title_order < 0:
         told = {"above title": 0.0, "from title": _UNKNOWN_DISTANCE, "under title": 0.0}
     else:
@@ -188,7 +188,7 @@ def _place(candidate: Candidate, title_order: int, buy_orders: Sequence[int]) ->
 
 
 def _writing(candidate: Candidate) -> dict[str, float]:
-    """Tell how an amount is written."""
+    """Return how an amount is written."""
     text = candidate.text.lower()
     return {
         "signed": float(bool(candidate.amount.sign)),

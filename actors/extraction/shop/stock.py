@@ -32,12 +32,12 @@ _CLEARLY_IN = (
 
 
 def buy_buttons(page: Page) -> list[Element]:
-    """Give the buttons that put something into the cart."""
+    """Return the buttons that put something into the cart."""
     return [button for button in page.root.select(_BUTTONS)[:MAX_BUTTONS] if _buys(button)][:MAX_BUY_BUTTONS]
 
 
 def usable(button: Element) -> bool:
-    """Tell whether a button can be pressed."""
+    """Return whether a button can be pressed."""
     attributes = button.attrs
     if "disabled" in attributes or attributes.get("aria-disabled") == "true":
         return False
@@ -45,7 +45,7 @@ def usable(button: Element) -> bool:
 
 
 def said(runs: Sequence[Run]) -> str:
-    """Give what the first text says that speaks of stock, as schema.org names it; "" when none does."""
+    """Return what the first text says that speaks of stock, as schema.org names it; "" when none does."""
     for run in runs:
         text = run.text.lower().strip(_TRIMMED)
         if found := _meaning(text):

@@ -65,13 +65,13 @@ def texts(page: Page, marked: set[Element]) -> Texts:
 
 
 def names(element: Element) -> str:
-    """Give what an element is called, in lower case."""
+    """Return what an element is called, in lower case."""
     called = [name for attribute in _ATTRIBUTES if (name := element.attr(attribute))]
     return " ".join(name[:200] for name in called).lower()
 
 
 def around(element: Element, count: int) -> list[Element]:
-    """Give an element and those that hold it, innermost first."""
+    """Return an element and those that hold it, innermost first."""
     found: list[Element] = []
     holder: object = element
     while isinstance(holder, Element) and len(found) < count:

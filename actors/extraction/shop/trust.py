@@ -88,7 +88,7 @@ class Weighed(Protocol):
 
 
 def weight(claim: Claim) -> float:
-    """Give what a claim weighs."""
+    """Return what a claim weighs."""
     kind, _, place = claim.place.partition(":")
     if kind == "visible":
         return _VISIBLE.get(place, 0.5)
@@ -99,7 +99,7 @@ def weight(claim: Claim) -> float:
 
 
 def selling(claims: Sequence[Claim]) -> bool:
-    """Tell whether a page sells one thing.
+    """Return whether a page sells one thing.
 
     Offers in structured data are believed unless they also call the page something else; what is only seen needs a
     price and a button or number beside it, and one price of many needs both. Open Graph calls most pages an article.
@@ -122,12 +122,12 @@ def selling(claims: Sequence[Claim]) -> bool:
 
 
 def _is_own(claim: Claim) -> bool:
-    """Tell whether the object that a claim stands in is the page's own."""
+    """Return whether the object that a claim stands in is the page's own."""
     return "first." not in claim.place and "elsewhere." not in claim.place
 
 
 def _offered(claims: Sequence[Claim]) -> bool:
-    """Tell whether structured data name an offer of the page's own.
+    """Return whether structured data name an offer of the page's own.
 
     Paywalls put a price into the meta elements of articles; those of shops have a type, too.
     """
@@ -140,7 +140,7 @@ def _offered(claims: Sequence[Claim]) -> bool:
 
 
 def confidence_of(name: str, standings: Sequence[Weighed]) -> Confidence:
-    """Give how sure the weightiest value of a field is."""
+    """Return how sure the weightiest value of a field is."""
     best = standings[0]
     against = standings[1].weight if len(standings) > 1 else 0.0
     odds = _INTERCEPTS.get(name, _OTHER_INTERCEPT) + _FOR * best.weight - _AGAINST * against

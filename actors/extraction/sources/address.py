@@ -20,7 +20,7 @@ _ARCHIVED = re.compile(r"^https?://web\.archive\.org/web/\d+[a-z_]*/", re.IGNORE
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give what the address says."""
+    """Return what the address says."""
     try:
         parts = urlsplit(_ARCHIVED.sub("", page.url))
         host = (parts.hostname or "").removeprefix("www.")

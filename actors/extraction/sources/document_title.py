@@ -16,7 +16,7 @@ MAX_TITLES = 20
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give the first title that is not that of a drawing."""
+    """Return the first title that is not that of a drawing."""
     for element in page.root.select("title")[:MAX_TITLES]:
         value = one_line(element.text, MAX_CHARS)
         parent = element.parent

@@ -12,7 +12,7 @@ from protocol.confidence import Source
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give what the records say that bear the page's title, the fullest first."""
+    """Return what the records say that bear the page's title, the fullest first."""
     for record in page.embedded.records:
         if record.framework is Framework.OTHER:
             for field, value, name in of_record(record):

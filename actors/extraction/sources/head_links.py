@@ -14,7 +14,7 @@ _FIELDS = {"canonical": Field.CANONICAL_URL, "image_src": Field.IMAGE}
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give what the links say; addresses are as the page writes them."""
+    """Return what the links say; addresses are as the page writes them."""
     for element in page.root.select("link[rel][href]"):
         rel = element.attrs.get("rel") or ""
         href = "".join((element.attr("href") or "").split())[:MAX_CHARS]

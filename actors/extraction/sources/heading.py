@@ -28,7 +28,7 @@ _CALLED = (
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give the first headings, then what is called a title."""
+    """Return the first headings, then what is called a title."""
     firsts = [found for found in page.root.select("h1")[:MAX_LOOKED_AT] if short_text(found, MAX_CHARS)]
     for place, elements in (
         ("h1", firsts),

@@ -13,7 +13,7 @@ from protocol.confidence import Source
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give what the objects say that speak for the page."""
+    """Return what the objects say that speak for the page."""
     embedded = page.embedded
     own = embedded.addresses | {entities.address(page.url)}
     for entity in entities.speaking(embedded.json_ld, own, embedded.titles):

@@ -57,7 +57,7 @@ _WRITTEN_BY = re.compile(r"written by|author|by|geschrieben von|verfasst von|aut
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give what the meta elements say, in their order."""
+    """Return what the meta elements say, in their order."""
     labels: dict[str, str] = {}
     for element in page.root.select("meta")[:MAX_METAS]:
         name, value = _read(element)
@@ -83,6 +83,6 @@ def _read(element: Element) -> tuple[str, str]:
 
 @lru_cache(1024)
 def _field(name: str) -> Field | None:
-    """Tell which field a name speaks of."""
+    """Return which field a name speaks of."""
     found = (field for field, yes, no in _PATTERNS if yes.search(name) and not no.search(name))
     return (_FIELDS.get(name) or next(found, None)) if name else None

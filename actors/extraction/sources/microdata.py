@@ -14,7 +14,7 @@ from protocol.confidence import Source
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give what the items say that speak for the page, microdata first."""
+    """Return what the items say that speak for the page, microdata first."""
     embedded = page.embedded
     own = embedded.addresses | {entities.address(page.url)}
     for notation in ("microdata", "rdfa"):

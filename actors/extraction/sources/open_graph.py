@@ -60,7 +60,7 @@ _TYPES = {"Article": "article", "Product": "product", "Blog": "listing"}
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give what the properties say, in the order of the page."""
+    """Return what the properties say, in the order of the page."""
     for name, content in page.embedded.open_graph[:MAX_CLAIMS]:
         value = one_line(content, MAX_CHARS)
         field = _FIELDS.get(name)

@@ -12,7 +12,7 @@ from actors.extraction.tree import Page
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give the names and the dates that are seen, those near a title first."""
+    """Return the names and the dates that are seen, those near a title first."""
     view = sight(page)
     yield from author_claims(view, called_authors(page, view))
     yield from date_claims(view, page.root.select(TIMES))

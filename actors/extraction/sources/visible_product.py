@@ -41,7 +41,7 @@ _LEAD = 40
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Give what stands in the page; nothing where nothing looks like something to buy."""
+    """Return what stands in the page; nothing where nothing looks like something to buy."""
     buttons = stock.buy_buttons(page)
     if not buttons and page.root.select_one(_PRICED) is None:
         return ()
@@ -86,7 +86,7 @@ def _stock(marked: Texts, title_order: int, buttons: Sequence[Element]) -> Itera
 
 
 def _numbers(found: Iterable[tuple[Field, str, int, str]], title_order: int) -> Iterator[Claim]:
-    """Give numbers and makers; what only bears a name in the code must stand near the title."""
+    """Return numbers and makers; what only bears a name in the code must stand near the title."""
     seen: set[tuple[Field, str]] = set()
     for field, value, order, way in found:
         after = order - title_order
@@ -97,7 +97,7 @@ def _numbers(found: Iterable[tuple[Field, str, int, str]], title_order: int) -> 
 
 
 def title_of(page: Page) -> Element | None:
-    """Give the element that names the product: of several headings the one that the page is titled after."""
+    """Return the element that names the product: of several headings the one that the page is titled after."""
     wanted = {word for title in page.embedded.titles for word in title.lower().split()}
     for selector in _TITLES:
         found = [element for element in page.root.select(selector)[:8] if element.text[:MAX_NAME_CHARS].strip()]

@@ -28,7 +28,7 @@ _ANONYMOUS = frozenset({"Organization", "NewsMediaOrganization", "Corporation"})
 
 
 def of_entity(entity: Entity, resolve: Resolve) -> Iterator[tuple[Field, str, str]]:
-    """Give each field that an entity speaks of: the value, and the property that it stands in."""
+    """Return each field that an entity speaks of: the value, and the property that it stands in."""
     node = entity.node
     if entity.family == "Site":
         yield from _present(Field.SITE_NAME, node, "name", "alternateName")
@@ -63,7 +63,7 @@ def _present(field: Field, node: Mapping[str, Json], *names: str) -> Iterator[tu
 
 
 def _people(node: Mapping[str, Json], resolve: Resolve) -> Iterator[tuple[Field, str, str]]:
-    """Give each author by name; an organisation stands in another place than a person."""
+    """Return each author by name; an organisation stands in another place than a person."""
     for role in ("author", "creator"):
         for person in items(resolve(node.get(role)))[:MAX_AUTHORS]:
             known = resolve(person)

@@ -22,7 +22,7 @@ _NUMBERS = (
 
 
 def of_product(node: Mapping[str, Json], resolve: Resolve, url: str) -> Iterator[tuple[Field, str, str]]:
-    """Give each field of a product that an object speaks of: the value, and the property that it stands in.
+    """Return each field of a product that an object speaks of: the value, and the property that it stands in.
 
     Of a group of variants the one is taken that the address of the page names, else the first.
     """
@@ -45,7 +45,7 @@ def of_product(node: Mapping[str, Json], resolve: Resolve, url: str) -> Iterator
 
 
 def _offer(product: Mapping[str, Json], resolve: Resolve, url: str) -> Iterator[tuple[Field, str, str]]:
-    """Give what the offer says that a visitor of the page would take."""
+    """Return what the offer says that a visitor of the page would take."""
     listed = [mapping(resolve(item)) for item in items(product.get("offers"))[:MAX_VARIANTS]]
     listed = [inner for offer in listed for inner in (_inner(offer, resolve) or [offer])]
     if not listed:
@@ -65,7 +65,7 @@ def _offer(product: Mapping[str, Json], resolve: Resolve, url: str) -> Iterator[
 
 
 def _inner(offer: Mapping[str, Json], resolve: Resolve) -> list[dict[str, Json]]:
-    """Give the offers that an aggregate holds, if it has no price of its own."""
+    """Return the offers that an aggregate holds, if it has no price of its own."""
     if "lowPrice" in offer or "price" in offer:
         return []
     return [mapping(resolve(item)) for item in items(offer.get("offers"))[:MAX_VARIANTS]]
@@ -78,7 +78,7 @@ def _variant(node: Mapping[str, Json], resolve: Resolve, url: str) -> Mapping[st
 
 
 def _nearness(item: Mapping[str, Json], url: str) -> int:
-    """Tell how surely the address of the page names an offer or variant."""
+    """Return how surely the address of the page names an offer or variant."""
     address = unquote(url).lower()
     for name in ("url", "@id", "sku", "mpn", "gtin13"):
         text = scalar(item.get(name)).lower()

@@ -35,7 +35,7 @@ _SECONDS = (600_000_000, 2_400_000_000)
 
 
 def of_record(record: Record) -> Iterator[tuple[Field, str, str]]:
-    """Give each field that a record speaks of: the value, and the property that it stands in."""
+    """Return each field that a record speaks of: the value, and the property that it stands in."""
     for key, value in record.node.items():
         plain = key.replace("_", "").replace("-", "").lower()
         for field, names in _NAMES:

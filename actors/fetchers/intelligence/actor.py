@@ -75,7 +75,7 @@ class Intelligence(Actor):
 
     @handles(subjects.FORESEE, at_once=32)
     async def foresee(self, request: ForeseePage) -> Foreseen:
-        """Tell what would happen to a page before its site is asked."""
+        """Return what would happen to a page before its site is asked."""
         asked = WebRequest(
             request.url,
             headers=(("Accept", ACCEPT),) if self.settings.markdown_offers else (),

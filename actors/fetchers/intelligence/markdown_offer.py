@@ -32,7 +32,7 @@ _IN_MARKDOWN = re.compile(r"\.(?:md|markdown)$", re.IGNORECASE)
 
 
 def wanted(found: Extraction, status: int, content_type: str) -> bool:
-    """Tell whether a page was read so poorly that its Markdown would help; walls and errors are what they are."""
+    """Return whether a page was read so poorly that its Markdown would help; walls and errors are what they are."""
     evidence = found.evidence
     if status != HTTPStatus.OK or not evidence.markup or "html" not in content_type.lower():
         return False
@@ -43,7 +43,7 @@ def wanted(found: Extraction, status: int, content_type: str) -> bool:
 
 
 def linked(found: Extraction, header: str | None, url: str) -> str:
-    """Give the address that the page, or the header Link of its answer (RFC 8288), offers as its Markdown."""
+    """Return the address that the page, or the header Link of its answer (RFC 8288), offers as its Markdown."""
     if found.markdown_link:
         return found.markdown_link
     for link in _LINK.finditer(header or ""):
@@ -55,12 +55,12 @@ def linked(found: Extraction, header: str | None, url: str) -> str:
 
 
 def list_of(url: str) -> str:
-    """Give the address at which a site lists what it has for models (llmstxt.org)."""
+    """Return the address at which a site lists what it has for models (llmstxt.org)."""
     return urljoin(url, LIST)
 
 
 def listed(text: str, base: str, url: str) -> str:
-    """Give the address under which a list has a page in Markdown; "" where it has not."""
+    """Return the address under which a list has a page in Markdown; "" where it has not."""
     for target in _LISTED.findall(text):
         address = absolute(base, target)
         if _IN_MARKDOWN.search(urlsplit(address).path) and same_origin(address, url) and _page(address) == _page(url):
@@ -69,7 +69,7 @@ def listed(text: str, base: str, url: str) -> str:
 
 
 def is_markdown(body: bytes, content_type: str) -> bool:
-    """Tell whether an answer is Markdown, or at least a text that says nothing else."""
+    """Return whether an answer is Markdown, or at least a text that says nothing else."""
     try:
         return kind_of(body, content_type) in (Kind.MARKDOWN, Kind.TEXT) and b"<html" not in body[:1_024].lower()
     except FaultError:
@@ -77,7 +77,7 @@ def is_markdown(body: bytes, content_type: str) -> bool:
 
 
 def better(page: Extraction, offer: Extraction) -> Extraction:
-    """Give the page with the content of its Markdown, where that says more; what the page says of itself stays."""
+    """Return the page with the content of its Markdown, where that says more; what the page says of itself stays."""
     if offer.evidence.content_length <= page.evidence.content_length:
         return page
     own, other = page.summary, offer.summary

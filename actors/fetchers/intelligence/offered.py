@@ -30,7 +30,7 @@ class Lists:
         self._none_until: dict[str, float] = {}
 
     def may_have(self, address: str) -> bool:
-        """Tell whether a list may be there."""
+        """Return whether a list may be there."""
         return self._none_until.get(address, 0.0) <= self._clock()
 
     def has_none(self, address: str) -> None:
@@ -44,7 +44,7 @@ class Lists:
 async def offered(
     found: Extraction, response: Response, get: Get, read: Read, lists: Lists
 ) -> tuple[Extraction, Response]:
-    """Give a page with the content of its Markdown, where that was wanted, is there and says more; else as it was.
+    """Return a page with the content of its Markdown, where that was wanted, is there and says more; else as it was.
 
     Two further addresses of the site are asked for at most; a fault of theirs is none of the page.
     """

@@ -34,7 +34,7 @@ class Answer:
 
 
 def headers_of(got: Got) -> Pairs:
-    """Give the headers that the engine may have."""
+    """Return the headers that the engine may have."""
     return origins.shown(got.response.headers.multi_items(), foreign=got.foreign)
 
 

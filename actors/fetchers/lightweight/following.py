@@ -36,11 +36,11 @@ class Cookies(Protocol):
     """Who knows which cookies go where."""
 
     def jar(self, url: str) -> Jar:
-        """Give the jar for one hop; what it sets goes there."""
+        """Return the jar for one hop; what it sets goes there."""
         ...
 
     def none(self, url: str) -> Jar:
-        """Give an empty jar for one hop to another origin, whose answer nobody may read who was let in by cookies."""
+        """Return an empty jar for one hop to another origin, whose answer nobody may read who was let in by cookies."""
         ...
 
 

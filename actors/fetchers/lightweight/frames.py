@@ -42,7 +42,7 @@ class Frames:
         # about:blank and srcdoc keep the origin of who was there, or of the parent.
 
     def document(self, frame: str) -> str:
-        """Give the address of the document in a frame, or of the one that it has its origin from."""
+        """Return the address of the document in a frame, or of the one that it has its origin from."""
         seen: set[str] = set()
         while frame not in self._documents and frame in self._parents and frame not in seen:
             seen.add(frame)
@@ -67,5 +67,5 @@ class Frames:
         return False
 
     def origin(self, frame: str) -> str:
-        """Give the origin of a frame's document."""
+        """Return the origin of a frame's document."""
         return origin(self.document(frame))

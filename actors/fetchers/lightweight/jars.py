@@ -47,7 +47,7 @@ class Jars:
         return self.frames.within(request.frame_id, self.own) or (visit and request.request.method == "GET")
 
     def choose(self, *, trusted: bool) -> Jar:
-        """Give the jar for one hop; what others set lasts as long as the page."""
+        """Return the jar for one hop; what others set lasts as long as the page."""
         return self.jar if trusted else self._others
 
     def withhold(self, url: str) -> None:
@@ -64,12 +64,12 @@ class Trip:
         self._jars, self._request = jars, request
 
     def none(self, url: str) -> Jar:
-        """Give an empty jar for one hop to another origin."""
+        """Return an empty jar for one hop to another origin."""
         self._jars.withhold(url)
         return Jar()
 
     def jar(self, url: str) -> Jar:
-        """Give the jar for one hop."""
+        """Return the jar for one hop."""
         trusted = self._jars.trusts(self._request, url)
         self.own = self.own or trusted
         return self._jars.choose(trusted=trusted)

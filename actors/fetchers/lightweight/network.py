@@ -110,7 +110,7 @@ class Network:
         return len(self._open)
 
     def newest_ms(self, now: float) -> float:
-        """Tell how long the newest of those without an answer has been under way."""
+        """Return how long the newest of those without an answer has been under way."""
         return min((now - since for since in self._open.values()), default=0.0) * 1000
 
     async def changed(self) -> None:

@@ -35,7 +35,7 @@ _NOT_HANDED_ON = frozenset(
 
 
 def origin(url: str) -> str:
-    """Give the origin of an address as the Origin header has it; OPAQUE for what is not of the web."""
+    """Return the origin of an address as the Origin header has it; OPAQUE for what is not of the web."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -53,7 +53,7 @@ def same_origin(one: str, other: str) -> bool:
 
 
 def site(url: str) -> str:
-    """Give the registrable domain of an address, by the public suffix list; a host that has none is its own."""
+    """Return the registrable domain of an address, by the public suffix list; a host that has none is its own."""
     if origin(url) == OPAQUE:
         return ""
     try:
@@ -84,7 +84,7 @@ def sendable(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def preflight(method: str, headers: Iterable[tuple[str, str]], asking: str) -> tuple[tuple[str, str], ...] | None:
-    """Give the headers of the OPTIONS request that must come first (Fetch, CORS-preflight); None where none need."""
+    """Return the headers of the OPTIONS request that must come first (Fetch, CORS-preflight); None where none need."""
     special = _special(headers)
     if method in _SIMPLE_METHODS and not special:
         return None

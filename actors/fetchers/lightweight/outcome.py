@@ -46,7 +46,7 @@ class IllError(Exception):
 
 
 def fault_of(ill: Ill) -> Fault:
-    """Give the fault that stands for an end."""
+    """Return the fault that stands for an end."""
     code, message = _FAULTS[ill]
     return fault(code, message)
 

@@ -16,7 +16,7 @@ MAX_STORED_CHARS = 5_000_000
 
 
 def watching(name: str, agent: str, stored: Mapping[str, OriginStorage], *, alarm: str, console: bool) -> str:
-    """Give what is injected before every script; the page answers to `name` afterwards.
+    """Return what is injected before every script; the page answers to `name` afterwards.
 
     `alarm` is asked for before a frame runs that the page wanted to be confined, and a path of it when such a frame is
     left out; without it frames are as the engine has them.
@@ -30,22 +30,22 @@ def watching(name: str, agent: str, stored: Mapping[str, OriginStorage], *, alar
 
 
 def reading() -> str:
-    """Give what writes the document, and counts what is in it."""
+    """Return what writes the document, and counts what is in it."""
     return _called("read.js", MAX_HTML_CHARS, MAX_TEXT_CHARS)
 
 
 def keeping() -> str:
-    """Give what tells the storage of the page's origin."""
+    """Return what tells the storage of the page's origin."""
     return _called("keep.js", MAX_STORED_CHARS)
 
 
 def more(*, press: bool) -> str:
-    """Give what scrolls on, and presses what loads more."""
+    """Return what scrolls on, and presses what loads more."""
     return _called("more.js", press)
 
 
 def found(selector: str) -> str:
-    """Give what tells whether an element is there; a selector that is none is not."""
+    """Return what tells whether an element is there; a selector that is none is not."""
     return f"(() => {{ try {{ return !!document.querySelector({_literal(selector)}); }} catch {{ return false; }} }})()"
 
 

@@ -28,7 +28,7 @@ _UNSUPPORTED = re.compile(
 
 @cache
 def _platform() -> frozenset[str]:
-    """Give the names of what browsers have and the engine has not: what can be called, and what is global."""
+    """Return the names of what browsers have and the engine has not: what can be called, and what is global."""
     return frozenset((importlib.resources.files(__package__ or "") / "lacking.txt").read_text("utf-8").split())
 
 

@@ -62,7 +62,7 @@ class Awake:
         self.page.on("close", self._closed)
 
     async def tab(self) -> Tab:
-        """Give the tab.
+        """Return the tab.
 
         Raises:
             FaultError: PAGE_CRASHED where it is gone.

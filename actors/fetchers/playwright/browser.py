@@ -199,7 +199,7 @@ class Browser:
         return restoring
 
     async def _warm(self) -> Engine:
-        """Give the browser that takes contexts now, started by whoever needs it first."""
+        """Return the browser that takes contexts now, started by whoever needs it first."""
         async with self._starting:
             if self._engine is None or self._engine.spent:
                 await self._renew()

@@ -41,7 +41,7 @@ class Store(Protocol):
         ...
 
     async def get(self, name: str) -> bytes:
-        """Give them back; raises KeyError where they are gone."""
+        """Return them back; raises KeyError where they are gone."""
         ...
 
 

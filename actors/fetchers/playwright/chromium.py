@@ -95,7 +95,7 @@ def sandboxed(settings: ChromiumSettings) -> bool:
 
 
 def environment(home: Path) -> dict[str, str | float | bool]:
-    """Give the variables of the browser: none of ours, where secrets may stand, and a home of its own."""
+    """Return the variables of the browser: none of ours, where secrets may stand, and a home of its own."""
     kept = {name: value for name in _KEPT_VARIABLES if (value := os.environ.get(name)) is not None}
     return {**kept, "HOME": str(home), "TMPDIR": str(home), "XDG_CONFIG_HOME": str(home), "XDG_CACHE_HOME": str(home)}
 
@@ -123,7 +123,7 @@ def _runs(path: Path) -> bool:
 
 
 def _program(path: Path) -> Path:
-    """Give the program behind a script of Debian's, which would stand between us and its process."""
+    """Return the program behind a script of Debian's, which would stand between us and its process."""
     behind = _BEHIND_SCRIPTS / path.name
     if not _runs(behind):
         return path

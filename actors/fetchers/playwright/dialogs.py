@@ -12,7 +12,7 @@ import anyio
 from msgspec.structs import replace
 from playwright.async_api import Dialog, Error
 
-from actors.fetchers.playwright.clock import now_ms
+from bus.clock import now_ms
 from protocol.browsers.pageinfo import PastDialog
 
 WAITS_S = 60.0

@@ -56,7 +56,7 @@ class Gate:
         await self.cdp.send("Fetch.enable", {"handleAuthRequests": True, "patterns": patterns})
 
     async def _authenticate(self, event: dict[str, Any]) -> None:
-        """Give the proxy its credential, once; a site that asks for one gets none."""
+        """Return the proxy its credential, once; a site that asks for one gets none."""
         request, challenge = str(event["requestId"]), event["authChallenge"]
         answer: dict[str, str] = {"response": "CancelAuth"}
         ours = challenge.get("source") == "Proxy" and challenge.get("origin") == self.proxy.server

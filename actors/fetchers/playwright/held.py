@@ -13,9 +13,9 @@ from playwright.async_api import Download, Error, Page
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.awake import Awake
 from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION, Browser, Context
-from actors.fetchers.playwright.clock import now_ms
 from actors.fetchers.sessions import Loan, Session
 from actors.fetchers.sessions.merging import fitting
+from bus.clock import now_ms
 from protocol.browsers.sessions import MAX_DOWNLOADS, BrowserRecord
 from protocol.browsers.tabs import BrowserTab
 from protocol.faults import Code, FaultError, fault
@@ -81,7 +81,7 @@ class Held:
         return tuple(replace(one, url=self._url(one)) for one in self.record.tabs)
 
     def url(self, number: int) -> str:
-        """Tell where a tab is, or was when it was noted last."""
+        """Return where a tab is, or was when it was noted last."""
         return next((self._url(one) for one in self.record.tabs if one.tab == number), NOWHERE)
 
     def title(self, number: int) -> str:
@@ -89,7 +89,7 @@ class Held:
         return next((one.title for one in self.record.tabs if one.tab == number), "")
 
     def awake(self, number: int) -> Awake | None:
-        """Give a tab that is open in the browser."""
+        """Return a tab that is open in the browser."""
         return self._awake.get(number)
 
     def number(self, wanted: int | None) -> int:
@@ -110,7 +110,7 @@ class Held:
         return active if active in numbers else max(numbers)
 
     def add(self) -> int:
-        """Give the number of a new tab, which is active.
+        """Return the number of a new tab, which is active.
 
         Raises:
             FaultError: INTERNAL_BUSY where there are as many as there may be (002 §8.5).
@@ -136,7 +136,7 @@ class Held:
             yield
 
     async def open(self, number: int) -> tuple[Awake, bool]:
-        """Give a tab as it is in the browser, and whether it had to be opened: then it is empty."""
+        """Return a tab as it is in the browser, and whether it had to be opened: then it is empty."""
         known = self._awake.get(number)
         if known is not None and not known.page.is_closed() and not known.seen.crashed:
             return known, False

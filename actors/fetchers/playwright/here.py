@@ -122,7 +122,7 @@ class Here:
             raise failed from error
 
     async def _restored(self, session: str, caller: str) -> Held:
-        """Give a session as it was written last, in a context of the browser here."""
+        """Return a session as it was written last, in a context of the browser here."""
         held = self._held.get(session)
         found = await self.records.known(session, caller, in_use=self.uses(session))
         record = found.value

@@ -30,7 +30,7 @@ def named(mark: str) -> Iterator[int]:
 
 
 def command(pid: int) -> str:
-    """Give the command line of a process; nothing for one that has ended."""
+    """Return the command line of a process; nothing for one that has ended."""
     return _read(pid, "cmdline")
 
 

@@ -19,5 +19,5 @@ async def teach(driver: Playwright) -> None:
 
 
 async def pointed(frame: Frame, way: Way) -> ElementHandle | None:
-    """Give what a way leads to now."""
+    """Return what a way leads to now."""
     return await frame.query_selector(f"{_ENGINE}={msgspec.json.encode(way).decode()}")

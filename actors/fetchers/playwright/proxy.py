@@ -97,7 +97,7 @@ class Proxy:
                 tasks.cancel_scope.cancel()
 
     def refusal(self, url: str) -> Fault | None:
-        """Tell why the last connection to the host of `url` did not come about, if it did not."""
+        """Return why the last connection to the host of `url` did not come about, if it did not."""
         return self._refusals.get(_authority(url))
 
     async def _take(self, stream: anyio.abc.SocketStream, pool: httpcore2.AsyncConnectionPool) -> None:
@@ -258,7 +258,7 @@ async def _body(response: httpcore2.Response, left: int) -> AsyncGenerator[bytes
 
 
 def _reason(status: int) -> bytes:
-    """Give the usual words of a status: no page can see others."""
+    """Return the usual words of a status: no page can see others."""
     try:
         return HTTPStatus(status).phrase.encode()
     except ValueError:

@@ -40,7 +40,7 @@ class Client:
         return None
 
     async def body(self) -> AsyncGenerator[bytes]:
-        """Give the body of the request piece by piece."""
+        """Return the body of the request piece by piece."""
         while isinstance(event := await self._event(), h11.Data):
             yield bytes(event.data)
 
@@ -90,7 +90,7 @@ class Client:
         await self._send(h11.Response(status_code=200, headers=[], reason=b"Connection established"))
 
     async def tunnelled(self) -> AsyncGenerator[bytes]:
-        """Give what the browser sends through the tunnel."""
+        """Return what the browser sends through the tunnel."""
         early, _ = self._http.trailing_data
         if early:
             yield early

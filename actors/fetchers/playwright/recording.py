@@ -15,9 +15,9 @@ from playwright.async_api import Dialog as Asked
 from playwright.async_api import Download, Error, Page, Request, Response
 
 from actors.fetchers.observed_apis import is_json
-from actors.fetchers.playwright.clock import now_ms
 from actors.fetchers.playwright.faults import code_of
 from actors.fetchers.web import redact
+from bus.clock import now_ms
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.pages import Dialog
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from actors.fetchers.playwright.clock import now_ms
 from bus import Bus
+from bus.clock import now_ms
 from bus.table import Change, Table
 from protocol.browsers.sessions import BrowserInfo, BrowserRecord
 from protocol.faults import Code, FaultError, fault
@@ -23,7 +23,7 @@ class Records:
     _table: Table[BrowserRecord] | None = None
 
     async def table(self) -> Table[BrowserRecord]:
-        """Give the table itself."""
+        """Return the table itself."""
         if self._table is None:
             self._table = await self.bus.table(BROWSER_SESSIONS)
         return self._table

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import MAX_TABS, Browser
-from actors.fetchers.playwright.clock import now_ms
 from actors.fetchers.playwright.here import Here, MovedError, short
 from actors.fetchers.playwright.operations import Means
 from actors.fetchers.playwright.records import Records
@@ -22,6 +21,7 @@ from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import guard
 from actors.sites import site_of
 from bus import Bus, NoResponderError
+from bus.clock import now_ms
 from bus.table import Change
 from protocol.browsers.done import Done, Navigated, SessionClosed, SessionCreated
 from protocol.browsers.operations import (

@@ -66,7 +66,7 @@ class Around:
 
 
 def rest_in_ms(look: Look, around: Around, settling: Settling) -> float:
-    """Tell when another look is worth its while, or 0 where it is time to ask what the page has put off."""
+    """Return when another look is worth its while, or 0 where it is time to ask what the page has put off."""
     if look.ready != "complete" or around.quiet_ms == 0:
         return POLL_MS
     if is_static(look, around):
@@ -84,7 +84,7 @@ def is_static(look: Look, around: Around) -> bool:
 
 
 def ahead_in_ms(ahead: Ahead, look: Look, around: Around, settling: Settling) -> float:
-    """Tell how long to wait for what a quiet page has put off; 0 for a page that has come to rest.
+    """Return how long to wait for what a quiet page has put off; 0 for a page that has come to rest.
 
     A long timer, or frame upon frame, is worth the wait where little is shown so far.
     """

@@ -33,7 +33,7 @@ class Shots:
             self._visits.remove(visit)
 
     def spent(self, target: str) -> bool:
-        """Tell whether everybody who wanted this address has asked in vain."""
+        """Return whether everybody who wanted this address has asked in vain."""
         visits = self._of(target)
         return bool(visits) and all(_plain(target) in visit.broken for visit in visits)
 

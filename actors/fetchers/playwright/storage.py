@@ -29,7 +29,7 @@ _NEVER = -1
 
 
 def state_of(session: Session) -> StorageState | None:
-    """Give what a session remembers in Playwright's form; None for nothing."""
+    """Return what a session remembers in Playwright's form; None for nothing."""
     cookies = [_given(cookie) for cookie in session.cookies.export()]
     origins = [_origin(storage) for storage in session.origins.values() if storage.indexed_db]
     return cast("StorageState", {"cookies": cookies, "origins": origins}) if cookies or origins else None

@@ -142,7 +142,7 @@ class Tab:
             await self.world.stop()
 
     async def _rest_in_ms(self, look: Look, settling: Settling, waited_ms: float) -> float:
-        """Tell how long to wait for the next look, 0 for a page at rest."""
+        """Return how long to wait for the next look, 0 for a page at rest."""
         seen = self.seen
         around = Around(seen.quiet_ms(), waited_ms, seen.scripts, seen.live)
         pause_ms = rest_in_ms(look, around, settling)

@@ -65,7 +65,7 @@ class World:
         raise HungError
 
     async def context(self) -> int:
-        """Give the number of our own world, for what is asked of it by way of the session.
+        """Return the number of our own world, for what is asked of it by way of the session.
 
         Raises:
             playwright.async_api.Error: the document or the browser is gone.

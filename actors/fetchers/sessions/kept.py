@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Protocol, TypeVar
 
 import anyio
 import structlog
@@ -14,12 +13,12 @@ from msgspec.structs import replace
 from actors.fetchers.sessions.merging import fitting, merged
 from actors.fetchers.sessions.session import Loan, Session
 from actors.sites import key_of, site_of
-from bus import TransportError
+from bus import Tables, TransportError
 from bus.memory.keyvalue import HeldKeys, MemoryKeys
 from bus.table import Table
 from protocol.faults import FaultError
 from protocol.sessions import SavedSession, SessionState
-from protocol.subjects import SESSIONS, Bucket
+from protocol.subjects import SESSIONS
 
 log = structlog.stdlib.get_logger()
 
@@ -35,16 +34,6 @@ TRIES = 20
 USED_MS = 3_600_000
 """How exact `used` is: a login is stale after 30 days, so it need not be written at every fetch."""
 
-A = TypeVar("A")
-
-
-class Tables(Protocol):
-    """What is needed of the bus."""
-
-    async def table(self, bucket: Bucket[A]) -> Table[A]:
-        """Give the values of a bucket."""
-        ...
-
 
 class Sessions:
     """The saved logins, one per profile and site; without a bus they last as long as this object."""
@@ -55,7 +44,7 @@ class Sessions:
 
     @asynccontextmanager
     async def use(self, profile: str | None, url: str) -> AsyncGenerator[Session]:
-        """Give the login of a profile for the site of `url`, and keep what has become of it at the end.
+        """Return the login of a profile for the site of `url`, and keep what has become of it at the end.
 
         What others have changed meanwhile is kept, too. Nothing is kept of a login that was deleted or saved anew
         while it was in use.
@@ -70,7 +59,7 @@ class Sessions:
             await self.keep(loan)
 
     async def lend(self, profile: str | None, url: str) -> Loan | None:
-        """Give the login of a profile for the site of `url`, to be kept by `keep`; None where none is meant."""
+        """Return the login of a profile for the site of `url`, to be kept by `keep`; None where none is meant."""
         site = _site(url)
         if profile is None or site is None:
             return None

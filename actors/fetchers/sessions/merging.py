@@ -36,7 +36,7 @@ def merged(before: SessionState, after: SessionState, latest: SessionState) -> S
 
 
 def fitting(state: SessionState, limit: int = MAX_STATE_BYTES) -> SessionState:
-    """Give as much of a state as can be kept in `limit` bytes of JSON: cookies first, the largest origins last."""
+    """Return as much of a state as can be kept in `limit` bytes of JSON: cookies first, the largest origins last."""
     left = limit - _size(state.cookies)
     kept: list[OriginStorage] = []
     for origin in sorted(state.origins, key=_size):

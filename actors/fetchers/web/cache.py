@@ -50,7 +50,7 @@ class Store(Protocol):
     """Where answers are kept by key."""
 
     async def get(self, key: str) -> Record:
-        """Give what is kept of a key, whole."""
+        """Return what is kept of a key, whole."""
         ...
 
     async def put(self, key: str, variants: tuple[KeptAnswer, ...], revision: int) -> int:
@@ -65,7 +65,7 @@ class Shelves(Protocol):
     """What is used of the bucket HTTP_CACHE."""
 
     async def get(self, key: str) -> Change[KeptAnswers] | None:
-        """Give the value of a key with its revision, if it has one."""
+        """Return the value of a key with its revision, if it has one."""
         ...
 
     async def put(self, key: str, value: KeptAnswers, *, revision: int | None = None) -> int:
@@ -89,7 +89,7 @@ class MemoryStore:
         return len(self._kept), self._bytes
 
     async def get(self, key: str) -> Record:
-        """Give what is kept of a key, which becomes the most recently used."""
+        """Return what is kept of a key, which becomes the most recently used."""
         record = self._kept.get(key)
         if record is None:
             return Record()
@@ -130,7 +130,7 @@ class SharedStore:
         self._places = max(max_bytes // _PLACE_BYTES, 1)
 
     async def get(self, key: str) -> Record:
-        """Give what is kept of a key, as far as this replica has the bodies."""
+        """Return what is kept of a key, as far as this replica has the bodies."""
         try:
             with anyio.fail_after(_BUS_S):
                 found = await self._shelves.get(self._place(key))

@@ -119,7 +119,7 @@ class CachingTransport(httpx2.AsyncBaseTransport):
     async def _freshened(
         self, visit: Visit, kept: KeptAnswer, response: httpx2.Response, asked_at: float
     ) -> httpx2.Response:
-        """Give what is kept with the fields of a 304 (RFC 9111 §4.3.4); one that means another answer is of no use."""
+        """Return what is kept with the fields of a 304 (RFC 9111 §4.3.4); one for another answer is of no use."""
         now = self._now()
         headers = visit.freshened(kept, response, now)
         others = tuple(one for one in visit.record.variants if one.id != kept.id)

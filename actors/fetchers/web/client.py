@@ -235,7 +235,7 @@ class WebClient:
             self._pace.leave(checked.host)
 
     async def foresee(self, request: WebRequest, cookies: Jar) -> Foreseen:
-        """Tell what would happen to a request before its site is asked; nothing is sent, no name is looked up."""
+        """Return what would happen to a request before its site is asked; nothing is sent, no name is looked up."""
         try:
             url = foresight.check_address(request.url, self._settings.allow_private)
         except FaultError as error:

@@ -29,7 +29,7 @@ class Jar(httpx2.Cookies):
         _bound(self.jar)
 
     def export(self, url: str | None = None) -> tuple[Cookie, ...]:
-        """Give every cookie that has not expired, or only those that a request for `url` would carry."""
+        """Return every cookie that has not expired, or only those that a request for `url` would carry."""
         if url is None:
             return tuple(_cookie(cookie) for cookie in self.jar if not cookie.is_expired())
         request = httpx2.Request("GET", url)

@@ -52,7 +52,7 @@ class Sight:
     allow_private: tuple[str, ...]
 
     async def foresee(self, request: httpx2.Request, now: float, *, obeys: bool) -> Foreseen:
-        """Tell what would happen to a request at `now` (seconds since the epoch)."""
+        """Return what would happen to a request at `now` (seconds since the epoch)."""
         robots = await self._robots(str(request.url), obeys=obeys)
         delay_ms = robots.crawl_delay_ms if robots.obeyed and robots.crawl_delay_ms is not UNSET else 0
         return Foreseen(
@@ -62,14 +62,14 @@ class Sight:
         )
 
     async def _is_cached(self, request: httpx2.Request, now: float) -> bool:
-        """Tell whether something is kept that may be given without asking the site."""
+        """Return whether something is kept that may be given without asking the site."""
         visit = Visit.of(request)
         visit.record = await self.store.get(visit.key)
         kept = visit.matching()
         return kept is not None and freshness.judge(kept, visit.asked, now, shared=visit.shared) is not Use.VALIDATE
 
     async def _robots(self, url: str, *, obeys: bool) -> RobotsOutlook:
-        """Tell what a robots.txt says that somebody has read."""
+        """Return what a robots.txt says that somebody has read."""
         said = await self.robots.known(url)
         if said is None:
             return RobotsOutlook(known=False, obeyed=obeys)
@@ -77,7 +77,7 @@ class Sight:
         return RobotsOutlook(known=True, obeyed=obeys, allows=allows, crawl_delay_ms=round(interval_ms) or UNSET)
 
     async def _pace(self, host: str, now_ms: float, delay_ms: int) -> PaceOutlook:
-        """Tell how long one more page would wait, and by which limits."""
+        """Return how long one more page would wait, and by which limits."""
         limits = self.manners.limits
         if limits is None or owned(host, guard.networks(self.allow_private)):
             return PaceOutlook(limited=False, wait_ms=0, pages_per_minute=0, burst=0, at_once=0)

@@ -92,7 +92,7 @@ def http_date(value: str | None) -> float | None:
 
 
 def initial_age(headers: Mapping[str, str], asked_at: float, received_at: float) -> float:
-    """Tell how old an answer was when it came (RFC 9111 §4.2.3)."""
+    """Return how old an answer was when it came (RFC 9111 §4.2.3)."""
     date = http_date(headers.get("date"))
     apparent = max(0.0, received_at - date) if date is not None else 0.0
     # Of several values the first counts, and one that is no number is ignored (§5.1).
@@ -101,7 +101,7 @@ def initial_age(headers: Mapping[str, str], asked_at: float, received_at: float)
 
 
 def age(kept: KeptAnswer, now: float) -> float:
-    """Tell how old a stored answer is (RFC 9111 §4.2.3)."""
+    """Return how old a stored answer is (RFC 9111 §4.2.3)."""
     return kept.initial_age + max(0.0, now - kept.received_at)
 
 
@@ -127,7 +127,7 @@ def _heuristic(kept: KeptAnswer, date: float, *, public: bool) -> float:
 
 
 def judge(kept: KeptAnswer, asked: Asked, now: float, *, shared: bool = False) -> Use:
-    """Tell whether a stored answer that matches a request may be given without asking the site (RFC 9111 §4)."""
+    """Return whether a stored answer that matches a request may be given without asking the site (RFC 9111 §4)."""
     if asked.no_cache or said_no_cache(kept):
         return Use.VALIDATE
     left = lifetime(kept, shared=shared) - age(kept, now)
@@ -140,7 +140,7 @@ def judge(kept: KeptAnswer, asked: Asked, now: float, *, shared: bool = False) -
 
 
 def may_replace_error(kept: KeptAnswer, asked: Asked, now: float, *, shared: bool = False) -> bool:
-    """Tell whether a stored answer may be given where the site fails (RFC 5861 §4)."""
+    """Return whether a stored answer may be given where the site fails (RFC 5861 §4)."""
     if asked.no_cache or said_no_cache(kept) or never_stale(kept, shared=shared):
         return False
     said = directives(kept.header("cache-control"))
@@ -151,25 +151,25 @@ def may_replace_error(kept: KeptAnswer, asked: Asked, now: float, *, shared: boo
 
 
 def said_no_cache(kept: KeptAnswer) -> bool:
-    """Tell whether the whole answer is never given without asking; with names, only those fields are not (§5.2.2.4)."""
+    """Return whether the whole answer is never given without asking; with names, only those fields (§5.2.2.4)."""
     return directives(kept.header("cache-control")).get("no-cache") == ""
 
 
 def never_stale(kept: KeptAnswer, *, shared: bool = False) -> bool:
-    """Tell whether an answer is never given once it is stale, come what may (RFC 9111 §5.2.2.2, §5.2.2.8)."""
+    """Return whether an answer is never given once it is stale, come what may (RFC 9111 §5.2.2.2, §5.2.2.8)."""
     said = directives(kept.header("cache-control"))
     return "must-revalidate" in said or (shared and ("proxy-revalidate" in said or "s-maxage" in said))
 
 
 def storable(status: int, cache_control: str | None, vary: str, asked: Asked) -> bool:
-    """Tell whether anything forbids to keep an answer that hishel does not look at (RFC 9111 §3)."""
+    """Return whether anything forbids to keep an answer that hishel does not look at (RFC 9111 §3)."""
     if asked.no_store or "*" in names(vary):
         return False
     return "must-understand" not in directives(cache_control) or understood(status)
 
 
 def understood(status: int) -> bool:
-    """Tell whether a status is one whose caching is known (RFC 9111 §5.2.2.3)."""
+    """Return whether a status is one whose caching is known (RFC 9111 §5.2.2.3)."""
     return any(status == known for known in HTTPStatus) and status != HTTPStatus.PARTIAL_CONTENT
 
 
@@ -179,7 +179,7 @@ def names(vary: str | None) -> tuple[str, ...]:
 
 
 def matches(kept: KeptAnswer, fields: Mapping[str, str | None]) -> bool:
-    """Tell whether a request has what the Vary of a stored answer names (RFC 9111 §4.1)."""
+    """Return whether a request has what the Vary of a stored answer names (RFC 9111 §4.1)."""
     return all(normal(fields.get(name)) == value for name, value in kept.vary)
 
 
@@ -189,7 +189,7 @@ def normal(value: str | None) -> str | None:
 
 
 def newest(kept: Iterable[KeptAnswer]) -> KeptAnswer | None:
-    """Give the most recent of several answers, by their Date (RFC 9111 §4)."""
+    """Return the most recent of several answers, by their Date (RFC 9111 §4)."""
     return max(kept, key=lambda one: (http_date(one.header("date")) or one.received_at, one.received_at), default=None)
 
 

@@ -93,7 +93,7 @@ class Pace:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Give back leases that nobody uses, and all of them at the end."""
+        """Return back leases that nobody uses, and all of them at the end."""
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._give_back_surplus)
@@ -177,7 +177,7 @@ class Pace:
         return slot / 1000
 
     def _reserved(self, here: _Host, limits: Limits, turn: Turn) -> float | None:
-        """Give a slot that was taken before, unless its time has gone by."""
+        """Return a slot that was taken before, unless its time has gone by."""
         if limits is not self._limits:
             here.slots.clear()
         now_ms = self._now() * 1000
@@ -249,7 +249,7 @@ class Pace:
             await self._give_back()
 
     async def _give_back(self) -> None:
-        """Give back the leases that nobody uses, and forget hosts that nobody asks."""
+        """Return back the leases that nobody uses, and forget hosts that nobody asks."""
         for host, here in list(self._hosts.items()):
             async with here.turn:
                 if here.held > here.used and not here.waiting:

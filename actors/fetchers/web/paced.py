@@ -47,7 +47,7 @@ class PacedTransport(httpx2.AsyncBaseTransport):
 
 
 def owned(host: str, own: tuple[Network, ...]) -> bool:
-    """Tell whether a host is written as an address that is private and that the operator has allowed."""
+    """Return whether a host is written as an address that is private and that the operator has allowed."""
     try:
         address = ip_address(host.strip("[]"))
     except ValueError:

@@ -25,7 +25,7 @@ class Paces(Protocol):
     """What is used of the bucket PACE."""
 
     async def get(self, key: str) -> Change[HostPace] | None:
-        """Give the value of a key with its revision, if it has one."""
+        """Return the value of a key with its revision, if it has one."""
         ...
 
     async def put(self, key: str, value: HostPace, *, revision: int | None = None) -> int:
@@ -40,7 +40,7 @@ class OwnPaces:
         self._held: dict[str, Change[HostPace]] = {}
 
     async def get(self, key: str) -> Change[HostPace] | None:
-        """Give the value of a key with its revision, if it has one."""
+        """Return the value of a key with its revision, if it has one."""
         return self._held.get(key)
 
     async def put(self, key: str, value: HostPace, *, revision: int | None = None) -> int:

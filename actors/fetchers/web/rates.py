@@ -38,7 +38,7 @@ class Limits:
     at_once: int = 0
 
     def spaced(self, interval_ms: float) -> Limits:
-        """Give the limits of a site that wants so much time between any two requests."""
+        """Return the limits of a site that wants so much time between any two requests."""
         if interval_ms <= self.interval_ms:
             return self
         return Limits(interval_ms, 1, self.at_once)
@@ -67,7 +67,7 @@ class Given:
 
 
 def take(pace: HostPace, wish: Wish, limits: Limits, now_ms: float) -> tuple[HostPace, Given]:
-    """Give a replica what it may have of what it wants, and how the host stands then."""
+    """Return a replica what it may have of what it wants, and how the host stands then."""
     if pace.wait_until_ms > now_ms:
         return pace, Given(wait_until_ms=pace.wait_until_ms)
     pace, slots = _slots(pace, wish, limits, now_ms)
@@ -124,7 +124,7 @@ def retry_after_ms(value: str | None, now_s: float) -> int | None:
 
 
 def _next(pace: HostPace, limits: Limits, now_ms: float) -> float:
-    """Tell when the next slot is: GCRA lets a burst come early, never the rate grow."""
+    """Return when the next slot is: GCRA lets a burst come early, never the rate grow."""
     if limits.interval_ms <= 0:
         return now_ms
     slot = earliest(Rate(limits.interval_ms, limits.burst), pace.arrival_ms, now_ms, JITTER_MS)

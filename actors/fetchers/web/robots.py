@@ -61,13 +61,13 @@ class Rules:
     parsed: Protego
 
     def allows(self, url: str, product: str) -> bool:
-        """Tell whether a page may be fetched."""
+        """Return whether a page may be fetched."""
         if self.file.access == "ruled":
             return self.parsed.can_fetch(url, product)
         return self.file.access == "allowed"
 
     def interval_ms(self, product: str) -> float:
-        """Tell how much time it wants between two requests."""
+        """Return how much time it wants between two requests."""
         return max(0.0, (self.parsed.crawl_delay(product) or 0.0) * 1000)
 
 
@@ -75,7 +75,7 @@ class Files(Protocol):
     """What is used of the bucket ROBOTS."""
 
     async def get(self, key: str) -> Change[RobotsFile] | None:
-        """Give the value of a key with its revision, if it has one."""
+        """Return the value of a key with its revision, if it has one."""
         ...
 
     async def put(self, key: str, value: RobotsFile, *, revision: int | None = None) -> int:
@@ -107,7 +107,7 @@ class Robots:
         self._turns: dict[str, anyio.Lock] = {}
 
     async def check(self, url: str) -> float:
-        """Give the milliseconds that are to lie between two requests to the site of `url`.
+        """Return the milliseconds that are to lie between two requests to the site of `url`.
 
         Raises:
             FaultError: BLOCKED_BY_ROBOTS where its robots.txt forbids the page, or cannot be had and never could; where
@@ -123,7 +123,7 @@ class Robots:
         return rules.interval_ms(self._product)
 
     async def known(self, url: str) -> tuple[bool, float] | None:
-        """Tell whether the robots.txt of a site allows a page, and its interval in ms, if anybody has read it."""
+        """Return whether the robots.txt of a site allows a page, and its interval in ms, if anybody has read it."""
         origin = _origin(url)
         rules = self._read.get(origin)
         if rules is None or not self._holds(rules.file):
@@ -134,7 +134,7 @@ class Robots:
         return rules.allows(url, self._product), rules.interval_ms(self._product)
 
     async def rules(self, url: str) -> Rules:
-        """Give what the robots.txt of the site of `url` says."""
+        """Return what the robots.txt of the site of `url` says."""
         origin = _origin(url)
         known = self._read.get(origin)
         if known is not None and self._holds(known.file):

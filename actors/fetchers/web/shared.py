@@ -61,7 +61,7 @@ class SharedSettings(WebSettings, Protocol):
 
 @asynccontextmanager
 async def web_client(settings: SharedSettings, bus: Bus | None) -> AsyncGenerator[WebClient]:
-    """Give a client that is polite together with all others on the bus; without one, by itself."""
+    """Return a client that is polite together with all others on the bus; without one, by itself."""
     limits = Limits(
         interval_ms=60_000 / settings.fetch_host_rate if settings.fetch_host_rate else 0.0,
         burst=settings.fetch_host_burst,
@@ -80,7 +80,7 @@ async def web_client(settings: SharedSettings, bus: Bus | None) -> AsyncGenerato
 
 
 async def _store(settings: SharedSettings, bus: Bus | None) -> Store | None:
-    """Give the shared cache to those who have the key to it: pages of a session are private."""
+    """Return the shared cache to those who have the key to it: pages of a session are private."""
     if bus is None or bus.seal is None or not settings.fetch_shared_cache_bytes:
         return None
     max_bytes = min(settings.fetch_shared_cache_bytes, settings.jetstream_max_bytes // _SHARE)

@@ -62,12 +62,12 @@ class Visit:
         return not self.partition and any(name in self.request.headers for name in _SECRET)
 
     def matching(self) -> KeptAnswer | None:
-        """Give the newest of what is kept that this request selects (RFC 9111 §4.1)."""
+        """Return the newest of what is kept that this request selects (RFC 9111 §4.1)."""
         fields = {name: _field(self.request, name) for one in self.record.variants for name, _ in one.vary}
         return freshness.newest(one for one in self.record.variants if freshness.matches(one, fields))
 
     def conditional(self, kept: KeptAnswer) -> httpx2.Request:
-        """Give the request with what tells the site which answer is kept (RFC 9111 §4.3.1)."""
+        """Return the request with what tells the site which answer is kept (RFC 9111 §4.3.1)."""
         headers = self.request.headers.copy()
         for name, validator in (("if-none-match", "etag"), ("if-modified-since", "last-modified")):
             if value := kept.header(validator):
@@ -77,7 +77,7 @@ class Visit:
         )
 
     def storable(self, response: httpx2.Response, now: float) -> Fields | None:
-        """Give the fields that are kept of an answer, or None if it may not be kept (RFC 9111 §3)."""
+        """Return the fields that are kept of an answer, or None if it may not be kept (RFC 9111 §3)."""
         control = response.headers.get("cache-control")
         if not freshness.storable(response.status_code, control, response.headers.get("vary", ""), self.asked):
             return None
@@ -92,7 +92,7 @@ class Visit:
         return _pairs(state.response.headers) if isinstance(state, StoreAndUse) else None
 
     def freshened(self, kept: KeptAnswer, response: httpx2.Response, now: float) -> Fields | None:
-        """Give the fields of what is kept after a 304, or None if that means another answer (RFC 9111 §4.3.4)."""
+        """Return the fields of what is kept after a 304, or None if that means another answer (RFC 9111 §4.3.4)."""
         asked = Request("GET", str(self.request.url))
         # The age of what is kept is told by the 304 or not at all.
         former = Headers(_lists(tuple(pair for pair in kept.headers if pair[0] != "age")))
@@ -103,7 +103,7 @@ class Visit:
         return _pairs(state.updating_entries[0].response.headers) if isinstance(state, NeedToBeUpdated) else None
 
     def vary(self, response: httpx2.Response) -> tuple[tuple[str, str | None], ...]:
-        """Give what the request had of the fields that an answer varies by."""
+        """Return what the request had of the fields that an answer varies by."""
         names = freshness.names(response.headers.get("vary"))
         return tuple((name, _field(self.request, name)) for name in names)
 
@@ -129,7 +129,7 @@ def _key(partition: str, url: httpx2.URL) -> str:
 
 
 def _field(request: httpx2.Request, name: str) -> str | None:
-    """Give a field that answers vary by; of a secret one only a digest is kept."""
+    """Return a field that answers vary by; of a secret one only a digest is kept."""
     value = freshness.normal(request.headers.get(name))
     if value is None or name not in _SECRET:
         return value
@@ -137,7 +137,7 @@ def _field(request: httpx2.Request, name: str) -> str | None:
 
 
 def _fields(headers: httpx2.Headers, now: float) -> Fields:
-    """Give what may be kept of the fields of an answer, dated by its arrival where it says none (RFC 9110 §6.6.1)."""
+    """Return what may be kept of the fields of an answer, dated by its arrival where it says none (RFC 9110 §6.6.1)."""
     left_out = _PER_HOP | set(freshness.names(headers.get("connection")))
     pairs = ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers.raw)
     kept = tuple(pair for pair in pairs if pair[0] not in left_out)

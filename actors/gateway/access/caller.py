@@ -45,7 +45,7 @@ _caller: ContextVar[Caller] = ContextVar("weft_caller", default=NOBODY)
 
 
 def caller() -> Caller:
-    """Tell who asks."""
+    """Return who asks."""
     return _caller.get()
 
 

@@ -57,7 +57,7 @@ class Credentials:
         return self.tokens.challenge if self.tokens else CHALLENGE
 
     async def holder(self, authorizations: tuple[str, ...], address: str) -> Caller:
-        """Tell who shows this.
+        """Return who shows this.
 
         Raises:
             RefusedError: nobody whom we know; or nobody can tell now; or the address has shown too much.

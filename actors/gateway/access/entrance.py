@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Protocol, TypeVar
 
 from actors.gateway.access import resource
 from actors.gateway.access.credentials import Credentials, Tokens
@@ -15,21 +14,10 @@ from actors.gateway.access.rules import rules
 from actors.gateway.access.usage import Ledger
 from actors.rates import Rate
 from actors.settings import Settings
-from bus.table import Table
-from protocol.subjects import Bucket
+from bus import Tables
 
 ANONYMOUS_BURST = 100
 FAILED_BURST = 20
-
-A = TypeVar("A")
-
-
-class Tables(Protocol):
-    """What is needed of the bus."""
-
-    async def table(self, bucket: Bucket[A]) -> Table[A]:
-        """Give the values of a bucket; raises FaultError."""
-        ...
 
 
 @asynccontextmanager

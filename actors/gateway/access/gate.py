@@ -44,7 +44,7 @@ class Doors:
     ledger: Ledger
 
     async def let_in(self, scope: Scope, request: Asked, *, needs_key: bool) -> Visitor:
-        """Tell who comes in; `request` has passed the rules.
+        """Return who comes in; `request` has passed the rules.
 
         Raises:
             RefusedError: why nobody does.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct, structs
 
@@ -10,9 +10,9 @@ from actors.gateway.access import keys
 from actors.gateway.access.caller import Scope, caller, require
 from actors.gateway.access.ring import KeyRing, is_good
 from actors.gateway.http.answers import invalid
-from bus.table import Table
+from bus import Tables
 from protocol.access import KeyInfo, KeyRecord, KeysAnswer, NewKey
-from protocol.subjects import KEYS, Bucket
+from protocol.subjects import KEYS
 
 MAX_KEYS = 1_000
 """Keys that are good at once; of more, nobody knows whose they are."""
@@ -43,14 +43,6 @@ class NamedKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which key is meant: its id, or its name."""
 
     id: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$(?!\n)")]
-
-
-class Tables(Protocol):
-    """What is needed of the bus."""
-
-    async def table(self, bucket: Bucket[A]) -> Table[A]:
-        """Give the values of a bucket; raises FaultError."""
-        ...
 
 
 async def add(bus: Tables, ring: KeyRing, asked: AddKey) -> NewKey:

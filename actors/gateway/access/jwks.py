@@ -69,7 +69,7 @@ class IssuerKeys:
     _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False, repr=False)
 
     async def key(self, name: str) -> jwt.PyJWK | None:
-        """Give the key of an id, if the server has one.
+        """Return the key of an id, if the server has one.
 
         Raises:
             UnavailableError: the server does not tell, and nothing is known that is fresh enough.

@@ -40,13 +40,13 @@ def make() -> MadeKey:
 
 
 def id_of(text: str) -> str | None:
-    """Give the id that a key names, if it has the form of one and its sum is right."""
+    """Return the id that a key names, if it has the form of one and its sum is right."""
     found = _KEY.fullmatch(text)
     return found[2] if found and found[3] == _sum(found[1]) else None
 
 
 def digest(text: str) -> bytes:
-    """Give what is kept of a key.
+    """Return what is kept of a key.
 
     A plain hash is right for 256 random bits, which nobody guesses; a slow one is for what people think of, and would
     cost as much at every request.

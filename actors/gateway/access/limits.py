@@ -59,7 +59,7 @@ class Rates:
         return self._look(who, take=True)
 
     def look(self, who: str) -> Room:
-        """Tell how it stands, and let nobody come."""
+        """Return how it stands, and let nobody come."""
         return self._look(who, take=False)
 
     def _look(self, who: str, *, take: bool) -> Room:
@@ -123,7 +123,7 @@ class Hands:
             del self._held[kind, who]
 
     def held(self, kind: Kind, who: str) -> int:
-        """Tell how many there are."""
+        """Return how many there are."""
         return self._held[kind, who]
 
 

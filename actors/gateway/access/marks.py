@@ -32,7 +32,7 @@ class Marks:
         self._origins = allowed.origins
 
     def on(self, headers: Iterable[Header], scope: Scope, conversation: str) -> list[Header]:
-        """Give the headers of an answer with the marks on them, of which the first names its conversation."""
+        """Return the headers of an answer with the marks on them, of which the first names its conversation."""
         varies, marked = list[bytes](), [(_CONVERSATION, conversation.encode()), _NOSNIFF]
         for name, value in headers:
             if name == b"vary":

@@ -26,6 +26,6 @@ def challenge(settings: Settings) -> str:
 
 
 def base(settings: Settings) -> str:
-    """Give the address that clients know us by."""
+    """Return the address that clients know us by."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return settings.public_url or f"http://{host}:{settings.port}"

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hmac
-import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
 
 import anyio
 import structlog
 
 from actors.gateway.access import keys
 from actors.gateway.access.caller import Caller, Scope
-from bus.table import Table
+from bus import Tables
+from bus.clock import now_ms
 from protocol.access import KeyRecord
 from protocol.faults import FaultError
-from protocol.subjects import KEYS, Bucket
+from protocol.subjects import KEYS
 
 log = structlog.stdlib.get_logger()
 
@@ -29,27 +28,12 @@ RETRY_S = 1.0
 FIRST_READ_S = 2.0
 """What reading the keys may take before the gateway serves; those that come later are heard of."""
 
-A = TypeVar("A")
-
-
-class Tables(Protocol):
-    """What is needed of the bus."""
-
-    async def table(self, bucket: Bucket[A]) -> Table[A]:
-        """Give the values of a bucket; raises FaultError."""
-        ...
-
-
-def wall_ms() -> int:
-    """Tell the time, in ms since the epoch."""
-    return round(time.time() * 1_000)
-
 
 @dataclass
 class KeyRing:
     """The keys by their ids. While the bus is broken, what was known last holds."""
 
-    clock: Callable[[], int] = wall_ms
+    clock: Callable[[], int] = now_ms
     _held: dict[str, tuple[KeyRecord, int, Caller]] = field(
         default_factory=dict[str, tuple[KeyRecord, int, Caller]], init=False, repr=False
     )
@@ -75,7 +59,7 @@ class KeyRing:
             self._held[key] = (record, revision, holder_of(record))
 
     def records(self) -> list[KeyRecord]:
-        """Give every key that is known."""
+        """Return every key that is known."""
         return [record for record, _, _ in self._held.values()]
 
     @asynccontextmanager
@@ -115,11 +99,11 @@ class KeyRing:
 
 
 def is_good(record: KeyRecord, now_ms: int) -> bool:
-    """Tell whether a key lets anybody in."""
+    """Return whether a key lets anybody in."""
     return not record.revoked and (not record.expires or now_ms < record.expires)
 
 
 def holder_of(record: KeyRecord) -> Caller:
-    """Give the caller that a key stands for; what belongs to it belongs to this key alone, whatever its name."""
+    """Return the caller that a key stands for; what belongs to it belongs to this key alone, whatever its name."""
     known = {scope.value: scope for scope in Scope}
     return Caller(f"key-{record.id}", frozenset(known[name] for name in record.scopes if name in known))

@@ -9,17 +9,16 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Protocol, TypeVar
 
 import anyio
 import structlog
 from msgspec import Struct
 
-from bus.table import Table
+from bus import Tables
 from protocol.access import UsageRecord
 from protocol.browse import RenderTier
 from protocol.faults import FaultError
-from protocol.subjects import USAGE, Bucket
+from protocol.subjects import USAGE
 
 log = structlog.stdlib.get_logger()
 
@@ -33,16 +32,6 @@ COST_UNITS: Mapping[RenderTier, int] = MappingProxyType(
 WRITE_EVERY_S = 5.0
 CLOSE_S = 2.0
 """What writing may take at the end."""
-
-A = TypeVar("A")
-
-
-class Tables(Protocol):
-    """What is needed of the bus."""
-
-    async def table(self, bucket: Bucket[A]) -> Table[A]:
-        """Give the values of a bucket; raises FaultError."""
-        ...
 
 
 class Usage(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -66,7 +55,7 @@ class Tally:
     written: bool = False
 
     def record(self) -> UsageRecord:
-        """Give it as it stands."""
+        """Return it as it stands."""
         return UsageRecord(
             requests=self.requests, errors=self.errors, pages=dict(self.pages), cost_units=self.cost_units
         )

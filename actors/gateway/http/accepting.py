@@ -11,14 +11,14 @@ _WEIGHT = re.compile(r"\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*", re.IGNOR
 
 
 def wants_events(accept: Iterable[str]) -> bool:
-    """Tell whether a client names server-sent events, and likes JSON no better."""
+    """Return whether a client names server-sent events, and likes JSON no better."""
     weights = _weights(",".join(accept))
     events = weights.get(EVENTS, 0.0)
     return events > 0 and events >= weights.get(JSON, 0.0)
 
 
 def _weights(accept: str) -> dict[str, float]:
-    """Give the weight of each media type that is named in full; one that cannot be read counts as 0."""
+    """Return the weight of each media type that is named in full; one that cannot be read counts as 0."""
     found: dict[str, float] = {}
     for part in accept.split(","):
         essence, *parameters = part.split(";")

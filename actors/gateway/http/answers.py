@@ -41,7 +41,7 @@ def refusal(error: FaultError, told: Struct | None = None) -> Response:
 
 
 def headers_of(error: FaultError, status: int) -> dict[str, str]:
-    """Give the headers of an answer that tells of a fault: its own, and when to come back."""
+    """Return the headers of an answer that tells of a fault: its own, and when to come back."""
     headers = dict(error.headers or {}) if isinstance(error, RefusedError) else {}
     if (seconds := retry_after_s(error.fault, status)) is not None:
         headers["Retry-After"] = str(seconds)

@@ -100,7 +100,7 @@ def query(raw: bytes, known: tuple[str, ...]) -> dict[str, str]:
 
 
 def named(path_params: Mapping[str, Any], raw_path: bytes) -> dict[str, str]:
-    """Give what the path names, which has to be UTF-8: a server reads anything else as replacement characters.
+    """Return what the path names, which has to be UTF-8: a server reads anything else as replacement characters.
 
     Raises:
         MalformedError: it is something else.

@@ -22,7 +22,7 @@ BRIEFLY = "x-briefly"
 
 
 def arguments(whole: dict[str, Any]) -> dict[str, Any]:
-    """Give the schema of a tool's arguments: what each one means stands with it alone, not with its type.
+    """Return the schema of a tool's arguments: what each one means stands with it alone, not with its type.
 
     What need not be given is left out, rather than null; how long a text may be is told when it is too long.
     """
@@ -38,7 +38,7 @@ def arguments(whole: dict[str, Any]) -> dict[str, Any]:
 
 
 def answer(whole: dict[str, Any], by_type: Collection[str] | None) -> dict[str, Any]:
-    """Give the schema of a tool's answer, without prose; the fields of `by_type` are told by their type alone.
+    """Return the schema of a tool's answer, without prose; the fields of `by_type` are told by their type alone.
 
     A model reads what stands there: it need not know the defaults, nor every word of an enumeration. Where `by_type`
     is None it is told no field at all.
@@ -117,7 +117,7 @@ def _put_in(node: Any, kinds: Mapping[str, Any]) -> Any:
 
 
 def _slim(kind: dict[str, Any]) -> dict[str, Any]:
-    """Tell what a type may hold many of by that alone, where it need not be there."""
+    """Return what a type may hold many of by that alone, where it need not be there."""
     always, fields = kind.get("required", ()), kind.get("properties", {})
     slim = {name: field if name in always else _without_parts(field) for name, field in fields.items()}
     return kind | ({"properties": slim} if slim else {})

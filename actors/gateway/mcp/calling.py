@@ -94,7 +94,7 @@ def _link(link: Link) -> Wire:
 
 
 def _data(answer: Answer) -> dict[str, Any]:
-    """Give an answer as data; what tells the types of a union apart is none of a client's business."""
+    """Return an answer as data; what tells the types of a union apart is none of a client's business."""
     data: dict[str, Any] = msgspec.to_builtins(answer.data)
     data.pop(answer.data.__struct_config__.tag_field or "", None)
     return data | ({"nextActions": msgspec.to_builtins(answer.next_actions)} if answer.next_actions else {})

@@ -25,7 +25,7 @@ class Here:
 
     @property
     def events(self) -> tuple[tuple[Event[Any], Callable[[Any], Awaitable[None]]], ...]:
-        """Give what is told to whoever speaks MCP, and who hears it."""
+        """Return what is told to whoever speaks MCP, and who hears it."""
         return (
             (PROGRESS, self.watchers.heard),
             (OFFER_SAID, self.offers.say),

@@ -120,7 +120,7 @@ async def _page(desk: Desk, uri: str) -> ReadResourceResult:
 
 
 async def _capture(desk: Desk, uri: str) -> ReadResourceResult:
-    """Give bytes that were captured; whoever knows the name, of 128 random bits, was told it."""
+    """Return bytes that were captured; whoever knows the name, of 128 random bits, was told it."""
     name = uri.removeprefix(CAPTURE)
     try:
         data = await (await desk.bus.objects(CAPTURES)).get(name)
@@ -144,7 +144,7 @@ async def _domain(desk: Desk, uri: str) -> ReadResourceResult:
 
 
 async def _artifact(desk: Desk, uri: str) -> ReadResourceResult:
-    """Give a whole file of the caller, as it is: text where it is text."""
+    """Return a whole file of the caller, as it is: text where it is text."""
     name = uri.removeprefix(ARTIFACT)
     chunk = await runs.artifact(desk, runs.ArtifactRequest(artifact_id=name))
     if chunk.size > MAX_ARTIFACT_BYTES:

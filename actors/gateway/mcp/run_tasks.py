@@ -37,7 +37,7 @@ class RunTasks:
         return task_id.startswith(RUN_PREFIX) and len(task_id) == _ID_CHARS
 
     async def get(self, task_id: str) -> Wire:
-        """Tell how a run stands; one that is over brings the result that a call would have had."""
+        """Return how a run stands; one that is over brings the result that a call would have had."""
         with _asking():
             run = await runs.get(self.desk, task_id)
         task = task_of(run)
@@ -54,7 +54,7 @@ class RunTasks:
         return False
 
     async def follow(self, task_id: str) -> AsyncGenerator[Wire]:
-        """Tell how a run stands, now and whenever it has come further, until it is over or cannot be told."""
+        """Return how a run stands, now and whenever it has come further, until it is over or cannot be told."""
         last = None
         with suppress(MCPError), _asking():
             async with aclosing(runs.follow(self.desk, task_id)) as told:
@@ -78,7 +78,7 @@ class RunTasks:
 
 @contextmanager
 def _asking() -> Generator[None]:
-    """Give faults as errors of the protocol, the same for what is not there and what is somebody else's."""
+    """Return faults as errors of the protocol, the same for what is not there and what is somebody else's."""
     if Toolset.RUNS not in chosen():
         raise no_such_task()
     try:

@@ -59,7 +59,7 @@ def accepted_text(told: RunAccepted) -> str:
 
 
 def run_text(run: Run, boundary: str) -> str:
-    """Tell how a run stands; `boundary` is a word of letters and digits that no page can know."""
+    """Return how a run stands; `boundary` is a word of letters and digits that no page can know."""
     web, left = _fitting(_result(run.result))
     lines = [*_standing(run), *_failure(run), *_counts(run.result), *_files(run)]
     if run.session_preserved is True and run.session_id:
@@ -72,7 +72,7 @@ def run_text(run: Run, boundary: str) -> str:
 
 
 def templates_text(told: TemplateList) -> str:
-    """Tell what there is to run, and what each takes."""
+    """Return what there is to run, and what each takes."""
     if not told.templates:
         return "There is no template to run."
     return "\n\n".join(map(_template, told.templates))
@@ -93,7 +93,7 @@ def list_text(told: RunList, offset: int) -> str:
 
 
 def cancel_text(told: CancelAnswer, run_id: str) -> str:
-    """Tell what became of the wish to stop a run."""
+    """Return what became of the wish to stop a run."""
     status = told.current_status
     if not told.cancel_requested:
         return f"Nothing to cancel: the run was over already, as {status.value}."
@@ -122,7 +122,7 @@ def chunk_text(chunk: ArtifactChunk, boundary: str) -> str:
 
 
 def profile_text(told: RuntimeProfile) -> str:
-    """Tell what bounds all runs."""
+    """Return what bounds all runs."""
     limits = told.limits
     return (
         f"Weft {told.runtime_version}: {limits.max_concurrent_runs} runs at once, "

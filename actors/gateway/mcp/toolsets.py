@@ -20,7 +20,7 @@ _MAX_QUOTED_CHARS = 64
 
 
 def chosen() -> frozenset[Toolset]:
-    """Tell which tools the client of the request in hand may see and call."""
+    """Return which tools the client of the request in hand may see and call."""
     return _chosen.get()
 
 
@@ -35,7 +35,7 @@ def choosing(toolsets: frozenset[Toolset]) -> Generator[None]:
 
 
 def toolsets_of(settings: Settings) -> frozenset[Toolset]:
-    """Give those of the setting."""
+    """Return those of the setting."""
     return frozenset(Toolset(name) for name in settings.toolsets)
 
 

@@ -57,7 +57,7 @@ async def read_many(desk: Desk, asked: BatchRequest) -> BatchResult:
 
 
 async def look_ahead(desk: Desk, asked: BrowseRequest) -> Preview:
-    """Tell what would be done for a page."""
+    """Return what would be done for a page."""
     may_use(asked.options)
     return await desk.bus.call(PREVIEW, BrowsePage(url=asked.url, options=asked.options), wait_ms=desk.grace_ms)
 

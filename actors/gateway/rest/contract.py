@@ -148,5 +148,5 @@ class Endpoint(Generic[D]):
 
 
 def in_envelope(path: str) -> bool:
-    """Tell whether answers at this path stand in the envelope `{success, ...}`."""
+    """Return whether answers at this path stand in the envelope `{success, ...}`."""
     return path == "/health" or path.startswith("/v1/")

@@ -45,7 +45,7 @@ class DomainRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 async def know(desk: Desk, asked: DomainRequest) -> DomainKnowledge:
-    """Tell what is known of a domain; logins are counted for whoever may look after them."""
+    """Return what is known of a domain; logins are counted for whoever may look after them."""
     known = await desk.bus.call(DOMAIN, AskDomain(domain=asked.domain), wait_ms=desk.grace_ms)
     if Scope.SESSIONS not in caller().scopes:
         return known

@@ -18,7 +18,7 @@ MAX_AGE_S = 3_600
 
 
 def endpoints(settings: Settings) -> tuple[Endpoint[Any], ...]:
-    """Give the endpoints of the metadata: the same at the root and at the path of MCP, each for its own resource."""
+    """Return the endpoints of the metadata: the same at the root and at the path of MCP, each for its own resource."""
     return tuple(
         Endpoint(
             method="GET",

@@ -153,7 +153,7 @@ def _key_told() -> str:
 
 
 def _schemas(endpoints: Iterable[Endpoint[Any]]) -> tuple[dict[Any, dict[str, Any]], dict[str, Any]]:
-    """Give a reference for every type of the table, and the definitions that they lead to."""
+    """Return a reference for every type of the table, and the definitions that they lead to."""
     kinds_of = ((one.body, one.answer, one.accepted, one.failure) for one in endpoints)
     named = {kind: None for found in kinds_of for kind in found if kind is not None}
     kinds: list[Any] = [StructuredError, Failure, *named]

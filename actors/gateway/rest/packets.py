@@ -51,7 +51,7 @@ class BrowseTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjec
 
 
 class PreviewTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.PREVIEW.task):
-    """Tell what reading a page would take."""
+    """Return what reading a page would take."""
 
     args: PageArguments
 
@@ -69,7 +69,7 @@ class LoginArguments(DomainArguments, frozen=True, kw_only=True):
 
 
 class DomainTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.DOMAIN.task):
-    """Tell what is known of a domain."""
+    """Return what is known of a domain."""
 
     args: DomainArguments
 
@@ -81,7 +81,7 @@ class ListTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects
 
 
 class HealthTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_HEALTH.task):
-    """Tell how a saved login stands."""
+    """Return how a saved login stands."""
 
     args: LoginArguments
 

@@ -163,7 +163,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(HeadError(HTTPStatus.REQUEST_TIMEOUT, "The request took too long to come"))
 
     def _is_answering(self) -> bool:
-        """Tell whether what is written now would stand in the middle of an answer, or after it."""
+        """Return whether what is written now would stand in the middle of an answer, or after it."""
         cycle = cast("RequestResponseCycle | None", self.cycle)  # None until there is one
         if cycle is None:
             return False

@@ -59,13 +59,13 @@ class Wanted:
 
 
 def wanted(inputs: LoginInputs) -> dict[Field, Wanted]:
-    """Tell what each field is looked for by, in whichever form the inputs say it."""
+    """Return what each field is looked for by, in whichever form the inputs say it."""
     mode = located(inputs)
     return {field: _wanted(inputs, field, mode) for field in Field}
 
 
 def located(inputs: LoginInputs) -> Locate:
-    """Tell how the fields are looked for, in whichever form the inputs say it."""
+    """Return how the fields are looked for, in whichever form the inputs say it."""
     if inputs.locate_mode is None and inputs.selectors is not None:
         return Locate.SELECTOR
     return inputs.locate_mode or inputs.fields.mode
@@ -89,7 +89,7 @@ def suggested(info: PageInfo) -> dict[Field, Element]:
 
 
 def refusal(info: PageInfo) -> str:
-    """Tell what refuses the consent that a page wants before it lets itself be used, if it wants any."""
+    """Return what refuses the consent that a page wants before it lets itself be used, if it wants any."""
     ids = next((one.suggested_element_ids for one in info.recommended_by_intent if one.intent == CONSENT), ())
     labels = {element.id: element.label for element in info.elements}
     return next((name for name in ids if _REFUSES.search(labels.get(name, ""))), "")
@@ -113,7 +113,7 @@ def best(field: Field, candidates: Sequence[Candidate], info: PageInfo, near: st
 
 
 def beside(info: PageInfo, password: str) -> str:
-    """Give the field that stands right before that of the password."""
+    """Return the field that stands right before that of the password."""
     by_id = {element.id: element for element in info.elements}
     secret = by_id.get(password)
     if secret is None or secret.box is None:
@@ -157,7 +157,7 @@ def is_same_page(one: str, other: str) -> bool:
 
 
 def without(url: str, credentials: Credentials | None) -> str:
-    """Give an address as it may be told: a form that sends what is secret in it loses its query."""
+    """Return an address as it may be told: a form that sends what is secret in it loses its query."""
     if credentials is None:
         return url
     secret = credentials.password

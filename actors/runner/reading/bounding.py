@@ -29,12 +29,12 @@ _LONG = ("content", "contentSections", "pageInfo")
 
 
 def share_of(pages: int) -> int:
-    """Give the bytes that one of so many items may come to."""
+    """Return the bytes that one of so many items may come to."""
     return min(MAX_ITEM_BYTES, MAX_RESULT_BYTES // pages)
 
 
 def cut(text: str, most: int) -> str:
-    """Give the beginning of a text, which ends between two lines or words where that loses little."""
+    """Return the beginning of a text, which ends between two lines or words where that loses little."""
     if len(text) <= most:
         return text
     least = int(most * _AT_LEAST)

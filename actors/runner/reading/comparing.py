@@ -59,7 +59,7 @@ def diffs(
 
 
 def top(sections: Sequence[SectionTold], most: int) -> tuple[str, ...]:
-    """Give the words of the first sections that a page is about: those of menus and margins are not.
+    """Return the words of the first sections that a page is about: those of menus and margins are not.
 
     What is near the greatest attention counts, and not the greatest alone: a word more moves nothing up or down.
     """

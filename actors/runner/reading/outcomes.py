@@ -14,7 +14,7 @@ from protocol.runs.states import StepStatus
 
 
 def items_of(outcomes: Iterable[Outcome], urls: Sequence[str]) -> tuple[PageItem, ...]:
-    """Give the items of the steps that were done, in the order of the addresses; each step has that of its number."""
+    """Return the items of the steps that were done, in the order of the addresses; each step has that of its number."""
     items = list[PageItem]()
     for outcome in sorted(outcomes, key=lambda one: one.index):
         if outcome.status is StepStatus.SUCCEEDED:

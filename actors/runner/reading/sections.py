@@ -8,9 +8,9 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from actors.markdown.outline import plain
 from actors.runner.reading.told import SectionTold
 from protocol.browsers.pageinfo import MAX_SECTION_CHARS
-from protocol.outline import plain
 from protocol.render import Block, CodeBlock, Doc, Heading, List, ListItem, Paragraph, Text, to_markdown
 
 MAX_SECTIONS = 50
@@ -24,7 +24,7 @@ _ENDS = {"list_item_close", "blockquote_close"}
 
 
 def sections(markdown: str) -> tuple[SectionTold, ...]:
-    """Give the first sections of a text: its headings, paragraphs, items, quotes, rows and blocks of code."""
+    """Return the first sections of a text: its headings, paragraphs, items, quotes, rows and blocks of code."""
     found, heading = list[SectionTold](), ""
     for tag, text in _blocks(_parser().parse(markdown[:_MAX_READ])):
         words = text[:MAX_SECTION_CHARS]

@@ -128,7 +128,7 @@ class BatchExtractPages(Template[BatchInputs]):
             return bounded(browsed.item_of(index, url, page, wanted), most)
 
     def result(self, inputs: BatchInputs, outcomes: Sequence[Outcome], session_id: str | None) -> BatchResult:
-        """Give the pages that were read and those that failed; what was never begun is only counted."""
+        """Return the pages that were read and those that failed; what was never begun is only counted."""
         del session_id
         items = items_of(outcomes, inputs.urls)
         succeeded = sum(item.success for item in items)
@@ -147,7 +147,7 @@ class BatchExtractPages(Template[BatchInputs]):
         return brief(result, "items")
 
     def table(self, result: Any) -> Table:
-        """Give a row for every page."""
+        """Return a row for every page."""
         return Table(header=_HEADER, rows=tuple(_row(item) for item in msgspec.convert(result, BatchResult).items))
 
     def markdown(self, result: Any) -> str:
@@ -177,7 +177,7 @@ def _row(item: PageItem) -> tuple[str | int | float | bool | None, ...]:
 
 
 def address(url: str, index: int) -> str:
-    """Give an address without the blanks around it; whether it leads to the web is seen where it is fetched.
+    """Return an address without the blanks around it; whether it leads to the web is seen where it is fetched.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST where there is none.

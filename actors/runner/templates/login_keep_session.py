@@ -110,7 +110,7 @@ class LoginKeepSession(Template[LoginInputs]):
         return await doing[index](page, form, inputs)
 
     def result(self, inputs: LoginInputs, outcomes: Sequence[Outcome], session_id: str | None) -> LoginResult | None:
-        """Tell how far it came: of a login that failed, where the session stands that is open all the same."""
+        """Return how far it came: of a login that failed, where the session stands that is open all the same."""
         done = {one.index: one.output for one in outcomes if one.status is StepStatus.SUCCEEDED}
         if OPEN not in done:
             return None
@@ -136,11 +136,11 @@ class LoginKeepSession(Template[LoginInputs]):
         )
 
     def brief(self, result: Any) -> Any:
-        """Give all of it: it is short."""
+        """Return all of it: it is short."""
         return result
 
     def table(self, result: Any) -> Table:
-        """Give one row."""
+        """Return one row."""
         told = msgspec.convert(result, LoginResult)
         header = ("success", "sessionId", "finalUrl", "title", "loginState", "cookiesSaved")
         row = (told.success, told.session_id, told.final_url, told.title, told.login_state.value, told.cookies_saved)

@@ -155,7 +155,7 @@ class MultiTabCompare(Template[CompareInputs]):
         return [one for one in outcomes if one.name != COMPARE_STEP or one.status is StepStatus.FAILED]
 
     def result(self, inputs: CompareInputs, outcomes: Sequence[Outcome], session_id: str | None) -> CompareResult:
-        """Give the pages, and where they differ if they were compared."""
+        """Return the pages, and where they differ if they were compared."""
         del session_id
         pages = items_of((one for one in outcomes if one.index < len(inputs.urls)), inputs.urls)
         last = next((one for one in outcomes if one.index == len(inputs.urls)), None)
@@ -179,7 +179,7 @@ class MultiTabCompare(Template[CompareInputs]):
         return brief(result, "snapshots")
 
     def table(self, result: Any) -> Table:
-        """Give a row for every field of every page."""
+        """Return a row for every field of every page."""
         told = msgspec.convert(result, CompareResult)
         urls = {page.index: page.url for page in told.snapshots}
         rows = tuple(row for diff in told.diffs for row in _rows(diff, urls))

@@ -47,7 +47,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(autouse=True)
 def room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give the server room for the ledger and the files, as much as either may take."""
+    """Return the server room for the ledger and the files, as much as either may take."""
     monkeypatch.setattr("tests.support.nats.STORE_BYTES", 2**31)
 
 

@@ -45,7 +45,7 @@ class Page:
     asked: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     async def evaluate(self, expression: str) -> Any:
-        """Give the value of an expression in the page."""
+        """Return the value of an expression in the page."""
         found = await self.connection.call(
             "Runtime.evaluate", {"expression": expression, "returnByValue": True}, session=self.session
         )
@@ -61,7 +61,7 @@ class Page:
         await self.connection.post("Page.navigate", {"url": url}, session=self.session)
 
     def urls(self) -> set[str]:
-        """Give the URLs that were asked for."""
+        """Return the URLs that were asked for."""
         return {url for url, _ in self.asked}
 
 
@@ -92,7 +92,7 @@ async def opened(connection: Connection, answers: Answers) -> AsyncGenerator[Pag
 
 
 def always(answer: Answer) -> Answers:
-    """Give the same answer to every request."""
+    """Return the same answer to every request."""
     return lambda _url, _kind: answer
 
 

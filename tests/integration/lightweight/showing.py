@@ -34,21 +34,21 @@ class Showing:
         return await self.show(self.at(body), **options)
 
     def at(self, body: str, content_type: str = "text/html; charset=utf-8", **query: str) -> str:
-        """Give the address of something that the site answers so."""
+        """Return the address of something that the site answers so."""
         return self.site.url(asked(body, content_type, **query))
 
     def foreign(self, body: str, content_type: str = "text/html; charset=utf-8", **query: str) -> str:
-        """Give the address of something at a host of another site."""
+        """Return the address of something at a host of another site."""
         return f"http://localhost:{self.other.port}{asked(body, content_type, **query)}"
 
 
 def asked(body: str, content_type: str = "text/html; charset=utf-8", **query: str) -> str:
-    """Give the path of something that is answered so."""
+    """Return the path of something that is answered so."""
     return f"/asked?{urlencode({'body': body, 'type': content_type, **query})}"
 
 
 def text_of(page: Fetched) -> str:
-    """Give what a page says."""
+    """Return what a page says."""
     return cast("str", page.document.content.text)
 
 

@@ -56,7 +56,7 @@ class Browsing:
 
 
 def page(html: str, **options: str | int) -> str:
-    """Give the path of a page of the site with this markup; `options` as `/asked` knows them."""
+    """Return the path of a page of the site with this markup; `options` as `/asked` knows them."""
     return f"/asked?{urlencode({'body': html, **options})}"
 
 

@@ -71,7 +71,7 @@ class Driving:
         return self.do(Navigate(url=self.url(page(html, **options))), Navigated)
 
     def url(self, path: str) -> str:
-        """Give an address of the site."""
+        """Return an address of the site."""
         return self.web.site.url(path)
 
     def id_of(self, query: str, tab: int | None = None) -> str:
@@ -142,5 +142,5 @@ def driving(web: Browsing) -> Generator[Driving]:
 
 
 def code(fault: Fault) -> tuple[Code, str | None]:
-    """Give what a client tells faults apart by."""
+    """Return what a client tells faults apart by."""
     return fault.code, fault.field

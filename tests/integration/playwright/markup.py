@@ -6,5 +6,5 @@ from urllib.parse import urlencode
 
 
 def page(html: str, **options: str | int) -> str:
-    """Give the path of a page of the site with this markup; `options` as `/asked` knows them."""
+    """Return the path of a page of the site with this markup; `options` as `/asked` knows them."""
     return f"/asked?{urlencode({'body': html, **options})}"

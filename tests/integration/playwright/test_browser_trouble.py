@@ -42,7 +42,7 @@ CRASH = f"<p>Deep</p><script>let e = document.body; for (let i = 0; i < 20000; i
 
 @pytest.fixture(autouse=True)
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give up sooner on pages that do not answer."""
+    """Return up sooner on pages that do not answer."""
     monkeypatch.setattr(world, "_PATIENCE_S", 2.0)
     monkeypatch.setattr(held, "_STATE_S", 0.5)
 

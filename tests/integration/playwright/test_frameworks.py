@@ -47,7 +47,7 @@ class Both:
     other: Chromium
 
     async def texts(self, path: str) -> tuple[list[str], list[str], str]:
-        """Give the words that both show, and what cut ours short."""
+        """Return the words that both show, and what cut ours short."""
         url = self.ours.site.url(path)
         expected = await self.other.text(url)
         async with self.ours.browser.context(Session()) as context, tab(context, block=True) as one:

@@ -61,7 +61,7 @@ def until(happened: Callable[[], object]) -> None:
 
 
 def alive(pids: Iterable[int]) -> list[int]:
-    """Give those that live; what nobody has buried yet is dead."""
+    """Return those that live; what nobody has buried yet is dead."""
     return [pid for pid in pids if Path(f"/proc/{pid}").exists() and memory.command(pid)]
 
 
@@ -80,7 +80,7 @@ def code_of(future: Future[Fetched]) -> Code:
 
 
 def folders() -> list[Path]:
-    """Give the folders of this process's browsers."""
+    """Return the folders of this process's browsers."""
     return list(Path(tempfile.gettempdir()).glob(f"weft-browser-{os.getpid()}-*"))
 
 

@@ -24,7 +24,7 @@ def web() -> Generator[Viewing]:
 
 
 def framed(web: Viewing, origin: str, inner: str, title: str = "Payment") -> str:
-    """Give a page with a frame that shows `inner`."""
+    """Return a page with a frame that shows `inner`."""
     where = page(inner) if origin == "same" else f"http://localhost:{web.site.port}{page(inner)}"
     return f'<title>Shop</title><h1>Shop</h1><p style="height:40px"></p><iframe title="{title}" width=500 height=300 src="{where}"></iframe>'
 

@@ -124,7 +124,7 @@ class Pantry:
 
 
 def truths(web: Viewing, prefix: str = "") -> dict[str, str]:
-    """Tell what each id stands for."""
+    """Return what each id stands for."""
     return {name: str(web.at(name, "e => e.truth")) for name in web.elements() if name.startswith(prefix)}
 
 

@@ -65,12 +65,12 @@ class Viewing:
         return self.do(view.describe, GetPageInfo(**options))
 
     def elements(self, **options: Any) -> dict[str, Element]:
-        """Give all the elements by their ids."""
+        """Return all the elements by their ids."""
         options.setdefault("max_elements", 1_000)
         return {element.id: element for element in self.info(**options).elements}
 
     def labels(self, **options: Any) -> dict[str, str]:
-        """Give the labels by ids."""
+        """Return the labels by ids."""
         return {name: element.label for name, element in self.elements(**options).items()}
 
     def content(self, **options: Any) -> PageContent:

@@ -61,7 +61,7 @@ class LoginRun:
         return self
 
     def told(self) -> tuple[LoginResult | None, Outcome | None]:
-        """Give the result, and the step that failed."""
+        """Return the result, and the step that failed."""
         all_of_them = outcomes(TEMPLATE.step_names, self.done)
         failed = next((one for one in all_of_them if one.status is StepStatus.FAILED), None)
         return TEMPLATE.result(self.inputs, all_of_them, self.session), failed

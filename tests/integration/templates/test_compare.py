@@ -29,7 +29,7 @@ PARAGRAPHS = (
 
 
 def page(title: str = "Looms", links: int = 3, paragraphs: tuple[str, ...] = PARAGRAPHS, menu: str = "Home") -> str:
-    """Give the path of a page."""
+    """Return the path of a page."""
     anchors = "".join(f"<a href='/notes/{number}'>Note {number}</a> " for number in range(links))
     words = "".join(f"<p>{one}</p>" for one in paragraphs)
     body = (

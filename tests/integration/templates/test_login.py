@@ -35,7 +35,7 @@ def posts(it: Here, kind: str) -> int:
 
 
 def failure(run: LoginRun) -> tuple[str, str, Code | None]:
-    """Give where a run has failed: the step, the code of the tool layer, and ours."""
+    """Return where a run has failed: the step, the code of the tool layer, and ours."""
     _, failed = run.told()
     assert failed is not None
     assert failed.message

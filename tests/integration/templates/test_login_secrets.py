@@ -48,7 +48,7 @@ async def logged_in(it: Running, number: int, password: str, **more: Any) -> tup
 
 
 def forms(secret: str) -> set[bytes]:
-    """Give the forms in which something secret could be seen."""
+    """Return the forms in which something secret could be seen."""
     plain = secret.encode()
     written = {secret, quote(secret), quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
     return {*(one.encode() for one in written), *(base64.b64encode(plain[cut:])[:12] for cut in range(3))}

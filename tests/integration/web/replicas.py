@@ -32,7 +32,7 @@ class Replicas:
     clients: Sequence[WebClient]
 
     def url(self, path: str) -> str:
-        """Give the address of a path by a name, which is paced as those of strangers are."""
+        """Return the address of a path by a name, which is paced as those of strangers are."""
         return f"http://localhost:{self.site.port}{path}"
 
 

@@ -37,7 +37,7 @@ class Watch:
         return Reply(200, b"ok", (("Cache-Control", "no-store"),), after_ms=self.after_ms)
 
     def most_over(self, rate: float, burst: int) -> float:
-        """Tell how much more than allowed came in any stretch of time that is long enough to count by, at most."""
+        """Return how much more than allowed came in any stretch of time that is long enough to count by, at most."""
         worst = 0.0
         for first, begin in enumerate(self.times):
             for last in range(first, len(self.times)):
@@ -47,7 +47,7 @@ class Watch:
         return worst
 
     def most_open(self) -> int:
-        """Tell how many requests were open at once at most."""
+        """Return how many requests were open at once at most."""
         lasts = self.after_ms / 1000
         return max(sum(begin - lasts < other <= begin for other in self.times) for begin in self.times)
 

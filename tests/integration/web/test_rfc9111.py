@@ -35,7 +35,7 @@ class Clock:
     now: float = BEGIN_S
 
     def __call__(self) -> float:
-        """Tell the time."""
+        """Return the time."""
         return self.now
 
 
@@ -116,7 +116,7 @@ async def world(site: Site) -> AsyncGenerator[World]:
 
 
 def became(response: Response | None, asked: Ask | None, step: Step, *, confirmed: bool) -> Then:
-    """Tell what has become of a request."""
+    """Return what has become of a request."""
     if response is None:
         assert step.site.breaks
         return Then.ERROR

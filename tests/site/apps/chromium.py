@@ -75,7 +75,7 @@ class Chromium:
     browser: Browser
 
     async def text(self, url: str, quiet_seconds: float = _QUIET_S) -> str:
-        """Give the text that a page shows once it has settled, with that of its frames; blanks are single."""
+        """Return the text that a page shows once it has settled, with that of its frames; blanks are single."""
         context = await self.browser.new_context()
         try:
             page = await context.new_page()
@@ -113,7 +113,7 @@ async def _settled(page: Page, requests: _Requests, quiet_seconds: float) -> str
 
 
 async def _read(frames: list[Frame]) -> str:
-    """Give the text of all frames, the main one's first."""
+    """Return the text of all frames, the main one's first."""
     texts: list[str] = []
     for frame in frames:
         try:

@@ -72,7 +72,7 @@ def _built() -> Path:
 
 
 def _file(dist: Path, name: str, rest: str) -> Answer:
-    """Give a file of a page; a path without a file belongs to the router that runs in the page."""
+    """Return a file of a page; a path without a file belongs to the router that runs in the page."""
     folder = (dist / name).resolve()
     path = (folder / (rest or "index.html")).resolve()
     if not name or not path.is_relative_to(folder) or folder.parent != dist.resolve():
@@ -112,7 +112,7 @@ def _data(what: str, ask: Ask) -> Answer:
 
 @cache
 def _words() -> Any:
-    """Give what `words.json` holds: threads, notes, and an article that a page shows once something has worked."""
+    """Return what `words.json` holds: threads, notes, and an article that a page shows once something has worked."""
     return json.loads(HERE.joinpath("words.json").read_bytes())
 
 

@@ -100,7 +100,7 @@ def replica(actor: str, *endpoints: EndpointStats, name: str = "a1b2") -> Replic
 
 
 def endpoint(*counts: int) -> EndpointStats:
-    """Give the figures of an endpoint whose first buckets hold `counts`."""
+    """Return the figures of an endpoint whose first buckets hold `counts`."""
     buckets = counts + (0,) * (len(BUCKET_BOUNDS_S) + 1 - len(counts))
     return EndpointStats(
         subject="verify.page", calls=sum(counts), errors=1, in_flight=2, queued=3, duration_sum_s=0.5, buckets=buckets

@@ -30,7 +30,7 @@ class Listening:
         return f"http://127.0.0.1:{self.port}"
 
     def client(self, **headers: str) -> httpx2.AsyncClient:
-        """Give a client with the owner's key, unless other headers say."""
+        """Return a client with the owner's key, unless other headers say."""
         return httpx2.AsyncClient(base_url=self.base, headers=headers or BEARER, trust_env=False)
 
     async def say(self, *parts: bytes) -> bytes:

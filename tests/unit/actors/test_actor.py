@@ -112,7 +112,7 @@ KINDS = kinds()
 
 
 def filled(call: Subject[Any]) -> list[str]:
-    """Give the forms of a call that actors answer: one for each tier where it has that slot, or itself."""
+    """Return the forms of a call that actors answer: one for each tier where it has that slot, or itself."""
     if call.slots != ("tier",):
         return [call.pattern]
     return [fill(call.pattern, {"tier": tier.value}) for tier in RenderTier]

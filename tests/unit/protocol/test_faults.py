@@ -25,7 +25,7 @@ NEVER_RETRYABLE = {Category.SECURITY, Category.CONFIG}
 
 
 def plan(code: Code) -> list[tuple[str, int | None, str | None, dict[str, str] | None]]:
-    """Tell what a code recommends, in the order of priority."""
+    """Return what a code recommends, in the order of priority."""
     return [(a.action, a.suggested_delay_ms, a.tool_to_use, a.parameters) for a in fault(code).actions]
 
 

@@ -24,7 +24,7 @@ class Box(Struct, frozen=True, gc=False):
         return self.bottom - self.top
 
     def holds(self, x: float, y: float) -> bool:
-        """Tell whether a point lies inside."""
+        """Return whether a point lies inside."""
         return self.left <= x <= self.right and self.top <= y <= self.bottom
 
 

@@ -46,7 +46,7 @@ def title(told: str, heading: str, opening: str) -> Title | None:
 
 
 def authors(told: str) -> tuple[str, ...]:
-    """Give the names of the authors, without those that programs put in."""
+    """Return the names of the authors, without those that programs put in."""
     names = (one_line(name, MAX_WORDS_CHARS) for name in _BETWEEN.split(told[: _MAX_AUTHORS * MAX_WORDS_CHARS]))
     return tuple(dict.fromkeys(name for name in names if not _NO_AUTHOR.fullmatch(name)))[:_MAX_AUTHORS]
 

@@ -204,7 +204,7 @@ def _blocks(sheet: Sheet, body: _Body) -> Iterator[Block]:
 
 
 def _belongs(above: Sequence[Line], line: Line, sheet: Sheet, body: _Body, right: float) -> bool:
-    """Tell whether a line goes on with the lines above it."""
+    """Return whether a line goes on with the lines above it."""
     last, first = above[-1], above[0]
     if abs(line.size - last.size) > _SAME_SIZE * last.size or line.fixed != last.fixed:
         return False
@@ -284,7 +284,7 @@ def _mark(line: Line, sheet: Sheet) -> _Mark | None:
 
 
 def _goes_on(text: str, more: str) -> bool:
-    """Tell whether a paragraph goes on in another place: it has not ended, and what follows begins in the middle."""
+    """Return whether a paragraph goes on in another place: it has not ended, and what follows begins in the middle."""
     return not _ENDED.search(text) and (text.endswith(SOFT_HYPHEN) or more[:1].islower())
 
 
@@ -301,7 +301,7 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def _in_columns(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Give lines whose parts stand below each other as a table, or column by column where they hold prose."""
+    """Return lines whose parts stand below each other as a table, or column by column where they hold prose."""
     run: list[Line] = []
     for piece in pieces:
         if isinstance(piece, Line) and len(piece.parts) > 1 and (not run or _aligned(run[-1], piece)):

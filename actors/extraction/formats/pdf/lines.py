@@ -83,7 +83,7 @@ def _is_seen(glyph: Glyph, page: Box, behind: Sequence[Box], *, scanned: bool) -
 
 
 def lines(glyphs: Iterable[Glyph]) -> Iterator[Line]:
-    """Give the lines of a page in the order in which it draws them.
+    """Return the lines of a page in the order in which it draws them.
 
     Where they break is told by the places of the characters: the breaks of PDFium stand between columns, too.
     """
@@ -100,7 +100,7 @@ def lines(glyphs: Iterable[Glyph]) -> Iterator[Line]:
 
 
 def _breaks(last: Box, box: Box) -> bool:
-    """Tell whether a character stands in another line than the one before it, above, below or back at the left."""
+    """Return whether a character stands in another line than the one before it, above, below or back at the left."""
     high = max(last.height, box.height)
     middle, other = (last.top + last.bottom) / 2, (box.top + box.bottom) / 2
     return abs(middle - other) > _ANOTHER_LINE * high or box.right < last.left - 2 * high

@@ -102,7 +102,7 @@ class Document:
         return len(self._inner)
 
     def info(self) -> Mapping[str, str]:
-        """Give what the document says of itself."""
+        """Return what the document says of itself."""
         return {name: self._said(name) for name in _INFO}
 
     def _said(self, name: str) -> str:
@@ -112,7 +112,7 @@ class Document:
             return ""
 
     def language(self) -> str:
-        """Give the language that the document says it is in."""
+        """Return the language that the document says it is in."""
         room = (ctypes.c_ushort * _MAX_LANGUAGE_CHARS)()
         length = int(_raw().FPDFCatalog_GetLanguage(self._inner, room, ctypes.sizeof(room)))
         return bytes(room)[: max(min(length, ctypes.sizeof(room)) - 2, 0)].decode("utf-16-le", "replace")
@@ -246,7 +246,7 @@ class _Reader:
             self._lines += self._strokes(drawn, _matrix(drawn).then(place))
 
     def _strokes(self, drawn: Any, place: _Matrix) -> Iterator[Box]:
-        """Give the upright and the level lines of a path."""
+        """Return the upright and the level lines of a path."""
         raw = _raw()
         start = here = (0.0, 0.0)
         x, y = ctypes.c_float(), ctypes.c_float()
@@ -305,7 +305,7 @@ class _Looks:
         self._word = None
 
     def of(self, words: Any, index: int, owner: Any, height: float) -> Style:
-        """Give the style of a character that a text object holds."""
+        """Return the style of a character that a text object holds."""
         if self._word is None:
             font = ctypes.cast(self._font_of(owner), ctypes.c_void_p).value
             if font not in self._fonts:
@@ -327,7 +327,7 @@ class _Looks:
 
     @staticmethod
     def _font(words: Any, index: int, height: float) -> tuple[float, bool, bool]:
-        """Tell how much of the height of its characters is the size of a font, whether it is bold, and of one width."""
+        """Return how much of the height of characters is the font size, whether it is bold, and of one width."""
         raw = _raw()
         matrix, name = raw.FS_MATRIX(), ctypes.create_string_buffer(128)
         raw.FPDFText_GetMatrix(words, index, matrix)
@@ -352,7 +352,7 @@ class _Matrix(tuple[float, float, float, float, float, float]):
         return a * x + c * y + e, b * x + d * y + f
 
     def then(self, after: _Matrix) -> _Matrix:
-        """Give both moves in one."""
+        """Return both moves in one."""
         a, b, c, d, e, f = self
         origin = after.of(0, 0)
         (ax, ay), (cx, cy), (ex, ey) = after.of(a, b), after.of(c, d), after.of(e, f)

@@ -106,7 +106,7 @@ def _meaningless(character: str) -> bool:
 
 
 def _pieces(leaf: Leaf, glyphs: Sequence[Glyph]) -> tuple[Piece, ...]:
-    """Give the lines of a page, and each table in the place of its first word."""
+    """Return the lines of a page, and each table in the place of its first word."""
     found = [(grid, ruled.filled(grid, glyphs)) for grid in ruled.grids(leaf.lines)]
     tables = [(grid.box, rows) for grid, rows in found if rows]
     if not tables:
@@ -131,7 +131,7 @@ def _inside(box: Box, glyph: Glyph) -> bool:
 
 
 def _under(box: Box, glyphs: Sequence[Glyph]) -> str:
-    """Give the words that a link lies over; a space that the PDF leaves out between words is one here."""
+    """Return the words that a link lies over; a space that the PDF leaves out between words is one here."""
     text = ""
     for glyph in glyphs:
         if _inside(box, glyph):

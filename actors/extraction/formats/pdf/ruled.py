@@ -29,7 +29,7 @@ class Grid(NamedTuple):
 
 
 def grids(lines: Sequence[Box]) -> list[Grid]:
-    """Give the tables that lines make, of two rows and two columns at least."""
+    """Return the tables that lines make, of two rows and two columns at least."""
     if len(lines) < _LEAST_LINES:
         return []
     geometry: Any = import_module("pdfplumber.table")
@@ -96,7 +96,7 @@ def _within(box: Box, glyph: Glyph) -> bool:
 
 
 def _text(cell: Box | None, glyphs: Sequence[Glyph]) -> str:
-    """Give the words in a cell: what the PDF puts between its characters stays only where it is between two of them."""
+    """Return the words in a cell: what the PDF puts between its characters stays only between two of them."""
     if cell is None:
         return ""
     text: list[str] = []

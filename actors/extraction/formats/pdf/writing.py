@@ -43,7 +43,7 @@ def plain(block: Block) -> str:
 
 
 def table(read: Table) -> ExtractedTable:
-    """Give a table as data; its first row is its head."""
+    """Return a table as data; its first row is its head."""
     return grids.table([_shown(cell) for cell in read.rows[0]], [[*map(_shown, row)] for row in read.rows[1:]])
 
 

@@ -76,7 +76,7 @@ def find() -> Path | None:
 
 
 def walls() -> tuple[Wall, ...]:
-    """Tell which walls of the sandbox this kernel has."""
+    """Return which walls of the sandbox this kernel has."""
     version = jail.landlock_version()
     filters = jail.seccomp_available()
     return (

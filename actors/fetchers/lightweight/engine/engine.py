@@ -71,16 +71,16 @@ class Place:
 
     @property
     def alone(self) -> bool:
-        """Tell whether no other page was in the process at any time."""
+        """Return whether no other page was in the process at any time."""
         return not self._seat.company
 
     @property
     def alive(self) -> bool:
-        """Tell whether the process lives, as far as is known by now."""
+        """Return whether the process lives, as far as is known by now."""
         return not self._process.ended.is_set()
 
     async def outlived(self) -> bool:
-        """Tell whether the process lives after the connection has closed; that is known a moment later."""
+        """Return whether the process lives after the connection has closed; that is known a moment later."""
         with anyio.move_on_after(_NOTICE_SECONDS):
             await self._process.ended.wait()
         return self.alive
@@ -139,7 +139,7 @@ class Engine:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Give the numbers of the processes there are."""
+        """Return the numbers of the processes there are."""
         return tuple(host.process.pid for host in self._hosts)
 
     @asynccontextmanager
@@ -191,7 +191,7 @@ class Engine:
             host.process.kill()
 
     def _grant(self) -> None:
-        """Give room to those who wait, in their order: nobody is overtaken, so nobody starves."""
+        """Return room to those who wait, in their order: nobody is overtaken, so nobody starves."""
         while self._waiting:
             claim = self._waiting[0]
             found = choose(self._hosts, claim, self._settings.light_processes)

@@ -159,7 +159,7 @@ _SCOPES, _SCOPES_SINCE = 0b11, 6
 
 
 def landlock_version() -> int:
-    """Give the version of Landlock that the kernel has; 0: none."""
+    """Return the version of Landlock that the kernel has; 0: none."""
     try:
         return _syscall(_CREATE_RULESET, None, 0, 1)
     except OSError:
@@ -250,7 +250,7 @@ Code = tuple[int, int, int, int]
 
 
 def seccomp_available() -> bool:
-    """Tell whether the kernel filters system calls, on a machine whose calls are known here."""
+    """Return whether the kernel filters system calls, on a machine whose calls are known here."""
     machine = MACHINES.get(os.uname().machine)
     if machine is None:
         return False

@@ -56,7 +56,7 @@ class EngineProcess:
 
     @property
     def pid(self) -> int:
-        """Give its number; 0 before it is started."""
+        """Return its number; 0 before it is started."""
         return self._process.pid if self._process else 0
 
     @property
@@ -68,7 +68,7 @@ class EngineProcess:
 
     @property
     def resident_bytes(self) -> int:
-        """Tell what it holds in memory; 0 when it has ended."""
+        """Return what it holds in memory; 0 when it has ended."""
         try:
             fields = Path(f"/proc/{self.pid}/statm").read_text("ascii").split()
         except OSError:
@@ -163,7 +163,7 @@ def _has_ended(pid: int) -> bool:
 
 
 def listens(path: Path) -> bool:
-    """Tell whether somebody listens on a socket."""
+    """Return whether somebody listens on a socket."""
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(0)
         return probe.connect_ex(str(path)) == 0

@@ -32,7 +32,7 @@ class Room:
     retired: bool = False
 
     def open_to(self, seat: Seat) -> bool:
-        """Tell whether this page may come in."""
+        """Return whether this page may come in."""
         most = 1 if seat.alone or any(other.alone for other in self.seats) else PAGES_AT_ONCE
         return (
             self.tenant == seat.tenant and not self.retired and self.served < PAGES_IN_A_LIFE and len(self.seats) < most

@@ -38,7 +38,7 @@ _ALONE = {"F5": _LEAVES, "F6": _TOOLS, "F11": _TOOLS, "F12": _TOOLS}
 
 
 def pressed(key: str, modifiers: Sequence[str]) -> str:
-    """Give the key with its modifiers as the browser calls them together.
+    """Return the key with its modifiers as the browser calls them together.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST for a key that there is not, and for what is refused, with the reason.

@@ -77,11 +77,11 @@ class Place:
 
     @property
     def left_ms(self) -> float:
-        """Tell the time that is left."""
+        """Return the time that is left."""
         return max((self.deadline_s - time.monotonic()) * 1000, 1)
 
     def until(self, seconds: float) -> float:
-        """Give the moment in so many seconds, or that of the deadline."""
+        """Return the moment in so many seconds, or that of the deadline."""
         return min(self.deadline_s, time.monotonic() + seconds)
 
     def failed(self) -> bool:
@@ -89,7 +89,7 @@ class Place:
         return self.tab.page.url.startswith(_ERROR_PAGE)
 
     async def page(self) -> PageRef:
-        """Tell where the tab is."""
+        """Return where the tab is."""
         raw = self.tab.page
         url = self.tab.seen.main_url if self.failed() else raw.url
         title = self.held.title(self.number)

@@ -82,7 +82,7 @@ class Document:
             raise self.tab.fault(error) from error
 
     async def inner(self, name: str, way: Way) -> Document | None:
-        """Give the document in a frame of this one; None for one that does not let itself be asked."""
+        """Return the document in a frame of this one; None for one that does not let itself be asked."""
         with anyio.move_on_after(_FRAME_S):
             try:
                 handle = await self.take(way)
@@ -123,7 +123,7 @@ class Document:
 
 
 def main(tab: Tab) -> Document:
-    """Give the document of a tab."""
+    """Return the document of a tab."""
     return Document(tab, tab.page.main_frame, tab.world)
 
 

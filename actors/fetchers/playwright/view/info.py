@@ -49,7 +49,7 @@ _ORDER = (
 
 
 async def describe(tab: Tab, do: GetPageInfo) -> PageInfo:
-    """Tell what there is to act on; the session, the tab and a dialog that waits are for the caller to fill in.
+    """Return what there is to act on; the session, the tab and a dialog that waits are for the caller to fill in.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST for a cursor of a page that is gone; PAGE_CRASHED; BROWSER_PAGE_HUNG.
@@ -152,7 +152,7 @@ def _summary(tab: Tab, seen: Look, spots: Sequence[Spot], wanted: Sequence[Inten
 
 
 def _former(tab: Tab, cursor: str | None) -> Listing | None:
-    """Give the listing that a cursor goes on with."""
+    """Return the listing that a cursor goes on with."""
     if cursor is None:
         return None
     listing = memory(tab).listing(cursor.partition(".")[0])

@@ -122,7 +122,7 @@ _USER = _words(
 
 
 def words_of(spot: Spot) -> str:
-    """Give everything that an element is known by."""
+    """Return everything that an element is known by."""
     return " ".join((spot.label, spot.placeholder, *spot.marks))
 
 
@@ -153,7 +153,7 @@ class Page:
         return [spot for spot in self.spots if spot.input == "password"]
 
     def near(self, spot: Spot) -> list[Spot]:
-        """Give what is in the same part of the page."""
+        """Return what is in the same part of the page."""
         return [other for other in self.spots if other.region == spot.region]
 
 
@@ -279,7 +279,7 @@ _INTENTS: tuple[tuple[str, Callable[[Page], list[Spot]]], ...] = (
 
 
 def intents(spots: Sequence[Spot]) -> tuple[Intent, ...]:
-    """Tell what may be wanted, most pressing first, with the elements in the order in which they are used."""
+    """Return what may be wanted, most pressing first, with the elements in the order in which they are used."""
     page = Page([spot for spot in spots if not {"disabled", "covered", "hidden"} & {*spot.states}])
     found: list[Intent] = []
     for name, rule in _INTENTS:

@@ -51,18 +51,18 @@ class Seen:
 
     @property
     def words(self) -> str:
-        """Give what a page says of itself: title, heading and the last of its address."""
+        """Return what a page says of itself: title, heading and the last of its address."""
         parts = urlsplit(self.look.url)
         return f"{self.look.title} | {self.look.signs.heading} | {parts.path.replace('_', ' ')}"
 
     @property
     def page(self) -> Page:
-        """Give the elements, for the rules."""
+        """Return the elements, for the rules."""
         return Page(self.look.elements)
 
     @property
     def fields(self) -> list[Spot]:
-        """Give what is filled in, but for searching."""
+        """Return what is filled in, but for searching."""
         return [spot for spot in self.look.elements if spot.type in _FIELDS and not is_search_field(spot)]
 
     def wants(self, intent: str) -> bool:
@@ -157,7 +157,7 @@ _CALLED = {
 
 
 def type_of(seen: Seen) -> ViewType:
-    """Tell what a page is for."""
+    """Return what a page is for."""
     return next((kind for kind, fits in _TYPES if fits(seen)), ViewType.OTHER)
 
 

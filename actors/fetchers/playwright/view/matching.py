@@ -50,12 +50,12 @@ _ALIKE: tuple[frozenset[str], ...] = (
 
 
 def plain(text: str) -> str:
-    """Give words as they are compared: small letters and digits with single blanks between."""
+    """Return words as they are compared: small letters and digits with single blanks between."""
     return " ".join(utils.default_process(text.replace("_", " ")).split())
 
 
 def ranked(query: str, spots: Sequence[Spot]) -> tuple[Candidate, ...]:
-    """Give those that fit best, best first; of equals those in the window, then as they stand on the page."""
+    """Return those that fit best, best first; of equals those in the window, then as they stand on the page."""
     scored = [
         (score, reason, spot)
         for spot in spots
@@ -70,7 +70,7 @@ def ranked(query: str, spots: Sequence[Spot]) -> tuple[Candidate, ...]:
 
 
 def nearest(element_id: str, ids: Sequence[str]) -> tuple[str, ...]:
-    """Give the ids that are most like one that is gone."""
+    """Return the ids that are most like one that is gone."""
     return tuple(found[0] for found in process.extract(element_id, ids, limit=_NEAREST, score_cutoff=_NEAR))
 
 

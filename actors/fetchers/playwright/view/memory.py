@@ -42,7 +42,7 @@ class Memory:
     _count: int = 0
 
     def of(self, url: str) -> Sequence[Noted]:
-        """Give what was noted of a page."""
+        """Return what was noted of a page."""
         return tuple(self._pages.get(urldefrag(url).url, {}).items())
 
     def note(self, url: str, fresh: Iterable[Noted]) -> None:
@@ -71,11 +71,11 @@ class Memory:
         return name
 
     def listing(self, name: str) -> Listing | None:
-        """Give a listing that is still kept."""
+        """Return a listing that is still kept."""
         return self._listings.get(name)
 
     def unheard(self, page: str, nodes: Iterable[int]) -> tuple[int, ...]:
-        """Give those nodes of a document that are not noted yet."""
+        """Return those nodes of a document that are not noted yet."""
         noted = self._heard[1] if self._heard[0] == page else frozenset[int]()
         return tuple(dict.fromkeys(node for node in nodes if node not in noted))
 
@@ -85,7 +85,7 @@ class Memory:
         self._heard = (page, noted | frozenset(nodes))
 
     def world(self, frame: Frame) -> World | None:
-        """Give the world that was opened in a frame, if any."""
+        """Return the world that was opened in a frame, if any."""
         return self._worlds.get(frame)
 
     def keep_world(self, frame: Frame, world: World) -> None:
@@ -102,5 +102,5 @@ _MEMORIES: WeakKeyDictionary[Tab, Memory] = WeakKeyDictionary()
 
 
 def memory(tab: Tab) -> Memory:
-    """Give what is remembered of a tab."""
+    """Return what is remembered of a tab."""
     return _MEMORIES.setdefault(tab, Memory())

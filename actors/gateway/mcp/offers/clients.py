@@ -23,18 +23,18 @@ _NEEDED: Mapping[str, str] = {
 
 
 def is_modern(context: Context) -> bool:
-    """Tell whether the client speaks the protocol without sessions."""
+    """Return whether the client speaks the protocol without sessions."""
     return context.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
 def declared(context: Context) -> dict[str, Any]:
-    """Give the capabilities of the client as MCP writes them; none, where it has said nothing."""
+    """Return the capabilities of the client as MCP writes them; none, where it has said nothing."""
     said = context.session.client_capabilities
     return {} if said is None else said.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
 def knows_tasks(context: Context) -> bool:
-    """Tell whether the client takes a task for an answer."""
+    """Return whether the client takes a task for an answer."""
     return is_modern(context) and TASKS in (declared(context).get("extensions") or {})
 
 

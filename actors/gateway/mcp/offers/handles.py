@@ -32,7 +32,7 @@ class Handles:
     seal: Seal
 
     def task(self, name: TaskName) -> str:
-        """Give the id of a task to the caller."""
+        """Return the id of a task to the caller."""
         return _text(self.seal.seal(f"{name.actor} {name.id}".encode(), f"{_TASK} {caller().name}"))
 
     def open_task(self, handle: str) -> TaskName | None:
@@ -69,7 +69,7 @@ class StateCodec:
 
 
 def handles(seal: Seal | None) -> Handles:
-    """Give the handles of a gateway; one that was given no key has one client, and a key for as long as that stays."""
+    """Return the handles of a gateway; one without a key has one client, and a key for as long as that stays."""
     return Handles(seal or Seal.of(new_key()))
 
 

@@ -7,19 +7,19 @@ import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 import structlog
 
 from actors.gateway.mcp.offers.catalogue import EMPTY, Catalogue, catalogue, unfit
-from bus.table import Table
+from bus import Tables
 from bus.transport import Entry
 from protocol.codec import Decoder, MalformedError
 from protocol.faults import Code, FaultError, fault
 from protocol.offers.offer import OFFER_TTL_MS, Offer
 from protocol.offers.told import OfferNews, ResourceUpdated, Said, TaskChanged
-from protocol.subjects import OFFERS, Bucket
+from protocol.subjects import OFFERS
 
 log = structlog.stdlib.get_logger()
 
@@ -46,14 +46,6 @@ _DECODER: Decoder[Offer] = Decoder(Offer, max_bytes=MAX_OFFER_BYTES)
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,64}(?:\.[A-Za-z0-9_-]{1,64})?")
 
 A = TypeVar("A")
-
-
-class Tables(Protocol):
-    """What is needed of the bus."""
-
-    async def table(self, bucket: Bucket[A]) -> Table[A]:
-        """Give the values of a bucket; raises FaultError."""
-        ...
 
 
 @dataclass(frozen=True)

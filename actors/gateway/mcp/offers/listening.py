@@ -57,7 +57,7 @@ class FollowedTasks(Protocol):
         ...
 
     def follow(self, task_id: str) -> AsyncGenerator[Wire]:
-        """Tell how a task of the caller stands, now and whenever that changes, until it is over or cannot be told."""
+        """Return how a task of the caller stands, now and whenever that changes, until it is over or cannot be told."""
         ...
 
 

@@ -37,7 +37,7 @@ from protocol.offers.offer import TaskUse
 
 
 def visible(shop: Shop) -> Catalogue:
-    """Give what the caller may see of what is offered."""
+    """Return what the caller may see of what is offered."""
     return shop.offers.now if Scope.OFFERS in caller().scopes and Toolset.OFFERS in chosen() else EMPTY
 
 

@@ -89,7 +89,7 @@ class Shop:
 
 
 def unexpected(came: Outcome) -> MCPError:
-    """Give the error for an answer to something else."""
+    """Return the error for an answer to something else."""
     return MCPError(INTERNAL_ERROR, f"The actor that offers this answered with {type(came).__name__}")
 
 

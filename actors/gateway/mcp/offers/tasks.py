@@ -41,7 +41,7 @@ class OwnTasks(Protocol):
         ...
 
     async def get(self, task_id: str) -> Wire:
-        """Tell how a task of the caller stands; raises MCPError."""
+        """Return how a task of the caller stands; raises MCPError."""
         ...
 
     async def update(self, task_id: str) -> None:
@@ -89,7 +89,7 @@ def add_tasks(server: Server[Any], shop: Shop, own: OwnTasks) -> None:
 
 
 def no_such_task() -> MCPError:
-    """Give the error for a task that is not there, or not the caller's."""
+    """Return the error for a task that is not there, or not the caller's."""
     return MCPError(INVALID_PARAMS, "There is no such task")
 
 

@@ -21,7 +21,7 @@ Wire = dict[str, Any]
 
 
 def is_too_long(answer: Struct) -> bool:
-    """Tell whether clients are spared an answer."""
+    """Return whether clients are spared an answer."""
     return len(msgspec.json.encode(answer)) > MAX_ANSWER_BYTES
 
 
@@ -54,13 +54,13 @@ def failed(told: Fault) -> Wire:
 
 
 def protocol_error(told: Fault) -> MCPError:
-    """Give a fault where there is no result that could tell it."""
+    """Return a fault where there is no result that could tell it."""
     code = INVALID_PARAMS if told.category is Category.VALIDATION else INTERNAL_ERROR
     return MCPError(code, told.message, msgspec.to_builtins(to_error(told)))
 
 
 def refusal(refused: Refused) -> MCPError:
-    """Give an error of the protocol as the offering actor told it."""
+    """Return an error of the protocol as the offering actor told it."""
     return MCPError(refused.code, refused.message, None if refused.data is msgspec.UNSET else refused.data)
 
 

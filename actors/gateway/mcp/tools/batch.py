@@ -100,7 +100,7 @@ def digest_text(told: Digest, boundary: str) -> str:
 
 
 def _share(pages: int, items: int) -> int:
-    """Tell what each item with a page may take, in bytes."""
+    """Return what each item with a page may take, in bytes."""
     return (MAX_TEXT_BYTES - (items - pages) * _LINE_BYTES) // max(pages, 1)
 
 

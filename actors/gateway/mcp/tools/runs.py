@@ -56,7 +56,7 @@ class NamedRun(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
 
 
 def run_answer(run: Run, *, is_error: bool = False) -> Answer:
-    """Tell how a run stands, with links to what it has left."""
+    """Return how a run stands, with links to what it has left."""
     links = tuple(artifact_link(one) for one in run.artifacts or ())
     return Answer(words.run_text(run, _boundary()), run, links=links, is_error=is_error)
 
@@ -67,7 +67,7 @@ def ended_answer(run: Run) -> Answer:
 
 
 def task_of(told: Run | RunAccepted) -> OfferedTask:
-    """Tell how a run stands as a task, without what came of it."""
+    """Return how a run stands as a task, without what came of it."""
     message = told.status.value
     if isinstance(told, Run):
         message = f"{message}: {told.progress.done_steps} of {told.progress.total_steps} steps"

@@ -32,7 +32,7 @@ async def answered(  # noqa: PLR0913, PLR0917 - what the SDK wants to know
     method: str,
     params: Mapping[str, Any] | None,
 ) -> Json:
-    """Give the response; what nobody foresaw says nothing of the inside. `state` is the server's lifespan's."""
+    """Return the response; what nobody foresaw says nothing of the inside. `state` is the server's lifespan's."""
     number = dialogue.request_id
     try:
         # `serve_one` of the SDK would close what the connection opened, and one of a single request opens nothing.

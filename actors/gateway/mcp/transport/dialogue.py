@@ -88,7 +88,7 @@ class Dialogue:
 
     @property
     def can_send_request(self) -> bool:
-        """Tell whether the client can be asked anything."""
+        """Return whether the client can be asked anything."""
         return self.asker is not None
 
     async def send_raw_request(

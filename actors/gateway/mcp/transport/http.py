@@ -92,7 +92,7 @@ def _trimmed(name: bytes, value: bytes) -> tuple[bytes, bytes]:
 
 
 def _accepted(request: Request) -> tuple[bool, bool]:
-    """Tell whether the client takes JSON, and whether it takes events; who does not say takes anything."""
+    """Return whether the client takes JSON, and whether it takes events; who does not say takes anything."""
     if "accept" not in request.headers:
         return True, True
     accepted = check_accept_headers(request)

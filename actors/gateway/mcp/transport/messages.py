@@ -38,7 +38,7 @@ class Message(Struct, frozen=True):
 
     @property
     def responds(self) -> bool:
-        """Tell whether it is the response to a request."""
+        """Return whether it is the response to a request."""
         return self.method is UNSET and (self.result is UNSET) != (self.error is UNSET)
 
 

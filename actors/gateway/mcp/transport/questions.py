@@ -56,7 +56,7 @@ class Questions:
             del self._open[name]
 
     def take(self, reply: ClientReply) -> bool:
-        """Give a reply to whoever waits for it; tells whether somebody did. The first one counts."""
+        """Return a reply to whoever waits for it; tells whether somebody did. The first one counts."""
         question = self._open.get(reply.question)
         if question is None or question.caller != reply.caller or question.replied.is_set():
             return False
@@ -65,7 +65,7 @@ class Questions:
         return True
 
     async def deliver(self, bus: Asking, to: str, caller: str, message: str) -> bool:
-        """Give a reply to the replica that waits for it, this one or another; False if `to` is no id of a question.
+        """Return a reply to the replica that waits for it, this one or another; False if `to` is no id of a question.
 
         Whether somebody still waits there is not told: it is no business of whoever guesses ids.
         """

@@ -48,7 +48,7 @@ class Stream:
         await self._say(_event(message))
 
     async def end(self, message: Mapping[str, Any], status: int = OK, *, event: bool = False) -> None:
-        """Give the result, or the error in its place; `status` is HTTP's, where there is still time to say so.
+        """Return the result, or the error in its place; `status` is HTTP's, where there is still time to say so.
 
         With `event` it is an event even where nothing was said before it, if the client takes any.
         """

@@ -130,5 +130,5 @@ class RunBus(FakeBus):
         return told
 
     def every(self, call: Call[Any, Any]) -> list[Any]:
-        """Give all that was asked of one call."""
+        """Return all that was asked of one call."""
         return [args for one, args, _, _ in self.calls if one is call]

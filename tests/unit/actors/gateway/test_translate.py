@@ -17,6 +17,7 @@ from actors.gateway.translate import (
     to_error,
     to_result,
 )
+from actors.markdown.excerpt import MAX_TOKENS, tokens
 from protocol.browse import (
     ApiPattern,
     BrowseContent,
@@ -30,7 +31,6 @@ from protocol.browse import (
 )
 from protocol.confidence import FieldConfidence, Source, Use, confidence, overall
 from protocol.documents import ExtractedLink, ExtractedTable, PageParts
-from protocol.excerpt import MAX_TOKENS, tokens
 from protocol.faults import KINDS, Action, Category, Code, FaultContext, FaultError, fault, rate_limited
 from protocol.page import Form, RecordList, StructuredItem
 from tests.requirements import requirement

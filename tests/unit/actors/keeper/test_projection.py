@@ -35,7 +35,7 @@ RUNS = [run_id(1), run_id(2)]
 
 
 def anything() -> st.SearchStrategy[LedgerLine]:
-    """Give lines of two runs, in any order: most histories are illegal."""
+    """Return lines of two runs, in any order: most histories are illegal."""
     runs = st.sampled_from(RUNS)
     final = st.sampled_from([RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.CANCELED, RunStatus.PARTIAL_SUCCESS])
     return st.one_of(

@@ -130,7 +130,7 @@ class Spent:
 
 
 def regret(needs: Needs, *, runs: int, flaky: float = 0.0, every_ms: int = HOUR_MS, kind: Kind | None = None) -> float:
-    """Tell what a page costs, once a site may be learned, beyond what it costs an oracle that knows the needs."""
+    """Return what a page costs, once a site may be learned, beyond what it costs an oracle that knows the needs."""
     own, best, begin = Spent(), Spent(), oracle(needs)
     for run in range(runs):
         site, visitor = Site(random.Random(run), needs, flaky), Visitor(kind=kind, every_ms=every_ms)

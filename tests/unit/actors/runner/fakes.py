@@ -111,7 +111,7 @@ class Chores(Template[ChoreInputs]):
         return inputs.use
 
     def stages(self, inputs: ChoreInputs, *, in_session: bool) -> tuple[Stage, ...]:
-        """Give one stage, and a last step of its own."""
+        """Return one stage, and a last step of its own."""
         del in_session
         first = Stage(tuple(f"chore {one}" for one in inputs.chores if one != "alone"), inputs.at_once, inputs.in_tabs)
         return (first,) if "alone" in inputs.chores else (first, Stage(("last",)))
@@ -170,7 +170,7 @@ class Chores(Template[ChoreInputs]):
         return {**result, "items": [{**one, "said": None} for one in result["items"]]}
 
     def table(self, result: Any) -> Table:
-        """Give name and status."""
+        """Return name and status."""
         return Table(("name", "status"), tuple((one["name"], one["status"]) for one in result["items"]))
 
     def markdown(self, result: Any) -> str:
@@ -382,7 +382,7 @@ def hand_out_again(here: World) -> None:
 
 
 async def taken(here: World, run_id: str) -> list[tuple[str, int]]:
-    """Tell which replicas have taken a run."""
+    """Return which replicas have taken a run."""
     return [(line.replica, line.attempt) for line in await here.lines(run_id) if isinstance(line, RunTaken)]
 
 

@@ -32,7 +32,7 @@ def markdown(*sheets: Sheet) -> str:
 
 
 def article() -> Sheet:
-    """Give a page with a title, a paragraph, a second heading and another paragraph."""
+    """Return a page with a title, a paragraph, a second heading and another paragraph."""
     sheet = Sheet().words("On looms", 72, 80, 20, "F2")
     y = sheet.lines(PROSE, 72, 120)
     sheet.words("How they work", 72, y + 24, 15, "F2")

@@ -49,7 +49,7 @@ PAGES = {
 
 
 def name(source: EvidenceSource) -> str:
-    """Give the name of a source's module."""
+    """Return the name of a source's module."""
     return source.claims.__module__.rpartition(".")[2]
 
 

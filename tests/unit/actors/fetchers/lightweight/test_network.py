@@ -98,7 +98,7 @@ class World:
         return name
 
     def body(self, name: str) -> bytes:
-        """Give what a request was answered."""
+        """Return what a request was answered."""
         return base64.b64decode(self.engine.fulfilled[name]["body"])
 
     def shows(self, frame: str, url: str) -> None:

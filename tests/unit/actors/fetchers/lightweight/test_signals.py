@@ -16,7 +16,7 @@ ARTICLE = 300
 
 
 def page(words: int = ARTICLE, **seen: Any) -> Observed:
-    """Give a page with scripts that shows so many words."""
+    """Return a page with scripts that shows so many words."""
     plain = Observed(words=words, chars=6 * words, scripts=1, text="word " * words)
     return replace(plain, **seen)
 

@@ -14,7 +14,7 @@ from actors.settings import Settings
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a machine that has nothing: own PATH, own cache of Playwright's, no program behind Debian's scripts."""
+    """Return a machine that has nothing: own PATH, own cache of Playwright's, no program behind Debian's scripts."""
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path / "own"))

@@ -33,7 +33,7 @@ ASKED = {"url": URL}
 
 @asynccontextmanager
 async def gateway(bus: FakeBus, address: str = "192.0.2.1", **chosen: Any) -> AsyncGenerator[httpx2.AsyncClient]:
-    """Give a client with the owner's key of a gateway of its own on this bus."""
+    """Return a client with the owner's key of a gateway of its own on this bus."""
     async with edge(bus, settings(**chosen), "1.2.3") as (app, _):
         transport = httpx2.ASGITransport(app, client=(address, 4_711))
         async with httpx2.AsyncClient(transport=transport, base_url=BASE, headers=BEARER) as http:

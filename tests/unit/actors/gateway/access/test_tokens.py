@@ -79,7 +79,7 @@ class Issuer:
         self.public[name] = {**form.to_jwk(private.public_key(), as_dict=True), "kid": name, "use": "sig"}
 
     def claims(self, **changed: object) -> dict[str, object]:
-        """Give the claims of a good token; None leaves one out."""
+        """Return the claims of a good token; None leaves one out."""
         now = int(time.time())
         good = {
             "iss": self.url,
@@ -186,7 +186,7 @@ async def test_a_token_that_claims_else_is_refused(claims: dict[str, object]) ->
 
 
 def forged(issuer: Issuer) -> Iterable[tuple[str, str]]:
-    """Give tokens that are not the issuer's."""
+    """Return tokens that are not the issuer's."""
     good = issuer.token()
     head, body, signature = good.split(".")
     stranger = make_ec(SECP256R1())

@@ -161,7 +161,7 @@ async def _gateway(bus: Bus, here: Here) -> AsyncGenerator[int]:
 
 @asynccontextmanager
 async def http(at: Market, **headers: str) -> AsyncGenerator[httpx2.AsyncClient]:
-    """Give a client of all gateways in turn."""
+    """Return a client of all gateways in turn."""
     async with httpx2.AsyncClient(
         transport=RoundRobin(at.ports), base_url="http://127.0.0.1", headers=headers, timeout=TEST_S
     ) as made:

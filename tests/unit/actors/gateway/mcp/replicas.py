@@ -241,7 +241,7 @@ class RoundRobin(httpx2.AsyncBaseTransport):
 
 @asynccontextmanager
 async def http(loom: Loom, who: str = "somebody") -> AsyncGenerator[httpx2.AsyncClient]:
-    """Give a client of all replicas in turn."""
+    """Return a client of all replicas in turn."""
     async with httpx2.AsyncClient(
         transport=RoundRobin(loom.ports), base_url="http://127.0.0.1", headers={CALLER: who}, timeout=TEST_S
     ) as made:

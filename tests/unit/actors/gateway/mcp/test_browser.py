@@ -125,7 +125,7 @@ def text_of(result: CallToolResult) -> str:
 
 
 def parted(result: CallToolResult) -> tuple[str, str]:
-    """Give what we say ourselves, and what stands inside the frame."""
+    """Return what we say ourselves, and what stands inside the frame."""
     text = text_of(result)
     frame = re.search(r"\n<<<untrusted-web-content (\w+)\n(.*)\n\1 end-of-untrusted-web-content>>>$", text, re.DOTALL)
     assert frame is not None, text

@@ -201,7 +201,7 @@ def talking(looms: list[Loom]) -> Any:
 
 
 async def heard(mode: str, level: str | None, *, progress: bool) -> tuple[list[Any], list[Any], list[AskOffer]]:
-    """Give what a client hears of a call: steps, and lines of the log; and what the actor was asked."""
+    """Return what a client hears of a call: steps, and lines of the log; and what the actor was asked."""
     steps, lines, looms = list[Any](), list[Any](), list[Loom]()
 
     async def step(done: float, total: float | None, message: str | None) -> None:

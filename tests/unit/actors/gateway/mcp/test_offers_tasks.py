@@ -212,7 +212,7 @@ async def _told(
     news: list[Any],
     capabilities: dict[str, Any] = KNOWS,
 ) -> list[dict[str, Any]]:
-    """Give what a client that listens is told, up to the news of loom://a."""
+    """Return what a client that listens is told, up to the news of loom://a."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientCapabilities": capabilities,

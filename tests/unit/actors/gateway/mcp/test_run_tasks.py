@@ -203,7 +203,7 @@ async def test_whoever_listens_hears_how_a_run_gets_on_and_what_came_of_it() -> 
 
 
 async def _heard(asking: httpx2.AsyncClient, tasks: list[str]) -> list[dict[str, Any]]:
-    """Give what a client that listens for tasks is told, up to the end of one."""
+    """Return what a client that listens for tasks is told, up to the end of one."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientCapabilities": KNOWS,

@@ -93,7 +93,7 @@ def as_json(told: Any) -> Any:
 
 
 def outside(text: str) -> str:
-    """Give what of a text stands outside of the frame of the web's words."""
+    """Return what of a text stands outside of the frame of the web's words."""
     before, _, rest = text.partition("<<<untrusted-web-content")
     return before + rest.partition("end-of-untrusted-web-content>>>")[2]
 

@@ -35,7 +35,7 @@ class Replying(FakeBus):
 
 @asynccontextmanager
 async def client(bus: FakeBus, **chosen: Any) -> AsyncGenerator[httpx2.AsyncClient]:
-    """Give a client with the owner's key."""
+    """Return a client with the owner's key."""
     async with edge(bus, settings(**chosen), "1.2.3") as (app, _):
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url=BASE, headers=BEARER) as http:

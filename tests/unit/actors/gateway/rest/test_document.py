@@ -29,7 +29,7 @@ ANYWHERE = re.compile(r"""(?:src|href|action|content)\s*=\s*["']?\s*(?:https?:)?
 
 
 def check(value: Any, schema: dict[str, Any]) -> bool:
-    """Tell whether a value is what a schema of the document says."""
+    """Return whether a value is what a schema of the document says."""
     whole = {**schema, "components": DOCUMENT["components"]}
     try:
         jsonschema.validate(value, whole)

@@ -64,12 +64,12 @@ class Runs(Replying):
     """Answers each call in its own way, and raises what is an error."""
 
     def orders(self, pattern: str) -> list[Any]:
-        """Give what was asked of one subject."""
+        """Return what was asked of one subject."""
         return [args for call, args, *_ in self.calls if call.pattern == pattern]
 
 
 def runs(**replies: Any) -> Runs:
-    """Give a bus by the names of its subjects, `run_get` for `run.get`."""
+    """Return a bus by the names of its subjects, `run_get` for `run.get`."""
     return Runs({name.replace("_", "."): reply for name, reply in replies.items()})
 
 

@@ -75,7 +75,7 @@ class Shown:
     dialogs: int = 0
 
     def sections(self) -> tuple[Section, ...]:
-        """Give a menu, a heading and paragraphs."""
+        """Return a menu, a heading and paragraphs."""
         menu = Section(tag="li", text="Home", attention=0.2)
         head, *rest = self.texts
         return (
@@ -110,7 +110,7 @@ class FakeHands:
     navigating: anyio.Event = field(default_factory=anyio.Event)
 
     def remaining_ms(self) -> int:
-        """Tell what is left."""
+        """Return what is left."""
         return self.left_ms
 
     @contextmanager
@@ -128,7 +128,7 @@ class FakeHands:
         raise AssertionError(place, text)
 
     async def browse(self, url: str, options: BrowseOptions) -> Browsed:
-        """Give the page."""
+        """Return the page."""
         await anyio.lowlevel.checkpoint()
         self.asked.append((url, options))
         page = self.pages.get(url, Code.SECURITY_URL_BLOCKED)
@@ -242,17 +242,17 @@ async def _tried(
 
 
 def json_of(value: Any) -> Any:
-    """Give a value as JSON says it."""
+    """Return a value as JSON says it."""
     return msgspec.json.decode(encode(value))
 
 
 def result_of(template: Template[Any], inputs: Any, outcomes: Sequence[Outcome]) -> Any:
-    """Give the result as JSON says it."""
+    """Return the result as JSON says it."""
     return json_of(template.result(inputs, outcomes, None))
 
 
 def dropped(outcomes: Sequence[Outcome], after: int) -> list[Outcome]:
-    """Give outcomes of a run that was stopped after some steps."""
+    """Return outcomes of a run that was stopped after some steps."""
     return [
         one if one.index < after else Outcome(index=one.index, name=one.name, status=StepStatus.SKIPPED)
         for one in outcomes
@@ -260,7 +260,7 @@ def dropped(outcomes: Sequence[Outcome], after: int) -> list[Outcome]:
 
 
 def with_title(page: Browsed, title: str) -> Browsed:
-    """Give a page with another title."""
+    """Return a page with another title."""
     document = page.page.document
     return replace(
         page, page=replace(page.page, document=replace(document, content=replace(document.content, title=title)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from protocol.plaintext import plain_text
+from actors.markdown.plain_text import plain_text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tells the time as it is written down."""
+"""The wall clock, in the unit that packets use."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import time
 
 
 def now_ms() -> int:
-    """Tell the time in ms since the epoch."""
+    """Return the time in ms since the epoch."""
     return time.time_ns() // 1_000_000

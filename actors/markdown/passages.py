@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 
-from protocol.outline import Cut, Outline, plain
+from actors.markdown.outline import Cut, Outline, plain
 
 _MAX_CHARS = 1_500
 """Characters from which a block is parted at its items, rows or lines."""
@@ -44,7 +44,7 @@ class Passage:
 
 
 def best(query: str, markdown: str, outline: Outline) -> list[Passage]:
-    """Give the passages that hold words of a query, best first."""
+    """Return the passages that hold words of a query, best first."""
     wanted = _words(query[:_MAX_QUERY])
     found = list(islice(_passages(markdown[:_MAX_SEARCHED], outline), _MAX_PASSAGES))
     texts = [_words(" ".join((*each.headings, each.text))) for each in found]
@@ -56,7 +56,7 @@ def best(query: str, markdown: str, outline: Outline) -> list[Passage]:
 
 
 def fitting(ranked: Iterable[Passage], budget: int, cost: Cost) -> list[Passage]:
-    """Give the best passages that fit a budget together, in the order of the document; the first one always."""
+    """Return the best passages that fit a budget together, in the order of the document; the first one always."""
     shown = list[Passage]()
     left = budget
     for passage in ranked:

@@ -13,9 +13,9 @@ from itertools import islice
 
 from msgspec import UNSET, Struct, UnsetType
 
-from protocol import passages
+from actors.markdown import passages
+from actors.markdown.outline import Cut, Outline, Section, read
 from protocol.faults import Action, Code, Fault, FaultError, fault
-from protocol.outline import Cut, Outline, Section, read
 from protocol.page import Heading
 
 MAX_TOKENS = 4_000
@@ -69,7 +69,7 @@ def excerpt(
     section: str | None = None,
     query: str | None = None,
 ) -> Excerpt:
-    """Give what fits of a document: from its beginning, from a cursor, of one section, or what answers a query.
+    """Return what fits of a document: from its beginning, from a cursor, of one section, or what answers a query.
 
     Without `max_chars`, as many characters are given as cost at most `MAX_TOKENS`. A cursor goes before a section, and
     that before a query.
@@ -98,7 +98,7 @@ def tokens(text: str) -> int:
 
 
 def _fitting(markdown: str, start: int, max_chars: int | None) -> int:
-    """Give the place up to which a part may reach."""
+    """Return the place up to which a part may reach."""
     if max_chars is not None:
         return start + max(max_chars, 1)
     budget = MAX_TOKENS - _MARKER_TOKENS
@@ -227,7 +227,7 @@ def _no_section(wanted: str, sections: Sequence[Section]) -> Fault:
 
 
 def _answering(query: str, markdown: str, outline: Outline, max_chars: int | None) -> Excerpt:
-    """Give the passages that fit the words of a query best, in the order of the document."""
+    """Return the passages that fit the words of a query best, in the order of the document."""
     found = passages.best(query, markdown, outline)
     if max_chars is None:
         shown = passages.fitting(found, MAX_TOKENS - _MARKER_TOKENS, tokens)

@@ -13,7 +13,7 @@ _CELLS = frozenset({"th_close", "td_close"})
 
 
 def plain_text(markdown: str) -> str:
-    """Give the words of a Markdown text, a line for every block and every row; images say nothing."""
+    """Return the words of a Markdown text, a line for every block and every row; images say nothing."""
     lines = "".join(_pieces(_parser().parse(markdown))).split("\n")
     return "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
 

@@ -77,7 +77,7 @@ def read(document: str) -> Outline:
 
 
 def plain(markdown: str) -> str:
-    """Give the words of some Markdown."""
+    """Return the words of some Markdown."""
     if _SPECIAL.search(markdown) is not None:
         markdown = _LINK.sub(r"\1", _IMAGE.sub(r"\1", markdown))
         markdown = _ESCAPED.sub(r"\1", _MARKS.sub("", markdown))

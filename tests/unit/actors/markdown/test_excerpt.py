@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.excerpt import MAX_TOKENS, Excerpt, excerpt, tokens
+from actors.markdown.excerpt import MAX_TOKENS, Excerpt, excerpt, tokens
 from protocol.faults import FaultError
 from protocol.page import Heading
 
