@@ -13,14 +13,16 @@ from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, B
 from protocol.domains import AskDomain, DomainKnowledge, Foreseen, ForeseePage, Preview
 from protocol.edge import CallCancelled, ClientReply, ReplyTaken
 from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
-from protocol.manners import HostPace, RobotsFile
-from protocol.offers.asked import AskOffer
-from protocol.offers.came import OfferAnswer
+from protocol.offers.notifications import OfferNews, Said
 from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, Offer
-from protocol.offers.told import OfferNews, Said
+from protocol.offers.requests import AskOffer
+from protocol.offers.results import OfferAnswer
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
+from protocol.politeness import HostPace, RobotsFile
 from protocol.progress import Progress
-from protocol.runs.asked import (
+from protocol.runs.events import LedgerLine
+from protocol.runs.keys import KeyedRun
+from protocol.runs.requests import (
     AskRun,
     AskSecrets,
     CreateRun,
@@ -33,10 +35,8 @@ from protocol.runs.asked import (
     Secrets,
     Templates,
 )
-from protocol.runs.events import LedgerLine
-from protocol.runs.keys import KeyedRun
+from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from protocol.runs.states import IDEMPOTENCY_MS, MAX_CONCURRENT_RUNS
-from protocol.runs.told import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from protocol.sessions import ListSessions, NamedSession, SavedSession, SaveSession, SessionList, SessionStatus
 from protocol.tierhistory import TierHistory
 from protocol.webcache import KeptAnswers

@@ -18,8 +18,8 @@ from actors.cli.runshown import exit_code_of, show_run
 from actors.settings import Loaded
 from protocol.codec import malformed
 from protocol.faults import Code
+from protocol.runs.responses import Run, RunAccepted
 from protocol.runs.states import ArtifactType
-from protocol.runs.told import Run, RunAccepted
 
 if TYPE_CHECKING:
     from actors.gateway.runs import RunRequest

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import anyio
 
 from actors.cli import terminal
-from protocol.runs.asked import RunNews
-from protocol.runs.told import Run, RunEvent
+from protocol.runs.requests import RunNews
+from protocol.runs.responses import Run, RunEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,8 @@ from actors.cli.runfollowing import followed
 from actors.cli.runinputs import Input, read_inputs
 from actors.cli.runshown import show_run, show_runs
 from actors.settings import Loaded
+from protocol.runs.responses import CancelAnswer, Run, RunAccepted, RunList
 from protocol.runs.states import DEFAULT_LISTED, MAX_LISTED, MAX_OFFSET, RunStatus
-from protocol.runs.told import CancelAnswer, Run, RunAccepted, RunList
 
 RunId = Annotated[str, typer.Argument(metavar="ID", help="Id of the run.")]
 

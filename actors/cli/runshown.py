@@ -12,8 +12,8 @@ from actors.cli import terminal
 from actors.cli.errors import Exit
 from actors.cli.status import duration_text
 from bus.clock import now_ms
+from protocol.runs.responses import ArtifactRef, Run, RunSummary
 from protocol.runs.states import RunStatus
-from protocol.runs.told import ArtifactRef, Run, RunSummary
 
 if TYPE_CHECKING:
     from rich.table import Table

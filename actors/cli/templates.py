@@ -12,7 +12,7 @@ from actors.cli import terminal
 from actors.cli.desk import at_desk
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.settings import Loaded
-from protocol.runs.told import Template, TemplateList
+from protocol.runs.responses import Template, TemplateList
 
 
 def templates(

@@ -8,24 +8,26 @@ from datetime import datetime
 
 from msgspec import UNSET, structs
 
-from actors.extraction import apis, parts, walls
-from actors.extraction.blocks import Block, blocks
-from actors.extraction.charset import decode
-from actors.extraction.choice.content import Content, choose
-from actors.extraction.claim import Claim, Field
-from actors.extraction.data.script_engine import evaluate
+from actors.extraction import select
+from actors.extraction.decide import blockers
+from actors.extraction.decide.blocks import Block, blocks
+from actors.extraction.decide.content.content import Content, choose
+from actors.extraction.decide.fields.decide import Decided, decide
+from actors.extraction.decide.language import language
+from actors.extraction.decide.product import product
+from actors.extraction.evidence import apis
+from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.data.script_engine import evaluate
+from actors.extraction.evidence.sources import sources
 from actors.extraction.extraction import Extraction
-from actors.extraction.fields.decide import Decided, decide
-from actors.extraction.formats import reading
-from actors.extraction.formats.kinds import BINARY, Kind, kind_of
-from actors.extraction.formats.shaping import shaped
-from actors.extraction.language import language
-from actors.extraction.markdown import writer
-from actors.extraction.parts.markdown_link import markdown_link
-from actors.extraction.product import product
-from actors.extraction.sanitised import sanitised
-from actors.extraction.sources import sources
-from actors.extraction.tree import Page, read
+from actors.extraction.parse.charset import decode
+from actors.extraction.parse.formats import reading
+from actors.extraction.parse.formats.kinds import BINARY, Kind, kind_of
+from actors.extraction.parse.formats.shaping import shaped
+from actors.extraction.parse.tree import Page, read
+from actors.extraction.select.markdown_link import markdown_link
+from actors.extraction.write import writer
+from actors.extraction.write.sanitised import sanitised
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.confidence import Confidence, Source, confidence
 from protocol.documents import ExtractedLink, PageParts, WebObservationSummary
@@ -76,8 +78,8 @@ def extract_html(
     content = choose(page, shown, _elsewhere(page, shown))
     decided = decide(page, claims, content)
     fields, sure = _fields(page, claims, content, decided)
-    evidence, signals = walls.look(page, content)
-    grids = parts.tables(page, content)
+    evidence, signals = blockers.look(page, content)
+    grids = select.tables(page, content)
     links, beside = _beside(page, content, fields)
     endpoints = apis.discover(page)
     offer = markdown_link(page)
@@ -112,12 +114,12 @@ def extract_html(
 
 def _beside(page: Page, content: Content, fields: PageFields) -> tuple[tuple[ExtractedLink, ...], PageParts]:
     """Return the links of the content, and what the page says beside its words."""
-    own, others = parts.links(page, content)
+    own, others = select.links(page, content)
     return tuple(own), PageParts(
         fields=fields,
         navigation=tuple(others),
-        forms=parts.forms(page),
-        lists=tuple(parts.record_lists(page, content)),
+        forms=select.forms(page),
+        lists=tuple(select.record_lists(page, content)),
         structured=page.embedded.items(),
     )
 
@@ -143,13 +145,13 @@ def _fields(
     page: Page, claims: list[Claim], content: Content, decided: Decided
 ) -> tuple[PageFields, Mapping[str, Confidence]]:
     """Add to what the sources say what the parts of the page show; gives how sure each is by its wire name."""
-    way = parts.pagination(page)
+    way = select.pagination(page)
     shown = {
-        "breadcrumb": parts.breadcrumb(page),
-        "feeds": parts.feeds(page),
+        "breadcrumb": select.breadcrumb(page),
+        "feeds": select.feeds(page),
         "next": way.next,
         "previous": way.previous,
-        "outline": parts.outline(page, content),
+        "outline": select.outline(page, content),
     }
     sure = {name: each for name, each in decided.confidences.items() if name != "title"}
     sure |= {name: confidence(Source.SELECTOR_MATCH) for name, value in shown.items() if value}

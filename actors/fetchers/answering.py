@@ -6,8 +6,8 @@ from hashlib import blake2b
 from typing import Any
 
 from actors.extraction.extraction import Extraction
-from actors.extraction.formats.kinds import kind_of
 from actors.extraction.page import extract
+from actors.extraction.parse.formats.kinds import kind_of
 from actors.sites import site_of
 from protocol.browse import DEFAULT_LATENCY_MS, RenderTier
 from protocol.documents import untrusted

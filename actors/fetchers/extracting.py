@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from anyio import CapacityLimiter
 
-from actors.extraction.formats.kinds import is_binary
+from actors.extraction.parse.formats.kinds import is_binary
 from actors.fetchers.apart import Apart, DiedError
 from actors.fetchers.apart_process import MAX_SECONDS
 from protocol.faults import Code, Fault, FaultError, fault

@@ -21,7 +21,7 @@ from actors.gateway.serving.server import serving
 from actors.settings import Settings
 from protocol import subjects
 from protocol.edge import CallCancelled, ClientReply, ReplyTaken
-from protocol.offers.told import OfferNews, Said
+from protocol.offers.notifications import OfferNews, Said
 from protocol.progress import Progress
 from protocol.subjects import Bucket, Objects, Subject
 

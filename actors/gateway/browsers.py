@@ -10,7 +10,7 @@ import msgspec
 
 from actors.gateway.tool_errors import NextAction
 from actors.gateway.translate import framed, one_line
-from protocol.browsers import done as came
+from protocol.browsers import results as came
 from protocol.browsers.pageinfo import Candidate, Element, PageRef, PageSummary, PastDialog, Section, Stability
 from protocol.pages import Captured
 

@@ -18,7 +18,7 @@ from protocol import subjects
 from protocol.browsers.operations import SessionId
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.asked import (
+from protocol.runs.requests import (
     MAX_FOLLOW_MS,
     AskRun,
     CreateRun,
@@ -30,6 +30,7 @@ from protocol.runs.asked import (
     RunOptions,
     inputs_of,
 )
+from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
 from protocol.runs.states import (
     DEFAULT_LISTED,
     HANDLE_BYTES,
@@ -46,7 +47,6 @@ from protocol.runs.states import (
     TemplateId,
     TrustLevel,
 )
-from protocol.runs.told import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
 
 MAX_HANDLE_CHARS: Final = 200
 MAX_VERSION_CHARS: Final = 64

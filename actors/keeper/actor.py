@@ -24,9 +24,9 @@ from bus.objects import Store
 from protocol import subjects
 from protocol.codec import MalformedError
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.asked import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
 from protocol.runs.events import LedgerLine, RunEnded
-from protocol.runs.told import ArtifactChunk, Run, RunList
+from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
+from protocol.runs.responses import ArtifactChunk, Run, RunList
 from protocol.subjects import Journal, Objects
 
 MAX_WAIT_S = 5.0

@@ -17,7 +17,7 @@ from bus.journal import EVERYTHING, Log
 from bus.objects import Store
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import KeptArtifact, LedgerLine, slice_name
-from protocol.runs.told import ArtifactChunk
+from protocol.runs.responses import ArtifactChunk
 
 log = structlog.stdlib.get_logger()
 

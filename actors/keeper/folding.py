@@ -21,8 +21,8 @@ from protocol.runs.events import (
     RunTaken,
     StepEnded,
 )
+from protocol.runs.responses import RunEvent
 from protocol.runs.states import RunStatus, StepStatus
-from protocol.runs.told import RunEvent
 
 _OUTCOMES = frozenset({StepStatus.SUCCEEDED, StepStatus.FAILED, StepStatus.SKIPPED})
 

@@ -16,7 +16,7 @@ from actors.keeper.database import Database, Row, Write
 from actors.keeper.folding import Change, RunRow, fold
 from bus.journal import Line
 from protocol.runs.events import KeptArtifact, LedgerLine, StepEnded
-from protocol.runs.told import RunEvent
+from protocol.runs.responses import RunEvent
 
 S = TypeVar("S", bound=Struct)
 

@@ -9,9 +9,9 @@ from msgspec import Struct
 from actors.keeper.database import Database, Row
 from actors.keeper.folding import RunRow
 from actors.keeper.projection import rows
-from protocol.runs.asked import ListRuns
 from protocol.runs.events import KeptArtifact
-from protocol.runs.told import RunEvent
+from protocol.runs.requests import ListRuns
+from protocol.runs.responses import RunEvent
 
 MAX_EVENTS = 500
 """How many events one answer has at most."""

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from actors.keeper.folding import RunRow, step_code
 from protocol.faults import Code, fault
 from protocol.runs.events import KeptArtifact, RunEnded
+from protocol.runs.responses import ArtifactRef, Run, RunErrorDetails, RunMetrics, RunProgress, RunSummary
 from protocol.runs.states import RunStatus
-from protocol.runs.told import ArtifactRef, Run, RunErrorDetails, RunMetrics, RunProgress, RunSummary
 
 
 def whole_run(row: RunRow, artifacts: tuple[KeptArtifact, ...], ended: RunEnded | None, now: int) -> Run:

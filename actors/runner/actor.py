@@ -17,9 +17,9 @@ from actors.runner.means import Means
 from actors.runner.secrets import Vault
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
 from protocol import subjects
-from protocol.runs.asked import AskRun, AskSecrets, CreateRun, DoRun, ListTemplates, Secrets, Templates
+from protocol.runs.requests import AskRun, AskSecrets, CreateRun, DoRun, ListTemplates, Secrets, Templates
+from protocol.runs.responses import CancelAnswer, RunAccepted, RuntimeLimits
 from protocol.runs.states import MAX_CONCURRENT_RUNS
-from protocol.runs.told import CancelAnswer, RunAccepted, RuntimeLimits
 from protocol.subjects import Bucket, Journal, Objects, Subject
 
 SWEEP_S: Final = 60.0

@@ -6,10 +6,10 @@ from actors.runner.histories import Histories
 from actors.runner.machine import RunState
 from bus.clock import now_ms
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.asked import AskRun
 from protocol.runs.events import CancelRequested, LedgerLine, RunEnded
+from protocol.runs.requests import AskRun
+from protocol.runs.responses import CancelAnswer
 from protocol.runs.states import RunStatus
-from protocol.runs.told import CancelAnswer
 
 
 async def cancel(histories: Histories, asked: AskRun) -> CancelAnswer:

@@ -14,11 +14,11 @@ from actors.runner.judging import Judging, Wanted, carried, unsealed
 from actors.runner.machine import RunState
 from actors.runner.means import Means
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.asked import CreateRun, DoRun
 from protocol.runs.events import LedgerLine, RunCreated, StepEnded
 from protocol.runs.keys import KeyedRun
+from protocol.runs.requests import CreateRun, DoRun
+from protocol.runs.responses import RunAccepted
 from protocol.runs.states import RunStatus
-from protocol.runs.told import RunAccepted
 from protocol.subjects import RUN
 
 _INVALID = Code.VALIDATION_INVALID_REQUEST

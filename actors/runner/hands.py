@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from bus import Bus, remaining_ms
 from protocol.browse import BrowseOptions
-from protocol.browsers.done import Done, Tabs
 from protocol.browsers.operations import CloseSession, CloseTab, CreateSession, ListTabs, Operation
+from protocol.browsers.results import Done, Tabs
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage

@@ -19,8 +19,8 @@ from protocol.browsers.operations import SESSION_BYTES, SESSION_PREFIX, ListTabs
 from protocol.browsers.sessions import AskBrowser
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.asked import CreateRun, RunOptions, inputs_of
 from protocol.runs.events import RunCreated, StepEnded
+from protocol.runs.requests import CreateRun, RunOptions, inputs_of
 from protocol.runs.states import MAX_INPUT_BYTES, ArtifactType, Mode, RunStatus, StepStatus, TrustLevel
 from protocol.subjects import BROWSER
 

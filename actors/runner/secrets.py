@@ -15,8 +15,8 @@ from bus.clock import now_ms
 from bus.seal import UnsealError
 from protocol.codec import encode
 from protocol.faults import FaultError
-from protocol.runs.asked import AskSecrets, inputs_of
 from protocol.runs.events import RunCreated
+from protocol.runs.requests import AskSecrets, inputs_of
 from protocol.subjects import RUN_SECRETS
 
 log = structlog.stdlib.get_logger()

@@ -16,12 +16,12 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from protocol.browse import BrowseOptions
-from protocol.browsers.done import Done
 from protocol.browsers.operations import Operation
+from protocol.browsers.results import Done
 from protocol.faults import Code
 from protocol.pages import Browsed
+from protocol.runs.responses import TemplateLimits
 from protocol.runs.states import MAX_RUN_TIMEOUT_MS, Mode, StepStatus, TrustLevel
-from protocol.runs.told import TemplateLimits
 
 I = TypeVar("I", bound=Struct)  # noqa: E741 - inputs
 

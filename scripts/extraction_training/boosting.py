@@ -9,8 +9,8 @@ from typing import Any
 import lightgbm
 import numpy as np
 
-from actors.extraction.choice.layout import Floats, Ints
-from actors.extraction.choice.trees import Scores, Trees, at_most
+from actors.extraction.decide.content.layout import Floats, Ints
+from actors.extraction.decide.content.trees import Scores, Trees, at_most
 
 _lightgbm: Any = lightgbm
 """The library as it is: its own types leave out what its arrays hold."""

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from actors.extraction.choice import calibration, groups, page_type
-from actors.extraction.choice.content import TEMPERATURE
-from actors.extraction.choice.cut import Cut, cut
-from actors.extraction.choice.layout import Columns, Floats, side_by_side
-from actors.extraction.choice.lexicon import Lexicon
-from actors.extraction.choice.trees import Scores, probability
+from actors.extraction.decide.content import calibration, groups, page_type
+from actors.extraction.decide.content.content import TEMPERATURE
+from actors.extraction.decide.content.cut import Cut, cut
+from actors.extraction.decide.content.layout import Columns, Floats, side_by_side
+from actors.extraction.decide.content.lexicon import Lexicon
+from actors.extraction.decide.content.trees import Scores, probability
 from protocol.page import PageType
 from scripts.extraction_training import archive, boosting, words
 from scripts.extraction_training.boosting import Booster, Settings
 from scripts.extraction_training.data import CONTENT_SETS, FOLDS, pages
 from scripts.extraction_training.samples import Sample, sample
 
-MODEL = Path("actors/extraction/choice/model.npz")
+MODEL = Path("actors/extraction/decide/content/model.npz")
 
 BLOCKS: Settings = {
     "objective": "binary",

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.extraction.choice.layout import Floats
-from actors.extraction.choice.trees import Scores, Trees
-from actors.extraction.fields.election import AGREE, LEAST, evidence, judged
+from actors.extraction.decide.content.layout import Floats
+from actors.extraction.decide.content.trees import Scores, Trees
+from actors.extraction.decide.fields.election import AGREE, LEAST, evidence, judged
 from scripts.extraction_training import archive, boosting, vote_report
 from scripts.extraction_training.boosting import Settings
 from scripts.extraction_training.data import FOLDS
 from scripts.extraction_training.votes import Asked, Outcome, read
 
-MODEL = Path("actors/extraction/fields/model.npz")
+MODEL = Path("actors/extraction/decide/fields/model.npz")
 
 TREES: Settings = {
     "objective": "cross_entropy",

@@ -12,11 +12,11 @@ import msgspec
 from turbohtml import parse
 from turbohtml.detect import detect_language
 
-from actors.extraction.charset import decode
-from actors.extraction.language import VOCABULARY
+from actors.extraction.decide.language import VOCABULARY
+from actors.extraction.parse.charset import decode
 from scripts.extraction_training.data import GoldPage, pages
 
-PACKAGE = Path("actors/extraction")
+PACKAGE = Path("actors/extraction/decide")
 
 LANGUAGES = {"de": "deu", "en": "eng"}
 """Those that enough sites of the data are written in, with their names in the detector."""

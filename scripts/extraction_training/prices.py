@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.extraction.claim import Field
-from actors.extraction.shop import money, standing, stock
-from actors.extraction.shop.prices import candidates
-from actors.extraction.shop.texts import texts
-from actors.extraction.sources import json_ld, microdata
-from actors.extraction.sources.visible_product import title_of
-from actors.extraction.tree import Page, read
+from actors.extraction.evidence.claim import Field
+from actors.extraction.evidence.commerce import money, ranking, stock
+from actors.extraction.evidence.commerce.prices import candidates
+from actors.extraction.evidence.commerce.texts import texts
+from actors.extraction.evidence.sources import json_ld, microdata
+from actors.extraction.evidence.sources.visible_product import title_of
+from actors.extraction.parse.tree import Page, read
 from scripts.extraction_training.data import FOLDS, GoldPage, pages
 
 ROUNDS = 600
@@ -106,7 +106,7 @@ def _described(page: Page) -> tuple[list[dict[str, float]], list[Decimal]]:
     marked = texts(page, {*buttons, *([title] if title else [])})
     found = candidates(marked)
     title_order = marked.begins.get(title, -1) if title else -1
-    rows = standing.features(page, found, title_order, [marked.begins[button] for button in buttons])
+    rows = ranking.features(page, found, title_order, [marked.begins[button] for button in buttons])
     return rows, [candidate.amount.value for candidate in found]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-from actors.extraction.choice import page_type
-from actors.extraction.choice.content import TEMPERATURE
+from actors.extraction.decide.content import page_type
+from actors.extraction.decide.content.content import TEMPERATURE
 from scripts.extraction_training import content as training
 from scripts.extraction_training import diagram, scoring
 from scripts.extraction_training.content import Outcome, Trained

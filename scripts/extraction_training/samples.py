@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
-from actors.extraction import charset, tree
-from actors.extraction.blocks import Block, blocks
-from actors.extraction.choice import features, lexicon, page_type
-from actors.extraction.choice.layout import Floats, Ints, Layout, side_by_side
-from actors.extraction.choice.lexicon import Spelling
+from actors.extraction.decide.blocks import Block, blocks
+from actors.extraction.decide.content import features, lexicon, page_type
+from actors.extraction.decide.content.layout import Floats, Ints, Layout, side_by_side
+from actors.extraction.decide.content.lexicon import Spelling
+from actors.extraction.parse import charset, tree
 from scripts.extraction_training.data import GoldPage
 from scripts.extraction_training.scoring import words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from actors.extraction.fields.election import LEAST
+from actors.extraction.decide.fields.election import LEAST
 from scripts.extraction_training import scoring
 from scripts.extraction_training.data import FOLDS
 from scripts.extraction_training.votes import SETS, Outcome

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.extraction import charset, tree
-from actors.extraction.fields.election import AGREE
-from actors.extraction.fields.questions import Question, ordered, questions
-from actors.extraction.sources import sources
+from actors.extraction.decide.fields.election import AGREE
+from actors.extraction.decide.fields.questions import Question, ordered, questions
+from actors.extraction.evidence.sources import sources
+from actors.extraction.parse import charset, tree
 from scripts.extraction_training import scoring
 from scripts.extraction_training.data import GoldPage, pages
 

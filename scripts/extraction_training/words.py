@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from actors.extraction.choice.layout import Floats, listed, side_by_side
-from actors.extraction.choice.lexicon import SHORT, Lexicon
+from actors.extraction.decide.content.layout import Floats, listed, side_by_side
+from actors.extraction.decide.content.lexicon import SHORT, Lexicon
 from scripts.extraction_training.samples import Sample
 
 PARTS = 4

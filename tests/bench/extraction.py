@@ -19,9 +19,9 @@ import trafilatura
 from anyio import to_thread
 from msgspec import UNSET
 
-from actors.extraction.charset import decode
+from actors.extraction.evidence.commerce import money
 from actors.extraction.page import extract
-from actors.extraction.shop import money
+from actors.extraction.parse.charset import decode
 from actors.markdown.excerpt import MAX_TOKENS, excerpt, tokens
 from scripts.extraction_training import content, fields, scoring, structure
 from scripts.extraction_training.content import Outcome
@@ -225,7 +225,7 @@ import msgspec, httpx2
 import protocol.pages
 before = rss()
 from actors.extraction.page import extract
-from actors.extraction.shop import money
+from actors.extraction.evidence.commerce import money
 extract(b"<title>A</title><main><h1>A</h1><p>It has a few words, so that everything is loaded.</p></main>", "", "")
 print(rss() - before)
 """

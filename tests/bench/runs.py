@@ -23,9 +23,9 @@ from actors.runtime.launch import connect
 from actors.settings import Settings
 from bus import Bus
 from protocol.browse import Freshness
-from protocol.runs.asked import AskRun
+from protocol.runs.requests import AskRun
+from protocol.runs.responses import ArtifactChunk, Run, RunAccepted
 from protocol.runs.states import RunStatus
-from protocol.runs.told import ArtifactChunk, Run, RunAccepted
 from protocol.subjects import RUN_GET
 from tests.bench.servers import process
 from tests.bench.table import Row

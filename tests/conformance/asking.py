@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from protocol.offers.asked import AskOffer, CallTool
-from protocol.offers.came import InputRequest, InputRequired, Message, Messages, Refused, Text, ToolResult
+from protocol.offers.requests import AskOffer, CallTool
+from protocol.offers.results import InputRequest, InputRequired, Message, Messages, Refused, Text, ToolResult
 from tests.conformance.tools import said
 
 INVALID_PARAMS = -32602

@@ -13,8 +13,18 @@ import anyio
 from actors.offering import Standing, offering
 from bus import Bus
 from bus.nats.transport import connect
-from protocol.offers.asked import AskOffer, CallTool, CancelTask, Complete, GetPrompt, GetTask, ReadResource, UpdateTask
-from protocol.offers.came import (
+from protocol.offers.notifications import LogLevel, LogLine, OfferNews, Said, Step, TaskChanged
+from protocol.offers.requests import (
+    AskOffer,
+    CallTool,
+    CancelTask,
+    Complete,
+    GetPrompt,
+    GetTask,
+    ReadResource,
+    UpdateTask,
+)
+from protocol.offers.results import (
     Completion,
     Contents,
     Embedded,
@@ -28,7 +38,6 @@ from protocol.offers.came import (
     Text,
     ToolResult,
 )
-from protocol.offers.told import LogLevel, LogLine, OfferNews, Said, Step, TaskChanged
 from protocol.progress import Watch
 from protocol.subjects import OFFER_NEWS, OFFER_SAID, OFFERED
 from tests.conformance import asking, tasking

@@ -12,8 +12,16 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import UNSET
 
-from protocol.offers.asked import AskOffer, CallTool
-from protocol.offers.came import Acknowledged, InputRequest, InputRequired, OfferedTask, Refused, TaskStatus, ToolResult
+from protocol.offers.requests import AskOffer, CallTool
+from protocol.offers.results import (
+    Acknowledged,
+    InputRequest,
+    InputRequired,
+    OfferedTask,
+    Refused,
+    TaskStatus,
+    ToolResult,
+)
 from tests.conformance.asking import INVALID_PARAMS, elicit
 from tests.conformance.tools import said
 

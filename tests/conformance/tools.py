@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from protocol.offers.came import Audio, Block, Embedded, Picture, ResourceContents, Text, ToolResult
+from protocol.offers.results import Audio, Block, Embedded, Picture, ResourceContents, Text, ToolResult
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 """A picture of one pixel."""

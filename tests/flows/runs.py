@@ -14,8 +14,8 @@ import msgspec
 from msgspec import UNSET
 
 from actors.gateway.run_errors import RunFault
+from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from protocol.runs.states import ArtifactType, RunStatus
-from protocol.runs.told import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from tests.flows.system import POLL_S, System
 
 BATCH, COMPARE = "batch_extract_pages", "multi_tab_compare"

@@ -14,7 +14,7 @@ from msgspec import Struct
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from actors.gateway.rest.endpoints import ENDPOINTS
-from protocol.runs.told import Run
+from protocol.runs.responses import Run
 from tests.conftest import COUNTS
 from tests.flows.system import System, only, weft_up
 from tests.site import Site

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from protocol.runs.told import Run, RunList
+from protocol.runs.responses import Run, RunList
 from tests.flows.system import CALL_S, System, run
 from tests.requirements import requirement
 from tests.site import Site

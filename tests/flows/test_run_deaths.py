@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from protocol.runs.responses import Run
 from protocol.runs.states import ArtifactType, RunStatus
-from protocol.runs.told import Run
 from tests.flows.runs import BATCH, Runs
 from tests.flows.system import POLL_S, Json, System, weft_up
 from tests.requirements import requirement

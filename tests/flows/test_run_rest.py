@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from actors.gateway.run_errors import RunFault
+from protocol.runs.responses import Run, RunAccepted, RunList, TemplateList
 from protocol.runs.states import RunStatus
-from protocol.runs.told import Run, RunAccepted, RunList, TemplateList
 from tests.flows.system import CALL_S, System
 from tests.requirements import requirement
 from tests.site import Site

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from protocol.runs.responses import Run, RunAccepted
 from protocol.runs.states import ArtifactType, Mode, RunStatus
-from protocol.runs.told import Run, RunAccepted
 from tests.flows.runs import ACCEPTED, BATCH, COMPARE, Runs, items, refusing_url, wrong
 from tests.flows.system import System
 from tests.requirements import requirement

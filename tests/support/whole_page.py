@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from turbohtml import Element
 
-from actors.extraction import tree
-from actors.extraction.choice.content import Content
-from actors.extraction.tree import Page
-from actors.extraction.visibility import Hiding
+from actors.extraction.decide.content.content import Content
+from actors.extraction.parse import tree
+from actors.extraction.parse.tree import Page
+from actors.extraction.parse.visibility import Hiding
 from protocol.confidence import Source, confidence
 
 URL = "https://site.example/dir/page.html"

@@ -9,10 +9,10 @@ from urllib.parse import urljoin, urlsplit
 
 from msgspec import structs
 
-from actors.extraction.addresses import absolute
 from actors.extraction.extraction import Extraction
-from actors.extraction.formats.kinds import Kind, kind_of
-from actors.extraction.parts.markdown_link import TYPES, same_origin
+from actors.extraction.parse.addresses import absolute
+from actors.extraction.parse.formats.kinds import Kind, kind_of
+from actors.extraction.select.markdown_link import TYPES, same_origin
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.faults import FaultError
 

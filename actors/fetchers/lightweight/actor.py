@@ -13,8 +13,8 @@ from msgspec import structs
 
 from actors.actor import Actor, handles
 from actors.extraction.extraction import Extraction
-from actors.extraction.formats.kinds import Kind, kind_of
 from actors.extraction.page import extract, extract_html
+from actors.extraction.parse.formats.kinds import Kind, kind_of
 from actors.fetchers import answering
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.lightweight import before, found

@@ -17,8 +17,8 @@ from actors.fetchers.playwright.operations import Means, perform
 from actors.fetchers.playwright.records import Records
 from actors.fetchers.sessions import Sessions
 from bus import TransportError
-from protocol.browsers.done import Done, SessionClosed
 from protocol.browsers.operations import SESSION_PREFIX, CloseSession
+from protocol.browsers.results import Done, SessionClosed
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, FaultError, fault
 

@@ -23,7 +23,6 @@ from actors.sites import site_of
 from bus import Bus, NoResponderError
 from bus.clock import now_ms
 from bus.table import Change
-from protocol.browsers.done import Done, Navigated, SessionClosed, SessionCreated
 from protocol.browsers.operations import (
     SESSION_BYTES,
     SESSION_PREFIX,
@@ -33,6 +32,7 @@ from protocol.browsers.operations import (
     Navigate,
     Operation,
 )
+from protocol.browsers.results import Done, Navigated, SessionClosed, SessionCreated
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import BROWSER_AT

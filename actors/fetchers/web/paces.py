@@ -10,7 +10,7 @@ import anyio
 import stamina
 
 from bus.table import Change
-from protocol.manners import HostPace
+from protocol.politeness import HostPace
 
 _CHANGE_S = 5.0
 """How long replicas may be in each other's way."""

@@ -19,7 +19,7 @@ from protego import Protego
 from bus import TransportError
 from bus.table import Change
 from protocol.faults import Category, Code, FaultError, fault
-from protocol.manners import RobotsFile
+from protocol.politeness import RobotsFile
 
 log = structlog.stdlib.get_logger()
 

@@ -28,7 +28,7 @@ from actors.gateway.translate import error_text, result_text, to_error
 from protocol.browse import BrowseOptions, Freshness
 from protocol.faults import Category, Fault, FaultError
 from protocol.pages import BrowsePage, Captured
-from protocol.runs.told import ArtifactRef
+from protocol.runs.responses import ArtifactRef
 from protocol.subjects import CAPTURES
 
 PAGE = "weft://page/"

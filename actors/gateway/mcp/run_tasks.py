@@ -20,7 +20,7 @@ from actors.gateway.mcp.tool import Toolset
 from actors.gateway.mcp.tools.runs import ended_answer, task_of
 from actors.gateway.mcp.toolsets import chosen
 from protocol.faults import Code, FaultError
-from protocol.offers.came import TaskStatus
+from protocol.offers.results import TaskStatus
 from protocol.runs.states import HANDLE_BYTES, RUN_PREFIX
 
 _ID_CHARS = len(RUN_PREFIX) + math.ceil(HANDLE_BYTES * 4 / 3)

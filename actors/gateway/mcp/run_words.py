@@ -11,8 +11,7 @@ from msgspec import UnsetType
 
 from actors.gateway.mcp import announce
 from actors.gateway.translate import framed, one_line
-from protocol.runs.states import POLL_MS, RunStatus
-from protocol.runs.told import (
+from protocol.runs.responses import (
     ArtifactChunk,
     ArtifactRef,
     CancelAnswer,
@@ -24,6 +23,7 @@ from protocol.runs.told import (
     Template,
     TemplateList,
 )
+from protocol.runs.states import POLL_MS, RunStatus
 
 MAX_TEXT_BYTES: Final = 17_000
 """The words of the web in one answer at most: with ours it stays below 20 KB. The structured answer has all."""

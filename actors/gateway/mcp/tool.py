@@ -16,7 +16,7 @@ from actors.gateway.tool_errors import NextAction
 from actors.gateway.translate import error_text, to_error
 from protocol.browse import StructuredError
 from protocol.faults import Fault
-from protocol.offers.came import OfferedTask
+from protocol.offers.results import OfferedTask
 
 A = TypeVar("A", bound=Struct)
 

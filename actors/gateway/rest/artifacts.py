@@ -9,8 +9,8 @@ from actors.gateway import runs
 from actors.gateway.asking import Desk
 from actors.gateway.http.bodies import hear_out
 from actors.gateway.runs import ArtifactRequest
+from protocol.runs.responses import ArtifactChunk
 from protocol.runs.states import ArtifactType
-from protocol.runs.told import ArtifactChunk
 
 _SUFFIXES = {ArtifactType.JSON: "json", ArtifactType.CSV: "csv", ArtifactType.MARKDOWN: "md"}
 _SUFFIX_OF = {kind.media_type: suffix for kind, suffix in _SUFFIXES.items()}

@@ -15,7 +15,7 @@ from actors.gateway.http.bodies import hear_out
 from actors.gateway.rest.events import KEEP_ALIVE_S, STREAM_FAILED, Stream, event
 from actors.gateway.run_errors import to_run_fault
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.told import Run
+from protocol.runs.responses import Run
 
 log = structlog.stdlib.get_logger()
 

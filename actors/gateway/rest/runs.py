@@ -20,8 +20,8 @@ from actors.gateway.rest.runevents import RunStream
 from actors.gateway.run_errors import RunFault, to_run_fault
 from actors.gateway.runs import MAX_HANDLE_CHARS, ArtifactRequest, ResumeRequest, RunRequest, RunsRequest
 from protocol.faults import FaultError
+from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
 from protocol.runs.states import ArtifactType
-from protocol.runs.told import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
 
 MAX_NUMBER = 2**53 - 1
 """The largest integer that every reader of JSON takes as it is (RFC 8259 §6)."""

@@ -9,7 +9,6 @@ from actors.runner.login import rules
 from actors.runner.login.asked import Form
 from actors.runner.login.rules import Field, Wanted
 from actors.runner.template import Hands
-from protocol.browsers.done import Acted, Done, Found, PageInfo, Stable, Tabs
 from protocol.browsers.operations import (
     CSS,
     Click,
@@ -25,6 +24,7 @@ from protocol.browsers.operations import (
     typed_in,
 )
 from protocol.browsers.pageinfo import Candidate
+from protocol.browsers.results import Acted, Done, Found, PageInfo, Stable, Tabs
 from protocol.faults import Code, FaultError, fault
 
 MAX_ELEMENTS: Final = 300

@@ -9,9 +9,9 @@ from enum import StrEnum
 from urllib.parse import quote, quote_plus, urldefrag, urlsplit
 
 from actors.runner.login.asked import Credentials, Form, FormFields, Hints, Locate, LoginInputs
-from protocol.browsers.done import PageInfo
 from protocol.browsers.operations import CSS
 from protocol.browsers.pageinfo import Candidate, Element, ElementKind, ViewType
+from protocol.browsers.results import PageInfo
 
 LOGIN, LOGOUT, CONSENT = "login", "logout", "manage_consent"
 """The intents of a page that tell of logins, and of what lies before them."""

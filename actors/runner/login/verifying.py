@@ -10,7 +10,7 @@ import anyio
 from actors.runner.login import rules
 from actors.runner.login.asked import Form, LoginInputs, LoginState, SuccessIndicator, Verified
 from actors.runner.login.page import LoginPage
-from protocol.browsers.done import PageInfo
+from protocol.browsers.results import PageInfo
 from protocol.faults import Action, Code, FaultError, fault
 
 VERIFY_S: Final = 10.0

@@ -10,7 +10,7 @@ from actors.runner.reading.bounding import MAX_TITLE_CHARS, cut
 from actors.runner.reading.sections import markdown_of
 from actors.runner.reading.told import ElementTold, Extract, PageInfoTold, PageItem, SectionTold
 from protocol.browse import MAX_URL_CHARS, RenderTier
-from protocol.browsers.done import Navigated, PageContent, PageInfo
+from protocol.browsers.results import Navigated, PageContent, PageInfo
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from actors.runner.reading.statuses import check_status
 from actors.runner.reading.tabs import Seen, item_of
 from actors.runner.reading.told import Extract, PageItem
 from actors.runner.template import Hands
-from protocol.browsers.done import Acted, Navigated, PageContent, PageInfo, TabCreated
 from protocol.browsers.operations import (
     CloseTab,
     CreateTab,
@@ -24,6 +23,7 @@ from protocol.browsers.operations import (
     WaitForStable,
 )
 from protocol.browsers.pageinfo import PastDialog
+from protocol.browsers.results import Acted, Navigated, PageContent, PageInfo, TabCreated
 from protocol.faults import Code, FaultError, fault
 
 STABLE_MS = 10_000

@@ -26,8 +26,8 @@ from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Tab
 from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions
 from protocol.browsers.errors import ERROR_CODES, ErrorCode
 from protocol.faults import Code, FaultError, fault
+from protocol.runs.responses import TemplateLimits
 from protocol.runs.states import DEFAULT_THRESHOLD, MAX_RUN_TIMEOUT_MS, Mode
-from protocol.runs.told import TemplateLimits
 
 MAX_URLS = 1_000
 SYNC_URLS = 10

@@ -24,11 +24,11 @@ from actors.runner.login.page import LoginPage, expect
 from actors.runner.login.verifying import ANEW, verify
 from actors.runner.reading import writing
 from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Table, Template
-from protocol.browsers.done import SessionCreated, TabCreated
 from protocol.browsers.operations import CreateSession, CreateTab
+from protocol.browsers.results import SessionCreated, TabCreated
 from protocol.faults import Code, FaultError, fault
+from protocol.runs.responses import TemplateLimits
 from protocol.runs.states import Mode, StepStatus, TrustLevel
-from protocol.runs.told import TemplateLimits
 
 MAX_TIMEOUT_MS: Final = 60_000
 FORM_MS: Final = 10_000

@@ -24,8 +24,8 @@ from actors.runner.reading.visiting import visit
 from actors.runner.template import Hands, Outcome, SessionUse, Stage, Table, Template
 from actors.runner.templates.batch_extract_pages import address
 from protocol.faults import Code, FaultError, fault
+from protocol.runs.responses import TemplateLimits
 from protocol.runs.states import DEFAULT_THRESHOLD, Mode, StepStatus
-from protocol.runs.told import TemplateLimits
 
 MIN_URLS = 2
 MAX_URLS = 10

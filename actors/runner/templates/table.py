@@ -12,7 +12,7 @@ from actors.runner.template import Template
 from actors.runner.templates.batch_extract_pages import BATCH
 from actors.runner.templates.login_keep_session import LOGIN
 from actors.runner.templates.multi_tab_compare import COMPARE
-from protocol.runs import told
+from protocol.runs import responses
 from protocol.schemas import schema
 
 Catalogue = Mapping[str, Template[Any]]
@@ -28,9 +28,9 @@ TEMPLATES: Catalogue = catalogue((BATCH, LOGIN, COMPARE))
 """Every template there is."""
 
 
-def described(template: Template[Any]) -> told.Template:
+def described(template: Template[Any]) -> responses.Template:
     """Tell of a template as the list of them does (002 §3)."""
-    return told.Template(
+    return responses.Template(
         template_id=template.template_id,
         version=template.version,
         name=template.name,

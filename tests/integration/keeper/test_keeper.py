@@ -20,7 +20,7 @@ from actors.actor import grant_of
 from actors.keeper.actor import Keeper
 from protocol import subjects
 from protocol.faults import Code, FaultError
-from protocol.runs.asked import AskRun, RunNews
+from protocol.runs.requests import AskRun, RunNews
 from protocol.runs.states import RunStatus
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 from tests.unit.actors.keeper.ledger_data import (

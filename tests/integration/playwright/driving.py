@@ -12,7 +12,6 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from protocol.browsers.done import Acted, Done, Evaluated, Found, Navigated
 from protocol.browsers.operations import (
     SESSION_PREFIX,
     Click,
@@ -22,6 +21,7 @@ from protocol.browsers.operations import (
     Navigate,
     Operation,
 )
+from protocol.browsers.results import Acted, Done, Evaluated, Found, Navigated
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, Fault, FaultError
 from tests.integration.playwright.browsing import Browsing, browsing, page

@@ -8,7 +8,6 @@ import pytest
 
 from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION
 from actors.fetchers.playwright.operations import visiting
-from protocol.browsers.done import Acted, Downloads, Evaluated, Navigated, PageContent, TabCreated, Tabs
 from protocol.browsers.operations import (
     CloseTab,
     CreateTab,
@@ -23,6 +22,7 @@ from protocol.browsers.operations import (
     SwitchTab,
     Wait,
 )
+from protocol.browsers.results import Acted, Downloads, Evaluated, Navigated, PageContent, TabCreated, Tabs
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser

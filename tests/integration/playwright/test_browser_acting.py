@@ -6,8 +6,8 @@ from collections.abc import Generator
 
 import pytest
 
-from protocol.browsers.done import Acted, Downloads, Tabs
 from protocol.browsers.operations import Click, GetDownloads, Hover, ListTabs, PressKey, TypeText
+from protocol.browsers.results import Acted, Downloads, Tabs
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser

@@ -15,7 +15,6 @@ import pytest
 from bus import Bus
 from bus.nats.transport import connect
 from protocol import subjects
-from protocol.browsers.done import Done, Evaluated, Found
 from protocol.browsers.operations import (
     Click,
     CreateSession,
@@ -25,6 +24,7 @@ from protocol.browsers.operations import (
     Navigate,
     Operation,
 )
+from protocol.browsers.results import Done, Evaluated, Found
 from protocol.browsers.sessions import AskBrowser, ListBrowsers
 from protocol.faults import Code, Fault, FaultError
 from tests.integration.playwright.browsing import page

@@ -7,7 +7,6 @@ from collections.abc import Generator
 import pytest
 
 from actors.fetchers.playwright import dialogs
-from protocol.browsers.done import Acted, ConsoleLogs, Dialogs, Navigated, NetworkLogs, TabCreated, Tabs
 from protocol.browsers.operations import (
     Click,
     CloseTab,
@@ -35,6 +34,7 @@ from protocol.browsers.operations import (
     Wait,
     WaitForStable,
 )
+from protocol.browsers.results import Acted, ConsoleLogs, Dialogs, Navigated, NetworkLogs, TabCreated, Tabs
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser

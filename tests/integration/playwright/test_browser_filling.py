@@ -6,8 +6,8 @@ from collections.abc import Generator
 
 import pytest
 
-from protocol.browsers.done import Acted
 from protocol.browsers.operations import SelectOption, SetValue, TypeText, UploadFile
+from protocol.browsers.results import Acted
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 import pytest
 
 from protocol.browse import NetworkRequest
-from protocol.browsers.done import ConsoleLogs, NetworkLogs
 from protocol.browsers.operations import CreateTab, GetConsoleLogs, GetNetworkLogs
+from protocol.browsers.results import ConsoleLogs, NetworkLogs
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser

@@ -15,7 +15,6 @@ from bus import Bus
 from bus.memory import Broker
 from bus.seal import new_key
 from protocol import subjects
-from protocol.browsers.done import Done, Downloads, Evaluated, Navigated, Tabs
 from protocol.browsers.operations import (
     CloseSession,
     CloseTab,
@@ -29,6 +28,7 @@ from protocol.browsers.operations import (
     Operation,
     SwitchTab,
 )
+from protocol.browsers.results import Done, Downloads, Evaluated, Navigated, Tabs
 from protocol.browsers.sessions import AskBrowser, BrowserInfo, ListBrowsers
 from protocol.faults import Code, FaultError
 from tests.site import Site, serve_site

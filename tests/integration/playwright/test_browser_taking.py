@@ -9,13 +9,13 @@ from typing import Literal
 import pytest
 from PIL import Image
 
-from protocol.browsers.done import Downloads, Evaluated, ScreenshotTaken
 from protocol.browsers.operations import (
     CreateTab,
     ExecuteJavascript,
     GetDownloads,
     TakeScreenshot,
 )
+from protocol.browsers.results import Downloads, Evaluated, ScreenshotTaken
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser

@@ -9,7 +9,6 @@ from collections.abc import Generator
 import pytest
 
 from actors.fetchers.playwright import browser, held, world
-from protocol.browsers.done import Acted, Navigated, PageInfo, Stable, TabCreated, Tabs
 from protocol.browsers.operations import (
     Click,
     CloseTab,
@@ -28,6 +27,7 @@ from protocol.browsers.operations import (
     Wait,
     WaitForStable,
 )
+from protocol.browsers.results import Acted, Navigated, PageInfo, Stable, TabCreated, Tabs
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser

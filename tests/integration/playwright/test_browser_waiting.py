@@ -6,8 +6,8 @@ from collections.abc import Generator
 
 import pytest
 
-from protocol.browsers.done import Acted, Stable
 from protocol.browsers.operations import Wait, WaitForStable
+from protocol.browsers.results import Acted, Stable
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser

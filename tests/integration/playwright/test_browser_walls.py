@@ -6,8 +6,8 @@ from collections.abc import Generator
 
 import pytest
 
-from protocol.browsers.done import Acted, Navigated, Tabs
 from protocol.browsers.operations import ListTabs, Navigate, SetValue, Wait
+from protocol.browsers.results import Acted, Navigated, Tabs
 from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, driving, site_and_browser

@@ -12,8 +12,8 @@ import pytest
 
 from actors.fetchers.playwright import view
 from actors.fetchers.playwright.tab import Tab
-from protocol.browsers.done import PageInfo
 from protocol.browsers.operations import GetPageInfo
+from protocol.browsers.results import PageInfo
 from tests.integration.playwright.viewing import Viewing, viewing
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

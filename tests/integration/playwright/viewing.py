@@ -18,9 +18,9 @@ from actors.fetchers.playwright.settling import FOR_FETCH
 from actors.fetchers.playwright.tab import Tab, tab
 from actors.fetchers.sessions import Session
 from actors.settings import Settings
-from protocol.browsers.done import PageContent, PageInfo
 from protocol.browsers.operations import FindElement, GetPageContent, GetPageInfo
 from protocol.browsers.pageinfo import Candidate, Element
+from protocol.browsers.results import PageContent, PageInfo
 from tests.integration.playwright.markup import page
 from tests.site import Site, serve_site
 

@@ -21,8 +21,8 @@ from actors.settings import Settings
 from bus import Bus
 from bus.memory import Broker
 from bus.seal import Seal, new_key
-from protocol.browsers.done import Done
 from protocol.browsers.operations import SESSION_PREFIX, Operation
+from protocol.browsers.results import Done
 from protocol.browsers.sessions import AskBrowser
 from protocol.codec import encode
 from protocol.runs.events import RunCreated

@@ -25,12 +25,12 @@ from bus.memory import Broker
 from bus.objects import Store
 from bus.seal import Seal, new_key
 from protocol import subjects
-from protocol.browsers.done import Done, Tabs
 from protocol.browsers.operations import ListTabs, Operation
+from protocol.browsers.results import Done, Tabs
 from protocol.browsers.sessions import AskBrowser, ListBrowsers
 from protocol.pages import Browsed, BrowsePage
-from protocol.runs.asked import CreateRun, RunOptions, inputs_of
 from protocol.runs.events import LedgerLine, RunEnded, StepEnded, run_topics, slice_name, state_topic
+from protocol.runs.requests import CreateRun, RunOptions, inputs_of
 from tests.site import Site, serve_site
 
 KEY = new_key()

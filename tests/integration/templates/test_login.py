@@ -10,8 +10,8 @@ import pytest
 from msgspec import structs
 
 from actors.runner.login.asked import LoginState
-from protocol.browsers.done import Navigated, Tabs
 from protocol.browsers.operations import CreateSession, GetPageContent, ListTabs, Navigate
+from protocol.browsers.results import Navigated, Tabs
 from protocol.faults import Code
 from protocol.pages import FetchPage
 from tests.integration.templates.logging_in import Here, LoginRun, here

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 import pytest
 
 from bus.seal import Seal, new_key
-from protocol.browsers.done import Acted, Evaluated, Found, PageInfo, Tabs
 from protocol.browsers.operations import (
     CreateSession,
     ExecuteJavascript,
@@ -24,6 +23,7 @@ from protocol.browsers.operations import (
     typed_in,
 )
 from protocol.browsers.pageinfo import MASK
+from protocol.browsers.results import Acted, Evaluated, Found, PageInfo, Tabs
 from protocol.faults import Code, FaultError
 from tests.integration.templates.logging_in import Here, here
 

@@ -16,8 +16,8 @@ from actors.runner.actor import Runner
 from bus.seal import Seal
 from protocol import subjects
 from protocol.faults import Code
-from protocol.runs.asked import CreateRun, inputs_of
 from protocol.runs.events import LedgerLine, RunEnded, run_topics, state_topic
+from protocol.runs.requests import CreateRun, inputs_of
 from protocol.runs.states import RunStatus
 from tests.integration.templates.reading_system import KEY, ME, Running, running
 from tests.requirements import requirement

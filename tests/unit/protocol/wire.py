@@ -15,7 +15,7 @@ from protocol.codec import encode
 from protocol.documents import Content, Document, Trust, WebObservationChunk
 from protocol.faults import Action, Code, fault
 from protocol.lifecycle import Cancel
-from protocol.offers.came import ResourceContents
+from protocol.offers.results import ResourceContents
 from protocol.packets import Assistant, Request, Response
 from protocol.subjects import Bucket, Call, Journal, Objects, Subject, table
 

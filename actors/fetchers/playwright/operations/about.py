@@ -15,8 +15,8 @@ from actors.fetchers.playwright.operations.refusing import hung, not_done
 from actors.fetchers.playwright.operations.visiting import DOM_S, IDLE, Went, go
 from actors.fetchers.playwright.settling import FOR_STEP
 from actors.fetchers.web import guard
-from protocol.browsers.done import Acted, Navigated
 from protocol.browsers.operations import GoBack, Navigate, Scroll
+from protocol.browsers.results import Acted, Navigated
 
 _FILE = "The address leads to a file, which the browser downloads; get_downloads tells when it is there."
 _HISTORY = "Page.getNavigationHistory"

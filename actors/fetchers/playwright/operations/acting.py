@@ -12,8 +12,8 @@ from actors.fetchers.playwright.operations import elements, keys
 from actors.fetchers.playwright.operations.place import Place
 from actors.fetchers.playwright.operations.refusing import dialog_waits, not_done
 from actors.fetchers.playwright.operations.settled import settle
-from protocol.browsers.done import Acted
 from protocol.browsers.operations import Click, Hover, PressKey
+from protocol.browsers.results import Acted
 
 _TRIES = 3
 """How often the page may draw an element again while it is being handled."""

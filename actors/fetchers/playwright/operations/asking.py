@@ -7,8 +7,8 @@ from actors.fetchers.playwright.operations.opening import at_tab
 from actors.fetchers.playwright.operations.place import Means
 from actors.fetchers.playwright.operations.refusing import invalid, not_done
 from actors.fetchers.playwright.operations.settled import settle
-from protocol.browsers.done import Acted, Dialogs
 from protocol.browsers.operations import GetDialogInfo, HandleDialog
+from protocol.browsers.results import Acted, Dialogs
 
 
 async def dialog_info(_means: Means, held: Held, do: GetDialogInfo) -> Dialogs:

@@ -17,8 +17,8 @@ from actors.fetchers.playwright.operations.acting import to_element
 from actors.fetchers.playwright.operations.place import Place
 from actors.fetchers.playwright.operations.refusing import invalid, not_done
 from bus.seal import UnsealError
-from protocol.browsers.done import Acted
 from protocol.browsers.operations import SelectOption, SetValue, TypeText, UploadFile, typed_in
+from protocol.browsers.results import Acted
 from protocol.faults import FaultError
 
 _FIELD = "element_id"

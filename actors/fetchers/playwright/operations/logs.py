@@ -16,8 +16,8 @@ from actors.fetchers.playwright.operations.place import Means
 from actors.fetchers.playwright.operations.refusing import invalid
 from actors.fetchers.playwright.recording import Exchange
 from protocol.browse import NetworkRequest
-from protocol.browsers.done import ConsoleLogs, Downloads, NetworkLogs
 from protocol.browsers.operations import GetConsoleLogs, GetDownloads, GetNetworkLogs
+from protocol.browsers.results import ConsoleLogs, Downloads, NetworkLogs
 
 _SLOW_MS = 1_000
 _FIRST_ERROR = 400

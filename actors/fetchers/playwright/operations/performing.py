@@ -18,7 +18,6 @@ from actors.fetchers.playwright.operations.opening import at_page, check
 from actors.fetchers.playwright.operations.place import Means, Place
 from actors.fetchers.playwright.operations.refusing import dialog_waits, hung, invalid, not_done
 from bus import remaining_ms
-from protocol.browsers.done import Done
 from protocol.browsers.operations import (
     Click,
     CloseTab,
@@ -47,6 +46,7 @@ from protocol.browsers.operations import (
     Wait,
     WaitForStable,
 )
+from protocol.browsers.results import Done
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, FaultError
 

@@ -8,8 +8,8 @@ from actors.fetchers.playwright import view
 from actors.fetchers.playwright.operations.place import Place
 from actors.fetchers.playwright.settling import FOR_STEP
 from actors.fetchers.playwright.tab import UNSETTLED
-from protocol.browsers.done import Acted
 from protocol.browsers.pageinfo import PageRef
+from protocol.browsers.results import Acted
 from protocol.faults import FaultError
 
 _BREATH_S = 0.1

@@ -14,9 +14,9 @@ from actors.fetchers.playwright.operations.place import Means
 from actors.fetchers.playwright.operations.refusing import invalid
 from actors.fetchers.playwright.operations.visiting import go
 from actors.fetchers.web import guard
-from protocol.browsers.done import Acted, TabCreated, Tabs
 from protocol.browsers.operations import CloseTab, CreateTab, ListTabs, SwitchTab
 from protocol.browsers.pageinfo import PageRef
+from protocol.browsers.results import Acted, TabCreated, Tabs
 from protocol.faults import FaultError
 
 _TITLE_S = 0.5

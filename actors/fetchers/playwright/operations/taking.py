@@ -14,8 +14,8 @@ from playwright.async_api import Error
 from actors.fetchers.playwright import captures, faults, view
 from actors.fetchers.playwright.operations.place import Place
 from actors.fetchers.playwright.operations.refusing import hung, invalid, not_done
-from protocol.browsers.done import Evaluated, ScreenshotTaken
 from protocol.browsers.operations import MAX_RESULT_CHARS, ExecuteJavascript, TakeScreenshot
+from protocol.browsers.results import Evaluated, ScreenshotTaken
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Screenshot
 

@@ -14,8 +14,8 @@ from actors.fetchers.playwright.loading import script
 from actors.fetchers.playwright.operations.place import Place
 from actors.fetchers.playwright.operations.refusing import invalid, not_done
 from actors.fetchers.playwright.settling import POLL_MS
-from protocol.browsers.done import Acted, Stable
 from protocol.browsers.operations import Wait, WaitForStable
+from protocol.browsers.results import Acted, Stable
 from protocol.faults import Code, FaultError, fault
 
 _TIME_MS = 1_000

@@ -14,9 +14,9 @@ from actors.fetchers.playwright.view.documents import Document, main
 from actors.fetchers.playwright.view.looking import glance
 from actors.fetchers.playwright.view.spots import Text, Words
 from actors.fetchers.web import redact
-from protocol.browsers.done import PageContent
 from protocol.browsers.operations import GetPageContent
 from protocol.browsers.pageinfo import ContentImage, ContentLink, Section
+from protocol.browsers.results import PageContent
 from protocol.faults import FaultError
 
 _MAX_SECTIONS = 50

@@ -10,9 +10,9 @@ from actors.fetchers.playwright.view.hearing import hear
 from actors.fetchers.playwright.view.looking import look
 from actors.fetchers.playwright.view.matching import MAX_CANDIDATES, ranked
 from actors.fetchers.playwright.view.spots import Spot
-from protocol.browsers.done import Found
 from protocol.browsers.operations import CSS, FindElement
 from protocol.browsers.pageinfo import Candidate
+from protocol.browsers.results import Found
 from protocol.faults import Code, FaultError, fault
 
 

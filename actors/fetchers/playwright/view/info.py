@@ -15,9 +15,9 @@ from actors.fetchers.playwright.view.looking import look
 from actors.fetchers.playwright.view.memory import Listing, memory
 from actors.fetchers.playwright.view.spots import Look, Spot
 from actors.fetchers.web import redact
-from protocol.browsers.done import PageInfo
 from protocol.browsers.operations import GetPageInfo
 from protocol.browsers.pageinfo import Element, ElementKind, Intent, PageSummary, Region
+from protocol.browsers.results import PageInfo
 from protocol.faults import Code, FaultError, fault
 
 _FEW, _SOME = 30, 100

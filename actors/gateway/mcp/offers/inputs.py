@@ -19,7 +19,7 @@ from mcp.types import (
 from pydantic import BaseModel, ValidationError
 
 from actors.gateway.mcp.offers.clients import Context, need_answers
-from protocol.offers.came import InputRequest, InputRequests
+from protocol.offers.results import InputRequest, InputRequests
 
 USER_S = 300.0
 """How long the user may take for an answer, in seconds."""

@@ -30,10 +30,10 @@ from actors.gateway.mcp.toolsets import chosen
 from bus import conversation, span
 from bus.context import current_conversation
 from protocol.faults import FaultError
-from protocol.offers import came as outcomes
-from protocol.offers.asked import CallTool, Complete, GetPrompt, ReadResource
-from protocol.offers.came import Contents, InputRequired, Messages, OfferedTask, Outcome, ToolResult
+from protocol.offers import results as outcomes
 from protocol.offers.offer import TaskUse
+from protocol.offers.requests import CallTool, Complete, GetPrompt, ReadResource
+from protocol.offers.results import Contents, InputRequired, Messages, OfferedTask, Outcome, ToolResult
 
 
 def visible(shop: Shop) -> Catalogue:

@@ -18,8 +18,8 @@ from actors.gateway.mcp.offers.known import Offers
 from actors.gateway.mcp.offers.sayings import hearing
 from actors.gateway.mcp.offers.written import MAX_ANSWER_BYTES, Wire, input_required, is_too_long, refusal
 from protocol.faults import Code, FaultError, fault
-from protocol.offers.asked import AskOffer, Wanted
-from protocol.offers.came import InputRequired, OfferAnswer, Outcome, Refused
+from protocol.offers.requests import AskOffer, Wanted
+from protocol.offers.results import InputRequired, OfferAnswer, Outcome, Refused
 from protocol.subjects import OFFERED
 
 MAX_ROUNDS = 10

@@ -17,8 +17,8 @@ from actors.gateway.mcp.offers.handles import TaskName
 from actors.gateway.mcp.offers.shop import Shop, unexpected
 from actors.gateway.mcp.offers.written import Wire
 from protocol.faults import FaultError
-from protocol.offers.asked import CancelTask, GetTask, UpdateTask, Wanted
-from protocol.offers.came import Acknowledged, OfferedTask, Outcome
+from protocol.offers.requests import CancelTask, GetTask, UpdateTask, Wanted
+from protocol.offers.results import Acknowledged, OfferedTask, Outcome
 
 
 class TaskParams(RequestParams):

@@ -12,7 +12,7 @@ from msgspec import Struct, UnsetType
 
 from actors.gateway.translate import error_text, to_error
 from protocol.faults import Category, Fault
-from protocol.offers.came import InputRequests, OfferedTask, Refused, ToolResult
+from protocol.offers.results import InputRequests, OfferedTask, Refused, ToolResult
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """The longest answer of an offering actor that clients get."""

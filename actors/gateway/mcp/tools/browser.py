@@ -23,8 +23,8 @@ from actors.gateway.mcp.tool import Answer, Image, ToolEntry, Toolset
 from actors.gateway.mcp.tools.uploads import stored
 from actors.gateway.mcp.transport.label import client_label
 from actors.gateway.tool_errors import ToolError, to_tool_error, tool_error_text
-from protocol.browsers import done as came
 from protocol.browsers import operations as do
+from protocol.browsers import results as came
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Action, Code, Fault, FaultError, fault
 from protocol.subjects import BROWSER, CAPTURES

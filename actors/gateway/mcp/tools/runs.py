@@ -20,10 +20,10 @@ from actors.gateway.mcp.resources import artifact_link
 from actors.gateway.mcp.tool import Answer, ToolEntry, Toolset
 from actors.gateway.run_errors import RunFault, run_fault_of, run_fault_text
 from protocol.faults import Fault
-from protocol.offers.came import OfferedTask, TaskStatus
-from protocol.runs.asked import RunOptions
+from protocol.offers.results import OfferedTask, TaskStatus
+from protocol.runs.requests import RunOptions
+from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
 from protocol.runs.states import ARTIFACT_TTL_MS, POLL_MS, Mode, RunStatus
-from protocol.runs.told import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
 
 BOUNDARY_BYTES = 8
 

@@ -18,9 +18,9 @@ import pytest
 from actors.cli.main import run
 from bus.seal import Seal
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.asked import AskRun, ListRuns, RunNews, RunOptions, inputs_of
+from protocol.runs.requests import AskRun, ListRuns, RunNews, RunOptions, inputs_of
+from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunList, RunProgress, RunSummary
 from protocol.runs.states import ArtifactType, Mode, RunStatus
-from protocol.runs.told import ArtifactChunk, CancelAnswer, Run, RunList, RunProgress, RunSummary
 from protocol.subjects import (
     ARTIFACT_READ,
     RUN_CANCEL,

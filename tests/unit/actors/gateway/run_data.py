@@ -8,9 +8,8 @@ from typing import Any, cast
 from anyio.lowlevel import checkpoint
 from msgspec.structs import replace
 
-from protocol.runs.asked import RunNews, Templates
-from protocol.runs.states import ArtifactType, Mode, RunStatus, StepStatus, TrustLevel
-from protocol.runs.told import (
+from protocol.runs.requests import RunNews, Templates
+from protocol.runs.responses import (
     ArtifactRef,
     Run,
     RunAccepted,
@@ -22,6 +21,7 @@ from protocol.runs.told import (
     Template,
     TemplateLimits,
 )
+from protocol.runs.states import ArtifactType, Mode, RunStatus, StepStatus, TrustLevel
 from protocol.subjects import Call
 from tests.unit.actors.gateway_data import FakeBus
 

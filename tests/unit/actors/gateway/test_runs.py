@@ -19,9 +19,9 @@ from actors.gateway.watching import watching
 from protocol.browsers.errors import ErrorCode
 from protocol.faults import Action, Code, FaultError, fault
 from protocol.progress import Progress
-from protocol.runs.asked import AskRun, FollowRun, ListRuns, ReadArtifact, RunOptions, inputs_of
+from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunOptions, inputs_of
+from protocol.runs.responses import ArtifactChunk, CancelAnswer, RunList, RuntimeLimits, RuntimeProfile, TemplateList
 from protocol.runs.states import MAX_INPUT_BYTES, Mode, RunStatus, TrustLevel
-from protocol.runs.told import ArtifactChunk, CancelAnswer, RunList, RuntimeLimits, RuntimeProfile, TemplateList
 from protocol.subjects import (
     ARTIFACT_READ,
     RUN_CANCEL,

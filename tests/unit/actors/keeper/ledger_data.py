@@ -21,7 +21,6 @@ from bus.seal import Seal, new_key
 from bus.transport import Transport
 from protocol import subjects
 from protocol.faults import Fault
-from protocol.runs.asked import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
 from protocol.runs.events import (
     CancelRequested,
     KeptArtifact,
@@ -34,8 +33,9 @@ from protocol.runs.events import (
     state_topic,
     step_topic,
 )
+from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
+from protocol.runs.responses import ArtifactChunk, Run, RunList
 from protocol.runs.states import ArtifactType, Mode, RunStatus, StepStatus
-from protocol.runs.told import ArtifactChunk, Run, RunList
 
 KEY = new_key()
 ME = "key_me"

@@ -15,7 +15,7 @@ import pytest
 from actors.keeper.database import Database
 from actors.keeper.reading import wanted
 from protocol import subjects
-from protocol.runs.asked import ListRuns
+from protocol.runs.requests import ListRuns
 from protocol.runs.states import RunStatus
 from tests.unit.actors.keeper.ledger_data import KEY, ME, RUN, World, created, kept, run_id, step, success, taken, world
 

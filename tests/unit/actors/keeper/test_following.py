@@ -8,10 +8,10 @@ from typing import Any
 import anyio
 
 from protocol.faults import Code, fault
-from protocol.runs.asked import RunNews
 from protocol.runs.events import LedgerLine
+from protocol.runs.requests import RunNews
+from protocol.runs.responses import RunEvent
 from protocol.runs.states import RunStatus, StepStatus
-from protocol.runs.told import RunEvent
 from tests.unit.actors.keeper.ledger_data import NOW, RUN, created, ended, run_id, step, success, taken, world
 
 WAIT_MS = 20_000

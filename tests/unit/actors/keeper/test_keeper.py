@@ -9,8 +9,8 @@ from msgspec import UNSET
 
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import LedgerLine, RunEnded
+from protocol.runs.responses import ArtifactRef, RunErrorDetails, RunMetrics, RunProgress, RunSummary
 from protocol.runs.states import ArtifactType, RunStatus, StepStatus
-from protocol.runs.told import ArtifactRef, RunErrorDetails, RunMetrics, RunProgress, RunSummary
 from tests.requirements import requirement
 from tests.unit.actors.keeper.ledger_data import (
     ARTIFACT,

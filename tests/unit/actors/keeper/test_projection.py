@@ -16,8 +16,8 @@ from actors.keeper.projection import Projection, rows
 from bus.journal import Line
 from protocol.faults import Code, fault
 from protocol.runs.events import LedgerLine, StepEnded
+from protocol.runs.responses import RunEvent
 from protocol.runs.states import RunStatus, StepStatus
-from protocol.runs.told import RunEvent
 from tests.unit.actors.keeper.ledger_data import (
     ME,
     NOW,

@@ -25,16 +25,16 @@ from bus.seal import Seal, new_key
 from bus.transport import Transport
 from protocol import subjects
 from protocol.browse import BrowseOptions
-from protocol.browsers.done import Done, SessionClosed, SessionCreated, TabCreated, Tabs
 from protocol.browsers.operations import CloseSession, CreateSession, CreateTab, ListTabs
+from protocol.browsers.results import Done, SessionClosed, SessionCreated, TabCreated, Tabs
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer
 from protocol.browsers.tabs import BrowserTab
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
-from protocol.runs.asked import AskRun, CreateRun, RunOptions, inputs_of
 from protocol.runs.events import LedgerLine, RunEnded, RunTaken, StepEnded, run_topics, slice_name, state_topic
+from protocol.runs.requests import AskRun, CreateRun, RunOptions, inputs_of
+from protocol.runs.responses import CancelAnswer, RunAccepted, TemplateLimits
 from protocol.runs.states import Mode, RunStatus, StepStatus, TrustLevel
-from protocol.runs.told import CancelAnswer, RunAccepted, TemplateLimits
 from tests.unit.actors.gateway_data import browsed
 
 KEY = new_key()

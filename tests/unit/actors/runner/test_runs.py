@@ -13,10 +13,10 @@ from actors.runner.template import SessionUse
 from protocol import subjects
 from protocol.browsers.operations import CloseSession, CloseTab, CreateSession, CreateTab
 from protocol.faults import Code
-from protocol.runs.asked import ListTemplates
 from protocol.runs.events import RunCreated, RunTaken
+from protocol.runs.requests import ListTemplates
+from protocol.runs.responses import RunAccepted
 from protocol.runs.states import ArtifactType, Mode, RunStatus, StepStatus
-from protocol.runs.told import RunAccepted
 from tests.unit.actors.runner.fakes import CHORES, LOGIN, PAGE_MS, PASSWORD, World, status, world
 
 MINE = "sess_0000000000000000000000"

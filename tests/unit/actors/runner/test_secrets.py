@@ -13,7 +13,7 @@ from actors.runner.secrets import Vault
 from bus import Bus
 from bus.seal import Seal
 from protocol import subjects
-from protocol.runs.asked import AskSecrets, CreateRun
+from protocol.runs.requests import AskSecrets, CreateRun
 from protocol.runs.states import ArtifactType, RunStatus
 from tests.unit.actors.runner.fakes import KEY, LOGIN, PASSWORD, World, doomed, hand_out_again, taken, world
 

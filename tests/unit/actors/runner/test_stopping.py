@@ -9,8 +9,8 @@ from actors.runner.template import SessionUse
 from protocol.browsers.operations import CloseSession
 from protocol.faults import Code, FaultError
 from protocol.runs.events import CancelRequested, RunTaken
+from protocol.runs.responses import CancelAnswer
 from protocol.runs.states import ArtifactType, RunStatus, StepStatus
-from protocol.runs.told import CancelAnswer
 from tests.unit.actors.runner.fakes import World, status, world
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from actors.extraction import tree
-from actors.extraction.blocks import blocks
-from actors.extraction.choice import lexicon
-from actors.extraction.choice.layout import Layout
-from actors.extraction.choice.lexicon import Lexicon
+from actors.extraction.decide.blocks import blocks
+from actors.extraction.decide.content import lexicon
+from actors.extraction.decide.content.layout import Layout
+from actors.extraction.decide.content.lexicon import Lexicon
+from actors.extraction.parse import tree
 from scripts.extraction_training import words
 from scripts.extraction_training.samples import Sample
 

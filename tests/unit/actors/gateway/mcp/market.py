@@ -32,10 +32,10 @@ from bus import Bus
 from bus.memory import Broker
 from bus.seal import Seal
 from protocol.edge import ClientReply, ReplyTaken
-from protocol.offers.asked import AskOffer
-from protocol.offers.came import OfferAnswer, Outcome
+from protocol.offers.notifications import OfferNews, Said
 from protocol.offers.offer import Offer, OfferedTool
-from protocol.offers.told import OfferNews, Said
+from protocol.offers.requests import AskOffer
+from protocol.offers.results import OfferAnswer, Outcome
 from protocol.progress import Watch
 from protocol.subjects import EDGE_REPLY, OFFER_NEWS, OFFER_SAID, OFFERED
 from tests.unit.actors.gateway.mcp.replicas import CALLER, RoundRobin

@@ -30,8 +30,8 @@ from actors.gateway.mcp.toolsets import choosing
 from actors.gateway.mcp.transport.label import labelled
 from actors.gateway.tool_errors import ToolError, to_tool_error
 from protocol.browse import ConsoleMessage, NetworkRequest
-from protocol.browsers import done as came
 from protocol.browsers import operations as do
+from protocol.browsers import results as came
 from protocol.browsers.errors import ERROR_CODES, ErrorCode
 from protocol.browsers.pageinfo import (
     Candidate,

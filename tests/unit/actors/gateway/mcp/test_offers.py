@@ -17,8 +17,9 @@ from actors.gateway.mcp.table import TOOLS
 from bus.transport import Entry
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
-from protocol.offers.asked import AskOffer, CallTool, Complete, GetPrompt, ReadResource
-from protocol.offers.came import (
+from protocol.offers.offer import OFFER_TTL_MS, Offer, OfferedPrompt, OfferedResource, OfferedTemplate
+from protocol.offers.requests import AskOffer, CallTool, Complete, GetPrompt, ReadResource
+from protocol.offers.results import (
     Acknowledged,
     Audio,
     Completion,
@@ -34,7 +35,6 @@ from protocol.offers.came import (
     Text,
     ToolResult,
 )
-from protocol.offers.offer import OFFER_TTL_MS, Offer, OfferedPrompt, OfferedResource, OfferedTemplate
 from tests.unit.actors.gateway.mcp.market import (
     MODERN,
     SCOPES,

@@ -19,10 +19,10 @@ from mcp.types import (
 )
 
 from actors.gateway.mcp.offers import sayings
-from protocol.offers.asked import AskOffer
-from protocol.offers.came import InputRequest, InputRequired, Message, Messages, Outcome, Text, ToolResult
+from protocol.offers.notifications import LogLevel, LogLine, Step
 from protocol.offers.offer import Offer, OfferedPrompt
-from protocol.offers.told import LogLevel, LogLine, Step
+from protocol.offers.requests import AskOffer
+from protocol.offers.results import InputRequest, InputRequired, Message, Messages, Outcome, Text, ToolResult
 from tests.unit.actors.gateway.mcp.market import MODERN, TEST_S, Loom, connected, http, market, post, tool
 from tests.unit.actors.gateway.mcp.replicas import CALLER
 

@@ -18,10 +18,19 @@ from mcp.types import (
 )
 
 from actors.gateway.mcp.transport.http import PATH
-from protocol.offers.asked import AskOffer, CallTool, CancelTask, GetTask, UpdateTask
-from protocol.offers.came import Acknowledged, InputRequest, OfferedTask, Outcome, Refused, TaskStatus, Text, ToolResult
+from protocol.offers.notifications import ResourceUpdated, TaskChanged
 from protocol.offers.offer import Offer, TaskUse
-from protocol.offers.told import ResourceUpdated, TaskChanged
+from protocol.offers.requests import AskOffer, CallTool, CancelTask, GetTask, UpdateTask
+from protocol.offers.results import (
+    Acknowledged,
+    InputRequest,
+    OfferedTask,
+    Outcome,
+    Refused,
+    TaskStatus,
+    Text,
+    ToolResult,
+)
 from tests.unit.actors.gateway.mcp.market import ACTOR, LEGACY, MODERN, TASKS, TEST_S, Market, http, market, post, tool
 from tests.unit.actors.gateway.mcp.replicas import CALLER
 

@@ -18,9 +18,9 @@ from actors.gateway.edge import edge
 from actors.gateway.mcp.transport.http import PATH
 from protocol.faults import Code, FaultError, fault
 from protocol.offers.offer import Offer
-from protocol.runs.asked import AskRun, FollowRun, RunNews
+from protocol.runs.requests import AskRun, FollowRun, RunNews
+from protocol.runs.responses import CancelAnswer, Run
 from protocol.runs.states import RunStatus
-from protocol.runs.told import CancelAnswer, Run
 from protocol.subjects import RUN_CANCEL, RUN_CREATE, RUN_FOLLOW, RUN_GET
 from tests.unit.actors.gateway.mcp.market import MODERN, TASKS, TEST_S, http, market, never, post, tool
 from tests.unit.actors.gateway.run_data import (

@@ -26,9 +26,9 @@ from actors.gateway.mcp.tool import Toolset
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, choosing
 from actors.gateway.run_errors import RUNTIME_CODES
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.asked import ReadArtifact
+from protocol.runs.requests import ReadArtifact
+from protocol.runs.responses import ArtifactChunk, CancelAnswer, RunList, RunProgress, RunSummary
 from protocol.runs.states import RunStatus, TrustLevel
-from protocol.runs.told import ArtifactChunk, CancelAnswer, RunList, RunProgress, RunSummary
 from protocol.subjects import ARTIFACT_READ, RUN_CANCEL, RUN_CREATE, RUN_FOLLOW, RUN_GET, RUN_LIST, RUN_TEMPLATES
 from tests.requirements import requirement
 from tests.unit.actors.gateway.run_data import (

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct, structs
 from actors.gateway.http.answers import EVENTS
 from actors.gateway.rest.runevents import heard_last
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.told import ArtifactChunk, Run, RunEvent
+from protocol.runs.responses import ArtifactChunk, Run, RunEvent
 from protocol.subjects import ARTIFACT_READ, RUN_CANCEL, RUN_CREATE, RUN_FOLLOW, RUN_GET
 from tests.unit.actors.gateway.rest.calling import client
 from tests.unit.actors.gateway.run_data import ASKED, DONE, RUN_ID, RUNNING, WAITED, RunBus, news

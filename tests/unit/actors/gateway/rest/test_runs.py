@@ -14,9 +14,8 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.run_errors import RUNTIME_CODES, RunFault
 from bus.seal import Seal
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.asked import AskRun, CreateRun, ListRuns, ReadArtifact, RunOptions, Templates, inputs_of
-from protocol.runs.states import ArtifactType, Mode, RunStatus
-from protocol.runs.told import (
+from protocol.runs.requests import AskRun, CreateRun, ListRuns, ReadArtifact, RunOptions, Templates, inputs_of
+from protocol.runs.responses import (
     ArtifactChunk,
     CancelAnswer,
     Run,
@@ -27,6 +26,7 @@ from protocol.runs.told import (
     RunSummary,
     RuntimeLimits,
 )
+from protocol.runs.states import ArtifactType, Mode, RunStatus
 from tests.requirements import requirement
 from tests.unit.actors.gateway.rest.calling import JSON, Replying, client
 from tests.unit.actors.gateway_data import VAULT_KEY

@@ -13,8 +13,8 @@ from actors.runner.login import rules
 from actors.runner.login.asked import Credentials, Form, LoginInputs
 from actors.runner.login.rules import Field
 from actors.runner.templates.login_keep_session import LOGIN
-from protocol.browsers.done import PageInfo
 from protocol.browsers.pageinfo import MASK, Box, Candidate, Element, ElementKind, Intent, PageSummary, ViewType
+from protocol.browsers.results import PageInfo
 from protocol.faults import Code, FaultError
 
 URL = "https://mill.example/login"

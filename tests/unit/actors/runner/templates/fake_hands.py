@@ -18,7 +18,6 @@ from actors.extraction.page import extract
 from actors.fetchers import answering
 from actors.runner.template import Outcome, Template
 from protocol.browse import BrowseOptions, DecisionTrace, RenderTier, TraceSummary
-from protocol.browsers.done import Acted, Done, Navigated, PageContent, PageInfo, Stable, TabCreated
 from protocol.browsers.errors import ERROR_CODES, ErrorCode
 from protocol.browsers.operations import (
     CloseTab,
@@ -31,6 +30,7 @@ from protocol.browsers.operations import (
     WaitForStable,
 )
 from protocol.browsers.pageinfo import Element, ElementKind, PageRef, PageSummary, PastDialog, Section, ViewType
+from protocol.browsers.results import Acted, Done, Navigated, PageContent, PageInfo, Stable, TabCreated
 from protocol.codec import encode
 from protocol.confidence import FieldConfidence, overall
 from protocol.faults import Code, FaultError, fault

@@ -1,0 +1,201 @@
+"""Cuts a tree into blocks of text: what stands between two boundaries of blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from turbohtml import Element, Node, Text
+
+from actors.extraction.parse.tree import Page
+from actors.extraction.parse.visibility import Hiding
+
+_IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+
+WORD = re.compile(rf"[{_IDEOGRAPHS}]|[^\W{_IDEOGRAPHS}]+")
+"""A word, or one ideograph or kana: languages written without spaces would count a line as one word."""
+
+_BOUNDARIES = frozenset(
+    {"address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog"}
+    | {"dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5"}
+    | {"h6", "header", "hgroup", "hr", "html", "label", "legend", "li", "main", "menu", "nav", "ol", "p", "pre"}
+    | {"search", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"}
+)
+_SKIPPED = frozenset(
+    {"annotation", "annotation-xml", "applet", "audio", "canvas", "datalist", "embed", "frameset", "head", "iframe"}
+    | {"noembed", "noframes", "object", "rp", "script", "select", "style", "svg", "template", "textarea", "title"}
+    | {"video"}
+)
+_KEYS = ("class", "id", "role", "itemprop", "aria-label")
+"""The attributes in which authors say what an element is for."""
+
+_MAX_KEY = 300
+
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+"""Characters without a shape: soft hyphens, zero-width and bidi controls."""
+
+_LONG = 100_000
+"""Characters from which words are counted by their spaces alone: lists of millions of words take too much memory."""
+
+_SCARCE = 150
+_TWICE = 2
+_MORE = 40
+"""Where a page shows fewer than 150 words, `<noscript>` is opened, too, and taken where the page then has 40 words more
+than twice as many."""
+
+_STREAMED = "S:"
+"""The beginning of an id by which React sends a part of a page after the rest, hidden until it is in its place."""
+
+
+class Box:
+    """An element that may hold text; `collapsed` and `in_link` hold for all in it, `depth` counts from 0."""
+
+    __slots__ = ("_key", "collapsed", "depth", "element", "in_link", "parent", "tag")
+
+    def __init__(self, element: Element, tag: str, parent: Box | None, *, collapsed: bool) -> None:
+        self.element = element
+        self.tag = tag
+        self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.collapsed: bool = collapsed or (parent is not None and parent.collapsed)
+        self.in_link: bool = tag == "a" or (parent is not None and parent.in_link)
+        self._key: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What its class, id and other names say; most elements hold no text and are never asked."""
+        if self._key is None:
+            names = [value for name in _KEYS if (value := self.element.attr(name))]
+            self._key = " ".join(names)[:_MAX_KEY] if names else ""
+        return self._key
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of text between two boundaries: its words on one line, and the text nodes that they stand in.
+
+    `tokens` counts its words (an ideograph is one), `collapsed` tells that only a click shows it. `box` is the
+    innermost element around the whole of it, `linked` the share of its characters that stand in links.
+    """
+
+    text: str
+    nodes: tuple[Text, ...]
+    tokens: int
+    collapsed: bool
+    box: Box
+    linked: float
+
+
+def blocks(page: Page) -> list[Block]:
+    """Return the blocks of a page in reading order; what is invisible is left out."""
+    found = _Walk(page.hidden, opened=False).over(page.root)
+    words = sum(block.tokens for block in found)
+    if words >= _SCARCE:
+        return found
+    opened = _Walk(page.hidden, opened=True).over(page.root)
+    return opened if sum(block.tokens for block in opened) > _TWICE * words + _MORE else found
+
+
+def count_words(text: str) -> int:
+    """Count words, an ideograph as one."""
+    return len(WORD.findall(text)) if len(text) < _LONG else text.count(" ") + 1
+
+
+class _Walk:
+    """One pass over a tree, with a stack of its own: pages nest deeper than Python calls."""
+
+    __slots__ = (
+        *("_around", "_box", "_breaks", "_found", "_hidden"),
+        *("_linked", "_nodes", "_pieces", "_skipped"),
+    )
+
+    def __init__(self, hidden: Mapping[Element, Hiding], *, opened: bool) -> None:
+        self._hidden = hidden
+        self._skipped = _SKIPPED if opened else _SKIPPED | {"noscript"}
+        self._found = list[Block]()
+        self._box: Box | None = None  # where the walk is
+        self._around: Box | None = None  # the innermost around what was gathered
+        self._pieces = list[str]()
+        self._nodes = list[Text]()
+        self._linked = 0
+        self._breaks = 0
+
+    def over(self, root: Element) -> list[Block]:
+        stack: list[Node | Box] = [root]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, Text):
+                self._take(node)
+            elif isinstance(node, Box):
+                self._leave(node)
+            elif isinstance(node, Element) and (box := self._enter(node)) is not None:
+                stack.append(box)
+                stack.extend(reversed(node.children))
+        self._flush()
+        return self._found
+
+    def _enter(self, element: Element) -> Box | None:
+        tag = element.tag
+        if tag == "br":
+            self._break()
+            return None
+        hiding = self._hidden.get(element)
+        if tag in self._skipped or (hiding is Hiding.INVISIBLE and not _is_streamed(element)):
+            return None
+        if self._nodes and tag in _BOUNDARIES:
+            self._flush()
+        self._box = Box(element, tag, self._box, collapsed=hiding is not None)
+        return self._box
+
+    def _leave(self, box: Box) -> None:
+        if self._nodes and box.tag in _BOUNDARIES:
+            self._flush()
+        self._box = box.parent
+
+    def _break(self) -> None:
+        # One br is a new line of the same block, two are a new paragraph.
+        self._breaks += 1
+        if self._breaks > 1:
+            self._flush()
+        self._pieces.append(" ")
+
+    def _take(self, node: Text) -> None:
+        data = node.data
+        if not data or data.isspace():
+            self._pieces.append(" ")
+            return
+        self._pieces.append(data)
+        self._nodes.append(node)
+        self._breaks = 0
+        box = self._box
+        if box is not None and box.in_link:
+            self._linked += len(data)
+        self._around = box if len(self._nodes) == 1 else _common(self._around, box)
+
+    def _flush(self) -> None:
+        self._breaks = 0
+        around = self._around
+        if around is not None:
+            joined = "".join(self._pieces)
+            text = " ".join((joined if joined.isascii() else _UNSEEN.sub("", joined)).split())
+            if text:
+                share = min(self._linked / len(text), 1.0)
+                self._found.append(Block(text, tuple(self._nodes), count_words(text), around.collapsed, around, share))
+            self._nodes.clear()
+            self._around = None
+            self._linked = 0
+        self._pieces.clear()
+
+
+def _is_streamed(element: Element) -> bool:
+    return (element.attr("id") or "").startswith(_STREAMED) and element.attr("hidden") is not None
+
+
+def _common(one: Box | None, other: Box | None) -> Box | None:
+    while one is not other and one is not None and other is not None:
+        if one.depth >= other.depth:
+            one = one.parent
+        else:
+            other = other.parent
+    return one

@@ -1,0 +1,188 @@
+"""Makes candidates of claims: the same value in several spellings is one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from actors.extraction.decide.fields.vote import Candidate, head
+from actors.extraction.evidence import author, dates
+from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.normalise import host_words, loose, squeezed
+
+MAX_CANDIDATES = 40
+
+_SEPARATOR = re.compile(
+    r"\s+[|\u00b7\u2022\u00bb\u00ab\u2013\u2014:/-]{1,2}\s+|\s*[|\u00b7\u2022\u00bb\u00ab]+\s*|\s*::\s*|:\s+|\s+[-\u2013\u2014]\s*|\u2014"
+)
+
+
+def of_dates(claims: Sequence[Claim], *, month_first: bool) -> list[Candidate]:
+    """Return the days that claims name, in their order; 3/4/2019 is read as other claims have it, when they do."""
+    found: dict[str, Candidate] = {}
+    read = [(claim, *_both_ways(claim.value, month_first=month_first)) for claim in claims]
+    plain = {day for _, day, other in read if day == other}
+    for claim, usual, unusual in read:
+        day = unusual if unusual in plain and usual not in plain else usual
+        if day:
+            found.setdefault(day, Candidate(day, day)).said.append((claim, ""))
+    candidates = list(found.values())[:MAX_CANDIDATES]
+    _shape_dates(candidates)
+    return candidates
+
+
+def _both_ways(text: str, *, month_first: bool) -> tuple[str, str]:
+    return dates.day(text, month_first=month_first), dates.day(text, month_first=not month_first)
+
+
+def _shape_dates(candidates: list[Candidate]) -> None:
+    keys = sorted(candidate.key for candidate in candidates)
+    for candidate in candidates:
+        updated = [claim for claim, _ in candidate.said if claim.field is Field.MODIFIED]
+        candidate.shape = {
+            "earliest": candidate.key == keys[0],
+            "latest": candidate.key == keys[-1],
+            "age rank": keys.index(candidate.key) / max(1, len(keys) - 1),
+            "modified": len(updated),
+            "only modified": len(updated) == len(candidate.said),
+            "days to latest": min(4000, (date.fromisoformat(keys[-1]) - date.fromisoformat(candidate.key)).days),
+            "first of month": candidate.key.endswith("-01"),
+        }
+
+
+def agree_dates(one: Candidate, other: Candidate) -> float:
+    """Return whether two days may be the same one in two zones of time."""
+    return 0.5 if abs((date.fromisoformat(one.key) - date.fromisoformat(other.key)).days) == 1 else 0.0
+
+
+def of_titles(claims: Sequence[Claim], url: str, sites: Sequence[str]) -> list[Candidate]:
+    """Return the titles that claims name, whole and without what may be the name of a site."""
+    found: dict[str, Candidate] = {}
+    names = {squeezed(site) for site in sites if site} | host_words(url)
+    for claim in claims:
+        for value, form, cut in _forms(claim.value):
+            key = loose(value)
+            if not key:
+                continue
+            candidate = found.setdefault(key, Candidate(key, value))
+            candidate.said.append((claim, form))
+            if cut and _is_site(cut, names):
+                candidate.shape["cut a site"] = candidate.shape.get("cut a site", 0) + 1
+    candidates = list(found.values())[:MAX_CANDIDATES]
+    slug = {word for claim in claims if claim.place == "url: slug" for word in loose(claim.value).split()}
+    for candidate in candidates:
+        _shape_title(candidate, candidates, slug, names)
+    return candidates
+
+
+def _forms(value: str) -> Iterator[tuple[str, str, str]]:
+    """Return a title whole, and cut at its separators: the text, the form, and what was cut off."""
+    yield value, "", ""
+    marks = list(_SEPARATOR.finditer(value))
+    if not marks:
+        return
+    last, first = marks[-1], marks[0]
+    yield value[: last.start()], "end", value[last.end() :]
+    yield value[first.end() :], "start", value[: first.start()]
+    if len(marks) > 1:
+        yield value[: first.start()], "first", value[first.end() :]
+        yield value[last.end() :], "last", value[: last.start()]
+    if len(marks) > 2:  # noqa: PLR2004 - with two marks that is one of the above
+        yield value[: marks[-2].start()], "two", value[marks[-2].end() :]
+
+
+def _is_site(text: str, names: set[str]) -> bool:
+    name = squeezed(text)
+    return bool(name) and any(name == known or (len(known) > 3 and (known in name or name in known)) for known in names)  # noqa: PLR2004
+
+
+def _shape_title(candidate: Candidate, candidates: list[Candidate], slug: set[str], names: set[str]) -> None:
+    parts = candidate.key.split()
+    padded = f" {candidate.key} "
+    candidate.shape |= {
+        "words": min(30, len(parts)),
+        "characters": min(200, len(candidate.key)),
+        "marks": len(_SEPARATOR.findall(candidate.value)),
+        "is site": squeezed(candidate.value) in names,
+        "like site": _is_site(candidate.value, names),
+        "upper": candidate.value.isupper(),
+        "ellipsis": candidate.value.endswith(("…", "...")),
+        "in slug": len(slug.intersection(parts)) / max(1, len(parts)),
+        "of slug": len(slug.intersection(parts)) / max(1, len(slug)),
+        "within others": sum(padded in f" {other.key} " for other in candidates if other is not candidate),
+        "holds others": sum(f" {other.key} " in padded for other in candidates if other is not candidate),
+        "question": candidate.value.rstrip().endswith("?"),
+    }
+
+
+def agree_titles(one: Candidate, other: Candidate) -> float:
+    """Return how many words two titles share."""
+    return _overlap(one.parts, other.parts, 0.6)
+
+
+def of_authors(claims: Sequence[Claim], sites: Sequence[str], url: str) -> list[Candidate]:
+    """Return the groups of authors that claims name, one place at a time, and all of a place together."""
+    found: dict[str, Candidate] = {}
+    named: dict[str, list[tuple[Claim, tuple[str, ...]]]] = {}
+    for claim in claims:
+        if who := author.people(claim.value):
+            named.setdefault(_group(claim), []).append((claim, who))
+    for group in named.values():
+        for claim, who in group:
+            _add(found, claim, who, "")
+        for claim, who in _united(group):
+            _add(found, claim, who, "all")
+    candidates = list(found.values())[:MAX_CANDIDATES]
+    names = {squeezed(site) for site in sites if site} | host_words(url)
+    for candidate in candidates:
+        _shape_author(candidate, candidates, names)
+    return candidates
+
+
+def _group(claim: Claim) -> str:
+    kind = claim.place.split()
+    return claim.place if head(claim) != "byline called" else " ".join(word for word in kind if word != "first")
+
+
+def _add(found: dict[str, Candidate], claim: Claim, who: tuple[str, ...], form: str) -> None:
+    key = " ".join(sorted({word for name in who for word in author.key(name).split()}))
+    if key:
+        found.setdefault(key, Candidate(key, "\n".join(who))).said.append((claim, form))
+
+
+def _united(group: list[tuple[Claim, tuple[str, ...]]]) -> Iterator[tuple[Claim, tuple[str, ...]]]:
+    """Return all names of a place that names several people one by one."""
+    everybody = {author.key(name): name for _, who in group for name in who}
+    if 1 < len(everybody) <= author.MAX_NAMES and all(len(who) < len(everybody) for _, who in group):
+        yield group[0][0], tuple(everybody.values())
+
+
+def _shape_author(candidate: Candidate, candidates: list[Candidate], names: set[str]) -> None:
+    who = candidate.value.split("\n")
+    padded = candidate.parts
+    candidate.shape = {
+        "names": len(who),
+        "words": len(padded),
+        "characters": min(120, len(candidate.value)),
+        "personal": sum(author.looks_personal(name) for name in who) / len(who),
+        "organisation": sum(author.is_organisation(name) for name in who) / len(who),
+        "digits": any(mark.isdigit() for mark in candidate.value),
+        "lower": candidate.value.islower(),
+        "one word": len(padded) == 1,
+        "site": any(_is_site(name, names) for name in who),
+        "is site": squeezed(candidate.value) in names,
+        "within others": sum(padded < other.parts for other in candidates),
+        "holds others": sum(padded > other.parts for other in candidates),
+        "mean word": sum(map(len, padded)) / len(padded),
+    }
+
+
+def agree_authors(one: Candidate, other: Candidate) -> float:
+    """Return how many words of their names two groups share."""
+    return _overlap(one.parts, other.parts, 0.5)
+
+
+def _overlap(one: frozenset[str], other: frozenset[str], least: float) -> float:
+    share = 2 * len(one & other) / max(1, len(one) + len(other))
+    return share if share >= least else 0.0

@@ -1,0 +1,147 @@
+"""Reads the values that claims give the fields of a product, as a program wants them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.commerce import codes, money
+from actors.extraction.parse.tree import Page
+
+IN_STOCK = "InStock"
+
+_AVAILABILITIES = {
+    name.lower(): name
+    for name in (
+        "BackOrder", "Discontinued", "InStock", "InStoreOnly", "LimitedAvailability", "MadeToOrder", "OnlineOnly",
+        "OutOfStock", "PreOrder", "PreSale", "Reserved", "SoldOut",
+    )
+}  # fmt: skip
+_OTHER_AVAILABILITIES = {
+    "available": "InStock",
+    "instock": "InStock",
+    "true": "InStock",
+    "availablefororder": "BackOrder",
+    "pending": "PreOrder",
+    "unavailable": "OutOfStock",
+    "oos": "OutOfStock",
+    "outofstock": "OutOfStock",
+    "false": "OutOfStock",
+    "soldout": "OutOfStock",
+    "limited": "LimitedAvailability",
+    "lowstock": "LimitedAvailability",
+}
+_PLAIN = re.compile(r"\d{1,10}(?:\.\d{1,4})?")
+_RATING = re.compile(r"\d{1,3}(?:[.,]\d{1,4})?")
+_NOT_WORD = re.compile(r"[\W_]+")
+_NO_BRAND = re.compile(
+    r"\bbrands?\b|[|{}$<>]|^(?:unknown|none|n/?a|generic|null|undefined)$"
+    r"|^(?:from the|visit|shop|more from|about|by|browse|all|buy)\b"
+)
+_NO_CODE = frozenset({"null", "none", "undefined", "na", "false", "true", "0", ""})
+
+MAX_BRAND_CHARS = 60
+MAX_CODE_CHARS = 40
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the values of one page: what dollars it speaks of, what its product is called."""
+
+    regions: tuple[str, ...]
+    code: str
+    name: str
+    url: str
+
+    @staticmethod
+    def of(page: Page, claims: Iterable[Claim]) -> Reader:
+        """Look at what all values of a page are read by."""
+        claims = list(claims)
+        declared = [page.root.attr("lang") or ""]
+        declared.extend(value for name, value in page.embedded.open_graph if name == "og:locale")
+        written = (claim.value.strip().upper() for claim in claims if claim.field is Field.CURRENCY)
+        code = next((value for value in written if value in money.CODES), "")
+        name = " ".join(claim.value for claim in claims if claim.field is Field.PRODUCT_NAME)
+        return Reader(money.regions(page.url, *declared), code, _plain(name), _plain(page.url))
+
+    def read(self, claim: Claim) -> str:
+        """Return the value of a claim, "" for what cannot be one of its field."""
+        if claim.field is Field.PRICE:
+            return self._price(claim)
+        if claim.field is Field.CURRENCY:
+            return self._currency(claim.value)
+        reads = _READS.get(claim.field)
+        return reads(claim.value) if reads else claim.value
+
+    def fit(self, field: Field, value: str) -> float:
+        """Return what a value gains by standing in the name of the product or in the address of the page."""
+        if field is Field.BRAND and f" {_plain(value)} " in f" {self.name} ":
+            return 0.5
+        if field in {Field.SKU, Field.MPN} and len(value) > 3 and _plain(value) in self.url:  # noqa: PLR2004 - shorter ones stand anywhere
+            return 0.5
+        return 0.0
+
+    def _price(self, claim: Claim) -> str:
+        text = claim.value.strip()
+        if claim.place.startswith("visible:"):
+            value: Decimal | None = Decimal(text)
+        elif _PLAIN.fullmatch(text):
+            value = money.number(text, "data", self.code)
+        else:
+            value = next((amount.value for amount in money.amounts(text) if amount.value), None)
+        return money.plain(value) if value else ""
+
+    def _currency(self, text: str) -> str:
+        text = text.strip()
+        found = money.currency(text, self.regions) if len(text) <= 5 else ""  # noqa: PLR2004 - the longest sign
+        if found and self.code and money.shares_sign(text, self.code):
+            return self.code
+        return found
+
+
+def key(field: Field, value: str) -> str:
+    """Return a value in the form in which two that mean the same are equal."""
+    if field is Field.PRICE:
+        return str(Decimal(value).normalize())
+    if field in {Field.BRAND, Field.SKU, Field.MPN, Field.PRODUCT_NAME}:
+        return _NOT_WORD.sub("", value.lower())
+    return value
+
+
+def _availability(text: str) -> str:
+    word = _NOT_WORD.sub("", text.rpartition("/")[2]).lower()
+    return _AVAILABILITIES.get(word, _OTHER_AVAILABILITIES.get(word, ""))
+
+
+def _code(text: str) -> str:
+    text = text.strip()
+    if len(text) > MAX_CODE_CHARS or "://" in text or _NOT_WORD.sub("", text.lower()) in _NO_CODE:
+        return ""
+    return text
+
+
+def _brand(text: str) -> str:
+    return "" if len(text) > MAX_BRAND_CHARS or _NO_BRAND.search(text.lower()) else text
+
+
+def _figure(text: str) -> str:
+    found = _RATING.fullmatch(text.strip())
+    return found.group().replace(",", ".") if found else ""
+
+
+_READS = {
+    Field.AVAILABILITY: _availability,
+    Field.GTIN: codes.gtin,
+    Field.SKU: _code,
+    Field.MPN: _code,
+    Field.BRAND: _brand,
+    Field.RATING: _figure,
+    Field.REVIEWS: _figure,
+}
+
+
+def _plain(text: str) -> str:
+    return " ".join(_NOT_WORD.sub(" ", text.lower()).split())

@@ -1,0 +1,67 @@
+"""Reads the headings that may be the title of a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from turbohtml import Element
+
+from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.layout import names, short_text
+from actors.extraction.parse.tree import Page
+from actors.extraction.parse.visibility import Hiding
+from protocol.confidence import Source
+
+MAX_HEADINGS = 6
+MAX_LOOKED_AT = 60
+MAX_CHARS = 400
+
+_ANCESTORS = 7
+_TITLED = re.compile(r"title|headline|heading|titel|titre|titulo|subject")
+_LOGO = re.compile(r"logo|brand|site-(?:title|name|header)|masthead|navbar")
+_OTHERS = re.compile(r"related|widget|sidebar|footer|comment|teaser|card|popup|modal|cookie|newsletter")
+_CALLED = (
+    ".entry-title, .post-title, .article-title, .page-title, .headline, .topic-title, .product-title, .product-name,"
+    " #title, .post__title, .article__title, .title[itemprop], [itemprop=headline]"
+)
+
+
+def claims(page: Page) -> Iterable[Claim]:
+    """Return the first headings, then what is called a title."""
+    firsts = [found for found in page.root.select("h1")[:MAX_LOOKED_AT] if short_text(found, MAX_CHARS)]
+    for place, elements in (
+        ("h1", firsts),
+        ("h2", page.root.select("h2")[: 2 if firsts else 4]),
+        ("called title", page.root.select(_CALLED)),
+    ):
+        for rank, element in enumerate(elements[:MAX_HEADINGS]):
+            if value := short_text(element, MAX_CHARS):
+                words = dict.fromkeys(_words(page, element, rank, len(elements)))
+                yield Claim(Field.TITLE, value, f"{place}: {' '.join(words)}", Source.SELECTOR_MATCH)
+
+
+def _words(page: Page, element: Element, rank: int, count: int) -> Iterator[str]:
+    yield "only" if count == 1 else "first" if rank == 0 else "later"
+    for holder in _around(element):
+        called = names(holder)
+        if holder.tag in ("article", "main", "header", "nav", "footer", "aside", "a"):
+            yield f"in-{holder.tag}"
+        if _TITLED.search(called):
+            yield "titled"
+        if _LOGO.search(called):
+            yield "logo"
+        if _OTHERS.search(called):
+            yield "other"
+        if page.hidden.get(holder) is Hiding.INVISIBLE:
+            yield "unseen"
+
+
+def _around(element: Element) -> Iterator[Element]:
+    holder: Element | None = element
+    for _ in range(_ANCESTORS):
+        if holder is None:
+            return
+        yield holder
+        parent = holder.parent
+        holder = parent if isinstance(parent, Element) else None

@@ -1,0 +1,114 @@
+"""Reads what a shop shows of the thing that its page sells: price, stock, numbers, maker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from turbohtml import Element
+
+from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.commerce import labels, ranking, stock
+from actors.extraction.evidence.commerce.prices import candidates
+from actors.extraction.evidence.commerce.texts import Texts, texts
+from actors.extraction.parse.tree import Page
+from actors.extraction.parse.values import one_line
+from protocol.confidence import Source
+
+MAX_CLAIMS = 40
+MAX_NAME_CHARS = 300
+
+_TITLES = (
+    "h1",
+    "[itemprop=name]",
+    "#title, .product-title, .product-name, .product_title, .product-single__title",
+    "h2",
+)
+_PRICED = (
+    "[itemprop=price], [class*=price], [class*=Price], [id*=price], [class*=prix], [class*=preis], [class*=precio]"
+)
+
+_SURE, _LIKELY, _POSSIBLE = 0.8, 0.5, 0.2
+"""Probabilities of a price: what is below the last is not said."""
+
+_REGION = 400
+"""How many texts after the title still speak of what is sold (a text may be white space)."""
+
+_NAMED_REGION = 150
+"""How many texts after the title do whose elements are only called so in the page's code."""
+
+_LEAD = 40
+"""How many texts before the title do."""
+
+
+def claims(page: Page) -> Iterable[Claim]:
+    """Return what stands in the page; nothing where nothing looks like something to buy."""
+    buttons = stock.buy_buttons(page)
+    if not buttons and page.root.select_one(_PRICED) is None:
+        return ()
+    return list(_claims(page, buttons))[:MAX_CLAIMS]
+
+
+def _claims(page: Page, buttons: list[Element]) -> Iterator[Claim]:
+    title = title_of(page)
+    called = list(labels.called(page))
+    marked = texts(page, {*buttons, *([title] if title else []), *(element for _, _, element in called)})
+    title_order = marked.begins.get(title, -1) if title else -1
+    orders = [marked.begins[button] for button in buttons if button in marked.begins]
+    if title and (name := one_line(title.text, MAX_NAME_CHARS)):
+        yield _claim(Field.PRODUCT_NAME, name, title.tag)
+    yield from _prices(page, marked, title_order, orders)
+    yield from _stock(marked, title_order, buttons)
+    labelled = [(field, value, run.order, "label") for field, value, run in labels.labelled(marked)]
+    labelled += [(field, value, marked.begins.get(element, -1), "called") for field, value, element in called]
+    yield from _numbers(labelled, title_order)
+
+
+def _prices(page: Page, marked: Texts, title_order: int, orders: Sequence[int]) -> Iterator[Claim]:
+    found = candidates(marked)
+    for likelihood, candidate in ranking.likelihoods(page, found, title_order, orders)[:2]:
+        if likelihood < _POSSIBLE:
+            return
+        word = "sure" if likelihood >= _SURE else "likely" if likelihood >= _LIKELY else "possible"
+        if ranking.is_listed(likelihood, candidate, found):
+            word = "listed"
+        yield _claim(Field.PRICE, str(candidate.amount.value), f"price.{word}")
+        if candidate.amount.sign:
+            yield _claim(Field.CURRENCY, candidate.amount.sign, f"price.{word}")
+
+
+def _stock(marked: Texts, title_order: int, buttons: Sequence[Element]) -> Iterator[Claim]:
+    near = [button for button in buttons if _is_near(marked.begins.get(button, -1), title_order)]
+    said = stock.said([run for run in marked.runs if _is_near(run.order, title_order)])
+    if said:
+        yield _claim(Field.AVAILABILITY, said, "stock")
+    if any(stock.usable(button) for button in near):
+        yield _claim(Field.AVAILABILITY, "InStock", "button")
+
+
+def _numbers(found: Iterable[tuple[Field, str, int, str]], title_order: int) -> Iterator[Claim]:
+    """Return numbers and makers; what only bears a name in the code must stand near the title."""
+    seen: set[tuple[Field, str]] = set()
+    for field, value, order, way in found:
+        after = order - title_order
+        if after < -_LEAD or (way == "called" and after > _NAMED_REGION) or (field, value) in seen:
+            continue
+        seen.add((field, value))
+        yield _claim(field, value, f"{way}.{field.rpartition('.')[2]}")
+
+
+def title_of(page: Page) -> Element | None:
+    """Return the element that names the product: of several headings the one that the page is titled after."""
+    wanted = {word for title in page.embedded.titles for word in title.lower().split()}
+    for selector in _TITLES:
+        found = [element for element in page.root.select(selector)[:8] if element.text[:MAX_NAME_CHARS].strip()]
+        if found:
+            return max(found, key=lambda element: len(wanted & set(element.text[:MAX_NAME_CHARS].lower().split())))
+    return None
+
+
+def _is_near(order: int, title_order: int) -> bool:
+    return order >= 0 and (title_order < 0 or -_LEAD <= order - title_order <= _REGION)
+
+
+def _claim(field: Field, value: str, place: str) -> Claim:
+    return Claim(field, value, f"visible:{place}", Source.SELECTOR_MATCH)

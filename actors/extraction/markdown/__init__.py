@@ -1,7 +1,0 @@
-"""Writes the main content as Markdown."""
-
-from __future__ import annotations
-
-from actors.extraction.markdown.writer import LeftOut, Written, write
-
-__all__ = ["LeftOut", "Written", "write"]

@@ -1,0 +1,1 @@
+"""Bodies into trees: encodings, HTML and the other formats, what is visible."""

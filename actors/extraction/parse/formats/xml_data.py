@@ -1,0 +1,169 @@
+"""Reads XML: feeds and site maps as what they are, everything else as it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from itertools import islice
+
+from turbohtml import Element, HTMLParseError, Text, parse_xml
+
+from actors.extraction.parse.formats import feeds
+from actors.extraction.parse.formats.feeds import Entry, Feed
+from actors.extraction.parse.formats.found import MAX_TITLE_CHARS, Found, fenced
+from actors.extraction.parse.text import one_line
+from protocol.confidence import Source
+from protocol.documents import ExtractedLink
+
+_MAX_LINKS = 1_000
+_MAX_ELEMENTS = 2_000
+_REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)(?:(\w{2,31});)?")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_HTML_NAMES = frozenset(
+    {"nbsp", "copy", "reg", "trade", "hellip", "mdash", "ndash", "lsquo", "rsquo", "ldquo", "rdquo", "laquo", "raquo"}
+    | {"euro", "pound", "middot", "bull", "times", "deg", "auml", "ouml", "uuml", "Auml", "Ouml", "Uuml", "szlig"}
+    | {"eacute", "egrave", "ecirc", "agrave", "acirc", "ccedil", "ntilde", "oacute", "iacute", "aacute", "uacute"}
+)
+_PROLOGUE_CHARS = 10_000
+
+
+def read(text: str, url: str) -> Found | None:
+    """Read XML; None where it is none, even when mended. No entity is ever expanded, and nothing is loaded."""
+    root = parsed(text)
+    if root is None:
+        return None
+    match local(root):
+        case "rss" | "feed" | "RDF":
+            return feeds.write(_feed(root), url)
+        case "urlset" | "sitemapindex":
+            return _site_map(root, text)
+        case _:
+            return _plain(root, text)
+
+
+def parsed(text: str) -> Element | None:
+    """Parse XML, mended where it is broken in the common ways; no entity is expanded."""
+    try:
+        return parse_xml(text).root
+    except HTMLParseError:
+        pass
+    try:
+        return parse_xml(_mended(text)).root
+    except HTMLParseError:
+        return None
+
+
+def _mended(text: str) -> str:
+    """Undo what makes most broken feeds broken: names of HTML, bare ampersands, controls, a missing end."""
+    text = _FORBIDDEN.sub("", _undeclared(text).lstrip("\ufeff \t\r\n"))
+    text = _REFERENCE.sub(_meant, text)
+    for entry, closing in (("</item>", "</channel></rss>"), ("</entry>", "</feed>")):
+        if entry in text and not text.rstrip().endswith(closing[-6:]):
+            return text[: text.rindex(entry) + len(entry)] + closing
+    return text
+
+
+def _undeclared(text: str) -> str:
+    """Take the document type declaration out, with the entities that it declares."""
+    start = text.find("<!DOCTYPE", 0, _PROLOGUE_CHARS)
+    if start < 0:
+        return text
+    end, inner = text.find(">", start), text.find("[", start)
+    if 0 <= inner < end:
+        end = text.find(">", text.find("]", inner))
+    return text[:start] + text[end + 1 :] if end > 0 else text
+
+
+def _meant(found: re.Match[str]) -> str:
+    return unescape(found[0]) if found[1] in _HTML_NAMES else f"&amp;{found[0][1:]}"
+
+
+def _feed(root: Element) -> Feed:
+    about = next((element for element in root.iter_elements() if local(element) == "channel"), root)
+    entries = (element for element in root.iter_elements() if local(element) in ("item", "entry"))
+    return Feed(
+        title=child(about, "title"),
+        description=child(about, "description", "subtitle", "tagline"),
+        language=child(about, "language") or root.attr("xml:lang") or "",
+        link=_href(about),
+        entries=tuple(_entry(element) for element in islice(entries, feeds.MAX_ENTRIES)),
+    )
+
+
+def _entry(element: Element) -> Entry:
+    author = next(
+        (child for child in element.children if isinstance(child, Element) and local(child) == "author"), None
+    )
+    return Entry(
+        title=child(element, "title"),
+        link=_href(element),
+        summary=child(element, "description", "summary", "encoded", "content"),
+        published=child(element, "pubDate", "published", "date", "issued", "updated", "modified"),
+        author=child(element, "creator") or (author is not None and child(author, "name")) or child(element, "author"),
+    )
+
+
+def _href(element: Element) -> str:
+    links = [child for child in element.children if isinstance(child, Element) and local(child) == "link"]
+    for link in links:
+        if link.attr("rel", "alternate") == "alternate" and (href := (link.attr("href") or text_of(link)).strip()):
+            return href
+    guid = child(element, "guid")
+    return guid if guid.startswith(("http://", "https://")) else ""
+
+
+def _site_map(root: Element, text: str) -> Found:
+    places = (text_of(element).strip() for element in root.iter_elements() if local(element) == "loc")
+    links = tuple(
+        ExtractedLink(url=place, text=place) for place in islice(places, _MAX_LINKS) if place.startswith("http")
+    )
+    markdown = "\n".join(f"- <{link.url}>" for link in links if not set(link.url) & set("<> \n"))
+    words = "\n".join(link.url for link in links)
+    count = text.count("<loc>")
+    more = f"\n\n*({count:,} addresses; the first {len(links):,} are shown)*" if count > len(links) else ""
+    return Found(markdown=markdown + more, text=words, source=Source.STRUCTURED_DATA, links=links)
+
+
+def _plain(root: Element, text: str) -> Found:
+    markdown, left_out = fenced(text.strip(), "xml")
+    title = next((text_of(element) for element in root.iter_elements() if local(element) == "title"), "")
+    return Found(
+        markdown=markdown,
+        text=text.strip()[: max(len(text.strip()) - left_out, 0)],
+        source=Source.STRUCTURED_DATA,
+        title=one_line(title, MAX_TITLE_CHARS),
+        left_out=left_out,
+    )
+
+
+def child(parent: Element, *names: str) -> str:
+    """Return the words of the first child of one of those names that has any."""
+    children = [child for child in parent.children if isinstance(child, Element)]
+    for name in names:
+        for child in children:
+            if local(child) == name and (text := text_of(child).strip()):
+                return text
+    return ""
+
+
+def text_of(element: Element) -> str:
+    """Return the words of an element with CDATA, which `text` leaves out; markup of XHTML is kept as words."""
+    return "".join(
+        node.data if isinstance(node, Text) else getattr(node, "data", "")
+        for node in element.descendants
+        if not isinstance(node, Element)
+    )
+
+
+def local(element: Element) -> str:
+    """Return the name of an element without its prefix."""
+    return element.tag.rpartition(":")[2]
+
+
+def elements(text: str) -> Iterator[tuple[str, str]]:
+    """Return the elements of XML: the name of each without its prefix, and its words; none of what is broken."""
+    root = parsed(text)
+    if root is not None:
+        for element in islice(root.iter_elements(), _MAX_ELEMENTS):
+            yield local(element), text_of(element)

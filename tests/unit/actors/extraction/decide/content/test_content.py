@@ -1,0 +1,152 @@
+"""What is chosen of a page, and how surely."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pytest
+
+from actors.extraction.decide.blocks import blocks
+from actors.extraction.decide.content import content
+from actors.extraction.decide.content.content import Content, choose
+from actors.extraction.decide.content.model import FILE, model
+from actors.extraction.parse import tree
+from protocol.confidence import Source
+from protocol.page import PageType
+
+URL = "https://site.example/2024/05/a-walk-along-the-river"
+SENTENCES = (
+    "The river begins high in the hills, where two small streams meet under an old stone bridge.",
+    "From there it takes its time, turning left and right between meadows, farms and a few quiet villages.",
+    "We followed it for three days, and wherever we asked for the way, people told us to listen for the water.",
+    "On the second evening, rain came down so hard that we had to wait in a barn until the morning.",
+    "At its mouth, the river is wide and slow, and nobody there has ever seen the bridge from which it comes.",
+)
+ARTICLE = "".join(f"<p>{one} {two}</p>" for one in SENTENCES for two in SENTENCES[:2])
+MENU = "".join(f'<li><a href="/{word}">{word}</a></li>' for word in ("News", "Sports", "Culture", "Contact", "Log in"))
+PAGE = f"""<html><head><title>A walk along the river</title></head><body>
+<header class="site-header"><nav class="main-menu"><ul>{MENU}</ul></nav></header>
+<main><article class="post"><h1>A walk along the river</h1><div class="entry-content">{ARTICLE}</div></article></main>
+<aside class="sidebar"><h3>Related</h3><ul><li><a href="/x">Ten other walks</a></li></ul></aside>
+<footer class="footer"><p>© 2024 Site. All rights reserved.</p><a href="/privacy">Privacy policy</a></footer>
+</body></html>"""
+
+
+def chosen(source: str, elsewhere: tuple[str, ...] = (), url: str = URL) -> Content:
+    page = tree.read(source, url)
+    return choose(page, blocks(page), elsewhere)
+
+
+def test_keeps_the_article_and_nothing_around_it() -> None:
+    found = chosen(PAGE)
+
+    paragraphs = [f"{one} {two}" for one in SENTENCES for two in SENTENCES[:2]]
+    assert [line for line in found.text.split("\n") if line != "A walk along the river"] == paragraphs
+    assert found.confidence.score > 0.8
+    assert found.confidence.source is Source.SELECTOR_MATCH
+    assert [attempt.selector for attempt in found.attempts if attempt.selected] == ["main"]
+    assert found.said_elsewhere == ""
+
+
+def test_knows_every_element_that_holds_what_was_kept() -> None:
+    page = tree.read(PAGE, URL)
+
+    found = choose(page, blocks(page))
+
+    inside = ("html", "body", "main", "article", "div.entry-content", "div.entry-content p")
+    assert [page.root.select_one(name) in found.holders for name in inside[1:]] == [True] * 5
+    assert [page.root.select_one(name) in found.holders for name in ("header", "aside", "footer", "nav ul")] == [
+        False
+    ] * 4
+
+
+def test_says_what_the_page_is_for() -> None:
+    found = chosen(PAGE)
+
+    assert max(found.page_types, key=lambda kind: found.page_types[kind]) is PageType.ARTICLE
+    assert sum(found.page_types.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [("https://site.example/", PageType.HOME), ("https://site.example/search?q=rivers", PageType.SEARCH)],
+)
+def test_reads_home_pages_and_searches_from_the_address(url: str, kind: PageType) -> None:
+    found = chosen(PAGE, url=url)
+
+    assert max(found.page_types, key=lambda one: found.page_types[one]) is kind
+    assert sum(found.page_types.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param('<html><body><div id="root"></div><script>run()</script></body></html>', id="shell"),
+        pytest.param('<div id="app"><p>Loading…</p></div><noscript>Enable JavaScript.</noscript>', id="waiting"),
+        pytest.param("<p>\u200b</p>", id="nothing to see"),
+    ],
+)
+def test_an_empty_shell_gives_no_confidence(source: str) -> None:
+    found = chosen(source)
+
+    assert found.confidence.score < 0.05
+    assert sum(found.page_types.values()) == pytest.approx(1)
+
+
+def test_takes_the_text_of_the_data_where_the_blocks_have_next_to_none() -> None:
+    found = chosen("<div>Loading</div>", (" ".join(SENTENCES), "less"))
+
+    assert found.said_elsewhere == " ".join(SENTENCES) == found.text
+    assert (found.blocks, found.holders) == ((), frozenset())
+    assert found.confidence.source is Source.FRAMEWORK_DATA
+    assert 0.1 < found.confidence.score < 0.4
+    assert [attempt.selector for attempt in found.attempts if attempt.selected] == ["data"]
+
+
+def test_takes_the_whole_text_of_the_data_where_the_page_shows_its_beginning() -> None:
+    teaser = f"<main><article><p>{SENTENCES[0]}</p><p>{SENTENCES[1]}</p></article></main>"
+
+    whole = chosen(teaser, (" ".join(SENTENCES * 3),))
+    other = chosen(teaser, ("quite another text of many words " * 30,))
+
+    assert whole.said_elsewhere == " ".join(SENTENCES * 3)
+    assert other.said_elsewhere == ""
+
+
+def test_leaves_a_text_of_the_data_that_says_no_more() -> None:
+    assert chosen(PAGE, (" ".join(SENTENCES),)).said_elsewhere == ""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("<div>" * 50_000 + "deep" + "</div>" * 50_000, id="deep"),
+        pytest.param("<table>" + "<tr><td>1<td>2" * 15_000 + "</table>", id="many cells"),
+        pytest.param("<p>" + "word " * 500_000, id="one long block"),
+        pytest.param("<p>\ud800 lone \udfff surrogates and \x00 NUL</p>" + ARTICLE, id="broken characters"),
+        pytest.param('<p class="' + "a-b_C " * 100_000 + '">x</p>' + ARTICLE, id="giant class"),
+        pytest.param('<script type="application/ld+json">{"description": "' + "\\" * 100_000 + "</script>", id="bait"),
+    ],
+)
+def test_bears_whatever_a_page_may_be(source: str) -> None:
+    assert 0 <= chosen(source).confidence.score <= 1
+
+
+def test_what_lies_beyond_the_last_block_looked_at_shares_the_lot_of_its_look_alikes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = chosen(PAGE)
+    monkeypatch.setattr(content, "MAX_BLOCKS", len(MENU.split("<li>")) + 5)
+
+    assert chosen(PAGE).text == whole.text
+
+
+def test_the_same_page_gives_the_same_choice() -> None:
+    assert chosen(PAGE).text == chosen(PAGE).text
+    assert chosen(PAGE).confidence == chosen(PAGE).confidence
+
+
+def test_the_model_is_small() -> None:
+    assert len(files("actors.extraction.decide.content").joinpath(FILE).read_bytes()) < 2_000_000
+    assert model() is model()

@@ -1,0 +1,74 @@
+"""How blocks and boxes are laid out, and what is read from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.extraction.decide.blocks import blocks
+from actors.extraction.decide.content import company, own, shape
+from actors.extraction.decide.content.layout import Layout
+from actors.extraction.decide.content.lexicon import Lexicon, spell
+from actors.extraction.parse import tree
+
+
+def lay(body: str) -> Layout:
+    return Layout.of(blocks(tree.read(f"<body>{body}</body>", "https://site.example/")))
+
+
+def test_every_box_knows_its_blocks_and_its_parent() -> None:
+    layout = lay('<div id="one"><p>a</p><p>b</p></div><ul id="two"><li>c</li></ul>')
+
+    assert [box.tag for box in layout.boxes] == ["html", "body", "div", "p", "p", "ul", "li"]
+    assert layout.parent.tolist() == [0, 0, 1, 2, 2, 1, 5]
+    assert list(zip(layout.first.tolist(), layout.end.tolist(), strict=True)) == [
+        *((0, 3), (0, 3), (0, 2), (0, 1), (1, 2), (2, 3), (2, 3)),
+    ]
+    assert layout.up.tolist() == [0, 0, 1, 2, 2, 1, 1]
+    assert layout.sums(layout.tokens).tolist() == [3, 3, 2, 1, 1, 1, 1]
+
+
+def test_blocks_of_one_way_play_one_role() -> None:
+    layout = lay('<div class="post-1"><p>a</p></div><div class="post-22"><p>b</p></div><p>c</p>')
+    role = layout.role[layout.box].tolist()
+
+    assert role[0] == role[1] != role[2]
+    assert company.siblings(layout)[layout.box].tolist() == [1, 1, 1]
+    assert company.siblings(layout).tolist() == [1, 1, 2, 1, 2, 1, 1]
+
+
+def test_counts_the_kinds_of_characters() -> None:
+    counts = shape.counts(["Ab 1,\u4e00", "\U0001f600!"])
+
+    assert [dict(zip(shape.KINDS, row, strict=True)) for row in counts.tolist()] == [
+        dict.fromkeys(shape.KINDS, 0.0)
+        | dict.fromkeys(("letter", "capital", "space", "digit", "comma", "ideograph"), 1.0),
+        dict.fromkeys(shape.KINDS, 0.0) | {"symbol": 1.0, "stop": 1.0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("Now $ 19.99", "price"), ("12 Mar 2024, 10:15", "date"), ("Blue (12)", "facet"), ("2 hours ago", "date")],
+)
+def test_hears_what_a_block_says(text: str, said: str) -> None:
+    columns = own.columns(lay(f"<p>Other</p><p>{text}</p>"))
+
+    assert [columns[f"says_{kind}"].tolist() for kind in own.SAID] == [[0, float(kind == said)] for kind in own.SAID]
+
+
+def test_weighs_names_and_words() -> None:
+    lexicon = Lexicon({"share": -0.5, "<p>": 0.25}, {"tweet": -0.75})
+    columns = lexicon.columns(spell(lay('<div class="shareBar"><p>Tweet this</p></div>')))
+
+    assert {name: values.tolist() for name, values in columns.items() if values.any()} == {
+        "names_own": [0.25],
+        "names_sum": [-0.25],
+        "names_least": [-0.5],
+        "names_most": [0.25],
+        "names_faded": [pytest.approx(-0.1)],
+        "names_above": [-0.5],
+        "words_mean": [-0.375],
+        "words_least": [-0.75],
+        "words_first": [-0.75],
+    }
+    assert Lexicon.load(lexicon.save()) == lexicon

@@ -1,0 +1,41 @@
+"""The model that is shipped is small, fits its features, and prefers what is better supported."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pytest
+
+from actors.extraction.decide.fields.candidates import agree_dates, of_dates
+from actors.extraction.decide.fields.election import AGREE, FILE, ballots, elect
+from actors.extraction.decide.fields.vote import features
+from actors.extraction.evidence.claim import Claim, Field
+from protocol.confidence import Source
+
+MAX_BYTES = 200_000
+
+
+def test_the_model_is_small_and_has_every_vote() -> None:
+    assert len(files("actors.extraction.decide.fields").joinpath(FILE).read_bytes()) <= MAX_BYTES
+    assert set(ballots()) == set(AGREE)
+
+
+@pytest.mark.parametrize("name", AGREE)
+def test_no_candidate_is_elected_where_there_is_none(name: str) -> None:
+    assert elect(name, [], []) is None
+
+
+def test_the_day_that_a_page_names_as_its_own_wins() -> None:
+    claims = [
+        Claim(Field.PUBLISHED, "2024-02-03", "json-ld:Article.datePublished", Source.STRUCTURED_DATA),
+        Claim(Field.PUBLISHED, "2024-02-03", "meta: article:published_time", Source.META_TAGS),
+        Claim(Field.PUBLISHED, "2019-01-01", "visible text: far in-footer other", Source.HEURISTIC),
+    ]
+    candidates = of_dates(claims, month_first=False)
+
+    elected = elect("date", candidates, features(candidates, agree_dates, {}))
+
+    assert elected is not None
+    assert elected.winner.key == "2024-02-03"
+    assert elected.shares[0] > elected.shares[1]
+    assert elected.score > 0.7

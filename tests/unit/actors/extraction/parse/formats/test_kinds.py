@@ -1,0 +1,67 @@
+"""What a body is, by its type and its bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.extraction.parse.formats.kinds import Kind, kind_of
+from protocol.faults import Code, FaultError
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "kind"),
+    [
+        (b"<p>", "text/html; charset=utf-8", "html"),
+        (b"<p>", "application/xhtml+xml", "html"),
+        (b'<?xml version="1.0"?><html xmlns="x">', "application/xml", "html"),
+        (b"<a/>", "application/xml", "xml"),
+        (b"<rss>", "application/rss+xml", "xml"),
+        (b'<?xml version="1.0"?>\n<rss version="2.0">', "text/html", "xml"),
+        (b"<feed xmlns='x'>", "text/plain", "xml"),
+        (b"{}", "application/json", "json"),
+        (b"{}", "application/vnd.api+json", "json"),
+        (b"{}\n{}", "application/x-ndjson", "ndjson"),
+        (b'{"a": 1}\n{"a": 2}', "", "ndjson"),
+        (b"a,b", "text/csv", "csv"),
+        (b"# a", "text/markdown", "markdown"),
+        (b"a", "text/plain", "text"),
+        (b"a", "text/x-python", "text"),
+        (b"<!DOCTYPE html>", "", "html"),
+        (b"\xef\xbb\xbf<!DOCTYPE html>", "", "html"),
+        (b"\xff\xfe<\x00h\x00", "", "html"),
+        (b"  <html>", "application/octet-stream", "html"),
+        (b'{"a":1}', "", "json"),
+        (b"<feed/>", "", "xml"),
+        (b"words", "", "text"),
+        (b"", "", "text"),
+        (b"%PDF-1.7", "application/pdf", "pdf"),
+        (b"%PDF-1.7", "text/html", "pdf"),
+        (b"rubbish\n%PDF-1.4", "application/pdf", "pdf"),
+        (b"\x89PNG\r\n", "image/png", "image"),
+        (b"\xff\xd8\xff\xe0", "", "image"),
+        (b"GIF89a", "text/plain", "image"),
+        (b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp", "image"),
+        (b"\x00\x00\x00\x1cftypavif", "", "image"),
+        (b"<svg/>", "image/svg+xml", "svg"),
+        (b'<?xml version="1.0"?>\n<svg xmlns="x">', "text/xml", "svg"),
+    ],
+)
+def test_kinds(body: bytes, content_type: str, kind: str) -> None:
+    assert kind_of(body, content_type) is Kind(kind)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"words", "application/pdf"),
+        (b"RIFF\x00\x00\x00\x00WAVE", "audio/wav"),
+        (b"PK\x03\x04", ""),
+        (b"\x00\x01\x02", "application/octet-stream"),
+        (b"x", "video/mp4"),
+    ],
+)
+def test_what_has_no_text_is_refused(body: bytes, content_type: str) -> None:
+    with pytest.raises(FaultError) as caught:
+        kind_of(body, content_type)
+
+    assert caught.value.fault.code is Code.CONTENT_UNSUPPORTED_TYPE

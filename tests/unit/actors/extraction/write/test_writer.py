@@ -1,0 +1,187 @@
+"""The main content is written as GitHub-flavoured Markdown, and nothing else of the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.extraction.decide.content.content import Content
+from actors.extraction.parse import tree
+from actors.extraction.write import LeftOut, Written, write
+from protocol.confidence import Source, confidence
+from tests.unit.actors.extraction.write.pages import URL, content, markdown, written
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<h2>One</h2><p>a <b>b</b> <em>c</em> <code>d</code></p>", "## One\n\na **b** *c* `d`"),
+        ("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c"),
+        ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
+        ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
+        ("<p>a<br>b</p>", "a  \nb"),
+        ("<p>a<br><br>b<br></p>", "a\n\nb"),
+        ("<p><em>a<br>b</em> c</p>", "*a*  \n*b* c"),
+        ("<p><em>a<br> <br>b</em></p>", "*a*\n\n*b*"),
+        ("<blockquote>a</blockquote><br>b", "> a\n\nb"),
+        ("<dl><dt>a<dd>b<dd>c<dt>d<dd>e</dl>", "a\n: b\n: c\n\nd\n: e"),
+        ("<p>a</p><hr><p>b</p>", "a\n\n---\n\nb"),
+        ("<p><del>a</del> <kbd>b</kbd></p>", "~~a~~ `b`"),
+        ("<p><b><strong>a</strong></b></p>", "**a**"),
+        ("<p>a<b>(b)</b>c</p>", "a(b)c"),
+        ("<b><p>a</p><pre>b</pre></b>", "a\n\n```\nb\n```"),
+        ("<h2><b>a</b></h2><p>b</p>", "## a\n\nb"),
+        ("<p>a&nbsp;b</p>", "a b"),
+    ],
+)
+def test_prose_is_written_by_its_markup(body: str, expected: str) -> None:
+    assert markdown(body) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<p><a href='/x?a=1'>a</a></p>", "[a](https://example.org/x?a=1)"),
+        ("<p><a href='#x' title='b'>a</a></p>", "[a](https://example.org/a/b#x)"),
+        (
+            "<p><a href='https://example.org/'>https://example.org/</a></p>",
+            "[https://example.org/](https://example.org/)",
+        ),
+        ("<p><a href='javascript:x'>a</a> <a href='data:x'>b</a> <a>c</a></p>", "a b c"),
+        ("<p>a <a href=/x></a>b</p>", "a b"),
+        ("<h2>a <a class=anchor href='#a'>#</a></h2><p>b</p>", "## a\n\nb"),
+        ("<h2><a href='#a'>a</a></h2><p>b</p>", "## a\n\nb"),
+        ("<h2>a <span class=mw-editsection>[<a href=/e>edit</a>]</span></h2><p>b</p>", "## a\n\nb"),
+        ("<a href=/x><h3>a</h3><p>b</p></a>", "### [a](https://example.org/x)\n\nb"),
+        ("<a href=/x><div><div>a</div><div>b</div></div></a>", "[a](https://example.org/x)\n\nb"),
+        ("<a href=/x>a<br>b</a>", "[a b](https://example.org/x)"),
+    ],
+)
+def test_links_are_absolute_and_within_one_block(body: str, expected: str) -> None:
+    assert markdown(body) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<p>a</p><img src=/i.png alt='b  c'><p>d</p>", "a\n\n![b c](https://example.org/i.png)\n\nd"),
+        (
+            "<figure><img src=/i.png alt=a><figcaption>b</figcaption></figure>",
+            "![a](https://example.org/i.png)\n\nb",
+        ),
+        ("<figure><img src=/i.png><figcaption>b</figcaption></figure>", "![](https://example.org/i.png)\n\nb"),
+        ("<p>a</p><img src='data:x' data-src=/i.png alt=b>", "a\n\n![b](https://example.org/i.png)"),
+        ("<p>a</p><img src='data:x' data-srcset='/i.png 1x, /j.png 2x' alt=b>", "a\n\n![b](https://example.org/i.png)"),
+        (
+            "<p>a</p><img src='data:x' alt=b><noscript><img src=/i.png alt=b></noscript>",
+            "a\n\n![b](https://example.org/i.png)",
+        ),
+        ("<p>a</p><img src=/i.png alt=b><img src=/i.png alt=b>", "a\n\n![b](https://example.org/i.png)"),
+        (
+            "<p>a</p><a href=/x><img src=/i.png alt=b></a>",
+            "a\n\n[![b](https://example.org/i.png)](https://example.org/x)",
+        ),
+        ("<p>a <img src=/e.png alt=😀> b</p>", "a 😀 b"),
+        ("<p>a</p><img src=/i.png>", "a"),
+        ("<p>a</p><img src='javascript:x' alt=b><img src='data:image/gif;base64,x' alt=b>", "a"),
+        ("<p>a</p><img src=/i.png alt=b width=16>", "a"),
+        ("<p>a</p><img src=/i.png alt=b class=avatar>", "a"),
+        ("<p>a</p><div hidden><img src=/i.png alt=b></div>", "a"),
+    ],
+)
+def test_pictures_that_say_something_are_kept(body: str, expected: str) -> None:
+    assert markdown(body) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<details><summary>a</summary><p>b</p></details>", "**a** *(collapsed)*\n\nb"),
+        ("<details open><summary>a</summary><p>b</p></details>", "**a**\n\nb"),
+        ("<details><summary><b>a</b></summary>b</details>", "**a** *(collapsed)*\n\nb"),
+        ("<details><summary><h3>a</h3></summary><p>b</p></details>", "### a\n\n*(collapsed)*\n\nb"),
+        ("<details><p>b</p></details>", "*(collapsed)*\n\nb"),
+        ("<p>a</p><div class=faq hidden><p>b</p></div>", "a\n\n*(collapsed)*\n\nb"),
+        ("<p>a <span class=more-text hidden>b</span></p>", "a *(collapsed)* b"),
+        ("<p>a</p><ul class=collapse hidden><li>b</ul>", "a\n\n*(collapsed)*\n\n- b"),
+    ],
+)
+def test_what_a_click_shows_is_kept_and_marked(body: str, expected: str) -> None:
+    assert markdown(body) == expected
+
+
+def test_only_what_was_kept_is_written() -> None:
+    body = "<nav>n</nav><main>b<p>c</p><p>d</p></main><footer>e</footer>"
+
+    assert markdown(body, "n", "d", "e") == "b\n\nc"
+
+
+def test_a_heading_above_what_was_kept_is_kept() -> None:
+    body = "<h2>a</h2><h2>b</h2><p>c</p><h2>d</h2><p>e</p>"
+
+    assert markdown(body, "a", "b", "d", "e") == "## b\n\nc"
+
+
+@pytest.mark.parametrize("heading", ["The title", "The title | Site", "the title"])
+def test_the_title_is_not_said_again(heading: str) -> None:
+    assert markdown(f"<h1>{heading}</h1><p>a</p><h2>The title</h2><p>b</p>") == "a\n\n## The title\n\nb"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "<h2>Contents</h2><ul><li><a href='#a'>1 a</a><li><a href='#b'>b</a><li><a href='#c'>c</a></ul><h2>a</h2>d",
+            "## a\n\nd",
+        ),
+        ("<ul><li><a href='#a'>a</a><li><a href='#b'>b</a></ul>", f"- [a]({URL}#a)\n- [b]({URL}#b)"),
+        ("<ul><li><a href='#a'>a</a> and more<li><a href='#b'>b</a><li><a href='#c'>c</a></ul><p>d</p>", None),
+        ("<ul><li><a href='#a'>a</a><li><a href='#b'>b</a><li><a href='/c'>c</a></ul><p>d</p>", None),
+    ],
+)
+def test_tables_of_contents_are_left_to_the_outline(body: str, expected: str | None) -> None:
+    found = markdown(body)
+
+    assert found == expected if expected is not None else found.startswith("- [a]")
+
+
+def test_another_first_heading_stays() -> None:
+    assert markdown("<h1>Another</h1><p>a</p>") == "# Another\n\na"
+
+
+def test_what_nobody_sees_is_left_out_and_counted() -> None:
+    body = "<p>a\u200bb\u202ec</p><p hidden>no</p><div style='display:none'>no</div><!-- no --><template>no</template>"
+
+    assert written(body) == Written("abc", "abc", LeftOut(invisible_texts=2, invisible_characters=2))
+
+
+def test_joiners_stay_where_a_script_needs_them() -> None:
+    assert markdown("<p>می\u200cخواهم a\u200cb</p>") == "می\u200cخواهم ab"
+
+
+def test_titles_and_labels_are_no_text() -> None:
+    body = "<p>a <a href=/x title=no aria-label=no>b</a> <abbr title=no>c</abbr> <span aria-label=no>d</span></p>"
+
+    assert markdown(body) == "a [b](https://example.org/x) c d"
+
+
+def test_text_from_elsewhere_is_written_as_paragraphs() -> None:
+    page = tree.read("<p>a</p>", URL)
+    said = Content((), frozenset(), "", confidence(Source.FRAMEWORK_DATA), {}, (), "# b\n\n*c*\u200b")
+
+    assert write(page, said) == Written("\\# b\n\n\\*c\\*", "# b\n\n*c*", LeftOut(invisible_characters=1))
+
+
+def test_a_page_without_content_is_empty() -> None:
+    assert written("") == Written("", "")
+
+
+def test_the_same_page_gives_the_same_bytes() -> None:
+    body = "<h2>a</h2><p>b <a href=/x>c</a></p><table><tr><th>d<th>e<tr><td>f<td>g</table><p hidden class=faq>h</p>"
+
+    assert markdown(body) == markdown(body)
+
+
+def test_the_text_has_a_line_for_every_block() -> None:
+    page = tree.read("<h2>a</h2><p>b <i>c</i></p><ul><li>d<li>e</ul>", URL)
+
+    assert write(page, content(page)).text == "a\nb c\nd\ne"
