@@ -15,7 +15,7 @@ from protocol.confidence import Source
 from protocol.documents import ExtractedTable, Signal
 from protocol.page import Crumb, FeedLink, Form, FormField, Heading, PageType
 
-PAGES = Path(__file__).parents[4] / "site" / "pages"
+PAGES = Path(__file__).parents[3] / "site" / "pages"
 URL = "https://notes.example/loom/"
 
 
