@@ -14,6 +14,7 @@ from actors.actor import Actor
 from protocol.codec import decoder
 from protocol.packets import Request, Response
 from protocol.subjects import Subject, table
+from protocol.tiers import TIERS
 
 GATEWAY = "gateway"
 
@@ -25,9 +26,7 @@ ACTORS: Mapping[str, str] = MappingProxyType(
         "sessions": "actors.sessions.actor:Sessions",
         "navigator": "actors.navigator.actor:Navigator",
         "verifier": "actors.verifier.actor:Verifier",
-        "fetchers.intelligence": "actors.fetchers.intelligence.actor:Intelligence",
-        "fetchers.playwright": "actors.fetchers.playwright.actor:Playwright",
-        "fetchers.lightweight": "actors.fetchers.lightweight.actor:Lightweight",
+        **{tier.actor: f"actors.{tier.actor}.actor:{tier.name.title()}" for tier in TIERS},
     }
 )
 """Every actor there is, from the edge inwards: the order in which they are stopped."""

@@ -11,6 +11,7 @@ from protocol.confidence import FieldConfidence, Use
 from protocol.documents import ExtractedLink, ExtractedTable, Signal
 from protocol.faults import Action, Category, Code, Fault, FaultContext, fault
 from protocol.page import Form, PageFields, RecordList, StructuredItem
+from protocol.tiers import SCRIPTED, TIERS, RenderTier
 
 SCHEMA_VERSION = "1.0"
 """MAJOR.MINOR of every answer of the edge (000 §1)."""
@@ -30,22 +31,6 @@ MAX_PAGES = 50
 
 DEFAULT_LATENCY_MS = 30_000
 MAX_LATENCY_MS = 300_000
-
-
-class RenderTier(StrEnum):
-    """The three ways to get a page, cheapest first (000 §7)."""
-
-    INTELLIGENCE = "intelligence"
-    LIGHTWEIGHT = "lightweight"
-    PLAYWRIGHT = "playwright"
-
-    @property
-    def cost(self) -> int:
-        """The place in the order of cost, from 0."""
-        return TIERS.index(self)
-
-
-TIERS: tuple[RenderTier, ...] = tuple(RenderTier)
 
 
 class Freshness(StrEnum):
@@ -76,9 +61,7 @@ class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     max_latency_ms: Annotated[
         int, Meta(ge=1, le=MAX_LATENCY_MS, description="Milliseconds that the whole answer may take.")
     ] = DEFAULT_LATENCY_MS
-    max_cost_tier: Annotated[RenderTier, Meta(description="The most expensive tier that may be used.")] = (
-        RenderTier.PLAYWRIGHT
-    )
+    max_cost_tier: Annotated[RenderTier, Meta(description="The most expensive tier that may be used.")] = TIERS[-1]
     freshness_requirement: Annotated[
         Freshness,
         Meta(description="realtime: ask the site; cached: anything stored will do; any: stored while it is fresh."),
@@ -118,18 +101,14 @@ class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     ] = None
 
 
-SCRIPTED = frozenset({RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT})
-"""The tiers that run a page's scripts."""
-
-
 def contradiction(options: BrowseOptions) -> Fault | None:
     """Return which option contradicts another, if one does: then there is no tier to use."""
     forced, highest = options.force_tier, options.max_cost_tier
-    if forced is not None and forced.cost > highest.cost:
+    if forced is not None and forced.rank > highest.rank:
         return _contradicts("forceTier", f"{forced} costs more than maxCostTier {highest} allows")
     wish = wish_for_scripts(options)
     if wish and (forced or highest) not in SCRIPTED:
-        return _contradicts(wish, "needs a tier that runs scripts; allow lightweight or playwright")
+        return _contradicts(wish, f"needs a tier that runs scripts; allow {' or '.join(SCRIPTED)}")
     return None
 
 

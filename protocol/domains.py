@@ -7,9 +7,10 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from protocol.browse import SCHEMA_VERSION, ApiPattern, Freshness, RenderTier
+from protocol.browse import SCHEMA_VERSION, ApiPattern, Freshness
 from protocol.faults import Fault
 from protocol.pages import Url
+from protocol.tiers import HostKind, RenderTier
 
 _SITE_MS = Meta(ge=0, description="Milliseconds since the epoch.")
 
@@ -124,13 +125,6 @@ class AskDomain(Struct, frozen=True, kw_only=True):
     """DOMAIN: tell what is known of this host, with its port where that is not the usual one."""
 
     domain: Annotated[str, Meta(min_length=1, max_length=261)]
-
-
-class HostKind(StrEnum):
-    """What a host is known to need without a visit."""
-
-    STATIC = "static"
-    BROWSER_ONLY = "browser_only"
 
 
 class TierKnowledge(Struct, frozen=True, kw_only=True, rename="camel"):

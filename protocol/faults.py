@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from protocol.tiers import BROWSER, SCRIPTED
+
 RATE_LIMIT_DELAY_MS = 60_000
 """How long to wait after a rate limit that names no delay (000 §3, recovery tree)."""
 
@@ -181,13 +183,13 @@ _USE_BROWSER = Action(
     action="use_browser_tier",
     description="Ask again with the full browser, which runs the page's scripts.",
     tool_to_use="browse",
-    parameters={"forceTier": "playwright"},
+    parameters={"forceTier": BROWSER.value},
 )
 _USE_LIGHTWEIGHT = Action(
     action="use_lightweight_tier",
     description="Ask again with the tier that runs the page's scripts without a browser.",
     tool_to_use="browse",
-    parameters={"forceTier": "lightweight"},
+    parameters={"forceTier": SCRIPTED[0].value},
 )
 _WAIT = Action(
     action="wait_and_retry",

@@ -15,7 +15,6 @@ from protocol.browse import (
     DecisionTrace,
     Freshness,
     NetworkRequest,
-    RenderTier,
     SelectorAttempt,
     TitleAttempt,
     ValidationDetails,
@@ -24,6 +23,7 @@ from protocol.confidence import Confidence, FieldConfidence
 from protocol.documents import Document, WebObservationSummary
 from protocol.faults import Code
 from protocol.progress import Watch
+from protocol.tiers import RenderTier
 
 Url = Annotated[str, Meta(min_length=1, max_length=MAX_URL_CHARS)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from protocol.browse import RenderTier
+from protocol.tiers import RenderTier
 
 
 class TierRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -23,11 +23,11 @@ from protocol.browse import (
     BrowseResult,
     DecisionTrace,
     Freshness,
-    RenderTier,
     StructuredError,
 )
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
+from protocol.tiers import TIERS, RenderTier
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,9 +42,7 @@ def browse(  # noqa: PLR0913 - the options of a command
     as_json: Json = False,
     trace: Annotated[bool, typer.Option("--trace", help="Show which tiers and selectors were tried.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Print the HTML of the page instead of Markdown.")] = False,
-    max_tier: Annotated[
-        RenderTier, typer.Option("--max-tier", help="The most expensive tier allowed.")
-    ] = RenderTier.PLAYWRIGHT,
+    max_tier: Annotated[RenderTier, typer.Option("--max-tier", help="The most expensive tier allowed.")] = TIERS[-1],
     tier: Annotated[RenderTier | None, typer.Option("--tier", help="Use this tier and no other.")] = None,
     profile: Annotated[
         str | None, typer.Option("--profile", help="The saved login to use, by its name; see: weft sessions.")

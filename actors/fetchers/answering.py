@@ -9,10 +9,11 @@ from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract
 from actors.extraction.parse.formats.kinds import kind_of
 from actors.sites import site_of
-from protocol.browse import DEFAULT_LATENCY_MS, RenderTier
+from protocol.browse import DEFAULT_LATENCY_MS
 from protocol.documents import untrusted
 from protocol.faults import FaultError
 from protocol.pages import Fetched
+from protocol.tiers import RenderTier
 
 _RESERVE_SHARE = 10
 RESERVE_MS = 1_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from protocol.browse import RenderTier
 from protocol.faults import KINDS, Code, Fault
 from protocol.pages import Fetched, Verdict
+from protocol.tiers import RenderTier
 
 
 @dataclass(frozen=True)

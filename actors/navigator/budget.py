@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from protocol.browse import (
-    DEFAULT_LATENCY_MS,
-    SCRIPTED,
-    TIERS,
-    BrowseOptions,
-    RenderTier,
-    contradiction,
-    wish_for_scripts,
-)
+from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions, contradiction, wish_for_scripts
 from protocol.faults import FaultError
-
-EXPECTED_MS: Mapping[RenderTier, int] = MappingProxyType(
-    {RenderTier.INTELLIGENCE: 50, RenderTier.LIGHTWEIGHT: 200, RenderTier.PLAYWRIGHT: 2_000}
-)
-"""What a tier takes at least, in milliseconds (000 §7, lower bounds of the typical latency)."""
+from protocol.tiers import TIERS, RenderTier
 
 
 @dataclass(frozen=True)
@@ -30,7 +16,7 @@ class Budget:
     `start` is where to begin, for the reason `why`: what is cheaper is passed over.
     """
 
-    max_cost_tier: RenderTier = RenderTier.PLAYWRIGHT
+    max_cost_tier: RenderTier = TIERS[-1]
     force_tier: RenderTier | None = None
     max_latency_ms: int = DEFAULT_LATENCY_MS
     scripted: bool = False
@@ -42,19 +28,19 @@ class Budget:
         """The tiers that may be tried, cheapest first."""
         if self.force_tier is not None:
             return (self.force_tier,)
-        allowed = (tier for tier in TIERS if tier.cost <= self.max_cost_tier.cost)
-        return tuple(tier for tier in allowed if tier in SCRIPTED or not self.scripted)
+        allowed = (tier for tier in TIERS if tier.rank <= self.max_cost_tier.rank)
+        return tuple(tier for tier in allowed if tier.spec.runs_scripts or not self.scripted)
 
     @property
     def affordable(self) -> tuple[RenderTier, ...]:
         """Those of `tiers` that fit into the time, or the cheapest alone: one is always tried (000 §7)."""
-        return tuple(tier for tier in self.tiers if EXPECTED_MS[tier] <= self.max_latency_ms) or self.tiers[:1]
+        return tuple(tier for tier in self.tiers if tier.expected_ms <= self.max_latency_ms) or self.tiers[:1]
 
     @property
     def passed_over(self) -> tuple[RenderTier, ...]:
         """The tiers below `start`."""
         start = self.start
-        return () if start is None else tuple(tier for tier in self.tiers if tier.cost < start.cost)
+        return () if start is None else tuple(tier for tier in self.tiers if tier.rank < start.rank)
 
 
 def budget(options: BrowseOptions) -> Budget:

@@ -6,30 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from types import MappingProxyType
 
-from actors.navigator.budget import EXPECTED_MS
 from actors.navigator.experience import Early
-from actors.navigator.history import PRIORS, Prior, chance, faded
-from actors.navigator.hosts import Kind
-from protocol.browse import TIERS, RenderTier
+from actors.navigator.history import chance, faded
 from protocol.tierhistory import TierHistory, TierRecord
-
-COST: Mapping[RenderTier, int] = MappingProxyType(
-    {RenderTier.INTELLIGENCE: 1, RenderTier.LIGHTWEIGHT: 5, RenderTier.PLAYWRIGHT: 25}
-)
-"""The cost units of the tiers (000: usage analytics); their latencies (000 §7) stand in the same proportion."""
-
-KNOWN: Mapping[Kind, Mapping[RenderTier, Prior]] = MappingProxyType(
-    {
-        Kind.STATIC: {RenderTier.INTELLIGENCE: Prior(0.95, 0.05)},
-        Kind.BROWSER_ONLY: {
-            RenderTier.INTELLIGENCE: Prior(0.01, 0.99),
-            RenderTier.LIGHTWEIGHT: Prior(0.02, 0.98),
-        },
-    }
-)
-"""What is believed of known hosts: a whole page in weight, so that a few visits outweigh it."""
+from protocol.tiers import TIERS, HostKind, Prior, RenderTier
 
 AGAIN = 0.5
 """The least chance of a tier that was enough the last time. To try it once more in vain costs little; where a site no
@@ -82,7 +63,7 @@ class Outlook:
     early: Mapping[RenderTier, Early]
     history: TierHistory | None
     learned_ms: int
-    kind: Kind | None
+    kind: HostKind | None
 
     @property
     def why(self) -> str:
@@ -94,7 +75,7 @@ class Outlook:
 
 def outlook(  # noqa: PLR0913 - what is known, what is allowed, and the two limits
     history: TierHistory | None,
-    kind: Kind | None,
+    kind: HostKind | None,
     allowed: Sequence[RenderTier],
     now_ms: int,
     *,
@@ -106,8 +87,8 @@ def outlook(  # noqa: PLR0913 - what is known, what is allowed, and the two limi
     now = faded(history, now_ms) if history else None
     tiers = sorted(set(allowed), key=TIERS.index)
     refusing = _refusing(now.tiers if now else {}, kind)
-    below = {tier: refusing[TIERS[tier.cost - 1]] if tier.cost else 1.0 for tier in TIERS}
-    climbed = [tier for tier in tiers if tier.cost >= begun.tier.cost]
+    below = {tier: refusing[TIERS[tier.rank - 1]] if tier.rank else 1.0 for tier in TIERS}
+    climbed = [tier for tier in tiers if tier.rank >= begun.tier.rank]
     hurried = (
         hedge(history, kind, tier, climbed, now_ms, percent=percent, climbed=tier is not begun.tier) for tier in climbed
     )
@@ -124,7 +105,7 @@ def outlook(  # noqa: PLR0913 - what is known, what is allowed, and the two limi
 
 def start(
     history: TierHistory | None,
-    kind: Kind | None,
+    kind: HostKind | None,
     allowed: Sequence[RenderTier],
     now_ms: int,
     *,
@@ -137,8 +118,8 @@ def start(
     tiers = sorted(set(allowed), key=TIERS.index)
     records = faded(history, now_ms).tiers if history else {}
     refusing = _refusing(records, kind)
-    best = min(tiers, key=lambda tier: (_expected(tier, tiers, refusing), tier.cost))
-    due = [tier for tier in tiers if tier.cost < best.cost and _is_due(records.get(tier, TierRecord()))]
+    best = min(tiers, key=lambda tier: (_expected(tier, tiers, refusing), tier.rank))
+    due = [tier for tier in tiers if tier.rank < best.rank and _is_due(records.get(tier, TierRecord()))]
     if due and may_probe:
         return Start(due[0], Reason.PROBE, probe=True)
     return Start(best, _reason(records, kind))
@@ -146,7 +127,7 @@ def start(
 
 def hedge(  # noqa: PLR0913 - what is known, what is asked, and the two limits
     history: TierHistory | None,
-    kind: Kind | None,
+    kind: HostKind | None,
     tier: RenderTier,
     allowed: Sequence[RenderTier],
     now_ms: int,
@@ -165,32 +146,36 @@ def hedge(  # noqa: PLR0913 - what is known, what is asked, and the two limits
     if not dearer or records.get(tier, TierRecord()).refused < MIN_REFUSED:
         return None
     refusing = _refusing(records, kind)
-    if climbed and tier.cost:
-        given = refusing[TIERS[tier.cost - 1]]
+    if climbed and tier.rank:
+        given = refusing[TIERS[tier.rank - 1]]
         refusing = {each: left / given for each, left in refusing.items()}
     enough = 1 - refusing[tier]
-    in_vain = enough * COST[dearer[0]]
+    in_vain = enough * dearer[0].spec.cost_units
     if enough >= MOSTLY or 100 * in_vain > percent * _expected(tier, tiers, refusing):
         return None
-    return Early(dearer[0], EXPECTED_MS[tier])
+    return Early(dearer[0], tier.expected_ms)
 
 
-def _refusing(records: Mapping[RenderTier, TierRecord], kind: Kind | None) -> dict[RenderTier, float]:
+def _refusing(records: Mapping[RenderTier, TierRecord], kind: HostKind | None) -> dict[RenderTier, float]:
     """Estimate for each tier how probable it is that neither it nor a cheaper one is enough."""
     refusing: dict[RenderTier, float] = {}
     left = 1.0
     for tier in TIERS:
         record = records.get(tier, TierRecord())
-        enough = chance(record, KNOWN[kind].get(tier, PRIORS[tier]) if kind else PRIORS[tier])
+        enough = chance(record, _prior(tier, kind))
         left *= 1 - (max(enough, AGAIN) if record.run > 0 else enough)
         refusing[tier] = left
     return refusing
 
 
+def _prior(tier: RenderTier, kind: HostKind | None) -> Prior:
+    return tier.spec.host_priors.get(kind, tier.spec.prior) if kind is not None else tier.spec.prior
+
+
 def _expected(first: RenderTier, tiers: Sequence[RenderTier], refusing: Mapping[RenderTier, float]) -> float:
     """Estimate what a visit costs that begins with `first` and climbs."""
     climbed = tiers[tiers.index(first) :]
-    return COST[first] + sum(refusing[below] * COST[tier] for below, tier in pairwise(climbed))
+    return first.spec.cost_units + sum(refusing[below] * tier.spec.cost_units for below, tier in pairwise(climbed))
 
 
 def _is_due(record: TierRecord) -> bool:
@@ -198,9 +183,9 @@ def _is_due(record: TierRecord) -> bool:
     return record.passed_over + 1 >= every
 
 
-def _reason(records: Mapping[RenderTier, TierRecord], kind: Kind | None) -> Reason:
+def _reason(records: Mapping[RenderTier, TierRecord], kind: HostKind | None) -> Reason:
     if any(record.enough + record.refused >= MIN_REFUSED for record in records.values()):
         return Reason.LEARNED
     if kind is None:
         return Reason.CHEAPEST
-    return Reason.STATIC if kind is Kind.STATIC else Reason.BROWSER_ONLY
+    return Reason.STATIC if kind is HostKind.STATIC else Reason.BROWSER_ONLY

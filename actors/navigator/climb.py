@@ -12,18 +12,18 @@ from msgspec import structs
 
 from actors.navigator import ladder, orders, sayings, trace
 from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Outcome, Overtaken, Rejected, judged
-from actors.navigator.budget import EXPECTED_MS, Budget, budget
+from actors.navigator.budget import Budget, budget
 from actors.navigator.experience import Early, Experience
 from actors.navigator.joining import joined
 from actors.navigator.ladder import Answer, Fail, Skip, Try, Wait
 from bus import Publisher, Requester, TransportError
 from bus.permissions import micro_name
 from protocol import subjects
-from protocol.browse import RenderTier
 from protocol.faults import Code, FaultError
 from protocol.lifecycle import WhyAbsent
 from protocol.pages import Browsed, BrowsePage, Fetched, Verdict
 from protocol.progress import Progress
+from protocol.tiers import RenderTier
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -138,7 +138,7 @@ class Climb:
 
     async def _attempt(self, tier: RenderTier, *, wait_ms: int = 0) -> Attempt:
         before_ms = self._elapsed_ms()
-        await self._say(sayings.BEGINS[tier])
+        await self._say(tier.spec.progress)
         outcome = await self._outcome(tier, wait_ms)
         return Attempt(tier, outcome, self._elapsed_ms() - before_ms)
 
@@ -157,7 +157,7 @@ class Climb:
 
     async def _why_absent(self, tier: RenderTier) -> str:
         """Ask those replicas that run and cannot work; where there are none, nobody answers at once."""
-        call = subjects.WHY_ABSENT.at(actor=micro_name(f"fetchers.{tier}"))
+        call = subjects.WHY_ABSENT.at(actor=micro_name(tier.actor))
         try:
             absence = await self.bus.call(call, WhyAbsent(), timeout_ms=self._left_ms())
         except FaultError:
@@ -189,7 +189,7 @@ class Climb:
         wanted = self.asked.options.max_pages if self.asked.options.follow_pagination else 1
         while len(pages) < wanted:
             url = pages[-1].document.content.parts.fields.next
-            if url in seen or not orders.same_host(url, first.final_url) or self._left_ms() < EXPECTED_MS[first.tier]:
+            if url in seen or not orders.same_host(url, first.final_url) or self._left_ms() < first.tier.expected_ms:
                 break
             seen.add(url)
             await self._say(sayings.further_page(len(pages) + 1, wanted))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from actors.navigator.attempts import Attempt
-from protocol.browse import RenderTier
+from protocol.tiers import RenderTier
 
 
 @dataclass(frozen=True)

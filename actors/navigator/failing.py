@@ -10,9 +10,9 @@ from msgspec import structs
 from actors.navigator.attempts import Absent, Attempt, Failed, Failure, Rejected, code_of, reason
 from actors.navigator.budget import Budget
 from actors.navigator.reactions import REACTIONS, Reaction
-from protocol.browse import SCRIPTED, RenderTier
 from protocol.faults import Code, Fault, fault, rate_limited
 from protocol.pages import Fetched
+from protocol.tiers import RenderTier
 
 
 def told(budget: Budget, attempts: Sequence[Attempt], tier: RenderTier, failure: Failure) -> Fault:
@@ -40,13 +40,13 @@ def _page_fault(code: Code, message: str, page: Fetched) -> Fault:
 
 
 def _better_tiers(budget: Budget, attempts: Sequence[Attempt], tier: RenderTier, code: Code) -> str:
-    scripted = SCRIPTED.intersection(budget.tiers)
+    scripted = {each for each in budget.tiers if each.spec.runs_scripts}
     if code is Code.CONTENT_REQUIRES_JS and not scripted:
         limit = f"forceTier {budget.force_tier}" if budget.force_tier else f"maxCostTier {budget.max_cost_tier}"
         return f"{limit} rules out the tiers that run scripts"
     if code is Code.CONTENT_REQUIRES_JS and scripted <= {a.tier for a in attempts if a.outcome == Absent()}:
         return "No tier that runs scripts is deployed"
-    better = (attempt for attempt in attempts if attempt.tier.cost > tier.cost)
+    better = (attempt for attempt in attempts if attempt.tier.rank > tier.rank)
     return "; ".join(f"{attempt.tier}: {reason(attempt.outcome)}" for attempt in better)
 
 
@@ -55,7 +55,6 @@ def nobody(budget: Budget, attempts: Sequence[Attempt]) -> Fault:
     if budget.force_tier is None:
         reasons = "; ".join(f"{attempt.tier}: {reason(attempt.outcome)}" for attempt in attempts)
         return fault(Code.INTERNAL_UNAVAILABLE, f"No fetcher is running ({reasons})")
-    in_browser = budget.force_tier is RenderTier.PLAYWRIGHT
-    code = Code.BROWSER_UNAVAILABLE if in_browser else Code.CONFIG_TIER_NOT_DEPLOYED
+    code = Code.BROWSER_UNAVAILABLE if budget.force_tier.spec.is_browser else Code.CONFIG_TIER_NOT_DEPLOYED
     why = "; ".join(reason(attempt.outcome) for attempt in attempts)
     return fault(code, f"forceTier {budget.force_tier}: {why}")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
-from types import MappingProxyType
 from typing import assert_never
 
 from msgspec import structs
 
 from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Overtaken, Passed, Rejected, TooSlow
-from protocol.browse import TIERS, RenderTier
 from protocol.faults import Code
 from protocol.tierhistory import TierHistory, TierRecord
+from protocol.tiers import TIERS, Prior, RenderTier
 
 HALF_LIFE_MS = 30 * 86_400_000
 """Sites are rebuilt once in months or years: what was seen this month counts, what is half a year old hardly does. A
@@ -36,25 +34,6 @@ LATEST = 0.3
 """The weight of the last visit in what a tier takes: about five of them count."""
 
 _DIGITS = 4
-
-
-@dataclass(frozen=True)
-class Prior:
-    """What is believed before anything was seen: as if so many pages had been seen already."""
-
-    enough: float
-    refused: float
-
-
-PRIORS: Mapping[RenderTier, Prior] = MappingProxyType(
-    {
-        RenderTier.INTELLIGENCE: Prior(0.150, 0.100),
-        RenderTier.LIGHTWEIGHT: Prior(0.156, 0.094),
-        RenderTier.PLAYWRIGHT: Prior(0.250, 0.0),
-    }
-)
-"""A mix of 60 % static, 25 % light and 15 % browser pages; a quarter of a page in weight, as of two pages
-of one host nine in ten times both need the same."""
 
 
 class Evidence(Enum):
@@ -116,7 +95,7 @@ def learned(history: TierHistory | None, visit: Lessons, now_ms: int, took_ms: i
         return history
     answer = min(answers, key=_cost)
     now = faded(history or TierHistory(at_ms=now_ms), now_ms)
-    tiers = {tier: _after(now.tiers.get(tier, TierRecord()), tier, answer, visit) for tier in TIERS[: answer.cost + 1]}
+    tiers = {tier: _after(now.tiers.get(tier, TierRecord()), tier, answer, visit) for tier in TIERS[: answer.rank + 1]}
     if took_ms:
         tiers[answer] = _timed(tiers[answer], now_ms, took_ms)
     return structs.replace(now, tiers={**now.tiers, **tiers})
@@ -165,8 +144,8 @@ def _lesson(attempt: Attempt) -> Evidence | None:
 def _after(record: TierRecord, tier: RenderTier, answer: RenderTier, visit: Lessons) -> TierRecord:
     """Return the record of a tier, up to that of the answer, after a visit."""
     here = visit.get(tier, None)
-    below = [visit.get(other) for other in TIERS[: tier.cost]]
-    refused = any(visit.get(other) is Evidence.NEEDS_MORE for other in TIERS[tier.cost : answer.cost])
+    below = [visit.get(other) for other in TIERS[: tier.rank]]
+    refused = any(visit.get(other) is Evidence.NEEDS_MORE for other in TIERS[tier.rank : answer.rank])
     if refused:  # what is not enough in a better tier is not in this one
         record = _seen(record, tier, enough=False)
     elif tier is answer and Evidence.NOTHING not in below:  # else a cheaper tier might have been enough
@@ -182,7 +161,7 @@ def _timed(record: TierRecord, now_ms: int, took_ms: int) -> TierRecord:
 
 
 def _seen(record: TierRecord, tier: RenderTier, *, enough: bool) -> TierRecord:
-    expected = chance(record, PRIORS[tier])
+    expected = chance(record, tier.spec.prior)
     alike = record.run > 0 if enough else record.run < 0
     run = (abs(record.run) if alike else 0) + 1
     odds = (record.odds if alike else 1.0) * (expected if enough else 1 - expected)
@@ -205,4 +184,4 @@ def _scaled(record: TierRecord, factor: float) -> TierRecord:
 
 
 def _cost(tier: RenderTier) -> int:
-    return tier.cost
+    return tier.rank

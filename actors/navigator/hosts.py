@@ -6,7 +6,6 @@ import importlib.resources
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated
@@ -15,19 +14,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from protocol.faults import Action, Code, FaultError, fault
+from protocol.tiers import HostKind
 
 SHIPPED = "config/hosts.toml"
 
 Host = Annotated[str, Meta(pattern=r"^[a-z0-9_-]+(\.[a-z0-9_-]+)*$(?!\n)", max_length=253)]
-
-
-class Kind(Enum):
-    """What a known host needs."""
-
-    STATIC = "static"
-    """Nothing: its pages are whole without scripts."""
-    BROWSER_ONLY = "browser_only"
-    """A real browser: nothing less shows its pages."""
 
 
 class HostLists(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,9 +33,9 @@ class HostLists(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class KnownHosts:
     """The known hosts by name; None for one that is told to be ordinary."""
 
-    kinds: Mapping[str, Kind | None] = field(default_factory=dict[str, Kind | None])
+    kinds: Mapping[str, HostKind | None] = field(default_factory=dict[str, HostKind | None])
 
-    def kind(self, host: str) -> Kind | None:
+    def kind(self, host: str) -> HostKind | None:
         """Return the kind of a host in lower case ASCII; of several names that cover it, the longest decides."""
         name, dot = host, "."
         while dot:
@@ -76,8 +67,12 @@ def read(path: Traversable, name: str) -> HostLists:
         raise _invalid(f"{name} does not hold lists of hosts: {error}") from None
 
 
-def _entries(lists: HostLists) -> Iterator[tuple[str, Kind | None]]:
-    for names, kind in ((lists.static, Kind.STATIC), (lists.browser_only, Kind.BROWSER_ONLY), (lists.ordinary, None)):
+def _entries(lists: HostLists) -> Iterator[tuple[str, HostKind | None]]:
+    for names, kind in (
+        (lists.static, HostKind.STATIC),
+        (lists.browser_only, HostKind.BROWSER_ONLY),
+        (lists.ordinary, None),
+    ):
         for name in names:
             yield name, kind
 

@@ -23,12 +23,12 @@ from actors.navigator.attempts import (
     TooSlow,
     code_of,
 )
-from actors.navigator.budget import EXPECTED_MS, Budget
+from actors.navigator.budget import Budget
 from actors.navigator.failing import nobody, told
 from actors.navigator.reactions import INFORMATIVE, REACTIONS, Reaction
-from protocol.browse import RenderTier
 from protocol.faults import KINDS, Category, Code, Fault
 from protocol.pages import Fetched
+from protocol.tiers import RenderTier
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _climb(budget: Budget, attempts: Sequence[Attempt], elapsed_ms: int) -> Step
         return _settle(budget, attempts) if any(a.tried for a in attempts) else _nobody(budget, attempts)
     left_ms = max(budget.max_latency_ms - elapsed_ms, 0)
     # The first tier is always tried, however short the time is (000 §7).
-    if any(attempt.tried for attempt in attempts) and EXPECTED_MS[tier] > left_ms:
+    if any(attempt.tried for attempt in attempts) and tier.expected_ms > left_ms:
         return Skip(Attempt(tier, TooSlow(left_ms)))
     return Try(tier)
 

@@ -21,11 +21,11 @@ from actors.navigator.remembered import Histories
 from bus import Tables
 from bus.clock import now_ms
 from bus.table import Table
-from protocol.browse import RenderTier
 from protocol.codec import MalformedError
 from protocol.faults import FaultError
 from protocol.subjects import TIER_HISTORY
 from protocol.tierhistory import TierHistory
+from protocol.tiers import RenderTier
 
 log = structlog.stdlib.get_logger()
 

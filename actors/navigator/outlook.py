@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from msgspec import UNSET
 
-from actors.navigator.budget import EXPECTED_MS, Budget, budget
-from actors.navigator.choice import COST, Outlook
-from protocol.browse import SCRIPTED, TIERS, RenderTier
+from actors.navigator.budget import Budget, budget
+from actors.navigator.choice import Outlook
 from protocol.domains import (
     CostRange,
     Foreseen,
@@ -23,15 +21,7 @@ from protocol.domains import (
 )
 from protocol.faults import KINDS, Code, Fault
 from protocol.pages import BrowsePage
-
-TYPICAL_MS: Mapping[RenderTier, tuple[int, int]] = MappingProxyType(
-    {
-        RenderTier.INTELLIGENCE: (EXPECTED_MS[RenderTier.INTELLIGENCE], 200),
-        RenderTier.LIGHTWEIGHT: (EXPECTED_MS[RenderTier.LIGHTWEIGHT], 500),
-        RenderTier.PLAYWRIGHT: (EXPECTED_MS[RenderTier.PLAYWRIGHT], 5_000),
-    }
-)
-"""The typical latency of each tier (000 §7)."""
+from protocol.tiers import TIERS, RenderTier
 
 SPREAD = (0.5, 2.0)
 """Between what share and what multiple of what a tier took on average most visits lie."""
@@ -60,8 +50,8 @@ def preview(facts: Facts) -> Preview:
         FaultError: VALIDATION_INVALID_REQUEST, for options that contradict each other.
     """
     limits, first = budget(facts.asked.options), facts.outlook.start.tier
-    tiers = tuple(_plan(tier, facts) for tier in limits.affordable if tier.cost >= first.cost)
-    cached = facts.foreseen is not None and facts.foreseen.cached and tiers[0].tier is not RenderTier.PLAYWRIGHT
+    tiers = tuple(_plan(tier, facts) for tier in limits.affordable if tier.rank >= first.rank)
+    cached = facts.foreseen is not None and facts.foreseen.cached and tiers[0].tier.spec.uses_cache
     foreseen = facts.foreseen if facts.foreseen is not None and facts.foreseen.refused is None else None
     return Preview(
         url=facts.asked.url,
@@ -80,7 +70,7 @@ def latency(tier: RenderTier, outlook: Outlook) -> LatencyRange:
     """Return what a tier takes at this host, or everywhere where nobody has measured it here."""
     record = outlook.history.tiers.get(tier) if outlook.history else None
     if record is None or not record.took_ms:
-        from_ms, to_ms = TYPICAL_MS[tier]
+        from_ms, to_ms = tier.spec.typical_ms
         return LatencyRange(from_ms=from_ms, to_ms=to_ms, source=LatencySource.CONTRACT)
     least, most = (round(record.took_ms * share) for share in SPREAD)
     return LatencyRange(from_ms=least, to_ms=most, source=LatencySource.HISTORY)
@@ -93,7 +83,7 @@ def _plan(tier: RenderTier, facts: Facts) -> TierPlan:
         tier=tier,
         reason=_why(tier, facts),
         latency=latency(tier, outlook),
-        cost_units=COST[tier],
+        cost_units=tier.spec.cost_units,
         chance=round(outlook.chances[tier], 2),
         available=absence is None,
         absence=absence or UNSET,
@@ -115,13 +105,13 @@ def _left_out(limits: Budget, outlook: Outlook) -> Iterator[TierLeftOut]:
     for tier in TIERS:
         if limits.force_tier is not None:
             why = "forceTier names another" if tier is not limits.force_tier else ""
-        elif tier.cost > limits.max_cost_tier.cost:
+        elif tier.rank > limits.max_cost_tier.rank:
             why = "it costs more than maxCostTier allows"
-        elif limits.scripted and tier not in SCRIPTED:
+        elif limits.scripted and not tier.spec.runs_scripts:
             why = "it runs no scripts, which the options need"
         elif tier not in limits.affordable:
             why = "it does not fit into maxLatencyMs"
-        elif tier.cost < outlook.start.tier.cost:
+        elif tier.rank < outlook.start.tier.rank:
             why = outlook.start.reason.value
         else:
             why = ""

@@ -12,26 +12,18 @@ from msgspec import UNSET
 from actors.navigator import choice, outlook
 from actors.navigator.budget import budget
 from actors.navigator.choice import Outlook
-from actors.navigator.history import PRIORS, chance
-from actors.navigator.hosts import Kind
+from actors.navigator.history import chance
 from actors.navigator.outlook import Facts
 from actors.sites import site_of
 from bus import Directory, Requester, TransportError
 from bus.permissions import micro_name
 from bus.stats import Replica
 from protocol import subjects
-from protocol.browse import TIERS, RenderTier
-from protocol.domains import (
-    DomainKnowledge,
-    Foreseen,
-    ForeseePage,
-    HostKind,
-    Preview,
-    TierKnowledge,
-)
+from protocol.domains import DomainKnowledge, Foreseen, ForeseePage, Preview, TierKnowledge
 from protocol.faults import FaultError
 from protocol.lifecycle import WhyAbsent
 from protocol.pages import BrowsePage
+from protocol.tiers import TIERS, RenderTier
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -43,8 +35,6 @@ ASK_MS = 1_000
 """How long whoever can foresee something, or says why it cannot work, may take."""
 
 NOT_RUNNING = "No live replica of this tier."
-
-_KINDS = {Kind.STATIC: HostKind.STATIC, Kind.BROWSER_ONLY: HostKind.BROWSER_ONLY}
 
 
 class Neighbours(Requester, Directory, Protocol):
@@ -110,7 +100,7 @@ class Foresight:
             start_reason=look.why,
             tiers=_tiers(look),
             updated_at=UNSET if history is None else look.learned_ms,
-            kind=UNSET if look.kind is None else _KINDS[look.kind],
+            kind=UNSET if look.kind is None else look.kind,
             robots=foreseen.robots or UNSET,
             pace=foreseen.pace or UNSET,
         )
@@ -147,7 +137,7 @@ class Foresight:
         return {tier: await self._why_absent(tier) for tier in TIERS if tier not in deployed}
 
     async def _why_absent(self, tier: RenderTier) -> str:
-        call = subjects.WHY_ABSENT.at(actor=micro_name(f"fetchers.{tier}"))
+        call = subjects.WHY_ABSENT.at(actor=micro_name(tier.actor))
         try:
             absence = await self.bus.call(call, WhyAbsent(), timeout_ms=ASK_MS)
         except FaultError:
@@ -167,7 +157,7 @@ def _tiers(look: Outlook) -> tuple[TierKnowledge, ...]:
             tier=tier,
             enough=round(record.enough, 2),
             refused=round(record.refused, 2),
-            chance=round(chance(record, PRIORS[tier]), 2),
+            chance=round(chance(record, tier.spec.prior), 2),
             last_worked_at=record.worked_ms or UNSET,
             typical_ms=record.took_ms or UNSET,
         )

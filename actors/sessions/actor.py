@@ -16,7 +16,7 @@ from bus.clock import now_ms
 from bus.seal import UnsealError
 from bus.table import Table
 from protocol import subjects
-from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions, Freshness, RenderTier
+from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions, Freshness
 from protocol.codec import Decoder
 from protocol.faults import Action, Code, FaultError, fault
 from protocol.pages import BrowsePage, PageBrowsed
@@ -32,6 +32,7 @@ from protocol.sessions import (
     sealed_for,
 )
 from protocol.subjects import Bucket, Subject
+from protocol.tiers import BROWSER
 
 MAX_LISTED = 500
 TRIES = 20
@@ -161,7 +162,7 @@ class Sessions(Actor):
             await self._visit_by_browser(url, options, error)
 
     async def _visit_by_browser(self, url: str, options: BrowseOptions, wall: FaultError) -> None:
-        page = BrowsePage(url=url, options=replace(options, force_tier=RenderTier.PLAYWRIGHT))
+        page = BrowsePage(url=url, options=replace(options, force_tier=BROWSER))
         try:
             await self.bus.call(subjects.BROWSE, page)
         except FaultError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import SplitResult, urlsplit
 
-from protocol.browse import MIN_CONTENT_CHARS, RenderTier, ValidationDetails
+from protocol.browse import MIN_CONTENT_CHARS, ValidationDetails
 from protocol.faults import Code
 from protocol.pages import ErrorPage, PageClaim, PageEvidence, Verdict
 
@@ -82,9 +82,14 @@ class _Page:
         return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
     @property
+    def scripted(self) -> bool:
+        """Whether the tier ran the page's scripts."""
+        return self.claim.tier.spec.runs_scripts
+
+    @property
     def rendered(self) -> bool:
         """Whether a real browser ran the scripts, so that there is nothing more to come."""
-        return self.claim.tier is RenderTier.PLAYWRIGHT
+        return self.claim.tier.spec.is_browser
 
 
 def _plain(text: str) -> str:
@@ -225,7 +230,7 @@ def _empty(page: _Page) -> _Finding | None:
     if page.length:
         return None
     signs = ", ".join(filter(None, (*page.evidence.escalate, page.evidence.cut_short)))
-    if page.claim.tier is RenderTier.LIGHTWEIGHT and (page.evidence.scripts or signs):
+    if page.scripted and not page.rendered and (page.evidence.scripts or signs):
         return _Finding(Code.CONTENT_REQUIRES_JS, f"The page shows no text in this tier (signals: {signs or 'none'})")
     if not page.rendered and (page.evidence.scripts or page.evidence.incomplete):
         return _Finding(Code.CONTENT_REQUIRES_JS, "The page has no text until its scripts run")
@@ -275,7 +280,7 @@ def _cut_short(page: _Page) -> _Finding | None:
 def _too_short(page: _Page) -> _Finding | None:
     if not page.short:
         return None
-    if not page.evidence.scripts and page.claim.tier is RenderTier.INTELLIGENCE:
+    if not page.evidence.scripts and not page.scripted:
         return _Finding(None, f"Short but whole: the page has no scripts ({page.length} chars)", usable=True)
     reason = f"Content too short ({page.length} chars, min {MIN_CONTENT_CHARS})"
     usable = bool(page.evidence.semantic) or page.length >= USABLE_CHARS

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import anyio
 import httpx2
 
-from protocol.browse import RenderTier
+from protocol.tiers import RenderTier
 from tests.bench.processes import cpu_s, family
 from tests.bench.servers import process
 from tests.bench.table import Row

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import httpx2
 
-from protocol.browse import RenderTier
+from protocol.tiers import RenderTier
 from tests.bench.processes import cpu_s, family, pss_mb
 from tests.bench.servers import process
 from tests.bench.table import Row

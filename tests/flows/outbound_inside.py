@@ -23,7 +23,7 @@ from mcp.types import CallToolResult
 from msgspec import Struct
 
 from bus import logs
-from protocol.browse import TIERS
+from protocol.tiers import TIERS
 from tests.flows.system import CALL_S, System, weft_up
 from tests.site import Site, site_in_thread
 from tests.support import namespace

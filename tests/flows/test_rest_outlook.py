@@ -7,9 +7,9 @@ import httpx2
 import msgspec
 import pytest
 
-from protocol.browse import TIERS
 from protocol.domains import DomainKnowledge, LatencySource, Preview
 from protocol.faults import Code
+from protocol.tiers import TIERS
 from tests.flows.system import CALL_S, System, refused, silent_site
 from tests.site import Site
 

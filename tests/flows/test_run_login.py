@@ -12,8 +12,8 @@ import pytest
 from mcp.client.client import Client
 from mcp.types import CallToolResult
 
-from protocol.browse import RenderTier
 from protocol.faults import Code
+from protocol.tiers import RenderTier
 from tests.flows.mcp_clients import connected, text_of
 from tests.flows.runs import Runs, wrong
 from tests.flows.system import System, refused, weft_up

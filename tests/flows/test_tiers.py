@@ -6,8 +6,9 @@ import pytest
 from msgspec import UNSET
 from rapidfuzz.distance import Indel
 
-from protocol.browse import BrowseResult, RenderTier, TierAttempt
+from protocol.browse import BrowseResult, TierAttempt
 from protocol.faults import Code
+from protocol.tiers import RenderTier
 from tests.flows.system import System, refused
 from tests.requirements import requirement
 from tests.site import Site

@@ -18,10 +18,11 @@ from actors.fetchers.web.client import Response, WebClient, WebRequest
 from actors.fetchers.web.cookies import Jar
 from actors.settings import Settings
 from bus import Bus
-from protocol.browse import Freshness, RenderTier
+from protocol.browse import Freshness
 from protocol.confidence import Source
 from protocol.faults import Code, FaultContext, FaultError
 from protocol.pages import Fetched, FetchPage
+from protocol.tiers import RenderTier
 from tests.site import Site, serve_site
 from tests.site.answers import text
 from tests.site.rehearsed import ARRANGED

@@ -14,9 +14,9 @@ from actors.navigator import Navigator
 from actors.navigator.hosts import KnownHosts
 from actors.navigator.memory import TierMemory
 from bus import Bus
-from protocol.browse import TIERS
 from protocol.faults import Code
 from protocol.subjects import TIER_HISTORY
+from protocol.tiers import TIERS
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 from tests.unit.actors.page_data import accepted, attempt, rejected
 

@@ -25,11 +25,11 @@ from actors.fetchers.web.rates import retry_after_ms
 from actors.fetchers.web.shared import BUCKETS, web_client
 from bus import remaining_ms, span
 from protocol import subjects
-from protocol.browse import RenderTier
 from protocol.domains import Foreseen, ForeseePage
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
 from protocol.subjects import Bucket
+from protocol.tiers import RenderTier
 
 
 @dataclass

@@ -35,12 +35,12 @@ from actors.fetchers.web.shared import BUCKETS, web_client
 from actors.settings import Settings
 from bus import remaining_ms, span
 from protocol import subjects
-from protocol.browse import RenderTier
 from protocol.faults import FaultError
 from protocol.lifecycle import Absence
 from protocol.pages import Fetched, FetchPage
 from protocol.sessions import OriginStorage
 from protocol.subjects import Bucket
+from protocol.tiers import RenderTier
 
 _TIER = RenderTier.LIGHTWEIGHT.value
 _READING_SECONDS = 0.5

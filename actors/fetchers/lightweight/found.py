@@ -13,8 +13,8 @@ from actors.fetchers.lightweight.observed import Observed
 from actors.fetchers.lightweight.sight import Sight
 from actors.fetchers.web.client import Response
 from actors.fetchers.web.rates import retry_after_ms
-from protocol.browse import RenderTier
 from protocol.pages import Fetched, FetchPage
+from protocol.tiers import RenderTier
 
 _MISSING_SELECTOR = "selector_missing"
 _WITHHELD = "cookies_withheld"

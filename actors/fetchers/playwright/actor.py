@@ -22,12 +22,12 @@ from actors.fetchers.web.shared import BUCKETS, web_client
 from bus import remaining_ms, span
 from bus.seal import UnsealError
 from protocol import subjects
-from protocol.browse import RenderTier
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, ListBrowsers
 from protocol.faults import FaultError
 from protocol.lifecycle import Absence
 from protocol.pages import Fetched, FetchPage
 from protocol.subjects import Bucket, Objects, Subject
+from protocol.tiers import RenderTier
 
 PAGES_AT_ONCE = 4
 SESSIONS_AT_ONCE = 32

@@ -10,8 +10,8 @@ from actors.extraction.extraction import Extraction
 from actors.fetchers import answering, observed_apis
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.web.rates import retry_after_ms
-from protocol.browse import RenderTier
 from protocol.pages import Captured, Fetched, FetchPage
+from protocol.tiers import RenderTier
 
 _OK = 200
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from types import MappingProxyType
 
 import anyio
 import structlog
@@ -16,18 +15,13 @@ from msgspec import Struct
 
 from bus import Tables
 from protocol.access import UsageRecord
-from protocol.browse import RenderTier
 from protocol.faults import FaultError
 from protocol.subjects import USAGE
+from protocol.tiers import RenderTier
 
 log = structlog.stdlib.get_logger()
 
 USAGE_NOT_WRITTEN = "usage_not_written"
-
-COST_UNITS: Mapping[RenderTier, int] = MappingProxyType(
-    {RenderTier.INTELLIGENCE: 1, RenderTier.LIGHTWEIGHT: 5, RenderTier.PLAYWRIGHT: 25}
-)
-"""What a page of each tier counts."""
 
 WRITE_EVERY_S = 5.0
 CLOSE_S = 2.0
@@ -76,7 +70,7 @@ def page_read(tier: RenderTier, count: int = 1) -> None:
     """Count pages of a tier for whoever asked for the work in hand."""
     if (visit := _visit.get()) is not None:
         visit.tally.pages[tier.value] += count
-        visit.tally.cost_units += COST_UNITS[tier] * count
+        visit.tally.cost_units += tier.spec.cost_units * count
 
 
 def failed() -> None:

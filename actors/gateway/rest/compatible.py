@@ -28,9 +28,10 @@ from actors.gateway.rest.envelope import Success, failure
 from actors.gateway.rest.events import Events, EventStream
 from actors.gateway.rest.health import Health
 from actors.gateway.translate import to_error
-from protocol.browse import BrowseOptions, BrowseResult, RenderTier
+from protocol.browse import BrowseOptions, BrowseResult
 from protocol.domains import DomainKnowledge, Preview
 from protocol.pages import Url
+from protocol.tiers import TIERS
 
 A = TypeVar("A", bound=Struct)
 
@@ -75,7 +76,7 @@ def _told(work: Work[A]) -> Callable[[Desk, A], Awaitable[Response]]:
 
 
 async def _fetch(desk: Desk, asked: FetchRequest) -> BrowseResult:
-    cheap = RenderTier.INTELLIGENCE
+    cheap = TIERS[0]
     options = structs.replace(asked.options, force_tier=asked.options.force_tier or cheap, max_cost_tier=cheap)
     return await browse.read(desk, BrowseRequest(url=asked.url, options=options))
 

@@ -16,6 +16,7 @@ from actors.gateway.rest.contract import TAGS, Endpoint
 from actors.gateway.rest.envelope import Failure
 from protocol.browse import SCHEMA_VERSION, StructuredError
 from protocol.schemas import tidied
+from protocol.tiers import SCRIPTED, TIERS
 
 _BEARER = "bearer"
 _SCHEMAS = "#/components/schemas/{name}"
@@ -75,21 +76,23 @@ RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "not": {
                 "anyOf": [
                     {
-                        "properties": {"forceTier": {"const": forced}, "maxCostTier": {"enum": lower}},
+                        "properties": {
+                            "forceTier": {"const": forced.value},
+                            "maxCostTier": {"enum": [tier.value for tier in TIERS[: forced.rank]]},
+                        },
                         "required": ["forceTier", "maxCostTier"],
                     }
-                    for forced, lower in (
-                        ("lightweight", ["intelligence"]),
-                        ("playwright", ["intelligence", "lightweight"]),
-                    )
+                    for forced in TIERS[1:]
                 ]
                 + [
                     {
-                        "properties": {wish: value, tier: {"const": "intelligence"}},
-                        "required": [wish, tier],
+                        "properties": {wish: value, limit: {"const": tier.value}},
+                        "required": [wish, limit],
                     }
                     for wish, value in (("waitForSelector", {"type": "string"}), ("scrollToLoad", {"const": True}))
-                    for tier in ("forceTier", "maxCostTier")
+                    for limit in ("forceTier", "maxCostTier")
+                    for tier in TIERS
+                    if tier not in SCRIPTED
                 ]
             }
         },
@@ -99,7 +102,7 @@ RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                     "options": {
                         "anyOf": [
                             {
-                                "properties": {"forceTier": {"enum": ["lightweight", "playwright"]}},
+                                "properties": {"forceTier": {"enum": [tier.value for tier in TIERS[1:]]}},
                                 "required": ["forceTier"],
                             },
                             {"properties": {"waitForSelector": {"type": "string"}}, "required": ["waitForSelector"]},

@@ -9,8 +9,9 @@ from msgspec import UNSET, UnsetType
 from actors.runner.reading.bounding import MAX_TITLE_CHARS, cut
 from actors.runner.reading.sections import markdown_of
 from actors.runner.reading.told import ElementTold, Extract, PageInfoTold, PageItem, SectionTold
-from protocol.browse import MAX_URL_CHARS, RenderTier
+from protocol.browse import MAX_URL_CHARS
 from protocol.browsers.results import Navigated, PageContent, PageInfo
+from protocol.tiers import BROWSER
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def item_of(index: int, url: str, seen: Seen, wanted: Extract) -> PageItem:
         content_sections=parts,
         content=shown,
         page_info=UNSET if info is None else _info(info),
-        tier=RenderTier.PLAYWRIGHT,
+        tier=BROWSER,
         truncated=True if cut_short else UNSET,
     )
 

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from protocol.browse import MAX_URL_CHARS, RenderTier
+from protocol.browse import MAX_URL_CHARS
 from protocol.browsers.operations import MAX_CONTENT_CHARS, MAX_ELEMENTS
+from protocol.tiers import RenderTier
 
 DEFAULT_ELEMENTS = 50
 DEFAULT_CONTENT_CHARS = 4_000

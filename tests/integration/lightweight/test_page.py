@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from protocol.browse import RenderTier
 from protocol.faults import Code, FaultError
+from protocol.tiers import RenderTier
 from tests.integration.lightweight.pages import needs_engine
 from tests.integration.lightweight.showing import showing, text_of
 from tests.site.scripted import ARTICLE

@@ -9,9 +9,9 @@ from collections.abc import Generator
 import pytest
 from PIL import Image
 
-from protocol.browse import RenderTier
 from protocol.faults import Code, FaultError
 from protocol.pages import Screenshot
+from protocol.tiers import RenderTier
 from tests.integration.playwright.browsing import Browsing, browsing, page
 from tests.site.answers import text
 from tests.site.rehearsed import ARRANGED

@@ -15,11 +15,12 @@ from actors.navigator.attempts import Attempt
 from actors.navigator.experience import Early, Start
 from actors.settings import Settings
 from bus import Bus
-from protocol.browse import TIERS, BrowseOptions, RenderTier
+from protocol.browse import BrowseOptions
 from protocol.faults import Code, Fault, FaultContext, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, PageBrowsed
 from protocol.progress import Progress, Watch
 from protocol.subjects import Call, Event
+from protocol.tiers import TIERS, RenderTier
 from tests.unit.actors.page_data import URL, verdict
 
 A = TypeVar("A")

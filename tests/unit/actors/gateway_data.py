@@ -21,18 +21,12 @@ from bus.seal import Seal
 from bus.stats import BUCKET_BOUNDS_S, EndpointStats, Meter, Replica
 from bus.table import Table
 from bus.tracing import Attributes, Span, SpanKind, Value
-from protocol.browse import (
-    ConsoleMessage,
-    DecisionTrace,
-    NetworkRequest,
-    RenderTier,
-    TierAttempt,
-    TraceSummary,
-)
+from protocol.browse import ConsoleMessage, DecisionTrace, NetworkRequest, TierAttempt, TraceSummary
 from protocol.confidence import FieldConfidence, Source, confidence, overall
 from protocol.documents import ExtractedTable, WebObservationSummary, untrusted
 from protocol.pages import Browsed
 from protocol.subjects import Objects
+from protocol.tiers import RenderTier
 from tests.unit.actors.page_data import SELECTORS, TITLES, URL, fetched
 
 KEY = "key-for-tests"

@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 
 from actors.navigator.attempts import Accepted, Attempt, Outcome, Rejected
-from protocol.browse import RenderTier, SelectorAttempt, TitleAttempt, ValidationDetails
+from protocol.browse import SelectorAttempt, TitleAttempt, ValidationDetails
 from protocol.confidence import Source, confidence
 from protocol.documents import Document, WebObservationSummary, untrusted
 from protocol.faults import Code
 from protocol.pages import Fetched, PageClaim, PageEvidence, Verdict
+from protocol.tiers import RenderTier
 
 URL = "https://example.com/guide/looms"
 

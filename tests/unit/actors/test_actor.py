@@ -11,7 +11,6 @@ import pytest
 from actors.actor import Actor, Handler, grant_like, grant_of, handlers, handles, hears
 from actors.registry import ACTORS, kinds
 from bus.permissions import grant
-from protocol.browse import RenderTier
 from protocol.lifecycle import ReplicaGone
 from protocol.pages import Fetched, FetchPage, PageClaim, Verdict
 from protocol.subjects import (
@@ -28,6 +27,7 @@ from protocol.subjects import (
     fill,
     table,
 )
+from protocol.tiers import RenderTier
 
 PLACES = Bucket("places", PageClaim)
 

@@ -20,11 +20,12 @@ from actors.navigator.attempts import (
     TooSlow,
     judged,
 )
-from actors.navigator.budget import EXPECTED_MS, Budget, budget
+from actors.navigator.budget import Budget, budget
 from actors.navigator.ladder import Answer, Fail, Skip, Step, Try, Wait, next_step
 from actors.navigator.reactions import REACTIONS, Reaction
-from protocol.browse import TIERS, BrowseOptions, RenderTier
+from protocol.browse import BrowseOptions
 from protocol.faults import Code, Fault, FaultError, fault, rate_limited
+from protocol.tiers import TIERS, RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.page_data import accepted, attempt, fetched, rejected, verdict
 
@@ -378,9 +379,9 @@ def test_the_ladder_ends_within_the_budget_and_answers_only_what_is_usable(
     assert len(waits) <= 1
     assert len(set(seen)) == len(seen)
     assert len(set(tries)) == len(tries)
-    assert seen == sorted(seen, key=lambda tier: tier.cost)
+    assert seen == sorted(seen, key=lambda tier: tier.rank)
     assert set(seen) <= set(limits.tiers)
-    assert all(tier.cost <= limits.max_cost_tier.cost for tier in seen)
+    assert all(tier.rank <= limits.max_cost_tier.rank for tier in seen)
     last = steps[-1]
     assert isinstance(last, Fail) or (
         isinstance(last, Answer) and any(last.page is one for one in answerable(attempts))
@@ -391,4 +392,4 @@ def test_the_ladder_ends_within_the_budget_and_answers_only_what_is_usable(
 def test_after_the_first_tier_only_what_fits_is_tried(limits: Budget, elapsed_ms: int, tier: RenderTier) -> None:
     step = next_step(limits, [attempt(tier, SHELL)], elapsed_ms)
 
-    assert not isinstance(step, Try) or elapsed_ms + EXPECTED_MS[step.tier] <= limits.max_latency_ms
+    assert not isinstance(step, Try) or elapsed_ms + step.tier.expected_ms <= limits.max_latency_ms

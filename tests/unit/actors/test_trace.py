@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from actors.navigator.attempts import Absent, Attempt, Failed, TooSlow
 from actors.navigator.trace import decision_trace, field_confidence, page_browsed
-from protocol.browse import TIERS, DecisionTrace, RenderTier, TierAttempt, TraceSummary, ValidationDetails
+from protocol.browse import DecisionTrace, TierAttempt, TraceSummary, ValidationDetails
 from protocol.confidence import FieldConfidence, Level, Source, confidence, overall
 from protocol.faults import Code, fault
 from protocol.pages import PageBrowsed
+from protocol.tiers import TIERS, RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.page_data import SELECTORS, TITLES, accepted, attempt, fetched, rejected
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.verifier.rules import judge
-from protocol.browse import RenderTier, ValidationDetails
+from protocol.browse import ValidationDetails
 from protocol.faults import Code
 from protocol.pages import ErrorPage, PageClaim, PageEvidence, Verdict
+from protocol.tiers import RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.page_data import claim
 

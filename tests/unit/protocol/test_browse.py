@@ -9,7 +9,6 @@ import pytest
 
 from protocol.browse import (
     SCHEMA_VERSION,
-    TIERS,
     ApiPattern,
     BrowseContent,
     BrowseMetadata,
@@ -19,7 +18,6 @@ from protocol.browse import (
     Freshness,
     LearningInsights,
     NetworkRequest,
-    RenderTier,
     SelectorAttempt,
     StructuredError,
     TierAttempt,
@@ -30,6 +28,7 @@ from protocol.browse import (
 from protocol.codec import MalformedError, decoder, encode
 from protocol.documents import ExtractedTable
 from protocol.faults import Action, Category, Code, FaultContext
+from protocol.tiers import TIERS, RenderTier
 from tests.requirements import requirement
 
 RESULT = BrowseResult(
@@ -306,4 +305,4 @@ def test_the_name_of_a_session_is_no_path(profile: str) -> None:
 
 @requirement("000.7.tier-order")
 def test_tiers_are_ordered_by_cost() -> None:
-    assert [(tier.value, tier.cost) for tier in TIERS] == [("intelligence", 0), ("lightweight", 1), ("playwright", 2)]
+    assert [(tier.value, tier.rank) for tier in TIERS] == [("intelligence", 0), ("lightweight", 1), ("playwright", 2)]

@@ -23,8 +23,9 @@ from actors.gateway.batch import (
 from actors.gateway.mcp.announce import BRIEFLY
 from actors.gateway.mcp.tool import Answer, ToolEntry
 from actors.gateway.translate import framed_parts, one_line
-from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, RenderTier, StructuredError
+from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, StructuredError
 from protocol.pages import Url
+from protocol.tiers import RenderTier
 
 MAX_TEXT_BYTES = 19_000
 """What all items together may take of an answer: with what is said of the whole it stays below 20 KB."""

@@ -13,7 +13,8 @@ import pytest
 from actors.settings import Settings
 from bus.stats import Replica
 from bus.transport import Message
-from protocol.browse import BrowseContent, BrowseMetadata, BrowseResult, RenderTier
+from protocol.browse import BrowseContent, BrowseMetadata, BrowseResult
+from protocol.tiers import RenderTier
 
 MARK = "S3cr3tV4lu3"
 

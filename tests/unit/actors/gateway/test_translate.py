@@ -26,13 +26,13 @@ from protocol.browse import (
     BrowseResult,
     PageLinks,
     Part,
-    RenderTier,
     StructuredError,
 )
 from protocol.confidence import FieldConfidence, Source, Use, confidence, overall
 from protocol.documents import ExtractedLink, ExtractedTable, PageParts
 from protocol.faults import KINDS, Action, Category, Code, FaultContext, FaultError, fault, rate_limited
 from protocol.page import Form, RecordList, StructuredItem
+from protocol.tiers import RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.gateway_data import CONFIDENCE, CONSOLE, NETWORK, TABLE, TRACE, browsed
 from tests.unit.actors.page_data import URL

@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.navigator.budget import EXPECTED_MS
 from actors.navigator.choice import Reason, Start, hedge, start
 from actors.navigator.experience import Early
 from actors.navigator.history import Evidence, Lessons, learned
-from actors.navigator.hosts import Kind
-from protocol.browse import TIERS, RenderTier
 from protocol.tierhistory import TierHistory
+from protocol.tiers import TIERS, HostKind, RenderTier
 from tests.unit.actors.navigator.test_history import histories
 
 CHEAP, LIGHT, BROWSER = TIERS
@@ -22,7 +20,7 @@ NEEDS_LIGHT: Lessons = {CHEAP: MORE, LIGHT: ENOUGH}
 NEEDS_BROWSER: Lessons = {CHEAP: MORE, LIGHT: MORE, BROWSER: ENOUGH}
 
 known = st.none() | histories
-kinds = st.none() | st.sampled_from(Kind)
+kinds = st.none() | st.sampled_from(HostKind)
 some_tiers = st.lists(st.sampled_from(TIERS), min_size=1, unique=True)
 
 
@@ -35,29 +33,29 @@ def after(*visits: Lessons) -> TierHistory | None:
 
 @given(known, kinds, some_tiers, st.integers(0, 10**12))
 def test_a_start_is_always_allowed(
-    history: TierHistory | None, kind: Kind | None, allowed: list[RenderTier], now_ms: int
+    history: TierHistory | None, kind: HostKind | None, allowed: list[RenderTier], now_ms: int
 ) -> None:
     chosen = start(history, kind, allowed, now_ms)
     settled = start(history, kind, allowed, now_ms, may_probe=False)
 
     assert {chosen.tier, settled.tier} <= set(allowed)
     assert chosen == (Start(chosen.tier, Reason.PROBE, probe=True) if chosen.probe else settled)
-    assert chosen.tier.cost <= settled.tier.cost
+    assert chosen.tier.rank <= settled.tier.rank
     assert chosen == start(history, kind, allowed[::-1], now_ms)
 
 
 @given(known, kinds, st.sampled_from(TIERS), some_tiers, st.integers(0, 100))
 def test_what_is_started_early_is_allowed_and_better(
-    history: TierHistory | None, kind: Kind | None, tier: RenderTier, allowed: list[RenderTier], percent: int
+    history: TierHistory | None, kind: HostKind | None, tier: RenderTier, allowed: list[RenderTier], percent: int
 ) -> None:
     for climbed in (False, True):
         early = hedge(history, kind, tier, allowed, 0, percent=percent, climbed=climbed)
 
-        assert early is None or (early.tier in allowed and early.tier.cost > tier.cost and early.after_ms > 0)
+        assert early is None or (early.tier in allowed and early.tier.rank > tier.rank and early.after_ms > 0)
 
 
 @given(histories, kinds, st.sampled_from(TIERS))
-def test_a_bound_of_nothing_means_never(history: TierHistory, kind: Kind | None, tier: RenderTier) -> None:
+def test_a_bound_of_nothing_means_never(history: TierHistory, kind: HostKind | None, tier: RenderTier) -> None:
     assert hedge(history, kind, tier, TIERS, 0, percent=0) is None
 
 
@@ -99,9 +97,9 @@ def test_what_is_old_is_believed_no_longer() -> None:
 def test_beside_a_tier_that_mostly_fails_the_next_is_started_early() -> None:
     history = after(*[NEEDS_BROWSER] * 6)
 
-    assert hedge(history, None, CHEAP, TIERS, 0, percent=10) == Early(LIGHT, EXPECTED_MS[CHEAP])
-    assert hedge(history, None, LIGHT, TIERS, 0, percent=10) == Early(BROWSER, EXPECTED_MS[LIGHT])
-    assert hedge(history, None, CHEAP, (CHEAP, BROWSER), 0, percent=10) == Early(BROWSER, EXPECTED_MS[CHEAP])
+    assert hedge(history, None, CHEAP, TIERS, 0, percent=10) == Early(LIGHT, CHEAP.expected_ms)
+    assert hedge(history, None, LIGHT, TIERS, 0, percent=10) == Early(BROWSER, LIGHT.expected_ms)
+    assert hedge(history, None, CHEAP, (CHEAP, BROWSER), 0, percent=10) == Early(BROWSER, CHEAP.expected_ms)
 
 
 def test_nothing_is_started_early_beside_what_is_mostly_enough_or_the_best() -> None:
@@ -111,18 +109,18 @@ def test_nothing_is_started_early_beside_what_is_mostly_enough_or_the_best() -> 
 
 
 def test_belief_alone_starts_nothing_early() -> None:
-    assert hedge(None, Kind.BROWSER_ONLY, CHEAP, TIERS, 0, percent=100) is None
+    assert hedge(None, HostKind.BROWSER_ONLY, CHEAP, TIERS, 0, percent=100) is None
 
 
 def test_the_bound_decides_what_may_be_spent_in_vain() -> None:
     history = after(*[NEEDS_LIGHT, NEEDS_LIGHT, STATIC, NEEDS_LIGHT] * 5)
 
     assert hedge(history, None, CHEAP, TIERS, 0, percent=10) is None
-    assert hedge(history, None, CHEAP, TIERS, 0, percent=50) == Early(LIGHT, EXPECTED_MS[CHEAP])
+    assert hedge(history, None, CHEAP, TIERS, 0, percent=50) == Early(LIGHT, CHEAP.expected_ms)
 
 
 def test_what_cheaper_tiers_have_refused_counts() -> None:
     history = after(*[STATIC, STATIC, NEEDS_BROWSER] * 5)
 
     assert hedge(history, None, LIGHT, TIERS, 0, percent=10) is None
-    assert hedge(history, None, LIGHT, TIERS, 0, percent=10, climbed=True) == Early(BROWSER, EXPECTED_MS[LIGHT])
+    assert hedge(history, None, LIGHT, TIERS, 0, percent=10, climbed=True) == Early(BROWSER, LIGHT.expected_ms)

@@ -19,10 +19,10 @@ from actors.navigator.history import (
     lessons,
     taught,
 )
-from protocol.browse import TIERS
 from protocol.codec import decoder, encode
 from protocol.faults import Category, Code, fault
 from protocol.tierhistory import TierHistory, TierRecord
+from protocol.tiers import TIERS
 from tests.unit.actors.page_data import accepted, attempt, evidence, fetched, rejected, verdict
 
 CHEAP, LIGHT, BROWSER = TIERS

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.navigator.hosts import Kind, KnownHosts, known_hosts
+from actors.navigator.hosts import KnownHosts, known_hosts
 from protocol.faults import Code, FaultError
+from protocol.tiers import HostKind
 
 
 @pytest.mark.parametrize(
@@ -27,12 +28,12 @@ from protocol.faults import Code, FaultError
     ],
 )
 def test_hosts_that_need_a_browser_are_known(host: str) -> None:
-    assert known_hosts().kind(host) is Kind.BROWSER_ONLY
+    assert known_hosts().kind(host) is HostKind.BROWSER_ONLY
 
 
 @pytest.mark.parametrize("host", ["en.wikipedia.org", "docs.python.org", "developer.mozilla.org", "arxiv.org"])
 def test_hosts_that_are_static_are_known(host: str) -> None:
-    assert known_hosts().kind(host) is Kind.STATIC
+    assert known_hosts().kind(host) is HostKind.STATIC
 
 
 @pytest.mark.parametrize("host", ["example.com", "netflix.com", "org", "com", "", "127.0.0.1", "x.com.example"])
@@ -41,10 +42,12 @@ def test_other_hosts_are_not(host: str) -> None:
 
 
 def test_the_longest_name_decides() -> None:
-    hosts = KnownHosts({"site.example": Kind.BROWSER_ONLY, "old.site.example": Kind.STATIC, "a.site.example": None})
+    hosts = KnownHosts(
+        {"site.example": HostKind.BROWSER_ONLY, "old.site.example": HostKind.STATIC, "a.site.example": None}
+    )
 
-    assert hosts.kind("www.site.example") is Kind.BROWSER_ONLY
-    assert hosts.kind("www.old.site.example") is Kind.STATIC
+    assert hosts.kind("www.site.example") is HostKind.BROWSER_ONLY
+    assert hosts.kind("www.old.site.example") is HostKind.STATIC
     assert hosts.kind("b.a.site.example") is None
     assert hosts.kind("website.example") is None
 
@@ -56,7 +59,7 @@ def test_a_file_of_the_operator_adds_and_wins(tmp_path: Path) -> None:
     hosts = known_hosts(str(path))
 
     found = [hosts.kind(host) for host in ("shop.example", "x.com", "en.wikipedia.org", "youtube.com")]
-    assert found == [Kind.BROWSER_ONLY, Kind.STATIC, None, Kind.BROWSER_ONLY]
+    assert found == [HostKind.BROWSER_ONLY, HostKind.STATIC, None, HostKind.BROWSER_ONLY]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +84,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 @given(st.text())
 def test_any_text_may_be_asked_for(host: str) -> None:
-    assert known_hosts_once.kind(host) in (None, *Kind)
+    assert known_hosts_once.kind(host) in (None, *HostKind)
 
 
 known_hosts_once = known_hosts()

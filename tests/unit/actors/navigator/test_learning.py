@@ -14,10 +14,11 @@ from actors.navigator.hosts import KnownHosts
 from actors.navigator.memory import TierMemory
 from bus.table import Table
 from protocol import subjects
-from protocol.browse import TIERS, BrowseOptions, RenderTier
+from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, PageClaim
 from protocol.subjects import Bucket, Call, Event
+from protocol.tiers import TIERS, RenderTier
 from tests.unit.actors.page_data import URL, fetched, verdict
 
 A = TypeVar("A")
@@ -38,9 +39,9 @@ class Site:
 
     async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None = None, wait_ms: int = 0) -> R:
         if call.pattern == subjects.VERIFY_PAGE.pattern:
-            enough = cast("PageClaim", args).tier.cost >= self.need.cost
+            enough = cast("PageClaim", args).tier.rank >= self.need.rank
             return cast("R", verdict(None if enough else Code.CONTENT_REQUIRES_JS))
-        tier = RenderTier(call.pattern.rpartition(".")[2])
+        tier = next(each for each in TIERS if each == call.pattern.rpartition(".")[2])
         self.asked.append(tier)
         if self.down:
             raise FaultError(fault(Code.HTTP_SERVICE_UNAVAILABLE))

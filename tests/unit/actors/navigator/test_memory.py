@@ -15,17 +15,17 @@ from actors.navigator import memory
 from actors.navigator.attempts import Failed
 from actors.navigator.choice import Reason
 from actors.navigator.experience import Early, Start
-from actors.navigator.hosts import Kind, KnownHosts
+from actors.navigator.hosts import KnownHosts
 from actors.navigator.memory import PROBE_MS, TierMemory
 from actors.navigator.places import Place, place_of
 from actors.navigator.remembered import MAX_WAITING, Histories
 from bus import Bus
 from bus.memory import Broker, MemoryTransport
 from bus.table import Table
-from protocol.browse import TIERS
 from protocol.faults import Code, fault
 from protocol.subjects import TIER_HISTORY, Bucket
 from protocol.tierhistory import TierHistory
+from protocol.tiers import TIERS, HostKind
 from tests.unit.actors.page_data import accepted, attempt, rejected
 
 CHEAP, LIGHT, BROWSER = TIERS
@@ -128,7 +128,7 @@ def test_the_next_visit_begins_where_the_last_ended() -> None:
 
 
 def test_known_hosts_count_from_the_first_visit() -> None:
-    one = alone(KnownHosts({"shop.example": Kind.BROWSER_ONLY}))
+    one = alone(KnownHosts({"shop.example": HostKind.BROWSER_ONLY}))
 
     assert one.start("https://www.shop.example/", TIERS) == Start(BROWSER, Reason.BROWSER_ONLY)
 

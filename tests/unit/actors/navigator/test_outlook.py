@@ -13,18 +13,17 @@ from msgspec import UNSET, structs
 from actors.navigator.attempts import Accepted
 from actors.navigator.choice import SUFFICED, Outlook, outlook
 from actors.navigator.history import Evidence, Lessons, learned
-from actors.navigator.hosts import Kind, KnownHosts
+from actors.navigator.hosts import KnownHosts
 from actors.navigator.memory import TierMemory
 from actors.navigator.preview import NOT_RUNNING, Foresight, KnowsNothing
 from bus import TransportError
 from bus.stats import Replica
-from protocol.browse import TIERS, BrowseOptions, RenderTier
+from protocol.browse import BrowseOptions
 from protocol.domains import (
     CostRange,
     DomainKnowledge,
     Foreseen,
     ForeseePage,
-    HostKind,
     LatencyRange,
     LatencySource,
     PaceOutlook,
@@ -35,6 +34,7 @@ from protocol.faults import Code, FaultError, fault
 from protocol.lifecycle import Absence
 from protocol.pages import BrowsePage
 from protocol.tierhistory import TierHistory
+from protocol.tiers import TIERS, HostKind, RenderTier
 from tests.unit.actors.gateway_data import endpoint, replica
 from tests.unit.actors.page_data import URL, accepted, attempt, fetched, rejected, verdict
 
@@ -81,7 +81,7 @@ class Remembers:
     """A memory that knows one history of every host."""
 
     history: TierHistory | None = None
-    kind: Kind | None = None
+    kind: HostKind | None = None
     now_ms: int = 0
 
     def outlook(self, url: str, allowed: Sequence[RenderTier]) -> Outlook:
@@ -285,7 +285,7 @@ async def test_where_the_cheapest_tier_was_enough_it_says_so() -> None:
 
 
 async def test_the_kind_of_a_host_is_told() -> None:
-    told = await domain(Bus(), "static.example", Remembers(kind=Kind.STATIC))
+    told = await domain(Bus(), "static.example", Remembers(kind=HostKind.STATIC))
 
     assert (told.known, told.kind) == (False, HostKind.STATIC)
 

@@ -8,9 +8,8 @@ from itertools import pairwise
 import pytest
 
 from actors.navigator.choice import Reason, Start, start
-from actors.navigator.hosts import Kind
-from protocol.browse import TIERS, RenderTier
 from protocol.tierhistory import TierHistory
+from protocol.tiers import TIERS, HostKind, RenderTier
 from tests.unit.actors.navigator.visiting import (
     BROWSER,
     BROWSER_ONLY,
@@ -69,9 +68,9 @@ def test_where_a_fifth_of_all_attempts_fails_for_a_while_too(name: str) -> None:
     assert regret(SITES[name], runs=RUNS, flaky=0.2) <= MAX_REGRET
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", HostKind)
 @pytest.mark.parametrize("name", ["static", "light", "browser only"])
-def test_a_wrong_belief_is_outweighed(kind: Kind, name: str) -> None:
+def test_a_wrong_belief_is_outweighed(kind: HostKind, name: str) -> None:
     assert regret(SITES[name], runs=RUNS, kind=kind) <= MAX_REGRET
 
 
@@ -132,8 +131,8 @@ def test_an_outage_flips_no_label(name: str) -> None:
 
 
 def test_known_hosts_begin_right_at_the_first_visit() -> None:
-    assert start(None, Kind.BROWSER_ONLY, TIERS, 0) == Start(BROWSER, Reason.BROWSER_ONLY)
-    assert start(None, Kind.STATIC, TIERS, 0) == Start(CHEAP, Reason.STATIC)
+    assert start(None, HostKind.BROWSER_ONLY, TIERS, 0) == Start(BROWSER, Reason.BROWSER_ONLY)
+    assert start(None, HostKind.STATIC, TIERS, 0) == Start(CHEAP, Reason.STATIC)
     assert start(None, None, TIERS, 0) == Start(CHEAP, Reason.CHEAPEST)
 
 

@@ -6,13 +6,12 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from actors.navigator.choice import COST, Start, hedge, start
+from actors.navigator.choice import Start, hedge, start
 from actors.navigator.history import Evidence, Lessons, learned, taught
-from actors.navigator.hosts import Kind
 from actors.navigator.reactions import REACTIONS, Reaction
-from protocol.browse import TIERS, RenderTier
 from protocol.faults import Code
 from protocol.tierhistory import TierHistory
+from protocol.tiers import TIERS, HostKind, RenderTier
 
 CHEAP, LIGHT, BROWSER = TIERS
 HOUR_MS = 3_600_000
@@ -52,8 +51,8 @@ class Page:
         """Climb from `begin`; gives the cost and what was seen."""
         cost, seen = 0, dict[RenderTier, Evidence]()
         for tier in tiers[tiers.index(begin) :]:
-            cost += COST[tier]
-            code = self.trouble.get(tier, None if tier.cost >= self.need.cost else Code.CONTENT_REQUIRES_JS)
+            cost += tier.spec.cost_units
+            code = self.trouble.get(tier, None if tier.rank >= self.need.rank else Code.CONTENT_REQUIRES_JS)
             seen[tier] = taught(code)
             if code is None or REACTIONS[code] is not Reaction.CLIMB:
                 break
@@ -63,7 +62,7 @@ class Page:
         """Count what is spent on a tier that is started early beside the one that has the page."""
         answer = max(begin, self.need, key=TIERS.index)
         early = hedge(history, None, answer, TIERS, now_ms, percent=percent, climbed=answer is not begin)
-        return 0 if early is None else COST[early.tier]
+        return 0 if early is None else early.tier.spec.cost_units
 
 
 @dataclass
@@ -84,7 +83,7 @@ class Site:
 class Visitor:
     """Visits one site, an hour after the other by default, and learns."""
 
-    kind: Kind | None = None
+    kind: HostKind | None = None
     history: TierHistory | None = None
     now_ms: int = 0
     every_ms: int = HOUR_MS
@@ -129,7 +128,9 @@ class Spent:
         return self.cost / self.pages
 
 
-def regret(needs: Needs, *, runs: int, flaky: float = 0.0, every_ms: int = HOUR_MS, kind: Kind | None = None) -> float:
+def regret(
+    needs: Needs, *, runs: int, flaky: float = 0.0, every_ms: int = HOUR_MS, kind: HostKind | None = None
+) -> float:
     """Return what a page costs, once a site may be learned, beyond what it costs an oracle that knows the needs."""
     own, best, begin = Spent(), Spent(), oracle(needs)
     for run in range(runs):

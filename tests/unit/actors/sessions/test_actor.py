@@ -18,7 +18,7 @@ from bus import Bus
 from bus.memory import Broker
 from bus.seal import Seal, new_key
 from protocol import subjects
-from protocol.browse import Freshness, RenderTier
+from protocol.browse import Freshness
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, PageBrowsed
 from protocol.sessions import (
@@ -31,6 +31,7 @@ from protocol.sessions import (
     SessionStatus,
     sealed_for,
 )
+from protocol.tiers import RenderTier
 from tests.unit.actors.gateway_data import browsed
 
 KEY = new_key()

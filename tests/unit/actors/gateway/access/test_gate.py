@@ -21,9 +21,10 @@ from actors.gateway.access.usage import Ledger
 from actors.gateway.edge import edge
 from actors.gateway.mcp.transport.http import PATH
 from protocol.access import KeyRecord, Scope, UsageRecord
-from protocol.browse import RenderTier, StructuredError
+from protocol.browse import StructuredError
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import KEYS, USAGE
+from protocol.tiers import RenderTier
 from tests.unit.actors.gateway_data import BASE, BEARER, FakeBus, browsed, settings
 from tests.unit.actors.gateway_listening import listening
 from tests.unit.actors.page_data import URL

@@ -17,10 +17,11 @@ from actors.gateway.asking import Desk
 from actors.gateway.mcp import resources
 from actors.gateway.mcp.resources import CAPTURE, DOMAIN, PAGE, capture_link
 from actors.gateway.mcp.server import make_server
-from protocol.browse import Freshness, RenderTier
+from protocol.browse import Freshness
 from protocol.domains import DomainKnowledge
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage, Captured
+from protocol.tiers import RenderTier
 from tests.unit.actors.gateway_data import FakeBus, browsed
 from tests.unit.actors.page_data import URL
 

@@ -28,11 +28,12 @@ from actors.gateway.mcp.transport.http import PATH
 from actors.gateway.serving.server import serving
 from actors.gateway.translate import error_text, result_text, to_error, to_result
 from bus.tracing import Value
-from protocol.browse import BrowseOptions, BrowseResult, RenderTier, StructuredError
+from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
 from protocol.schemas import schema
 from protocol.subjects import BROWSE
+from protocol.tiers import RenderTier
 from tests.unit.actors.gateway_data import (
     BASE,
     BEARER,

@@ -19,7 +19,8 @@ from actors.gateway.rest.contract import TAGS
 from actors.gateway.rest.docs import page
 from actors.gateway.rest.endpoints import ENDPOINTS, document
 from actors.gateway.rest.openapi import RULES
-from protocol.browse import TIERS, BrowseOptions, contradiction
+from protocol.browse import BrowseOptions, contradiction
+from protocol.tiers import TIERS
 from tests.unit.actors.gateway.rest.calling import client
 from tests.unit.actors.gateway_data import FakeBus
 

@@ -23,10 +23,11 @@ from actors.gateway.serving.server import serving
 from actors.gateway.translate import to_result
 from actors.settings import Settings
 from bus import TransportError
-from protocol.browse import BrowseOptions, BrowseResult, RenderTier, StructuredError
+from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.faults import Category, Code, FaultContext, FaultError, fault, rate_limited
 from protocol.pages import BrowsePage
 from protocol.subjects import BROWSE
+from protocol.tiers import RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.gateway_data import (
     BASE,

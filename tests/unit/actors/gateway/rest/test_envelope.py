@@ -9,11 +9,12 @@ import pytest
 
 from actors.gateway.http.bodies import MAX_BODY_BYTES
 from actors.gateway.rest.compatible import ENDPOINTS
-from protocol.browse import BrowseOptions, RenderTier
+from protocol.browse import BrowseOptions
 from protocol.domains import CostRange, DomainKnowledge, LatencyRange, LatencySource, Preview
 from protocol.faults import Category, Code, FaultError, fault, rate_limited
 from protocol.pages import BrowsePage
 from protocol.sessions import SessionList
+from protocol.tiers import RenderTier
 from tests.unit.actors.gateway.rest.calling import JSON, Replying, client
 from tests.unit.actors.gateway_data import FakeBus, browsed
 from tests.unit.actors.page_data import URL

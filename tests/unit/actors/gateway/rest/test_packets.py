@@ -11,7 +11,6 @@ import pytest
 from actors.gateway.access.caller import Scope
 from actors.gateway.rest.packets import EXAMPLE, PERMITTED
 from protocol import subjects
-from protocol.browse import RenderTier
 from protocol.codec import decoder
 from protocol.domains import AskDomain, DomainKnowledge
 from protocol.faults import Code, FaultError, fault
@@ -19,6 +18,7 @@ from protocol.packets import Conversation, Response
 from protocol.pages import BrowsePage
 from protocol.sessions import ListSessions, NamedSession, SessionHealth, SessionList, SessionStatus
 from protocol.subjects import Call, table
+from protocol.tiers import RenderTier
 from tests.unit.actors.gateway.rest.calling import Replying, client, error_of
 from tests.unit.actors.gateway_data import FakeBus, browsed
 from tests.unit.actors.page_data import URL

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from actors.extraction.page import extract
 from actors.fetchers import answering
 from actors.runner.template import Outcome, Template
-from protocol.browse import BrowseOptions, DecisionTrace, RenderTier, TraceSummary
+from protocol.browse import BrowseOptions, DecisionTrace, TraceSummary
 from protocol.browsers.errors import ERROR_CODES, ErrorCode
 from protocol.browsers.operations import (
     CloseTab,
@@ -36,6 +36,7 @@ from protocol.confidence import FieldConfidence, overall
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed
 from protocol.runs.states import StepStatus
+from protocol.tiers import RenderTier
 
 PAGES = Path("tests/site/pages")
 BASE = "https://notes.example"

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from actors.runner.reading.bounding import BRIEF_BYTES, MAX_ITEM_BYTES
 from actors.runner.template import SessionUse, Stage
 from actors.runner.templates.batch_extract_pages import BATCH, STEP, BatchInputs
-from protocol.browse import RenderTier
 from protocol.browsers.operations import CloseTab, CreateTab, GetPageContent, GetPageInfo, Navigate, WaitForStable
 from protocol.codec import encode
 from protocol.faults import Code
 from protocol.runs.states import Mode
+from protocol.tiers import RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.runner.templates.fake_hands import (
     BASE,
