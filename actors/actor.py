@@ -35,12 +35,12 @@ class Handler:
 class Actor:
     """The base of every actor: give it a bus and settings, and it is ready to be tested or run.
 
-    A subclass names itself, declares in `makes` what it asks and tells (its NATS permissions come from that and from
-    its handlers), and opens what it holds in `open`.
+    A subclass names itself, declares in `publishes` what it calls and tells (its NATS permissions come from that and
+    from its handlers), and opens what it holds in `open`.
     """
 
     name: ClassVar[str]
-    makes: ClassVar[tuple[Subject[Any], ...]] = ()
+    publishes: ClassVar[tuple[Subject[Any], ...]] = ()
     buckets: ClassVar[tuple[Bucket[Any], ...]] = ()
     seals: ClassVar[bool] = False
     """Whether it is given the key of the sealed buckets although it uses none."""
@@ -57,8 +57,8 @@ class Actor:
         """Load what every replica needs, before the process is forked that they live in; no thread, no file stays."""
 
     @classmethod
-    def absence(cls, settings: Settings) -> Absence | None:
-        """Say why this actor cannot work on this machine, if it cannot: its replicas then do nothing else."""
+    def unavailability(cls, settings: Settings) -> Absence | None:
+        """Return why this actor cannot work on this machine, if so: its replicas then answer that and nothing else."""
         del settings
         return None
 
@@ -79,14 +79,14 @@ def handles(
     return _marked(call, at_once)
 
 
-def hears(
+def subscribes(
     event: Event[A], *, at_once: int
 ) -> Callable[[Callable[[S, A], Awaitable[None]]], Callable[[S, A], Awaitable[None]]]:
-    """Have this method called with every `event`, in every replica, at most `at_once` times at the same time."""
+    """Call this method with every `event`, in every replica, at most `at_once` times at the same time."""
     return _marked(event, at_once)
 
 
-def takes(
+def consumes(
     work: Work[A], *, at_once: int
 ) -> Callable[[Callable[[S, A], Awaitable[None]]], Callable[[S, A], Awaitable[None]]]:
     """Do `work` by this method, at most `at_once` pieces at once in one replica; what is not done is handed on."""
@@ -94,7 +94,7 @@ def takes(
 
 
 def handlers(actor: type[Actor]) -> tuple[Handler, ...]:
-    """Everything that an actor answers and hears, in the order in which it is written."""
+    """Return the subjects that an actor answers, subscribes to and consumes, in the order of its methods."""
     return tuple(mark for method in vars(actor).values() if (mark := getattr(method, _MARK, None)) is not None)
 
 
@@ -104,7 +104,7 @@ def grant_of(actor: type[Actor]) -> Grant:
     return grant(
         actor.name,
         [*answers, why_absent(actor)],
-        actor.makes,
+        actor.publishes,
         actor.buckets,
         actor.stores,
         actor.journals,
@@ -114,8 +114,10 @@ def grant_of(actor: type[Actor]) -> Grant:
 
 def grant_like(name: str, actor: type[Actor]) -> Grant:
     """Return what a participant may publish and subscribe who does what an actor does, but answers nobody."""
-    hears = [handler.subject for handler in handlers(actor) if isinstance(handler.subject, Event)]
-    return client(name, hears, actor.makes, [bucket for bucket in actor.buckets if not bucket.sealed], actor.stores)
+    subscribes = [handler.subject for handler in handlers(actor) if isinstance(handler.subject, Event)]
+    return client(
+        name, subscribes, actor.publishes, [bucket for bucket in actor.buckets if not bucket.sealed], actor.stores
+    )
 
 
 def why_absent(actor: type[Actor]) -> Call[WhyAbsent, Absence]:

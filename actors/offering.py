@@ -49,7 +49,7 @@ class Standing:
 async def offering(bus: Bus, actor: str, offer: Offer) -> AsyncGenerator[Standing]:
     """Offer this as `actor` while the block lasts; whoever offers has to answer OFFERED under that name.
 
-    In `buckets` and `makes` an actor declares OFFERS, and of OFFER_SAID and OFFER_NEWS what it tells.
+    An actor declares OFFERS in `buckets`, and in `publishes` those of OFFER_SAID and OFFER_NEWS that it tells.
     """
     standing = Standing(await bus.table(OFFERS), f"{actor}.{bus.replica}", offer)
     async with anyio.create_task_group() as tasks:

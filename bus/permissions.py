@@ -86,7 +86,7 @@ def journal_stream(journal: Journal[Any]) -> str:
 def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     actor: str,
     answers: Iterable[Subject[Any]],
-    makes: Iterable[Subject[Any]],
+    publishes: Iterable[Subject[Any]],
     buckets: Iterable[Bucket[Any]] = (),
     stores: Iterable[Objects] = (),
     journals: Iterable[Journal[Any]] = (),
@@ -99,7 +99,7 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_storing(CLAIMS)]
     name = micro_name(actor)
     subscribe = [f"{INBOX}.{name}.>", REPLICA_GONE.wildcard, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
-    publish += _asking(makes)
+    publish += _asking(publishes)
     for subject in answers:
         if isinstance(subject, Work):
             publish += _taking(stream_name(subject))
@@ -121,18 +121,18 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
 
 def client(
     name: str,
-    hears: Iterable[Subject[Any]],
-    makes: Iterable[Subject[Any]],
+    subscribes: Iterable[Subject[Any]],
+    publishes: Iterable[Subject[Any]],
     watches: Iterable[Bucket[Any]] = (),
     stores: Iterable[Objects] = (),
 ) -> Grant:
     """Work out the grant of somebody who asks as an actor does, and answers nothing: it reads the tables it watches."""
-    publish = ["$SRV.STATS", *_storing(CLAIMS), *_asking(makes)]
+    publish = ["$SRV.STATS", *_storing(CLAIMS), *_asking(publishes)]
     for bucket in watches:
         publish += _watching(bucket.name)
     for store in stores:
         publish += _storing(store.name)
-    subscribe = [f"{INBOX}.{micro_name(name)}.>", REPLICA_GONE.wildcard, *(subject.wildcard for subject in hears)]
+    subscribe = [f"{INBOX}.{micro_name(name)}.>", REPLICA_GONE.wildcard, *(subject.wildcard for subject in subscribes)]
     return Grant(tuple(publish), tuple(subscribe), answers=False)
 
 
@@ -150,9 +150,9 @@ def onlooker() -> Grant:
     )
 
 
-def _asking(makes: Iterable[Subject[Any]]) -> list[str]:
+def _asking(publishes: Iterable[Subject[Any]]) -> list[str]:
     publish: list[str] = []
-    for subject in makes:
+    for subject in publishes:
         publish.append(subject.wildcard)
         if isinstance(subject, Call):
             publish.append(cancel_subject(subject.wildcard))

@@ -161,7 +161,7 @@ def _actors() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     for name, actor in found.items():
         for handler in handlers(actor):
             answering.setdefault(_form(handler.subject), []).append(name)
-        for subject in actor.makes:
+        for subject in actor.publishes:
             making.setdefault(_form(subject), []).append(name)
     return answering, making
 

@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from anyio import to_thread
 
-from actors.actor import Actor, handles, hears
+from actors.actor import Actor, handles, subscribes
 from actors.gateway.edge import edge
 from actors.gateway.mcp.here import Here
 from actors.gateway.serving.connections import connections
@@ -40,7 +40,7 @@ class Gateway(Actor):
     """
 
     name: ClassVar[str] = "gateway"
-    makes: ClassVar[tuple[Subject[Any], ...]] = (
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (
         subjects.BROWSE,
         subjects.PREVIEW,
         subjects.DOMAIN,
@@ -89,17 +89,17 @@ class Gateway(Actor):
             finally:
                 self.here.underway.end_lasting()
 
-    @hears(subjects.PROGRESS, at_once=1)
+    @subscribes(subjects.PROGRESS, at_once=1)
     async def progressed(self, progress: Progress) -> None:
         """Hear how far work is that somebody waits for here."""
         await self.here.watchers.heard(progress)
 
-    @hears(subjects.OFFER_NEWS, at_once=1)
+    @subscribes(subjects.OFFER_NEWS, at_once=1)
     async def told(self, news: OfferNews) -> None:
         """Hear what has changed of what an actor brings to MCP."""
         await self.here.offers.tell(news)
 
-    @hears(subjects.OFFER_SAID, at_once=1)
+    @subscribes(subjects.OFFER_SAID, at_once=1)
     async def said(self, said: Said) -> None:
         """Hear what an offering actor says of what it was asked from here."""
         await self.here.offers.say(said)
@@ -109,7 +109,7 @@ class Gateway(Actor):
         """Take the reply of a client that came in at another replica."""
         return ReplyTaken(taken=self.here.questions.take(reply))
 
-    @hears(subjects.CALL_CANCELLED, at_once=1)
+    @subscribes(subjects.CALL_CANCELLED, at_once=1)
     async def cancelled(self, call: CallCancelled) -> None:
         """Stop what a client wants no more, if it is done here."""
         self.here.underway.cancel(call)

@@ -25,7 +25,7 @@ class Navigator(Actor):
     """Answers BROWSE: gets a page by the cheapest tier that can, within the client's budget."""
 
     name: ClassVar[str] = "navigator"
-    makes: ClassVar[tuple[Subject[Any], ...]] = (
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (
         subjects.FETCH,
         subjects.VERIFY_PAGE,
         subjects.PAGE_BROWSED,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 import anyio
 
-from actors.actor import Actor, Handler, handles, takes
+from actors.actor import Actor, Handler, consumes, handles
 from actors.runner import canceling, playing
 from actors.runner.creating import Creating
 from actors.runner.histories import Histories
@@ -31,7 +31,7 @@ class Runner(Actor):
     """Does template runs, step by step; what it has done stands in the ledger, so that any replica goes on."""
 
     name: ClassVar[str] = "runner"
-    makes: ClassVar[tuple[Subject[Any], ...]] = (
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (
         subjects.BROWSE,
         subjects.BROWSER,
         subjects.RUN,
@@ -106,7 +106,7 @@ class Runner(Actor):
         """Tell another replica what is secret in the inputs of a run that was asked for here."""
         return Secrets(sealed=self._means.vault.told(asked.run_id))
 
-    @takes(subjects.RUN, at_once=MAX_CONCURRENT_RUNS)
+    @consumes(subjects.RUN, at_once=MAX_CONCURRENT_RUNS)
     async def work(self, asked: DoRun) -> None:
         """Do a run, or go on with it."""
         await playing.play(self._means, asked.run_id)

@@ -97,13 +97,13 @@ async def _serve(
 async def _working(actor: Actor, bus: Bus) -> AsyncGenerator[None]:
     """Have the actor answer what it is there for; where it cannot work, only why."""
     kind = type(actor)
-    absence = await to_thread.run_sync(kind.absence, actor.settings)  # may try a program
-    if absence is not None:
+    unavailability = await to_thread.run_sync(kind.unavailability, actor.settings)  # may try a program
+    if unavailability is not None:
 
         async def why(_asked: WhyAbsent) -> Absence:
-            return absence
+            return unavailability
 
-        log.warning(ABSENT, reason=absence.reason, cure=absence.cure)
+        log.warning(ABSENT, reason=unavailability.reason, cure=unavailability.cure)
         await bus.serve(why_absent(kind), why, at_once=_ANSWERS_AT_ONCE)
         yield
         return

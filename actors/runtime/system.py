@@ -142,7 +142,7 @@ def _kept(plan: Plan) -> list[Bucket[Any] | Objects | Journal[Any] | Work[Any]]:
     buckets = {bucket.name: bucket for kind in kinds for bucket in kind.buckets}
     stores = {store.name: store for kind in kinds for store in kind.stores}
     journals = {journal.name: journal for kind in kinds for journal in (*kind.journals, *kind.reads)}
-    subjects = [subject for kind in kinds for subject in (*kind.makes, *(one.subject for one in handlers(kind)))]
+    subjects = [subject for kind in kinds for subject in (*kind.publishes, *(one.subject for one in handlers(kind)))]
     works = {work.pattern: _sized(work, plan.settings) for work in subjects if isinstance(work, Work)}
     return [*buckets.values(), *stores.values(), *journals.values(), *works.values()]
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
-from actors.actor import Actor, handles, hears
+from actors.actor import Actor, handles, subscribes
 from actors.sessions import rules
 from actors.sites import key_of, of_profile, site_of
 from bus.clock import now_ms
@@ -46,7 +46,7 @@ class Sessions(Actor):
     """Answers for the saved logins; their values never leave it."""
 
     name: ClassVar[str] = "sessions"
-    makes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSE,)
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSE,)
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
 
     _table: Table[SavedSession] = field(init=False, repr=False)
@@ -135,7 +135,7 @@ class Sessions(Actor):
         await self._note(saved, PageBrowsed(url=url, duration_ms=0))
         return await self.health(asked)
 
-    @hears(subjects.PAGE_BROWSED, at_once=8)
+    @subscribes(subjects.PAGE_BROWSED, at_once=8)
     async def browsed(self, seen: PageBrowsed) -> None:
         """Note whether a page that was got with a login showed a wall."""
         if seen.profile is None:

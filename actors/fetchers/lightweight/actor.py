@@ -70,7 +70,7 @@ class Lightweight(Actor):
         answering.warm()
 
     @classmethod
-    def absence(cls, settings: Settings) -> Absence | None:
+    def unavailability(cls, settings: Settings) -> Absence | None:
         """Say what the engine lacks here."""
         return binary.absence(settings)
 

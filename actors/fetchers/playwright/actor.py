@@ -38,7 +38,7 @@ class Playwright(Actor):
     """Gets pages with a real browser, which runs their scripts, and extracts from what it shows."""
 
     name: ClassVar[str] = "fetchers.playwright"
-    makes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSER_AT,)
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSER_AT,)
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, subjects.BROWSER_SESSIONS, *BUCKETS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
 
@@ -53,7 +53,7 @@ class Playwright(Actor):
         answering.warm()
 
     @classmethod
-    def absence(cls, settings: chromium.ChromiumSettings) -> Absence | None:
+    def unavailability(cls, settings: chromium.ChromiumSettings) -> Absence | None:
         """Say why no browser can be started, if so."""
         return chromium.absence(settings)
 

@@ -24,7 +24,7 @@ def main(code: str, text: str = ARTICLE) -> str:
 
 
 def test_the_actor_is_not_absent_here() -> None:
-    assert Lightweight.absence(Settings()) is None
+    assert Lightweight.unavailability(Settings()) is None
 
 
 @pytest.mark.parametrize(

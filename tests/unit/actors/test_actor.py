@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from actors.actor import Actor, Handler, grant_like, grant_of, handlers, handles, hears
+from actors.actor import Actor, Handler, grant_like, grant_of, handlers, handles, subscribes
 from actors.registry import ACTORS, kinds
 from bus.permissions import grant
 from protocol.lifecycle import ReplicaGone
@@ -37,10 +37,10 @@ class Weaver(Actor):
     """An actor of every kind."""
 
     name: ClassVar[str] = "weaver"
-    makes: ClassVar[tuple[Subject[Any], ...]] = (BROWSE, PAGE_BROWSED)
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (BROWSE, PAGE_BROWSED)
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (PLACES,)
 
-    @hears(REPLICA_GONE, at_once=2)
+    @subscribes(REPLICA_GONE, at_once=2)
     async def gone(self, event: ReplicaGone) -> None: ...
 
     @handles(VERIFY_PAGE, at_once=3)
@@ -130,7 +130,7 @@ def test_every_call_is_answered_by_exactly_one_actor(pattern: str) -> None:
 
 @pytest.mark.parametrize("name", ACTORS)
 def test_an_actor_speaks_of_subjects_of_the_table_alone(name: str) -> None:
-    spoken = (*KINDS[name].makes, *(handler.subject for handler in handlers(KINDS[name])))
+    spoken = (*KINDS[name].publishes, *(handler.subject for handler in handlers(KINDS[name])))
 
     written = {WHY_ABSENT.pattern, OFFERED.pattern, *(entry.pattern for entry in ENTRIES.values())}
     assert {subject.form or subject.pattern for subject in spoken} <= written
