@@ -1,18 +1,60 @@
-"""What holds for every test: examples that hypothesis makes up may take their time, and figures are shown at last."""
+"""What holds for every test: how much is tried, how long it may take, and the figures that are shown at last."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("weft", settings(), deadline=None)
-settings.load_profile("weft")
+from tests.support import durations, scale
+
+settings.register_profile("quick", max_examples=10, deadline=None)
+settings.register_profile("full", max_examples=100, deadline=None)
 
 COUNTS = "counts"
 """The property by which a test records figures of its own: `record_property(COUNTS, "30 of 30 scenarios")`."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--full` and `--record-durations`."""
+    parser.addoption(
+        "--full", action="store_true", help="try everything: every matrix, large hostile pages, 100 examples"
+    )
+    parser.addoption("--record-durations", action="store_true", help="write tests/durations.json; on a quiet machine")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how much is tried, before the modules of tests are imported: some ask for it as they are."""
+    full = bool(config.getoption("full"))
+    scale.choose(full=full)
+    settings.load_profile("full" if full else "quick")
+    if config.getoption("record_durations"):
+        config.pluginmanager.register(durations.Recorder(config.rootpath))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest; leave out what only `--full` tries, unless asked for by its name."""
+    _longest_first(items)
+    named = any("::" in argument for argument in config.invocation_params.args)
+    if config.getoption("full") or named:
+        return
+    left_out = [item for item in items if item.get_closest_marker("full") is not None]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = _without(items, left_out)
+
+
+def _longest_first(items: list[pytest.Item]) -> None:
+    """Sort files by what was recorded of them, so that no worker is left with a long one at the end."""
+    seconds = durations.read().files if durations.FILE.exists() else {}
+    items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], 0.0))
+
+
+def _without(items: Sequence[pytest.Item], left_out: Sequence[pytest.Item]) -> list[pytest.Item]:
+    gone = set(map(id, left_out))
+    return [item for item in items if id(item) not in gone]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -22,6 +22,7 @@ from tests.requirements import requirement
 from tests.site import Site
 from tests.site.answers import Reply, text
 from tests.site.rehearsed import ARRANGED
+from tests.support.scale import first
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser]
 
@@ -194,7 +195,7 @@ async def use_what_is_local(visitor: Visitor, ids: dict[str, str], drawing: Path
 
 @requirement("002.1.existing-tools")
 @pytest.mark.parametrize(
-    ("transport", "era"), [("http", "legacy"), ("http", "auto"), ("stdio", "legacy"), ("stdio", "auto")]
+    ("transport", "era"), first(1, [("http", "auto"), ("http", "legacy"), ("stdio", "legacy"), ("stdio", "auto")])
 )
 async def test_a_form_is_filled_in_by_the_28_tools(
     weft: System, site: Site, tmp_path: Path, transport: Transport, era: Era
@@ -225,7 +226,7 @@ async def test_a_form_is_filled_in_by_the_28_tools(
     assert visitor.used == set(BROWSER_TOOLS)
 
 
-@pytest.mark.parametrize(("transport", "era"), [("http", "legacy"), ("http", "auto"), ("stdio", "auto")])
+@pytest.mark.parametrize(("transport", "era"), first(1, [("http", "legacy"), ("http", "auto"), ("stdio", "auto")]))
 async def test_who_names_no_session_goes_on_in_their_own(
     weft: System, site: Site, transport: Transport, era: Era
 ) -> None:

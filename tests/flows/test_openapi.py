@@ -18,10 +18,11 @@ from protocol.runs.responses import Run
 from tests.conftest import COUNTS
 from tests.flows.system import System, only, weft_up
 from tests.site import Site
+from tests.support.scale import sized
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
-EXAMPLES = int(os.environ.get("WEFT_TEST_EXAMPLES", "100"))
+EXAMPLES = sized(15, 100)
 """Requests that are made up for each operation, beside those that try every limit of it."""
 
 RecordProperty = Callable[[str, object], None]

@@ -20,6 +20,7 @@ from tests.flows.system import POLL_S, Json, System, weft_up
 from tests.requirements import requirement
 from tests.site import Site
 from tests.support.processes import session
+from tests.support.scale import first
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -123,7 +124,7 @@ def again(batch: Batch) -> Counter[int]:
 
 
 @requirement("002.8.architecture")
-@pytest.mark.parametrize("replicas", [1, 2])
+@pytest.mark.parametrize("replicas", first(1, [1, 2]))
 def test_a_run_outlives_its_runner(tmp_path: Path, site: Site, replicas: int) -> None:
     actors = f"gateway,navigator,verifier,{FETCHER},{RUNNER}={replicas},{KEEPER}"
     with weft_up(tmp_path, "--actors", actors) as system:
@@ -176,7 +177,7 @@ def test_a_run_outlives_the_nats_server(tmp_path: Path, site: Site) -> None:
 
 
 @requirement("002.8.architecture")
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("sent", first(1, [signal.SIGKILL, signal.SIGTERM]))
 def test_a_run_goes_on_when_everything_is_started_again(tmp_path: Path, site: Site, sent: signal.Signals) -> None:
     actors = ("--actors", f"gateway,navigator,verifier,{FETCHER},{RUNNER},{KEEPER}")
     first = 56_000 + 1_000 * sent

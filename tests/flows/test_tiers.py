@@ -13,6 +13,7 @@ from tests.flows.system import System, refused
 from tests.requirements import requirement
 from tests.site import Site
 from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES
+from tests.support.scale import one_in
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
 
@@ -32,7 +33,7 @@ def tiers(result: BrowseResult) -> tuple[TierAttempt, ...]:
 
 
 @requirement("000.7.tier-order")
-@pytest.mark.parametrize("path", [*FRAMEWORK_PAGES.values(), *BROWSER_PAGES.values()])
+@pytest.mark.parametrize("path", one_in(5, [*FRAMEWORK_PAGES.values(), *BROWSER_PAGES.values()]))
 def test_the_ladder_says_what_a_browser_says(weft: System, site: Site, path: str) -> None:
     found = weft.page(site.url(path), includeDecisionTrace=True, freshnessRequirement="realtime")
     in_browser = weft.page(site.url(path), forceTier="playwright", freshnessRequirement="realtime")

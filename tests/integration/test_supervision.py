@@ -23,6 +23,7 @@ from bus.nats.server import find_binary, read_ports
 from protocol.browse import BrowseResult, StructuredError
 from tests.site import Site, serve_site
 from tests.support.processes import Life, gone, named, session, until
+from tests.support.scale import first
 from tests.support.system import RunningWeft, environment, running_weft, stop_process, weft
 
 pytestmark = [
@@ -179,7 +180,7 @@ async def test_when_the_launcher_or_the_zygote_is_killed_everything_ends(tmp_pat
 # -- stopping ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("sent", first(1, [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]))
 @pytest.mark.parametrize("mode", [(), ("--single-process",)], ids=["processes", "one-process"])
 async def test_work_in_hand_is_finished_and_nothing_is_left(
     tmp_path: Path, sent: signal.Signals, mode: tuple[str, ...]

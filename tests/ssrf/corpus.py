@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+
+from tests.support.scale import is_full
 
 _FILE = Path(__file__).with_name("corpus.toml")
 
@@ -33,6 +36,16 @@ class Corpus(Struct, frozen=True, forbid_unknown_fields=True):
     def honest(self) -> tuple[Address, ...]:
         """The controls."""
         return tuple(address for addresses in self.controls.values() for address in addresses)
+
+
+SAMPLED = 2
+"""Attacks of each class that a tier with scripts is tried with, unless everything is: each takes it a second."""
+
+
+def attacks(tier: str) -> Mapping[str, tuple[Address, ...]]:
+    """Return the attacks that a tier is tried with, by their class."""
+    whole = tier == "intelligence" or is_full()
+    return {kind: every if whole else every[:SAMPLED] for kind, every in corpus().attacks.items()}
 
 
 @cache

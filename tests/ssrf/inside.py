@@ -25,10 +25,11 @@ from bus import Bus, logs
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
 from tests.site.scripted import ARTICLE
-from tests.ssrf.corpus import corpus
+from tests.ssrf.corpus import attacks, corpus
 from tests.ssrf.findings import Findings, Trial, Way
 from tests.ssrf.internet import NAME_PORT, NAME_SERVER, PUBLIC_ADDRESSES, REBINDING_NAMES, Internet, internet
 from tests.ssrf.ways import CODES, EMBEDDINGS, LEADING, WAYS, aimed
+from tests.support.scale import sized
 from tests.support.shelf import Shelf
 from tests.support.wire import Asked, Wire, wire
 
@@ -59,7 +60,7 @@ ROUNDS_OF_WAYS = {"lightweight": 2, "playwright": 1}
 """The light tier cuts a page short that gets no turn of the processor for long: what led in one round leads."""
 EMBEDDED_AT_ONCE = 110
 FRAMES_AT_ONCE = 15
-LED_TO = 3
+LED_TO = sized(1, 3)
 LIGHT_SETTLE_MS = 2_000
 LIMIT_S = 40.0
 
@@ -86,16 +87,16 @@ class Trying:
 
     async def all(self) -> Findings:
         """Try everything."""
-        attacks = [(kind, one.url) for kind, addresses in corpus().attacks.items() for one in addresses]
+        tried = [(kind, one.url) for kind, addresses in attacks(self.tier).items() for one in addresses]
         honest = [("control", one.url) for one in corpus().honest]
-        by_redirect = [(kind, redirect(url, place)) for place, (kind, url) in enumerate(attacks)]
+        by_redirect = [(kind, redirect(url, place)) for place, (kind, url) in enumerate(tried)]
         return Findings(
             tier=self.tier,
             seconds=self.seconds,
-            direct=await self._each("direct", attacks),
+            direct=await self._each("direct", tried),
             redirected=await self._each("redirected", by_redirect),
             honest=await self._each("honest", honest),
-            embedded=await self._embedded([url for _, url in attacks]) if self.tier != "intelligence" else (),
+            embedded=await self._embedded([url for _, url in tried]) if self.tier != "intelligence" else (),
             ways=await self._ways() if self.tier != "intelligence" else (),
             leading=await self._leading() if self.tier != "intelligence" else (),
         )

@@ -19,7 +19,6 @@ pytestmark = [
     pytest.mark.nats,
     pytest.mark.slow,
     pytest.mark.timeout(200),
-    pytest.mark.xdist_group("ssrf at the edge"),
 ]
 
 CODES = {Code.SECURITY_URL_BLOCKED.value, Code.SECURITY_ADDRESS_BLOCKED.value, Code.NETWORK_DNS_FAILED.value}

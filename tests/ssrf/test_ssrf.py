@@ -22,7 +22,7 @@ from actors.fetchers.playwright import chromium
 from actors.settings import Settings
 from protocol.faults import Code
 from tests.conftest import COUNTS
-from tests.ssrf.corpus import corpus
+from tests.ssrf.corpus import attacks, corpus
 from tests.ssrf.findings import Findings, Trial
 from tests.ssrf.ways import EMBEDDINGS, LEADING, WAYS
 from tests.support import namespace
@@ -48,7 +48,7 @@ ABSENCES = {"intelligence": None, "lightweight": binary.absence(Settings()), "pl
 def tier(name: str) -> ParameterSet:
     """Have all tests of a tier in one worker, which tries everything once."""
     absence = ABSENCES[name]
-    marks = [pytest.mark.xdist_group(f"ssrf {name}"), pytest.mark.skipif(absence is not None, reason=str(absence))]
+    marks = [pytest.mark.skipif(absence is not None, reason=str(absence))]
     return pytest.param(name, marks=[*marks, pytest.mark.browser] if name == "playwright" else marks)
 
 
@@ -102,7 +102,7 @@ def test_no_attack_connects_to_what_is_forbidden(tried: Findings, kind: str) -> 
 
     refusals = REFUSALS | ENDED if kind == "redirect" else REFUSALS
     assert [trial for trial in trials if trial.leaks or trial.code not in refusals] == []
-    assert len(trials) == len(corpus().attacks[kind])
+    assert len(trials) == len(attacks(tried.tier)[kind])
 
 
 @every_tier
@@ -112,7 +112,7 @@ def test_nor_does_a_redirect_to_one(tried: Findings, kind: str) -> None:
 
     assert [trial for trial in trials if trial.leaks] == []
     assert [trial for trial in trials if not trial.code and trial.title != "Hello"] == []
-    assert len(trials) == len(corpus().attacks[kind])
+    assert len(trials) == len(attacks(tried.tier)[kind])
 
 
 @every_tier
@@ -157,7 +157,6 @@ def test_nor_does_a_page_go_there_itself(tried: Findings, kind: str) -> None:
     )
 
 
-@pytest.mark.xdist_group("ssrf intelligence")
 @pytest.mark.parametrize("kind", ["loopback", "mapped", "tunnelled", "private v4", "metadata", "name", "rebinding"])
 def test_who_may_connect_everywhere_is_seen(kind: str) -> None:
     free = findings("intelligence", *EVERYWHERE)

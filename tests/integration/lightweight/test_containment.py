@@ -16,6 +16,7 @@ from actors.fetchers.lightweight.engine.cdp import ClosedError
 from actors.fetchers.lightweight.engine.engine import FULL_BYTES, Engine, Place
 from actors.fetchers.lightweight.engine.jail import DATA_BYTES
 from tests.integration.lightweight.pages import Answer, Page, always, engine, needs_engine, opened
+from tests.support.scale import one_in
 
 pytestmark = [needs_engine, pytest.mark.slow]
 
@@ -50,7 +51,7 @@ RIGHT = "<p>right</p><script>let n = 0; setInterval(() => n++, 10)</script>"
 READ = "document.querySelector('p') && document.querySelector('p').textContent"
 
 
-@pytest.mark.parametrize("name", [*HOSTILE, "depth"])
+@pytest.mark.parametrize("name", one_in(4, [*HOSTILE, "depth"]))
 async def test_a_hostile_page_harms_only_itself(name: str) -> None:
     html = f"<body><script>{HOSTILE[name]}</script>" if name in HOSTILE else DEEP
     async with engine(1) as light:

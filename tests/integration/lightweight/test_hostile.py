@@ -10,6 +10,7 @@ from protocol.pages import Fetched
 from tests.integration.lightweight.pages import needs_engine
 from tests.integration.lightweight.showing import Showing, showing, text_of
 from tests.site.scripted import ARTICLE, LATE
+from tests.support.scale import one_in
 
 pytestmark = [needs_engine, pytest.mark.slow]
 
@@ -89,7 +90,7 @@ async def fate(here: Showing, url: str) -> Code | str:
     return page.evidence.cut_short
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", one_in(4, HOSTILE))
 async def test_a_hostile_page_ends_and_its_neighbour_does_not_care(name: str) -> None:
     code, ends = HOSTILE[name]
     async with showing(light_processes=1) as here:

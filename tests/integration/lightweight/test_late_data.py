@@ -8,6 +8,7 @@ import pytest
 from tests.integration.lightweight.pages import needs_engine
 from tests.integration.lightweight.showing import Showing, showing, text_of
 from tests.site.scripted import LATE, WAYS
+from tests.support.scale import one_in
 
 pytestmark = needs_engine
 
@@ -18,7 +19,7 @@ TRIES = 3
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("ms", [0, 700, 2_000])
+@pytest.mark.parametrize("ms", one_in(3, [700, 0, 2_000]))
 async def test_what_comes_late_is_read(way: str, ms: int) -> None:
     async with showing() as here:
         empty_ms = await timed(here, "/late/timer?ms=100000")  # the engine is there, and the load takes what it takes

@@ -32,6 +32,7 @@ from protocol.faults import Code
 from tests.integration.playwright.browsing import Browsing, page
 from tests.integration.playwright.driving import Driving, code, driving, site_and_browser
 from tests.integration.playwright.test_life import process
+from tests.support.scale import one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 
@@ -67,16 +68,19 @@ def hang(it: Driving) -> None:
 
 @pytest.mark.parametrize(
     "do",
-    [
-        GetPageInfo(),
-        GetPageContent(),
-        FindElement(query="Go"),
-        Click(element_id="button_go"),
-        Hover(element_id="button_go"),
-        SetValue(element_id="button_go", value="x"),
-        Scroll(direction="down"),
-        TakeScreenshot(),
-    ],
+    one_in(
+        4,
+        [
+            GetPageInfo(),
+            GetPageContent(),
+            FindElement(query="Go"),
+            Click(element_id="button_go"),
+            Hover(element_id="button_go"),
+            SetValue(element_id="button_go", value="x"),
+            Scroll(direction="down"),
+            TakeScreenshot(),
+        ],
+    ),
     ids=lambda do: type(do).__name__,
 )
 def test_a_page_that_hangs_is_told_as_such(it: Driving, do: Operation) -> None:

@@ -16,6 +16,7 @@ from tests.integration.playwright.browsing import Browsing, browsing, page
 from tests.site.answers import text
 from tests.site.rehearsed import ARRANGED
 from tests.site.scripted import ARTICLE, LATE, WAYS
+from tests.support.scale import one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -130,7 +131,7 @@ def test_robots_are_obeyed_where_that_is_asked(web: Browsing) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("ms", [0, 700, 2000])
+@pytest.mark.parametrize("ms", one_in(3, [700, 0, 2000]))
 def test_what_comes_late_is_waited_for(web: Browsing, way: str, ms: int) -> None:
     assert LATE in web.text(f"/late/{way}?ms={ms}")
 

@@ -15,6 +15,7 @@ from actors.fetchers.sessions import Session
 from tests.integration.playwright.browsing import Browsing, browsing
 from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES
 from tests.site.apps.chromium import Chromium, open_chromium
+from tests.support.scale import one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -66,7 +67,7 @@ def both() -> Generator[Both]:
         yield Both(ours, other)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", one_in(5, PAGES))
 def test_the_page_is_read_as_it_is_shown(both: Both, name: str) -> None:
     words, expected, cut_short = both.ours.portal.call(both.texts, PAGES[name])
 

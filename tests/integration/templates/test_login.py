@@ -16,6 +16,7 @@ from protocol.faults import Code
 from protocol.pages import FetchPage
 from tests.integration.templates.logging_in import Here, LoginRun, here
 from tests.requirements import requirement
+from tests.support.scale import first
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -44,7 +45,9 @@ def failure(run: LoginRun) -> tuple[str, str, Code | None]:
 
 @requirement("002.12.login")
 @pytest.mark.parametrize(
-    "indicator", [{}, {"type": "urlContains", "value": "/home"}, {"type": "selector", "value": "a[href*=out]"}], ids=str
+    "indicator",
+    first(1, [{}, {"type": "urlContains", "value": "/home"}, {"type": "selector", "value": "a[href*=out]"}]),
+    ids=str,
 )
 async def test_every_form_is_passed_at_the_first_try(indicator: dict[str, str]) -> None:
     kinds = [kind for kind in KINDS if kind != "stays" or indicator.get("type") != "urlContains"]
@@ -111,7 +114,7 @@ async def test_of_two_forms_it_is_the_one_to_log_in_by() -> None:
         assert run.done[1].output["username"] == by_words.done[1].output["username"]
 
 
-@pytest.mark.parametrize("kind", ["plain", "script"])
+@pytest.mark.parametrize("kind", first(1, ["plain", "script"]))
 async def test_a_wrong_password_is_told_and_sent_once(kind: str) -> None:
     async with here() as it:
         run = await it.run(kind, credentials={"username": "smith", "password": "not it"}).to()

@@ -7,11 +7,15 @@ import pytest
 
 from actors.fetchers.extracting import Extractor
 from protocol.faults import Category, FaultError
+from tests.support.scale import sized
 from tests.unit.actors.extraction.hostile.pages import PAGES
 from tests.unit.actors.extraction.hostile.subject import URL, Extraction, answered, extract
 
 SMALL = 0.002
 """A page so much smaller costs no more than others, whatever is wrong with it."""
+
+LARGE = sized(0.05, 1.0)
+"""A page that large costs more than others; the whole of it is what a fetcher must survive."""
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -19,10 +23,9 @@ def test_a_small_one_is_read_as_any_page(name: str) -> None:
     assert isinstance(answered(PAGES[name](SMALL)), Extraction)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 async def test_a_full_one_is_answered_and_the_next_page_is_read(name: str) -> None:
-    body = PAGES[name](1.0)
+    body = PAGES[name](LARGE)
     with anyio.fail_after(30):
         async with Extractor() as extractor:
             try:

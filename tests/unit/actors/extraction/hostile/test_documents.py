@@ -12,6 +12,7 @@ from actors.extraction.page import extract
 from actors.fetchers.extracting import Extractor
 from protocol.faults import Code, FaultError
 from tests.support.pdf import Sheet, pdf
+from tests.support.scale import sized
 
 URL = "https://a.example/a.pdf"
 GOOD = pdf([Sheet().words("A harmless page", 72, 72)])
@@ -31,19 +32,19 @@ def _packed(piece: bytes, times: int) -> bytes:
 
 
 def words() -> bytes:
-    """Write 350 MB of words."""
-    return _packed(b"BT /F1 11 Tf 72 700 Td (spam) Tj ET\n" * 10_000, 1_000)
+    """Write 350 MB of words, or less where not everything is tried."""
+    return _packed(b"BT /F1 11 Tf 72 700 Td (spam) Tj ET\n" * 10_000, sized(50, 1_000))
 
 
 def spaces() -> bytes:
     """Write a gigabyte of spaces."""
-    return _packed(b" " * _MIB, 1_024)
+    return _packed(b" " * _MIB, sized(64, 1_024))
 
 
 def lines() -> bytes:
     """Draw half a million lines."""
     return _packed(
-        b"".join(b"%d %d m %d %d l S\n" % (i % 600, i % 790, i * 7 % 600, i % 790) for i in range(50_000)), 10
+        b"".join(b"%d %d m %d %d l S\n" % (i % 600, i % 790, i * 7 % 600, i % 790) for i in range(50_000)), sized(2, 10)
     )
 
 
@@ -55,12 +56,12 @@ def grid() -> bytes:
 
 def letters() -> bytes:
     """Write five million letters in one place."""
-    return _packed(b"BT /F1 11 Tf 1 0 0 1 72 700 Tm (" + b"x" * 5_000_000 + b") Tj ET", 1)
+    return _packed(b"BT /F1 11 Tf 1 0 0 1 72 700 Tm (" + b"x" * sized(250_000, 5_000_000) + b") Tj ET", 1)
 
 
 def levels() -> bytes:
     """Open a million arrays."""
-    return b"%PDF-1.7\n1 0 obj\n" + b"[" * 1_000_000 + b"\nendobj\ntrailer << /Root 1 0 R >>"
+    return b"%PDF-1.7\n1 0 obj\n" + b"[" * sized(50_000, 1_000_000) + b"\nendobj\ntrailer << /Root 1 0 R >>"
 
 
 @pytest.mark.parametrize("hostile", [words, spaces, lines, grid, letters, levels])
