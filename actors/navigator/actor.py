@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
-from actors.navigator.climb import Climb
-from actors.navigator.experience import Experience, NoExperience
+from actors.navigator.browse_run import BrowseRun
 from actors.navigator.hosts import known_hosts
-from actors.navigator.memory import TierMemory
-from actors.navigator.preview import Foresight, Knowing, KnowsNothing
+from actors.navigator.memory import Knowledge, NoKnowledge, TierMemory
+from actors.navigator.preview import PreviewService
 from actors.sites import site_of
 from protocol import subjects
 from protocol.domains import AskDomain, DomainKnowledge, Preview
@@ -36,8 +35,7 @@ class Navigator(Actor):
 
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.TIER_HISTORY,)
 
-    experience: Experience = field(default_factory=NoExperience)
-    knowing: Knowing = field(default_factory=KnowsNothing)
+    knowledge: Knowledge = field(default_factory=NoKnowledge)
 
     @classmethod
     def warm(cls) -> None:
@@ -51,18 +49,17 @@ class Navigator(Actor):
             yield
             return
         memory = TierMemory(self.bus, known_hosts(self.settings.hosts_file), self.settings.hedge_percent)
-        self.knowing = memory
-        async with memory.open() as self.experience:
+        async with memory.open() as self.knowledge:
             yield
 
     @handles(subjects.BROWSE, at_once=64)
     async def browse(self, page: BrowsePage) -> Browsed:
-        """Climb the ladder of tiers until a page is good enough or nothing is left to try.
+        """Try one tier after another until a page is good enough or nothing is left to try.
 
         Raises:
             FaultError: the failure that says most about the page.
         """
-        return await Climb(self.bus, page, self.settings.restart_grace_ms, self.experience).run()
+        return await BrowseRun(self.bus, page, self.settings.restart_grace_ms, self.knowledge).run()
 
     @handles(subjects.PREVIEW, at_once=32)
     async def preview(self, page: BrowsePage) -> Preview:
@@ -71,13 +68,13 @@ class Navigator(Actor):
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST.
         """
-        return await Foresight(self.bus, self.knowing).preview(page)
+        return await PreviewService(self.bus, self.knowledge).preview(page)
 
     @handles(subjects.DOMAIN, at_once=32)
-    async def domain(self, asked: AskDomain) -> DomainKnowledge:
+    async def domain(self, request: AskDomain) -> DomainKnowledge:
         """Return what is known of a domain; nothing is fetched.
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST.
         """
-        return await Foresight(self.bus, self.knowing).domain(asked.domain)
+        return await PreviewService(self.bus, self.knowledge).domain(request.domain)

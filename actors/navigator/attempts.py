@@ -1,11 +1,14 @@
-"""What can come of putting a tier to work."""
+"""What can come of putting a tier to work, and what each failure means for the browse: a table of every code."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
+from types import MappingProxyType
 from typing import assert_never
 
-from protocol.faults import KINDS, Code, Fault
+from protocol.faults import KINDS, Category, Code, Fault
 from protocol.pages import Fetched, Verdict
 from protocol.tiers import RenderTier
 
@@ -50,19 +53,19 @@ class TooSlow:
 
 
 @dataclass(frozen=True)
-class Passed:
+class Skipped:
     """The tier was passed over for a better one, for this reason."""
 
     why: str
 
 
 @dataclass(frozen=True)
-class Overtaken:
+class Superseded:
     """The tier was stopped: the next one, which was started early, had the page first."""
 
 
 Failure = Rejected | Failed
-Outcome = Accepted | Failure | Absent | TooSlow | Passed | Overtaken
+Outcome = Accepted | Failure | Absent | TooSlow | Skipped | Superseded
 
 
 def judged(page: Fetched, verdict: Verdict) -> Accepted | Rejected:
@@ -81,7 +84,7 @@ class Attempt:
     @property
     def tried(self) -> bool:
         """Whether the tier was really put to work."""
-        return isinstance(self.outcome, Accepted | Rejected | Failed | Overtaken)
+        return isinstance(self.outcome, Accepted | Rejected | Failed | Superseded)
 
     @property
     def failure(self) -> Failure | None:
@@ -107,10 +110,90 @@ def reason(outcome: Outcome) -> str:
             words = why or "No live replica of this tier"
         case TooSlow(left_ms=left_ms):
             words = f"Not started: only {left_ms} ms of maxLatencyMs were left"
-        case Passed(why=why):
+        case Skipped(why=why):
             words = f"Passed over: {why}"
-        case Overtaken():
+        case Superseded():
             words = "Stopped: the next tier, started early, had the page first"
         case _:
             assert_never(outcome)
     return words.removesuffix(".")
+
+
+class Reaction(Enum):
+    """What the failure of a tier means for the browse."""
+
+    END = auto()
+    """The page itself is so, in every tier: fail with it."""
+    SETTLE = auto()
+    """Asking this site again does harm or no good: give the best that there is."""
+    ESCALATE = auto()
+    """A better tier may do better."""
+
+
+REACTIONS: Mapping[Code, Reaction] = MappingProxyType(
+    {
+        Code.NETWORK_TIMEOUT: Reaction.ESCALATE,
+        Code.NETWORK_CONNECTION_FAILED: Reaction.ESCALATE,
+        Code.NETWORK_DNS_FAILED: Reaction.END,
+        Code.NETWORK_TLS_FAILED: Reaction.ESCALATE,
+        Code.HTTP_NOT_FOUND: Reaction.END,
+        Code.HTTP_FORBIDDEN: Reaction.ESCALATE,
+        Code.HTTP_SERVICE_UNAVAILABLE: Reaction.SETTLE,
+        Code.HTTP_BAD_GATEWAY: Reaction.SETTLE,
+        Code.HTTP_CLIENT_ERROR: Reaction.ESCALATE,
+        Code.HTTP_SERVER_ERROR: Reaction.SETTLE,
+        Code.HTTP_TOO_MANY_REDIRECTS: Reaction.ESCALATE,
+        Code.AUTH_SESSION_EXPIRED: Reaction.END,
+        Code.AUTH_INVALID_CREDENTIALS: Reaction.END,
+        Code.AUTH_INSUFFICIENT_SCOPE: Reaction.END,
+        Code.AUTH_MISSING_SESSION: Reaction.END,
+        Code.RATE_LIMIT_EXCEEDED: Reaction.SETTLE,
+        Code.CONTENT_REQUIRES_JS: Reaction.ESCALATE,
+        Code.CONTENT_EMPTY: Reaction.ESCALATE,
+        Code.CONTENT_TOO_SHORT: Reaction.ESCALATE,
+        Code.CONTENT_TOO_LARGE: Reaction.END,
+        Code.CONTENT_UNSUPPORTED_TYPE: Reaction.END,
+        Code.VALIDATION_INVALID_REQUEST: Reaction.END,
+        Code.VALIDATION_INVALID_PACKET: Reaction.END,
+        Code.SECURITY_URL_BLOCKED: Reaction.END,
+        Code.SECURITY_ADDRESS_BLOCKED: Reaction.END,
+        Code.SECURITY_ORIGIN_REFUSED: Reaction.END,
+        Code.BROWSER_UNAVAILABLE: Reaction.ESCALATE,
+        Code.PAGE_CRASHED: Reaction.ESCALATE,
+        Code.BROWSER_PAGE_HUNG: Reaction.ESCALATE,
+        Code.ELEMENT_NOT_FOUND: Reaction.ESCALATE,
+        Code.EXECUTION_ERROR: Reaction.END,
+        Code.SESSION_NOT_FOUND: Reaction.END,
+        Code.CONFIG_TIER_NOT_DEPLOYED: Reaction.END,
+        Code.CONFIG_INVALID: Reaction.END,
+        Code.SITE_STRUCTURE_CHANGED: Reaction.END,
+        Code.BLOCKED_BOT_DETECTION: Reaction.ESCALATE,
+        Code.BLOCKED_RATE_LIMITED: Reaction.SETTLE,
+        Code.BLOCKED_GEO_RESTRICTED: Reaction.SETTLE,
+        Code.BLOCKED_BY_ROBOTS: Reaction.END,
+        Code.TEMPLATE_NOT_FOUND: Reaction.END,
+        Code.TEMPLATE_VERSION_UNSUPPORTED: Reaction.END,
+        Code.TRUST_LEVEL_NOT_ALLOWED: Reaction.END,
+        Code.RUN_NOT_FOUND: Reaction.END,
+        Code.RUN_TIMEOUT: Reaction.END,
+        Code.RUN_CANCELED: Reaction.END,
+        Code.STEP_EXECUTION_FAILED: Reaction.END,
+        Code.TPL_LOGIN_FIELD_NOT_FOUND: Reaction.END,
+        Code.ARTIFACT_NOT_FOUND: Reaction.END,
+        Code.ARTIFACT_EXPIRED: Reaction.END,
+        Code.INTERNAL_ERROR: Reaction.ESCALATE,
+        Code.INTERNAL_UNAVAILABLE: Reaction.ESCALATE,
+        Code.INTERNAL_BUSY: Reaction.ESCALATE,
+        Code.INTERNAL_DISCONNECTED: Reaction.ESCALATE,
+        Code.INTERNAL_DEADLINE: Reaction.ESCALATE,
+        Code.INTERNAL_CANCELLED: Reaction.SETTLE,
+    }
+)
+
+INFORMATIVE: tuple[frozenset[Category], ...] = (
+    frozenset({Category.RATE_LIMIT}),
+    frozenset({Category.BLOCKED}),
+    frozenset({Category.HTTP}),
+    frozenset({Category.CONTENT, Category.NETWORK}),
+)
+"""The categories that tell a client most, first; of equals the failure of the best tier does."""

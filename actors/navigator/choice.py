@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from actors.navigator.experience import Early
 from actors.navigator.history import chance, faded
 from protocol.tierhistory import TierHistory, TierRecord
 from protocol.tiers import TIERS, HostKind, Prior, RenderTier
@@ -41,7 +40,7 @@ SUFFICED = "it was enough for earlier visits of the site"
 
 
 @dataclass(frozen=True)
-class Start:
+class TierChoice:
     """The tier that a visit begins with; `probe` when a dearer one is expected to cost less in the end."""
 
     tier: RenderTier
@@ -50,14 +49,22 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class Early:
+    """A better tier that is to be started early: when the one at work has no page after so long."""
+
+    tier: RenderTier
+    after_ms: int
+
+
+@dataclass(frozen=True)
+class Estimate:
     """How a visit would go: where it begins, how probable each tier is enough once tried, and the cost to expect.
 
     `early` holds the tiers that are started early, `history` what is known of the host as of now, and `learned_ms` when
     a visit last added to it (since the epoch).
     """
 
-    start: Start
+    start: TierChoice
     chances: Mapping[RenderTier, float]
     expected: float
     early: Mapping[RenderTier, Early]
@@ -73,7 +80,7 @@ class Outlook:
         return self.start.reason.value
 
 
-def outlook(  # noqa: PLR0913 - what is known, what is allowed, and the two limits
+def estimate(  # noqa: PLR0913 - what is known, what is allowed, and the two limits
     history: TierHistory | None,
     kind: HostKind | None,
     allowed: Sequence[RenderTier],
@@ -81,22 +88,23 @@ def outlook(  # noqa: PLR0913 - what is known, what is allowed, and the two limi
     *,
     percent: int,
     may_probe: bool = True,
-) -> Outlook:
+) -> Estimate:
     """Return how a visit would go; `allowed` is not empty."""
     begun = start(history, kind, allowed, now_ms, may_probe=may_probe)
     now = faded(history, now_ms) if history else None
     tiers = sorted(set(allowed), key=TIERS.index)
     refusing = _refusing(now.tiers if now else {}, kind)
     below = {tier: refusing[TIERS[tier.rank - 1]] if tier.rank else 1.0 for tier in TIERS}
-    climbed = [tier for tier in tiers if tier.rank >= begun.tier.rank]
-    hurried = (
-        hedge(history, kind, tier, climbed, now_ms, percent=percent, climbed=tier is not begun.tier) for tier in climbed
+    remaining = [tier for tier in tiers if tier.rank >= begun.tier.rank]
+    hedges = (
+        hedge(history, kind, tier, remaining, now_ms, percent=percent, escalated=tier is not begun.tier)
+        for tier in remaining
     )
-    return Outlook(
+    return Estimate(
         start=begun,
         chances={tier: 1 - refusing[tier] / below[tier] if below[tier] else 1.0 for tier in TIERS},
         expected=_expected(begun.tier, tiers, refusing),
-        early={found.tier: found for found in hurried if found is not None},
+        early={early.tier: early for early in hedges if early is not None},
         history=now,
         learned_ms=history.at_ms if history else 0,
         kind=kind,
@@ -110,7 +118,7 @@ def start(
     now_ms: int,
     *,
     may_probe: bool = True,
-) -> Start:
+) -> TierChoice:
     """Choose the tier that costs least until a page is accepted, or a cheaper one whose turn it is to be tried anew.
 
     `allowed` is not empty. Without `may_probe` nothing is tried anew, as while another visit does that.
@@ -121,8 +129,8 @@ def start(
     best = min(tiers, key=lambda tier: (_expected(tier, tiers, refusing), tier.rank))
     due = [tier for tier in tiers if tier.rank < best.rank and _is_due(records.get(tier, TierRecord()))]
     if due and may_probe:
-        return Start(due[0], Reason.PROBE, probe=True)
-    return Start(best, _reason(records, kind))
+        return TierChoice(due[0], Reason.PROBE, probe=True)
+    return TierChoice(best, _reason(records, kind))
 
 
 def hedge(  # noqa: PLR0913 - what is known, what is asked, and the two limits
@@ -133,9 +141,9 @@ def hedge(  # noqa: PLR0913 - what is known, what is asked, and the two limits
     now_ms: int,
     *,
     percent: int,
-    climbed: bool = False,
+    escalated: bool = False,
 ) -> Early | None:
-    """Choose the tier to start early beside `tier`, where that one mostly fails; `climbed`: cheaper ones just have.
+    """Choose the tier to start early beside `tier`, where that one mostly fails; `escalated`: cheaper ones just have.
 
     What is spent in vain, because `tier` has the page after all, is at most `percent` of what such a visit costs, in
     the long run.
@@ -146,7 +154,7 @@ def hedge(  # noqa: PLR0913 - what is known, what is asked, and the two limits
     if not dearer or records.get(tier, TierRecord()).refused < MIN_REFUSED:
         return None
     refusing = _refusing(records, kind)
-    if climbed and tier.rank:
+    if escalated and tier.rank:
         given = refusing[TIERS[tier.rank - 1]]
         refusing = {each: left / given for each, left in refusing.items()}
     enough = 1 - refusing[tier]
@@ -173,9 +181,9 @@ def _prior(tier: RenderTier, kind: HostKind | None) -> Prior:
 
 
 def _expected(first: RenderTier, tiers: Sequence[RenderTier], refusing: Mapping[RenderTier, float]) -> float:
-    """Estimate what a visit costs that begins with `first` and climbs."""
-    climbed = tiers[tiers.index(first) :]
-    return first.spec.cost_units + sum(refusing[below] * tier.spec.cost_units for below, tier in pairwise(climbed))
+    """Estimate what a visit costs that begins with `first` and escalates from there."""
+    remaining = tiers[tiers.index(first) :]
+    return first.spec.cost_units + sum(refusing[below] * tier.spec.cost_units for below, tier in pairwise(remaining))
 
 
 def _is_due(record: TierRecord) -> bool:

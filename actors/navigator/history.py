@@ -1,14 +1,17 @@
-"""What visits of a site teach about its tiers, and how that fades."""
+"""What visits of a host show of its tiers, how that fades, and the histories that one navigator remembers."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import assert_never
 
 from msgspec import structs
 
-from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Overtaken, Passed, Rejected, TooSlow
+from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Rejected, Skipped, Superseded, TooSlow
+from actors.navigator.hosts import SiteKey
 from protocol.faults import Code
 from protocol.tierhistory import TierHistory, TierRecord
 from protocol.tiers import TIERS, Prior, RenderTier
@@ -43,7 +46,7 @@ class Evidence(Enum):
     """It had the page."""
     NEEDS_MORE = auto()
     """The content shows that the page needs a better tier."""
-    OVERTAKEN = auto()
+    SUPERSEDED = auto()
     """A better tier that was started early had the page first."""
     NOTHING = auto()
     """The failure may be gone the next time, or has nothing to do with the tier."""
@@ -72,7 +75,7 @@ def took(attempts: Iterable[Attempt]) -> int:
     return 0
 
 
-def taught(code: Code | None) -> Evidence:
+def evidence_of(code: Code | None) -> Evidence:
     """Return what an attempt teaches that ended with `code`, or with an accepted page."""
     if code is None:
         return Evidence.ENOUGH
@@ -81,8 +84,8 @@ def taught(code: Code | None) -> Evidence:
 
 def lessons(attempts: Iterable[Attempt]) -> dict[RenderTier, Evidence]:
     """Return what the attempts of a visit teach; a tier that was not put to work is left out."""
-    found = {attempt.tier: _lesson(attempt) for attempt in attempts}
-    return {tier: evidence for tier, evidence in found.items() if evidence is not None}
+    evidences = {attempt.tier: _lesson(attempt) for attempt in attempts}
+    return {tier: evidence for tier, evidence in evidences.items() if evidence is not None}
 
 
 def learned(history: TierHistory | None, visit: Lessons, now_ms: int, took_ms: int = 0) -> TierHistory | None:
@@ -130,12 +133,12 @@ def _lesson(attempt: Attempt) -> Evidence | None:
             # What never had markup (JSON, PDF) is the same in every tier: it says nothing of the pages of its site.
             return Evidence.ENOUGH if page.evidence.markup else Evidence.NOTHING
         case Rejected(code=code):
-            return taught(code)
+            return evidence_of(code)
         case Failed(fault=failure):
-            return taught(failure.code)
-        case Overtaken():
-            return Evidence.OVERTAKEN
-        case Absent() | TooSlow() | Passed():
+            return evidence_of(failure.code)
+        case Superseded():
+            return Evidence.SUPERSEDED
+        case Absent() | TooSlow() | Skipped():
             return None
         case _:
             assert_never(attempt.outcome)
@@ -147,9 +150,9 @@ def _after(record: TierRecord, tier: RenderTier, answer: RenderTier, visit: Less
     below = [visit.get(other) for other in TIERS[: tier.rank]]
     refused = any(visit.get(other) is Evidence.NEEDS_MORE for other in TIERS[tier.rank : answer.rank])
     if refused:  # what is not enough in a better tier is not in this one
-        record = _seen(record, tier, enough=False)
+        record = _counted(record, tier, enough=False)
     elif tier is answer and Evidence.NOTHING not in below:  # else a cheaper tier might have been enough
-        record = _seen(record, tier, enough=True)
+        record = _counted(record, tier, enough=True)
     tried = here is not None and here is not Evidence.NOTHING
     return structs.replace(record, passed_over=0 if tried else record.passed_over + 1)
 
@@ -160,7 +163,7 @@ def _timed(record: TierRecord, now_ms: int, took_ms: int) -> TierRecord:
     return structs.replace(record, took_ms=average, worked_ms=max(now_ms, record.worked_ms))
 
 
-def _seen(record: TierRecord, tier: RenderTier, *, enough: bool) -> TierRecord:
+def _counted(record: TierRecord, tier: RenderTier, *, enough: bool) -> TierRecord:
     expected = chance(record, tier.spec.prior)
     alike = record.run > 0 if enough else record.run < 0
     run = (abs(record.run) if alike else 0) + 1
@@ -185,3 +188,112 @@ def _scaled(record: TierRecord, factor: float) -> TierRecord:
 
 def _cost(tier: RenderTier) -> int:
     return tier.rank
+
+
+MAX_HOSTS = 10_000
+"""Keys that are remembered, about 1 KB each; of what was longer unused, history is read again when it is written."""
+
+MAX_WAITING = 100
+"""Visits of one key that wait for the bus; what comes on top is not told to the others."""
+
+Lesson = tuple[Lessons, int, int]
+"""What a visit teaches, when it ended (ms since the epoch), and how long the tier with the page took in ms."""
+
+
+@dataclass
+class CachedHistory:
+    """One key: what is `stored` on the bus, the lessons `waiting` to be, and what is known `now` by both.
+
+    `legacy` is what it began with, where nothing is stored.
+    """
+
+    legacy: TierHistory | None = None
+    stored: TierHistory | None = None
+    revision: int = 0
+    waiting: list[Lesson] = field(default_factory=list[Lesson])
+    now: TierHistory | None = None
+
+    def refresh(self) -> None:
+        """Work out what is known now."""
+        nothing = self.stored is None and not self.waiting
+        self.now = None if nothing else _with_lessons(self.stored or self.legacy, self.waiting)
+
+
+@dataclass
+class HistoryCache:
+    """The keys, of which the one that was longest unused is forgotten first; `due` are those with lessons waiting."""
+
+    max_hosts: int = MAX_HOSTS
+    due: dict[str, None] = field(default_factory=dict[str, None])
+    _keys: OrderedDict[str, CachedHistory] = field(default_factory=OrderedDict[str, CachedHistory])
+
+    def of(self, site: SiteKey) -> TierHistory | None:
+        """Return what is known of a host, or else what its domain leaves to it."""
+        own = self._keys.get(site.key)
+        if own is not None and own.now is not None:
+            self._keys.move_to_end(site.key)
+            return own.now
+        return self._inherited(site.domain_key)
+
+    def add(self, key: str, lesson: Lesson, *, heir_of: str | None = None) -> None:
+        """Learn a lesson at once, and let it wait for the bus; a new host begins with what its domain leaves to it."""
+        remembered = self._entry(key)
+        if remembered.now is None:
+            remembered.legacy = self._inherited(heir_of)
+        remembered.now = _with_lessons(remembered.now or remembered.legacy, [lesson])
+        if len(remembered.waiting) < MAX_WAITING:
+            remembered.waiting.append(lesson)
+            self.due[key] = None
+
+    def update(self, key: str, value: TierHistory | None, revision: int) -> None:
+        """Take what is on the bus by now, unless something newer was seen there already."""
+        if key not in self._keys and value is None:
+            return
+        remembered = self._keys.get(key) or self._entry(key)
+        if revision > remembered.revision:
+            remembered.stored, remembered.revision = value, revision
+            remembered.refresh()
+
+    def stored(self, key: str) -> tuple[TierHistory | None, int]:
+        """Return what was last seen on the bus, with its revision; 0 when there was none."""
+        remembered = self._keys.get(key) or CachedHistory()
+        return remembered.stored, remembered.revision
+
+    def waiting(self, key: str) -> int:
+        """Count the lessons of a key that wait."""
+        return len(self._keys[key].waiting) if key in self._keys else 0
+
+    def merged(self, key: str, stored: TierHistory | None, lessons: int) -> TierHistory | None:
+        """Return what the first `lessons` that wait make of what is `stored`."""
+        remembered = self._keys.get(key) or CachedHistory()
+        return _with_lessons(stored or remembered.legacy, remembered.waiting[:lessons])
+
+    def mark_written(self, key: str, value: TierHistory, revision: int, lessons: int) -> None:
+        """Note that the first `lessons` that waited are in `value`, which is on the bus."""
+        remembered = self._keys.get(key)
+        if remembered is None:
+            return
+        del remembered.waiting[:lessons]
+        if not remembered.waiting:
+            self.due.pop(key, None)
+        if revision >= remembered.revision:
+            remembered.stored, remembered.revision = value, revision
+        remembered.refresh()
+
+    def _entry(self, key: str) -> CachedHistory:
+        entry = self._keys.setdefault(key, CachedHistory())
+        self._keys.move_to_end(key)
+        if len(self._keys) > self.max_hosts:
+            oldest, _ = self._keys.popitem(last=False)
+            self.due.pop(oldest, None)
+        return entry
+
+    def _inherited(self, key: str | None) -> TierHistory | None:
+        domain = self._keys.get(key) if key is not None else None
+        return inherited(domain.now) if domain is not None and domain.now is not None else None
+
+
+def _with_lessons(history: TierHistory | None, lessons: Iterable[Lesson]) -> TierHistory | None:
+    for visit, at_ms, took_ms in lessons:
+        history = learned(history, visit, at_ms, took_ms)
+    return history

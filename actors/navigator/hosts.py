@@ -1,8 +1,9 @@
-"""The hosts whose kind is known without a visit, read from config/hosts.toml and the operator's own file."""
+"""Hosts: the keys that they are remembered by, and those whose kind is known without a visit (config/hosts.toml)."""
 
 from __future__ import annotations
 
 import importlib.resources
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,9 +11,11 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated
 
+import httpx2
 import msgspec
 from msgspec import Meta, Struct
 
+from actors.sites import site_of
 from protocol.faults import Action, Code, FaultError, fault
 from protocol.tiers import HostKind
 
@@ -80,3 +83,42 @@ def _entries(lists: HostLists) -> Iterator[tuple[str, HostKind | None]]:
 def _invalid(what: str) -> FaultError:
     action = Action(action="fix_setting", description=f"Write it like {SHIPPED}, or leave hosts_file empty.")
     return FaultError(fault(Code.CONFIG_INVALID, f"hosts_file: {what}", field="hosts_file", actions=(action,)))
+
+
+_WEB = ("http", "https")
+_NO_KEY = re.compile(r"[^a-z0-9_.-]")
+_MAX_CHARS = 253
+_NUMBERS = re.compile(r"(.*\.)?[0-9]+")
+
+
+@dataclass(frozen=True)
+class SiteKey:
+    """A host in lower case ASCII, with the keys of its history and of that of its domain, if it has one.
+
+    Nothing else of an address is in the keys, but for a port that is not the usual one: there is another site.
+    """
+
+    host: str
+    key: str
+    domain_key: str | None
+
+
+def site_key_of(url: str) -> SiteKey | None:
+    """Return the key of a web address, if it is one."""
+    try:
+        parsed = httpx2.URL(url)
+        host = parsed.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
+        domain = site_of(url)
+    except (httpx2.InvalidURL, FaultError, UnicodeError, ValueError):
+        return None
+    if not 0 < len(host) <= _MAX_CHARS or parsed.scheme not in _WEB:
+        return None
+    if parsed.port is not None:
+        return SiteKey(host, f"{_escaped(host)}/{parsed.port}", None)
+    has_domain = "." in host and not _NUMBERS.fullmatch(host)
+    return SiteKey(host, _escaped(host), f"{_escaped(domain)}/any" if has_domain else None)
+
+
+def _escaped(host: str) -> str:
+    """Spell what is no letter of a key, as in addresses of IPv6."""
+    return _NO_KEY.sub(lambda match: f"={ord(match.group()):x}=", host)

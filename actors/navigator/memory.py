@@ -6,18 +6,16 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import anyio
 import structlog
 
 from actors.navigator import choice
 from actors.navigator.attempts import Attempt
-from actors.navigator.choice import Outlook
-from actors.navigator.experience import Early, Start
-from actors.navigator.history import Evidence, lessons, took
-from actors.navigator.hosts import KnownHosts
-from actors.navigator.places import Place, place_of
-from actors.navigator.remembered import Histories
+from actors.navigator.choice import Early, Estimate
+from actors.navigator.history import Evidence, HistoryCache, lessons, took
+from actors.navigator.hosts import KnownHosts, SiteKey, site_key_of
 from bus import Tables
 from bus.clock import now_ms
 from bus.table import Table
@@ -54,19 +52,81 @@ TRIES = 5
 """How often a key is written anew because another navigator was faster, before others get their turn."""
 
 
+@dataclass(frozen=True)
+class StartAdvice:
+    """The tier to begin with, and why what is cheaper is passed over."""
+
+    tier: RenderTier | None = None
+    reason: str = ""
+
+
+class Experience(Protocol):
+    """What a browse needs to know of a site, and what it adds to that."""
+
+    def start(self, url: str, allowed: Sequence[RenderTier]) -> StartAdvice:
+        """Choose where to begin among the tiers that are allowed."""
+        ...
+
+    def hedge(
+        self, url: str, tier: RenderTier, allowed: Sequence[RenderTier], *, escalated: bool = False
+    ) -> Early | None:
+        """Choose the tier to start early, if one; `escalated`: a cheaper one was not enough in this browse."""
+        ...
+
+    def record(self, url: str, attempts: Sequence[Attempt]) -> None:
+        """Learn from a browse that has ended."""
+        ...
+
+
+class Estimator(Protocol):
+    """What a preview needs to know of a site."""
+
+    def estimate(self, url: str, allowed: Sequence[RenderTier]) -> Estimate:
+        """Return how a visit would go, without being one."""
+        ...
+
+
+class Knowledge(Experience, Estimator, Protocol):
+    """What a navigator knows of sites."""
+
+
+class NoKnowledge:
+    """Knows nothing of any site, and learns nothing."""
+
+    def start(self, url: str, allowed: Sequence[RenderTier]) -> StartAdvice:
+        """Begin with the cheapest."""
+        del url, allowed
+        return StartAdvice()
+
+    def hedge(
+        self, url: str, tier: RenderTier, allowed: Sequence[RenderTier], *, escalated: bool = False
+    ) -> Early | None:
+        """Start nothing early."""
+        del url, tier, allowed, escalated
+        return None
+
+    def record(self, url: str, attempts: Sequence[Attempt]) -> None:
+        """Learn nothing."""
+
+    def estimate(self, url: str, allowed: Sequence[RenderTier]) -> Estimate:
+        """Begin with the cheapest."""
+        del url
+        return choice.estimate(None, None, allowed, 0, percent=0)
+
+
 @dataclass
 class TierMemory:
-    """The experience of the navigators. `hedge_percent` bounds what is spent in vain for the sake of speed."""
+    """What all navigators know of sites. `hedge_percent` bounds what is spent in vain for the sake of speed."""
 
     bus: Tables
     hosts: KnownHosts
     hedge_percent: int
     clock: Callable[[], int] = now_ms
-    histories: Histories = field(default_factory=Histories)
+    histories: HistoryCache = field(default_factory=HistoryCache)
     _probes: OrderedDict[str, tuple[RenderTier, int]] = field(
         default_factory=OrderedDict[str, tuple[RenderTier, int]], init=False
     )
-    _taught: anyio.Event = field(default_factory=anyio.Event, init=False)
+    _recorded: anyio.Event = field(default_factory=anyio.Event, init=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[TierMemory]:
@@ -81,62 +141,62 @@ class TierMemory:
                 with anyio.move_on_after(CLOSE_S, shield=True):
                     await self._write_due()
 
-    # -- what a browse asks ------------------------------------------------------------------------------------------
+    # -- what a browse needs ----------------------------------------------------------------------------------------
 
-    def start(self, url: str, allowed: Sequence[RenderTier]) -> Start:
-        """Say where to begin among the tiers that are allowed; of the visits of one host, one at a time is a probe."""
-        place = place_of(url)
-        if place is None:
-            return Start()
-        history, kind, now_ms = self.histories.of(place), self.hosts.kind(place.host), self.clock()
-        chosen = choice.start(history, kind, allowed, now_ms, may_probe=not self._is_probed(place, now_ms))
+    def start(self, url: str, allowed: Sequence[RenderTier]) -> StartAdvice:
+        """Choose where to begin among the tiers that are allowed; of the visits of a host, one at a time is a probe."""
+        site = site_key_of(url)
+        if site is None:
+            return StartAdvice()
+        history, kind, now_ms = self.histories.of(site), self.hosts.kind(site.host), self.clock()
+        chosen = choice.start(history, kind, allowed, now_ms, may_probe=not self._is_probed(site, now_ms))
         if chosen.probe:
-            self._probes[place.key] = (chosen.tier, now_ms)
-            self._probes.move_to_end(place.key)
+            self._probes[site.key] = (chosen.tier, now_ms)
+            self._probes.move_to_end(site.key)
             if len(self._probes) > MAX_PROBES:
                 self._probes.popitem(last=False)
-        return Start(chosen.tier, chosen.reason.value)
+        return StartAdvice(chosen.tier, chosen.reason.value)
 
     def hedge(
-        self, url: str, tier: RenderTier, allowed: Sequence[RenderTier], *, climbed: bool = False
+        self, url: str, tier: RenderTier, allowed: Sequence[RenderTier], *, escalated: bool = False
     ) -> Early | None:
-        """Say whether the next tier is to be started early; `climbed`: cheaper ones have refused this page."""
-        place = place_of(url)
-        if place is None:
+        """Choose the tier to start early, if one; `escalated`: cheaper ones have refused this page."""
+        site = site_key_of(url)
+        if site is None:
             return None
-        history, kind, percent = self.histories.of(place), self.hosts.kind(place.host), self.hedge_percent
-        return choice.hedge(history, kind, tier, allowed, self.clock(), percent=percent, climbed=climbed)
+        history, kind, percent = self.histories.of(site), self.hosts.kind(site.host), self.hedge_percent
+        return choice.hedge(history, kind, tier, allowed, self.clock(), percent=percent, escalated=escalated)
 
-    def teach(self, url: str, attempts: Sequence[Attempt]) -> None:
+    def record(self, url: str, attempts: Sequence[Attempt]) -> None:
         """Learn from a browse that has ended."""
-        place, visit = place_of(url), lessons(attempts)
-        if place is None:
+        site, visit = site_key_of(url), lessons(attempts)
+        if site is None:
             return
-        if place.key in self._probes and self._probes[place.key][0] in visit:
-            del self._probes[place.key]
+        if site.key in self._probes and self._probes[site.key][0] in visit:
+            del self._probes[site.key]
         if Evidence.ENOUGH not in visit.values():
             return
         lesson = (visit, self.clock(), took(attempts))
-        self.histories.add(place.key, lesson, heir_of=place.domain_key)
-        if place.domain_key is not None:
-            self.histories.add(place.domain_key, lesson)
-        self._taught.set()
+        self.histories.add(site.key, lesson, heir_of=site.domain_key)
+        if site.domain_key is not None:
+            self.histories.add(site.domain_key, lesson)
+        self._recorded.set()
 
-    def outlook(self, url: str, allowed: Sequence[RenderTier]) -> Outlook:
+    def estimate(self, url: str, allowed: Sequence[RenderTier]) -> Estimate:
         """Return how a visit would go, without being one."""
-        place, now_ms = place_of(url), self.clock()
-        history = self.histories.of(place) if place is not None else None
-        kind = self.hosts.kind(place.host) if place is not None else None
-        probed = place is not None and self._is_probed(place, now_ms)
-        return choice.outlook(history, kind, allowed, now_ms, percent=self.hedge_percent, may_probe=not probed)
+        site, now_ms = site_key_of(url), self.clock()
+        history = self.histories.of(site) if site is not None else None
+        kind = self.hosts.kind(site.host) if site is not None else None
+        probed = site is not None and self._is_probed(site, now_ms)
+        return choice.estimate(history, kind, allowed, now_ms, percent=self.hedge_percent, may_probe=not probed)
 
     def known(self, url: str) -> TierHistory | None:
         """Return what is known of the host of an address, or else what its domain leaves to it."""
-        place = place_of(url)
-        return None if place is None else self.histories.of(place)
+        site = site_key_of(url)
+        return None if site is None else self.histories.of(site)
 
-    def _is_probed(self, place: Place, now_ms: int) -> bool:
-        return place.key in self._probes and now_ms - self._probes[place.key][1] < PROBE_MS
+    def _is_probed(self, site: SiteKey, now_ms: int) -> bool:
+        return site.key in self._probes and now_ms - self._probes[site.key][1] < PROBE_MS
 
     # -- the bus -----------------------------------------------------------------------------------------------------
 
@@ -146,22 +206,22 @@ class TierMemory:
                 table = await self.bus.table(TIER_HISTORY)
                 async with table.watch() as changes:
                     async for change in changes:
-                        self.histories.hear(change.key, change.value, change.revision)
+                        self.histories.update(change.key, change.value, change.revision)
             except FaultError as error:
                 log.warning(HISTORY_NOT_WATCHED, code=error.fault.code)
             await anyio.sleep(RETRY_S)
 
     async def _write(self) -> None:
         while True:
-            await self._taught.wait()
-            self._taught = anyio.Event()
+            await self._recorded.wait()
+            self._recorded = anyio.Event()
             await anyio.sleep(GATHER_S)
             if not await self._write_due():
                 await anyio.sleep(RETRY_S)
-                self._taught.set()
+                self._recorded.set()
 
     async def _write_due(self) -> bool:
-        """Write what waits; tells whether all of it is on the bus."""
+        """Write what waits; returns whether all of it is on the bus."""
         if not self.histories.due:
             return True
         try:
@@ -184,7 +244,7 @@ class TierMemory:
             if value is None:
                 return
             try:
-                self.histories.written(key, value, await table.put(key, value, revision=expected), count)
+                self.histories.mark_written(key, value, await table.put(key, value, revision=expected), count)
             except ValueError:  # not at that revision
                 stored, expected = await _stored(table, key)
             else:
@@ -194,7 +254,7 @@ class TierMemory:
 async def _stored(table: Table[TierHistory], key: str) -> tuple[TierHistory | None, int | None]:
     """Read a key; what is gone or cannot be read is written over, whatever its revision."""
     try:
-        found = await table.get(key)
+        entry = await table.get(key)
     except MalformedError:
         return None, None
-    return (None, None) if found is None else (found.value, found.revision)
+    return (None, None) if entry is None else (entry.value, entry.revision)

@@ -195,13 +195,13 @@ _LANGUAGE = re.compile(r"[a-z]{2}([-_][a-z]{2,4})?", re.IGNORECASE)
 
 
 def _landed_at_home(page: _Page) -> _Finding | None:
-    asked, got = _split(page.claim.url), _split(page.claim.final_url)
-    deep, end = _segments(asked), _segments(got)
+    requested, got = _split(page.claim.url), _split(page.claim.final_url)
+    deep, end = _segments(requested), _segments(got)
     was_deep = len(deep) > 1 or any("." in segment for segment in deep)
     is_home = not end or (len(end) == 1 and deep != end and _LANGUAGE.fullmatch(end[0]))
     # A query or a fragment with a path in it may be the page itself: /?p=12, /#/article/12.
     routed = got.query or got.fragment.startswith(("/", "!"))
-    if was_deep and is_home and not routed and _same_site(asked.hostname, got.hostname):
+    if was_deep and is_home and not routed and _same_site(requested.hostname, got.hostname):
         return _Finding(Code.SITE_STRUCTURE_CHANGED, "The site led to its home page instead of the page")
     return None
 
@@ -211,8 +211,8 @@ def _segments(url: SplitResult) -> list[str]:
     return segments[:-1] if segments and _INDEX.fullmatch(segments[-1]) else segments
 
 
-def _same_site(asked: str | None, got: str | None) -> bool:
-    one, other = (host.removeprefix("www.") if host else "" for host in (asked, got))
+def _same_site(requested: str | None, got: str | None) -> bool:
+    one, other = (host.removeprefix("www.") if host else "" for host in (requested, got))
     return one == other or one.endswith(f".{other}") or other.endswith(f".{one}")
 
 

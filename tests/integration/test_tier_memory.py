@@ -54,11 +54,11 @@ async def test_what_is_learned_is_shared_and_outlives_everybody(tmp_path: Path) 
                 await transport.keys(TIER_HISTORY)
             async with remembering(server, "one") as one, remembering(server, "other") as other:
                 for url in SITES:
-                    one.teach(url, NEEDS_LIGHT)
+                    one.record(url, NEEDS_LIGHT)
                 await until(lambda: light(other))
                 await server.kill()
                 await server.start()
-                other.teach("https://late.example/", NEEDS_LIGHT)
+                other.record("https://late.example/", NEEDS_LIGHT)
                 await until(lambda: one.start("https://late.example/", TIERS).tier is LIGHT)
 
             async with remembering(server, "third") as third:
@@ -74,7 +74,7 @@ async def test_those_who_write_the_same_host_at_once_lose_nothing(tmp_path: Path
             await transport.keys(TIER_HISTORY)
             async with remembering(server, "one") as one, remembering(server, "other") as other:
                 for memory in (one, other) * 10:
-                    memory.teach("http://10.0.0.1/", NEEDS_LIGHT)
+                    memory.record("http://10.0.0.1/", NEEDS_LIGHT)
                 await until(lambda: not one.histories.due and not other.histories.due)
 
             stored = await (await Bus(transport, OVERSEER, "r").table(TIER_HISTORY)).get("10.0.0.1")

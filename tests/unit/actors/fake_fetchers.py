@@ -12,7 +12,8 @@ import pytest
 
 from actors.navigator import Navigator
 from actors.navigator.attempts import Attempt
-from actors.navigator.experience import Early, Start
+from actors.navigator.choice import Early
+from actors.navigator.memory import NoKnowledge, StartAdvice
 from actors.settings import Settings
 from bus import Bus
 from protocol.browse import BrowseOptions
@@ -79,22 +80,22 @@ def _listed(reply: Reply | list[Reply]) -> list[Reply]:
 
 
 @dataclass
-class Known:
+class Known(NoKnowledge):
     """Experience that says what it is told to say."""
 
-    begin: Start = field(default_factory=Start)
+    begin: StartAdvice = field(default_factory=StartAdvice)
     early: Early | None = None
     taught: list[Attempt] = field(default_factory=list[Attempt])
 
-    def start(self, url: str, allowed: Sequence[RenderTier]) -> Start:
+    def start(self, url: str, allowed: Sequence[RenderTier]) -> StartAdvice:
         return self.begin
 
     def hedge(
-        self, url: str, tier: RenderTier, allowed: Sequence[RenderTier], *, climbed: bool = False
+        self, url: str, tier: RenderTier, allowed: Sequence[RenderTier], *, escalated: bool = False
     ) -> Early | None:
         return self.early if tier is CHEAP else None
 
-    def teach(self, url: str, attempts: Sequence[Attempt]) -> None:
+    def record(self, url: str, attempts: Sequence[Attempt]) -> None:
         self.taught += attempts
 
 
@@ -107,7 +108,7 @@ async def browse(
 ) -> Browsed:
     navigator = Navigator(cast("Bus", fake), Settings(data_dir=Path("unused"), restart_grace_ms=2_000))
     if known is not None:
-        navigator.experience = known
+        navigator.knowledge = known
     with anyio.fail_after(5):
         return await navigator.browse(BrowsePage(url=url, options=options, watch=watch))
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.navigator.choice import Reason, Start, hedge, start
-from actors.navigator.experience import Early
+from actors.navigator.choice import Early, Reason, TierChoice, hedge, start
 from actors.navigator.history import Evidence, Lessons, learned
 from protocol.tierhistory import TierHistory
 from protocol.tiers import TIERS, HostKind, RenderTier
@@ -39,7 +38,7 @@ def test_a_start_is_always_allowed(
     settled = start(history, kind, allowed, now_ms, may_probe=False)
 
     assert {chosen.tier, settled.tier} <= set(allowed)
-    assert chosen == (Start(chosen.tier, Reason.PROBE, probe=True) if chosen.probe else settled)
+    assert chosen == (TierChoice(chosen.tier, Reason.PROBE, probe=True) if chosen.probe else settled)
     assert chosen.tier.rank <= settled.tier.rank
     assert chosen == start(history, kind, allowed[::-1], now_ms)
 
@@ -48,8 +47,8 @@ def test_a_start_is_always_allowed(
 def test_what_is_started_early_is_allowed_and_better(
     history: TierHistory | None, kind: HostKind | None, tier: RenderTier, allowed: list[RenderTier], percent: int
 ) -> None:
-    for climbed in (False, True):
-        early = hedge(history, kind, tier, allowed, 0, percent=percent, climbed=climbed)
+    for escalated in (False, True):
+        early = hedge(history, kind, tier, allowed, 0, percent=percent, escalated=escalated)
 
         assert early is None or (early.tier in allowed and early.tier.rank > tier.rank and early.after_ms > 0)
 
@@ -63,27 +62,27 @@ def test_a_bound_of_nothing_means_never(history: TierHistory, kind: HostKind | N
     ("visits", "tier"), [([STATIC] * 3, CHEAP), ([NEEDS_LIGHT] * 3, LIGHT), ([NEEDS_BROWSER] * 3, BROWSER)]
 )
 def test_a_start_goes_by_what_was_seen(visits: list[Lessons], tier: RenderTier) -> None:
-    assert start(after(*visits), None, TIERS, 0, may_probe=False) == Start(tier, Reason.LEARNED)
+    assert start(after(*visits), None, TIERS, 0, may_probe=False) == TierChoice(tier, Reason.LEARNED)
 
 
 def test_of_what_is_allowed_the_best_is_taken() -> None:
     history = after(*[NEEDS_BROWSER] * 3)
 
-    assert start(history, None, (CHEAP,), 0) == Start(CHEAP, Reason.LEARNED)
+    assert start(history, None, (CHEAP,), 0) == TierChoice(CHEAP, Reason.LEARNED)
     assert start(history, None, (LIGHT, BROWSER), 0, may_probe=False).tier is BROWSER
 
 
 def test_a_probe_begins_with_the_cheapest_tier_that_is_due() -> None:
     history = after(*[NEEDS_BROWSER] * 4, *[{BROWSER: ENOUGH}] * 3)
 
-    assert start(history, None, TIERS, 0) == Start(CHEAP, Reason.PROBE, probe=True)
-    assert start(history, None, (LIGHT, BROWSER), 0) == Start(LIGHT, Reason.PROBE, probe=True)
+    assert start(history, None, TIERS, 0) == TierChoice(CHEAP, Reason.PROBE, probe=True)
+    assert start(history, None, (LIGHT, BROWSER), 0) == TierChoice(LIGHT, Reason.PROBE, probe=True)
 
 
 def test_one_probe_that_succeeds_is_enough_to_begin_there() -> None:
     history = after(*[NEEDS_BROWSER] * 4, *[{BROWSER: ENOUGH}] * 3, STATIC)
 
-    assert start(history, None, TIERS, 0) == Start(CHEAP, Reason.LEARNED)
+    assert start(history, None, TIERS, 0) == TierChoice(CHEAP, Reason.LEARNED)
 
 
 def test_what_is_old_is_believed_no_longer() -> None:
@@ -91,7 +90,7 @@ def test_what_is_old_is_believed_no_longer() -> None:
     year_ms = 365 * 86_400_000
 
     assert start(history, None, TIERS, 0, may_probe=False).tier is BROWSER
-    assert start(history, None, TIERS, year_ms) == Start(CHEAP, Reason.CHEAPEST)
+    assert start(history, None, TIERS, year_ms) == TierChoice(CHEAP, Reason.CHEAPEST)
 
 
 def test_beside_a_tier_that_mostly_fails_the_next_is_started_early() -> None:
@@ -123,4 +122,4 @@ def test_what_cheaper_tiers_have_refused_counts() -> None:
     history = after(*[STATIC, STATIC, NEEDS_BROWSER] * 5)
 
     assert hedge(history, None, LIGHT, TIERS, 0, percent=10) is None
-    assert hedge(history, None, LIGHT, TIERS, 0, percent=10, climbed=True) == Early(BROWSER, LIGHT.expected_ms)
+    assert hedge(history, None, LIGHT, TIERS, 0, percent=10, escalated=True) == Early(BROWSER, LIGHT.expected_ms)

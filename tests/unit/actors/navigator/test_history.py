@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Overtaken, Passed, TooSlow
+from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Skipped, Superseded, TooSlow
 from actors.navigator.history import (
     HALF_LIFE_MS,
     INHERITED,
     NEEDS_MORE,
     Evidence,
     Lessons,
+    evidence_of,
     faded,
     inherited,
     learned,
     lessons,
-    taught,
 )
 from protocol.codec import decoder, encode
 from protocol.faults import Category, Code, fault
@@ -26,7 +26,7 @@ from protocol.tiers import TIERS
 from tests.unit.actors.page_data import accepted, attempt, evidence, fetched, rejected, verdict
 
 CHEAP, LIGHT, BROWSER = TIERS
-ENOUGH, MORE, NOTHING, OVERTAKEN = Evidence.ENOUGH, Evidence.NEEDS_MORE, Evidence.NOTHING, Evidence.OVERTAKEN
+ENOUGH, MORE, NOTHING, SUPERSEDED = Evidence.ENOUGH, Evidence.NEEDS_MORE, Evidence.NOTHING, Evidence.SUPERSEDED
 
 records = st.builds(
     TierRecord,
@@ -52,15 +52,15 @@ def after(*seen: Lessons, now_ms: int = 0) -> TierHistory:
 
 
 def test_every_code_says_something() -> None:
-    assert taught(None) is ENOUGH
-    assert {code for code in Code if taught(code) is MORE} == NEEDS_MORE
-    assert {taught(code) for code in set(Code) - NEEDS_MORE} == {NOTHING}
+    assert evidence_of(None) is ENOUGH
+    assert {code for code in Code if evidence_of(code) is MORE} == NEEDS_MORE
+    assert {evidence_of(code) for code in set(Code) - NEEDS_MORE} == {NOTHING}
 
 
 def test_only_what_is_wrong_with_the_content_teaches() -> None:
     clean = (Category.CONTENT, Category.BROWSER)
 
-    assert {code for code in Code if taught(code) is MORE and fault(code).category not in clean} == set()
+    assert {code for code in Code if evidence_of(code) is MORE and fault(code).category not in clean} == set()
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_only_what_is_wrong_with_the_content_teaches() -> None:
     ],
 )
 def test_what_may_be_gone_the_next_time_teaches_nothing(code: Code) -> None:
-    assert taught(code) is NOTHING
+    assert evidence_of(code) is NOTHING
 
 
 def test_attempts_are_read_as_lessons() -> None:
@@ -89,14 +89,14 @@ def test_attempts_are_read_as_lessons() -> None:
         CHEAP: MORE,
         LIGHT: ENOUGH,
     }
-    assert lessons([attempt(CHEAP, Failed(fault(Code.NETWORK_TIMEOUT))), attempt(LIGHT, Overtaken())]) == {
+    assert lessons([attempt(CHEAP, Failed(fault(Code.NETWORK_TIMEOUT))), attempt(LIGHT, Superseded())]) == {
         CHEAP: NOTHING,
-        LIGHT: OVERTAKEN,
+        LIGHT: SUPERSEDED,
     }
 
 
 def test_tiers_that_were_not_put_to_work_teach_nothing() -> None:
-    idle = [Attempt(CHEAP, Passed("why")), Attempt(LIGHT, Absent()), Attempt(BROWSER, TooSlow(10))]
+    idle = [Attempt(CHEAP, Skipped("why")), Attempt(LIGHT, Absent()), Attempt(BROWSER, TooSlow(10))]
 
     assert lessons(idle) == {}
 
@@ -142,7 +142,7 @@ def test_a_page_that_failed_below_for_a_while_says_nothing_for_the_better_tier()
 
 
 def test_a_tier_that_was_overtaken_was_tried_and_nothing_else() -> None:
-    history = after({BROWSER: ENOUGH}, {LIGHT: OVERTAKEN, BROWSER: ENOUGH})
+    history = after({BROWSER: ENOUGH}, {LIGHT: SUPERSEDED, BROWSER: ENOUGH})
 
     assert history.tiers[LIGHT] == TierRecord(passed_over=0)
     assert history.tiers[CHEAP] == TierRecord(passed_over=2)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 import anyio
 import pytest
 
-from actors.navigator.climb import Climb
+from actors.navigator.browse_run import BrowseRun
 from actors.navigator.hosts import KnownHosts
 from actors.navigator.memory import TierMemory
 from bus.table import Table
@@ -69,7 +69,7 @@ class Browsing:
     async def browse(self, **options: Any) -> Browsed:
         page = BrowsePage(url=URL, options=BrowseOptions(**options))
         with anyio.fail_after(TEST_S):
-            return await Climb(self.site, page, 0, self.memory).run()
+            return await BrowseRun(self.site, page, 0, self.memory).run()
 
     async def tiers(self, visits: int, **options: Any) -> list[RenderTier]:
         """Browse so often; gives the tiers that were put to work."""

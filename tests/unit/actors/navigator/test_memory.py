@@ -13,12 +13,10 @@ import pytest
 
 from actors.navigator import memory
 from actors.navigator.attempts import Failed
-from actors.navigator.choice import Reason
-from actors.navigator.experience import Early, Start
-from actors.navigator.hosts import KnownHosts
-from actors.navigator.memory import PROBE_MS, TierMemory
-from actors.navigator.places import Place, place_of
-from actors.navigator.remembered import MAX_WAITING, Histories
+from actors.navigator.choice import Early, Reason
+from actors.navigator.history import MAX_WAITING, HistoryCache
+from actors.navigator.hosts import KnownHosts, SiteKey, site_key_of
+from actors.navigator.memory import PROBE_MS, StartAdvice, TierMemory
 from bus import Bus
 from bus.memory import Broker, MemoryTransport
 from bus.table import Table
@@ -93,8 +91,8 @@ async def taking_part(broker: Broker, number: int = 0) -> AsyncGenerator[Part]:
     await transport.close()
 
 
-def place() -> Place:
-    found = place_of(URL)
+def place() -> SiteKey:
+    found = site_key_of(URL)
     assert found is not None
     return found
 
@@ -119,53 +117,53 @@ class NoBus:
 
 def test_the_next_visit_begins_where_the_last_ended() -> None:
     one = alone()
-    assert one.start(URL, TIERS) == Start(CHEAP, Reason.CHEAPEST)
+    assert one.start(URL, TIERS) == StartAdvice(CHEAP, Reason.CHEAPEST)
 
-    one.teach(URL, NEEDS_LIGHT)
+    one.record(URL, NEEDS_LIGHT)
 
-    assert one.start("http://shop.example/other", TIERS) == Start(LIGHT, Reason.LEARNED)
-    assert one.start("https://elsewhere.example/", TIERS) == Start(CHEAP, Reason.CHEAPEST)
+    assert one.start("http://shop.example/other", TIERS) == StartAdvice(LIGHT, Reason.LEARNED)
+    assert one.start("https://elsewhere.example/", TIERS) == StartAdvice(CHEAP, Reason.CHEAPEST)
 
 
 def test_known_hosts_count_from_the_first_visit() -> None:
     one = alone(KnownHosts({"shop.example": HostKind.BROWSER_ONLY}))
 
-    assert one.start("https://www.shop.example/", TIERS) == Start(BROWSER, Reason.BROWSER_ONLY)
+    assert one.start("https://www.shop.example/", TIERS) == StartAdvice(BROWSER, Reason.BROWSER_ONLY)
 
 
 def test_what_failed_for_a_while_leaves_no_trace() -> None:
     one = alone()
 
-    one.teach(URL, DOWN)
+    one.record(URL, DOWN)
 
-    assert one.histories == Histories()
+    assert one.histories == HistoryCache()
 
 
 @pytest.mark.parametrize("url", ["", "no address", "http://[x/"])
 def test_what_is_no_address_is_neither_known_nor_learned(url: str) -> None:
     one = alone()
 
-    one.teach(url, STATIC)
+    one.record(url, STATIC)
 
-    assert one.start(url, TIERS) == Start()
+    assert one.start(url, TIERS) == StartAdvice()
     assert one.hedge(url, CHEAP, TIERS) is None
-    assert one.histories == Histories()
+    assert one.histories == HistoryCache()
 
 
 def test_a_new_host_begins_with_what_its_domain_leaves_to_it() -> None:
     one = alone()
     for _ in range(4):
-        one.teach("https://a.shop.example/", NEEDS_BROWSER)
+        one.record("https://a.shop.example/", NEEDS_BROWSER)
 
-    assert one.start("https://b.shop.example/", TIERS) == Start(BROWSER, Reason.LEARNED)
-    one.teach("https://b.shop.example/", BY_BROWSER)
-    assert one.start("https://b.shop.example/", TIERS) == Start(BROWSER, Reason.LEARNED)
-    assert one.start("https://shop.example.org/", TIERS) == Start(CHEAP, Reason.CHEAPEST)
+    assert one.start("https://b.shop.example/", TIERS) == StartAdvice(BROWSER, Reason.LEARNED)
+    one.record("https://b.shop.example/", BY_BROWSER)
+    assert one.start("https://b.shop.example/", TIERS) == StartAdvice(BROWSER, Reason.LEARNED)
+    assert one.start("https://shop.example.org/", TIERS) == StartAdvice(CHEAP, Reason.CHEAPEST)
 
 
 def test_another_port_is_another_site() -> None:
     one = alone()
-    one.teach("http://127.0.0.1:1000/", NEEDS_LIGHT)
+    one.record("http://127.0.0.1:1000/", NEEDS_LIGHT)
 
     assert one.start("http://127.0.0.1:1000/", TIERS).tier is LIGHT
     assert one.start("http://127.0.0.1:2000/", TIERS).tier is CHEAP
@@ -175,7 +173,7 @@ def probing() -> TierMemory:
     """Make a memory of a host whose cheaper tiers are due to be tried anew."""
     one = alone()
     for taught in [NEEDS_BROWSER] * 4 + [BY_BROWSER] * 3:
-        one.teach(URL, taught)
+        one.record(URL, taught)
     return one
 
 
@@ -183,11 +181,11 @@ def test_of_the_visits_at_the_same_time_one_probes() -> None:
     one = probing()
 
     assert [one.start(URL, TIERS) for _ in range(3)] == [
-        Start(CHEAP, Reason.PROBE),
-        Start(BROWSER, Reason.LEARNED),
-        Start(BROWSER, Reason.LEARNED),
+        StartAdvice(CHEAP, Reason.PROBE),
+        StartAdvice(BROWSER, Reason.LEARNED),
+        StartAdvice(BROWSER, Reason.LEARNED),
     ]
-    one.teach(URL, BY_BROWSER)
+    one.record(URL, BY_BROWSER)
     assert one.start(URL, TIERS).tier is BROWSER
 
 
@@ -195,9 +193,9 @@ def test_a_probe_that_failed_for_a_while_is_made_again() -> None:
     one = probing()
     one.start(URL, TIERS)
 
-    one.teach(URL, DOWN)
+    one.record(URL, DOWN)
 
-    assert one.start(URL, TIERS) == Start(CHEAP, Reason.PROBE)
+    assert one.start(URL, TIERS) == StartAdvice(CHEAP, Reason.PROBE)
 
 
 def test_a_probe_that_never_ends_keeps_others_away_for_a_minute() -> None:
@@ -207,7 +205,7 @@ def test_a_probe_that_never_ends_keeps_others_away_for_a_minute() -> None:
 
     one.clock.now_ms += PROBE_MS
 
-    assert one.start(URL, TIERS) == Start(CHEAP, Reason.PROBE)
+    assert one.start(URL, TIERS) == StartAdvice(CHEAP, Reason.PROBE)
 
 
 def test_the_next_tier_is_started_early_beside_one_that_mostly_fails() -> None:
@@ -224,10 +222,10 @@ def test_the_hosts_that_were_longest_unused_are_forgotten() -> None:
     one = alone()
     one.histories.max_hosts = 4
     for name in ("a", "b", "c"):
-        one.teach(f"https://{name}.example:1/", NEEDS_LIGHT)
+        one.record(f"https://{name}.example:1/", NEEDS_LIGHT)
     one.start("https://a.example:1/", TIERS)
     for name in ("d", "e"):
-        one.teach(f"https://{name}.example:1/", NEEDS_LIGHT)
+        one.record(f"https://{name}.example:1/", NEEDS_LIGHT)
 
     tiers = [one.start(f"https://{name}.example:1/", TIERS).tier for name in "abcde"]
     assert tiers == [LIGHT, CHEAP, LIGHT, LIGHT, LIGHT]
@@ -237,7 +235,7 @@ def test_the_hosts_that_were_longest_unused_are_forgotten() -> None:
 def test_what_waits_for_the_bus_is_bounded() -> None:
     one = alone()
     for _ in range(3 * MAX_WAITING):
-        one.teach(URL, STATIC)
+        one.record(URL, STATIC)
 
     assert one.histories.waiting(KEY) == MAX_WAITING
 
@@ -247,7 +245,7 @@ def test_what_waits_for_the_bus_is_bounded() -> None:
 
 async def test_what_one_learns_all_know() -> None:
     async with parts(2) as (one, other):
-        one.memory.teach(URL, NEEDS_LIGHT)
+        one.memory.record(URL, NEEDS_LIGHT)
 
         await until(lambda: other.memory.start(URL, TIERS).tier is LIGHT)
         await until(lambda: not one.memory.histories.due)
@@ -256,7 +254,7 @@ async def test_what_one_learns_all_know() -> None:
 
 async def test_who_comes_later_knows_what_was_learned_before() -> None:
     async with parts(1) as (one,):
-        one.memory.teach(URL, NEEDS_LIGHT)
+        one.memory.record(URL, NEEDS_LIGHT)
         await until(lambda: not one.memory.histories.due)
         late = TierMemory(one.bus, KnownHosts(), 10, Clock())
 
@@ -268,7 +266,7 @@ async def test_those_who_write_at_once_lose_nothing() -> None:
     async with parts(4) as navigators:
         for _ in range(5):
             for part in navigators:
-                part.memory.teach(URL, STATIC)
+                part.memory.record(URL, STATIC)
             await anyio.lowlevel.checkpoint()
         await until(lambda: not any(part.memory.histories.due for part in navigators))
 
@@ -281,7 +279,7 @@ async def test_what_is_in_hand_at_the_end_is_written() -> None:
     with anyio.fail_after(TEST_S):
         async with Broker() as broker:
             async with taking_part(broker) as one:
-                one.memory.teach(URL, NEEDS_LIGHT)
+                one.memory.record(URL, NEEDS_LIGHT)
 
             async with taking_part(broker) as other:
                 assert await other.stored() is not None
@@ -289,13 +287,13 @@ async def test_what_is_in_hand_at_the_end_is_written() -> None:
 
 async def test_while_the_bus_is_broken_it_learns_for_itself_and_tells_later() -> None:
     async with parts(2) as (one, other):
-        one.memory.teach(URL, STATIC)
+        one.memory.record(URL, STATIC)
         await until(lambda: other.memory.histories.of(place()) is not None)
         await one.transport.disconnect()
 
         for _ in range(4):
-            one.memory.teach(URL, NEEDS_LIGHT)
-        other.memory.teach(URL, NEEDS_LIGHT)
+            one.memory.record(URL, NEEDS_LIGHT)
+        other.memory.record(URL, NEEDS_LIGHT)
         assert one.memory.start(URL, TIERS).tier is LIGHT
         await until(lambda: not other.memory.histories.due)
         await one.transport.reconnect()
@@ -311,7 +309,7 @@ async def test_a_key_that_nobody_can_read_is_written_over() -> None:
         garbled = await one.bus.table(Bucket(TIER_HISTORY.name, int))
         await garbled.put(KEY, 7)
 
-        one.memory.teach(URL, NEEDS_LIGHT)
+        one.memory.record(URL, NEEDS_LIGHT)
 
         await until(lambda: not one.memory.histories.due)
         assert await one.stored() is not None
@@ -319,7 +317,7 @@ async def test_a_key_that_nobody_can_read_is_written_over() -> None:
 
 async def test_a_history_that_was_removed_is_forgotten() -> None:
     async with parts(1) as (one,):
-        one.memory.teach(URL, NEEDS_LIGHT)
+        one.memory.record(URL, NEEDS_LIGHT)
         await until(lambda: not one.memory.histories.due)
 
         table = await one.bus.table(TIER_HISTORY)
@@ -331,7 +329,7 @@ async def test_a_history_that_was_removed_is_forgotten() -> None:
 
 async def test_only_hosts_are_written() -> None:
     async with parts(1) as (one,):
-        one.memory.teach("https://user:secret@a.shop.example/private?token=1#here", NEEDS_LIGHT)
+        one.memory.record("https://user:secret@a.shop.example/private?token=1#here", NEEDS_LIGHT)
         await until(lambda: not one.memory.histories.due)
 
         table = await one.bus.table(TIER_HISTORY)

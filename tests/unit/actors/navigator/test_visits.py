@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from actors.navigator.choice import Reason, Start, start
+from actors.navigator.choice import Reason, TierChoice, start
 from protocol.tierhistory import TierHistory
 from protocol.tiers import TIERS, HostKind, RenderTier
-from tests.unit.actors.navigator.visiting import (
+from tests.unit.actors.navigator.visitors import (
     BROWSER,
     BROWSER_ONLY,
     CHEAP,
@@ -131,9 +131,9 @@ def test_an_outage_flips_no_label(name: str) -> None:
 
 
 def test_known_hosts_begin_right_at_the_first_visit() -> None:
-    assert start(None, HostKind.BROWSER_ONLY, TIERS, 0) == Start(BROWSER, Reason.BROWSER_ONLY)
-    assert start(None, HostKind.STATIC, TIERS, 0) == Start(CHEAP, Reason.STATIC)
-    assert start(None, None, TIERS, 0) == Start(CHEAP, Reason.CHEAPEST)
+    assert start(None, HostKind.BROWSER_ONLY, TIERS, 0) == TierChoice(BROWSER, Reason.BROWSER_ONLY)
+    assert start(None, HostKind.STATIC, TIERS, 0) == TierChoice(CHEAP, Reason.STATIC)
+    assert start(None, None, TIERS, 0) == TierChoice(CHEAP, Reason.CHEAPEST)
 
 
 def test_an_unknown_browser_only_host_begins_there_from_the_third_visit_on() -> None:
@@ -155,7 +155,7 @@ def test_cheaper_tiers_are_probed_for_ever(name: str) -> None:
 
 
 def test_the_same_visits_teach_the_same() -> None:
-    histories: list[tuple[TierHistory | None, list[Start]]] = []
+    histories: list[tuple[TierHistory | None, list[TierChoice]]] = []
     for _ in range(2):
         site, visitor = Site(random.Random(7), SITES["all three"], flaky=0.2), Visitor()
         for _ in range(200):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.navigator.answer import decision_trace, field_confidence, page_browsed
 from actors.navigator.attempts import Absent, Attempt, Failed, TooSlow
-from actors.navigator.trace import decision_trace, field_confidence, page_browsed
 from protocol.browse import DecisionTrace, TierAttempt, TraceSummary, ValidationDetails
 from protocol.confidence import FieldConfidence, Level, Source, confidence, overall
 from protocol.faults import Code, fault

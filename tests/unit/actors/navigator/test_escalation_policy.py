@@ -9,20 +9,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.navigator.attempts import (
+    REACTIONS,
     Absent,
     Accepted,
     Attempt,
     Failed,
     Outcome,
-    Overtaken,
-    Passed,
+    Reaction,
     Rejected,
+    Skipped,
+    Superseded,
     TooSlow,
     judged,
 )
-from actors.navigator.budget import Budget, budget
-from actors.navigator.ladder import Answer, Fail, Skip, Step, Try, Wait, next_step
-from actors.navigator.reactions import REACTIONS, Reaction
+from actors.navigator.escalation_policy import (
+    Budget,
+    FailBrowse,
+    ReturnPage,
+    SkipTier,
+    Step,
+    TryTier,
+    WaitForTier,
+    budget,
+    next_step,
+)
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, Fault, FaultError, fault, rate_limited
 from protocol.tiers import TIERS, RenderTier
@@ -45,7 +55,7 @@ def end(*outcomes: Outcome, limits: Budget = Budget(), elapsed_ms: int = 0) -> S
 
 
 def told(step: Step) -> Fault:
-    assert isinstance(step, Fail)
+    assert isinstance(step, FailBrowse)
     return step.fault
 
 
@@ -76,7 +86,7 @@ def test_a_forced_tier_above_the_highest_is_refused() -> None:
     ("outcomes", "tier"), [((), CHEAP), ((SHELL,), MIDDLE), ((SHELL, SHELL), BROWSER), ((Absent(), SHELL), BROWSER)]
 )
 def test_the_cheapest_tier_that_is_left_comes_next(outcomes: tuple[Outcome, ...], tier: RenderTier) -> None:
-    assert end(*outcomes) == Try(tier)
+    assert end(*outcomes) == TryTier(tier)
 
 
 @requirement("000.7.max-cost-tier")
@@ -89,15 +99,15 @@ def test_no_tier_above_the_highest_allowed_is_tried() -> None:
 def test_an_accepted_page_is_the_answer() -> None:
     good = accepted(MIDDLE)
 
-    assert end(SHELL, good) == Answer(good.page)
+    assert end(SHELL, good) == ReturnPage(good.page)
 
 
-@pytest.mark.parametrize("code", [code for code in Code if REACTIONS[code] is Reaction.CLIMB])
+@pytest.mark.parametrize("code", [code for code in Code if REACTIONS[code] is Reaction.ESCALATE])
 def test_a_better_tier_may_do_better(code: Code) -> None:
-    assert (end(rejected(code)), end(failed(code))) == (Try(MIDDLE), Try(MIDDLE))
+    assert (end(rejected(code)), end(failed(code))) == (TryTier(MIDDLE), TryTier(MIDDLE))
 
 
-@pytest.mark.parametrize("code", [code for code in Code if REACTIONS[code] is not Reaction.CLIMB])
+@pytest.mark.parametrize("code", [code for code in Code if REACTIONS[code] is not Reaction.ESCALATE])
 def test_a_final_failure_ends_the_ladder_at_once(code: Code) -> None:
     assert (told(end(rejected(code))).code, told(end(failed(code))).code) == (code, code)
 
@@ -121,12 +131,12 @@ def test_a_verdict_without_a_code_accepts() -> None:
 @pytest.mark.parametrize(
     ("outcomes", "elapsed_ms", "step"),
     [
-        ((), 1_000, Try(CHEAP)),
-        ((Absent(),), 1_000, Try(MIDDLE)),
-        ((SHELL,), 800, Try(MIDDLE)),
-        ((SHELL,), 801, Skip(Attempt(MIDDLE, TooSlow(199)))),
-        ((SHELL,), 5_000, Skip(Attempt(MIDDLE, TooSlow(0)))),
-        ((SHELL, Absent()), 0, Skip(Attempt(BROWSER, TooSlow(1_000)))),
+        ((), 1_000, TryTier(CHEAP)),
+        ((Absent(),), 1_000, TryTier(MIDDLE)),
+        ((SHELL,), 800, TryTier(MIDDLE)),
+        ((SHELL,), 801, SkipTier(Attempt(MIDDLE, TooSlow(199)))),
+        ((SHELL,), 5_000, SkipTier(Attempt(MIDDLE, TooSlow(0)))),
+        ((SHELL, Absent()), 0, SkipTier(Attempt(BROWSER, TooSlow(1_000)))),
     ],
 )
 def test_a_tier_that_no_longer_fits_is_not_started(outcomes: tuple[Outcome, ...], elapsed_ms: int, step: Step) -> None:
@@ -137,11 +147,11 @@ def test_a_tier_that_no_longer_fits_is_not_started(outcomes: tuple[Outcome, ...]
 
 
 def test_when_nothing_answers_the_cheapest_gets_time_to_come_back() -> None:
-    assert end(Absent(), Absent(), Absent()) == Wait(CHEAP)
+    assert end(Absent(), Absent(), Absent()) == WaitForTier(CHEAP)
 
 
 def test_after_waiting_the_others_are_asked_again() -> None:
-    assert end(Absent(waited=True)) == Try(MIDDLE)
+    assert end(Absent(waited=True)) == TryTier(MIDDLE)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +166,7 @@ def test_after_waiting_the_others_are_asked_again() -> None:
 def test_when_waiting_was_in_vain(forced: RenderTier | None, failure: Fault) -> None:
     limits = Budget(max_cost_tier=MIDDLE, force_tier=forced)
 
-    assert end(Absent(waited=True), Absent(), limits=limits) == Fail(failure)
+    assert end(Absent(waited=True), Absent(), limits=limits) == FailBrowse(failure)
 
 
 def test_nobody_waits_for_a_tier_that_says_it_cannot_work() -> None:
@@ -165,26 +175,26 @@ def test_nobody_waits_for_a_tier_that_says_it_cannot_work() -> None:
     step = end(Absent(why="No Chromium was found. Install it."), limits=limits)
 
     message = "forceTier playwright: No Chromium was found. Install it"
-    assert step == Fail(fault(Code.BROWSER_UNAVAILABLE, message))
+    assert step == FailBrowse(fault(Code.BROWSER_UNAVAILABLE, message))
 
 
 # -- where experience says to begin
 
 KNOWN = Budget(start=MIDDLE, why="this site mostly needs scripts")
-OVER = Passed("this site mostly needs scripts")
+OVER = Skipped("this site mostly needs scripts")
 
 
 def test_what_is_below_the_start_is_passed_over_with_its_reason() -> None:
-    assert end(limits=KNOWN) == Skip(Attempt(CHEAP, OVER))
-    assert end(OVER, limits=KNOWN) == Try(MIDDLE)
-    assert end(OVER, SHELL, limits=KNOWN) == Try(BROWSER)
+    assert end(limits=KNOWN) == SkipTier(Attempt(CHEAP, OVER))
+    assert end(OVER, limits=KNOWN) == TryTier(MIDDLE)
+    assert end(OVER, SHELL, limits=KNOWN) == TryTier(BROWSER)
 
 
 def test_a_passed_over_tier_is_tried_where_nothing_above_it_saw_the_page() -> None:
     crashed = failed(Code.PAGE_CRASHED)
 
-    assert end(OVER, Absent(), crashed, limits=KNOWN) == Try(CHEAP)
-    assert end(OVER, crashed, failed(Code.NETWORK_TIMEOUT), limits=KNOWN) == Try(CHEAP)
+    assert end(OVER, Absent(), crashed, limits=KNOWN) == TryTier(CHEAP)
+    assert end(OVER, crashed, failed(Code.NETWORK_TIMEOUT), limits=KNOWN) == TryTier(CHEAP)
 
 
 def test_a_passed_over_tier_is_not_tried_after_the_page_was_seen() -> None:
@@ -194,11 +204,11 @@ def test_a_passed_over_tier_is_not_tried_after_the_page_was_seen() -> None:
 
 
 def test_a_start_at_the_cheapest_changes_nothing() -> None:
-    assert end(limits=Budget(start=CHEAP)) == Try(CHEAP)
+    assert end(limits=Budget(start=CHEAP)) == TryTier(CHEAP)
 
 
 def test_an_overtaken_tier_says_nothing_about_the_page() -> None:
-    assert end(Overtaken(), SHELL) == Try(BROWSER)
+    assert end(Superseded(), SHELL) == TryTier(BROWSER)
 
 
 @pytest.mark.parametrize("options", [{"wait_for_selector": "main"}, {"scroll_to_load": True}])
@@ -227,19 +237,19 @@ def test_the_usable_page_with_the_most_text_is_the_answer() -> None:
     short = rejected(Code.CONTENT_TOO_SHORT, usable=True, length=300)
     longer = rejected(Code.CONTENT_REQUIRES_JS, MIDDLE, usable=True, length=700)
 
-    assert end(short, longer, failed(Code.NETWORK_TIMEOUT)) == Answer(longer.page)
+    assert end(short, longer, failed(Code.NETWORK_TIMEOUT)) == ReturnPage(longer.page)
 
 
 def test_of_equal_pages_the_better_tier_gives_the_answer() -> None:
     first, second = (rejected(Code.CONTENT_TOO_SHORT, tier, usable=True) for tier in (CHEAP, MIDDLE))
 
-    assert end(first, second, Absent()) == Answer(second.page)
+    assert end(first, second, Absent()) == ReturnPage(second.page)
 
 
 def test_a_limit_that_is_met_late_leaves_the_usable_page() -> None:
     short = rejected(Code.CONTENT_TOO_SHORT, usable=True)
 
-    assert end(short, rejected(Code.RATE_LIMIT_EXCEEDED, MIDDLE, status=429)) == Answer(short.page)
+    assert end(short, rejected(Code.RATE_LIMIT_EXCEEDED, MIDDLE, status=429)) == ReturnPage(short.page)
 
 
 def test_what_a_better_tier_finds_out_outweighs_a_usable_page() -> None:
@@ -247,7 +257,7 @@ def test_what_a_better_tier_finds_out_outweighs_a_usable_page() -> None:
     gone = rejected(Code.HTTP_NOT_FOUND, MIDDLE, reason="The page says that it does not exist")
 
     failure = fault(Code.HTTP_NOT_FOUND, "The page says that it does not exist", http_status=200)
-    assert end(short, gone) == Fail(failure, MIDDLE)
+    assert end(short, gone) == FailBrowse(failure, MIDDLE)
 
 
 @pytest.mark.parametrize(
@@ -283,13 +293,13 @@ def test_a_page_that_needs_scripts_says_why_none_ran(
     whole = f"The page has no text until its scripts run. {message}"
 
     failure = fault(Code.CONTENT_REQUIRES_JS, whole, http_status=200)
-    assert end(*outcomes, limits=limits) == Fail(failure, CHEAP)
+    assert end(*outcomes, limits=limits) == FailBrowse(failure, CHEAP)
 
 
 def test_a_failure_keeps_what_the_tier_said() -> None:
     refused = fault(Code.SECURITY_ADDRESS_BLOCKED, "10.0.0.1 lies in a private network", field="url")
 
-    assert end(Failed(refused)) == Fail(refused, CHEAP)
+    assert end(Failed(refused)) == FailBrowse(refused, CHEAP)
 
 
 @requirement("000.3.rate-limit-delay")
@@ -305,7 +315,7 @@ def test_the_delay_that_a_site_asked_for_is_passed_on() -> None:
         fault(code, "Slow down", http_status=429, actions=limited.actions)
         for code in (Code.BLOCKED_RATE_LIMITED, Code.HTTP_SERVICE_UNAVAILABLE)
     ]
-    assert steps == [Fail(one, CHEAP) for one in (limited, *others)]
+    assert steps == [FailBrowse(one, CHEAP) for one in (limited, *others)]
 
 
 # -- whatever happens
@@ -333,19 +343,19 @@ def climb(
     attempts: list[Attempt] = []
     steps: list[Step] = []
     elapsed_ms = 0
-    while not steps or not isinstance(steps[-1], Answer | Fail):
+    while not steps or not isinstance(steps[-1], ReturnPage | FailBrowse):
         step = next_step(limits, attempts, elapsed_ms)
         steps.append(step)
         assert len(steps) <= 2 * len(TIERS) + 2
         match step:
-            case Try(tier=tier):
+            case TryTier(tier=tier):
                 attempts.append(attempt(tier, outcomes[tier]))
                 elapsed_ms += tick_ms
-            case Skip(attempt=skipped):
+            case SkipTier(attempt=skipped):
                 attempts.append(skipped)
-            case Wait(tier=tier):
+            case WaitForTier(tier=tier):
                 attempts = [attempt(tier, after_wait)]
-            case Answer() | Fail():
+            case ReturnPage() | FailBrowse():
                 pass
     return attempts, steps
 
@@ -373,9 +383,9 @@ def test_the_ladder_ends_within_the_budget_and_answers_only_what_is_usable(
     attempts, steps = climb(limits, outcomes, after_wait, tick_ms)
 
     seen = [one.tier for one in attempts]
-    waits = [place for place, step in enumerate(steps) if isinstance(step, Wait)]
+    waits = [place for place, step in enumerate(steps) if isinstance(step, WaitForTier)]
     since = steps[waits[-1] + 1 :] if waits else steps
-    tries = [step.tier for step in since if isinstance(step, Try)]
+    tries = [step.tier for step in since if isinstance(step, TryTier)]
     assert len(waits) <= 1
     assert len(set(seen)) == len(seen)
     assert len(set(tries)) == len(tries)
@@ -383,8 +393,8 @@ def test_the_ladder_ends_within_the_budget_and_answers_only_what_is_usable(
     assert set(seen) <= set(limits.tiers)
     assert all(tier.rank <= limits.max_cost_tier.rank for tier in seen)
     last = steps[-1]
-    assert isinstance(last, Fail) or (
-        isinstance(last, Answer) and any(last.page is one for one in answerable(attempts))
+    assert isinstance(last, FailBrowse) or (
+        isinstance(last, ReturnPage) and any(last.page is one for one in answerable(attempts))
     )
 
 
@@ -392,4 +402,4 @@ def test_the_ladder_ends_within_the_budget_and_answers_only_what_is_usable(
 def test_after_the_first_tier_only_what_fits_is_tried(limits: Budget, elapsed_ms: int, tier: RenderTier) -> None:
     step = next_step(limits, [attempt(tier, SHELL)], elapsed_ms)
 
-    assert not isinstance(step, Try) or elapsed_ms + step.tier.expected_ms <= limits.max_latency_ms
+    assert not isinstance(step, TryTier) or elapsed_ms + step.tier.expected_ms <= limits.max_latency_ms

@@ -6,9 +6,9 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from actors.navigator.choice import Start, hedge, start
-from actors.navigator.history import Evidence, Lessons, learned, taught
-from actors.navigator.reactions import REACTIONS, Reaction
+from actors.navigator.attempts import REACTIONS, Reaction
+from actors.navigator.choice import TierChoice, hedge, start
+from actors.navigator.history import Evidence, Lessons, evidence_of, learned
 from protocol.faults import Code
 from protocol.tierhistory import TierHistory
 from protocol.tiers import TIERS, HostKind, RenderTier
@@ -48,20 +48,20 @@ class Page:
     trouble: Mapping[RenderTier, Code]
 
     def visit(self, begin: RenderTier, tiers: Sequence[RenderTier] = TIERS) -> tuple[int, Lessons]:
-        """Climb from `begin`; gives the cost and what was seen."""
+        """BrowseRun from `begin`; gives the cost and what was seen."""
         cost, seen = 0, dict[RenderTier, Evidence]()
         for tier in tiers[tiers.index(begin) :]:
             cost += tier.spec.cost_units
             code = self.trouble.get(tier, None if tier.rank >= self.need.rank else Code.CONTENT_REQUIRES_JS)
-            seen[tier] = taught(code)
-            if code is None or REACTIONS[code] is not Reaction.CLIMB:
+            seen[tier] = evidence_of(code)
+            if code is None or REACTIONS[code] is not Reaction.ESCALATE:
                 break
         return cost, seen
 
     def in_vain(self, history: TierHistory | None, begin: RenderTier, now_ms: int, percent: int) -> int:
         """Count what is spent on a tier that is started early beside the one that has the page."""
         answer = max(begin, self.need, key=TIERS.index)
-        early = hedge(history, None, answer, TIERS, now_ms, percent=percent, climbed=answer is not begin)
+        early = hedge(history, None, answer, TIERS, now_ms, percent=percent, escalated=answer is not begin)
         return 0 if early is None else early.tier.spec.cost_units
 
 
@@ -87,7 +87,7 @@ class Visitor:
     history: TierHistory | None = None
     now_ms: int = 0
     every_ms: int = HOUR_MS
-    starts: list[Start] = field(default_factory=list[Start])
+    starts: list[TierChoice] = field(default_factory=list[TierChoice])
 
     def visit(self, page: Page) -> tuple[int, Lessons]:
         begin = start(self.history, self.kind, TIERS, self.now_ms)

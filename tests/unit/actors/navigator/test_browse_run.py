@@ -5,7 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from actors.navigator.experience import Early, Start
+from actors.navigator.choice import Early
+from actors.navigator.memory import StartAdvice
 from bus import TransportError
 from protocol.browse import BrowseOptions
 from protocol.documents import PageParts, WebObservationSummary, untrusted
@@ -31,7 +32,7 @@ from tests.unit.actors.page_data import URL, fetched, verdict
 
 async def test_experience_says_where_to_begin_and_the_trace_tells_why() -> None:
     fake = bus(intelligence=fetched(), lightweight=fetched(MIDDLE))
-    known = Known(Start(MIDDLE, "mostly needs scripts"))
+    known = Known(StartAdvice(MIDDLE, "mostly needs scripts"))
 
     browsed = await browse(fake, known=known)
 

@@ -11,11 +11,11 @@ import pytest
 from msgspec import UNSET, structs
 
 from actors.navigator.attempts import Accepted
-from actors.navigator.choice import SUFFICED, Outlook, outlook
+from actors.navigator.choice import SUFFICED, Estimate, estimate
 from actors.navigator.history import Evidence, Lessons, learned
 from actors.navigator.hosts import KnownHosts
-from actors.navigator.memory import TierMemory
-from actors.navigator.preview import NOT_RUNNING, Foresight, KnowsNothing
+from actors.navigator.memory import NoKnowledge, TierMemory
+from actors.navigator.preview import NOT_RUNNING, PreviewService
 from bus import TransportError
 from bus.stats import Replica
 from protocol.browse import BrowseOptions
@@ -84,8 +84,8 @@ class Remembers:
     kind: HostKind | None = None
     now_ms: int = 0
 
-    def outlook(self, url: str, allowed: Sequence[RenderTier]) -> Outlook:
-        return outlook(self.history, self.kind, allowed, self.now_ms, percent=10)
+    def estimate(self, url: str, allowed: Sequence[RenderTier]) -> Estimate:
+        return estimate(self.history, self.kind, allowed, self.now_ms, percent=10)
 
 
 def after(*visits: Lessons, took_ms: int = 0) -> TierHistory | None:
@@ -98,12 +98,12 @@ def after(*visits: Lessons, took_ms: int = 0) -> TierHistory | None:
 async def preview(bus: Bus, memory: Any = None, obey_robots: bool = False, **options: Any) -> Preview:  # noqa: FBT001, FBT002 - as BrowsePage has it
     page = BrowsePage(url=URL, options=BrowseOptions(**options), obey_robots=obey_robots)
     with anyio.fail_after(5):
-        return await Foresight(bus, memory or KnowsNothing()).preview(page)
+        return await PreviewService(bus, memory or NoKnowledge()).preview(page)
 
 
 async def domain(bus: Bus, host: str, memory: Any = None) -> DomainKnowledge:
     with anyio.fail_after(5):
-        return await Foresight(bus, memory or KnowsNothing()).domain(host)
+        return await PreviewService(bus, memory or NoKnowledge()).domain(host)
 
 
 # -- what would be done --------------------------------------------------------------------------------------------
@@ -304,8 +304,8 @@ async def test_what_is_no_host_is_refused(host: str) -> None:
 def test_a_look_ahead_takes_nobody_s_turn_to_probe() -> None:
     memory = TierMemory(_NoBus(), KnownHosts(), 10, clock=lambda: 1_000)
     for _ in range(3):
-        memory.teach(URL, (attempt(CHEAP, rejected(Code.CONTENT_REQUIRES_JS)), attempt(LIGHT, accepted(LIGHT))))
-    begun = [memory.outlook(URL, TIERS).start for _ in range(5)]
+        memory.record(URL, (attempt(CHEAP, rejected(Code.CONTENT_REQUIRES_JS)), attempt(LIGHT, accepted(LIGHT))))
+    begun = [memory.estimate(URL, TIERS).start for _ in range(5)]
 
     assert len(set(begun)) == 1
     assert memory.start(URL, TIERS).tier is begun[0].tier
@@ -314,7 +314,7 @@ def test_a_look_ahead_takes_nobody_s_turn_to_probe() -> None:
 def test_the_time_that_a_tier_took_is_remembered_with_its_last_success() -> None:
     memory = TierMemory(_NoBus(), KnownHosts(), 10, clock=lambda: 1_000)
     for took_ms in (100, 200):
-        memory.teach(URL, (attempt(CHEAP, accepted(), took_ms),))
+        memory.record(URL, (attempt(CHEAP, accepted(), took_ms),))
 
     known = memory.known(URL)
     assert known is not None
@@ -323,7 +323,7 @@ def test_the_time_that_a_tier_took_is_remembered_with_its_last_success() -> None
 
 def test_what_came_out_of_the_cache_says_nothing_of_the_time() -> None:
     memory = TierMemory(_NoBus(), KnownHosts(), 10, clock=lambda: 1_000)
-    memory.teach(URL, (attempt(CHEAP, Accepted(fetched(from_cache=True), verdict()), 3),))
+    memory.record(URL, (attempt(CHEAP, Accepted(fetched(from_cache=True), verdict()), 3),))
 
     known = memory.known(URL)
     assert known is not None

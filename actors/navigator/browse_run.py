@@ -1,0 +1,303 @@
+"""One browse: puts tiers to work, one after another, until one has the page."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Protocol, assert_never
+from urllib.parse import urlsplit
+
+import anyio
+from msgspec import structs
+
+from actors.navigator import answer, escalation_policy
+from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Outcome, Rejected, Superseded, judged
+from actors.navigator.choice import Early
+from actors.navigator.escalation_policy import (
+    Budget,
+    FailBrowse,
+    ReturnPage,
+    SkipTier,
+    TryTier,
+    WaitForTier,
+    budget,
+)
+from actors.navigator.memory import Experience
+from bus import Publisher, Requester, TransportError
+from bus.permissions import micro_name
+from protocol import subjects
+from protocol.documents import Document, WebObservationSummary, untrusted
+from protocol.faults import Code, FaultError
+from protocol.lifecycle import WhyAbsent
+from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageClaim, Verdict
+from protocol.progress import Progress
+from protocol.tiers import RenderTier
+
+PUBLISH_MS = 500
+"""How long a browse that has ended may take to say so, in milliseconds."""
+
+
+OPENING_CHARS = 4_000
+"""What the verifier gets to read of a page: the title and the first words."""
+
+TITLE_CHARS = 500
+
+
+class BrowseBus(Requester, Publisher, Protocol):
+    """What a browse needs of the bus."""
+
+
+@dataclass
+class BrowseRun:
+    """One browse; `grace_ms` is what an actor that is being restarted gets."""
+
+    bus: BrowseBus
+    request: BrowsePage
+    grace_ms: int
+    experience: Experience
+    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    steps: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    async def run(self) -> Browsed:
+        """Browse, and publish how it ended."""
+        page: Fetched | None = None
+        code: Code | None = Code.INTERNAL_ERROR
+        try:
+            page = await self._browse()
+            pages = await self._with_following(page)
+            code = None
+            return self._browsed(pages)
+        except FaultError as error:
+            code = error.fault.code
+            raise
+        except anyio.get_cancelled_exc_class():
+            code = Code.INTERNAL_CANCELLED
+            raise
+        finally:
+            self.experience.record(self.request.url, self.attempts)
+            await self._publish_outcome(page, code)
+
+    async def _browse(self) -> Fetched:
+        limits = self._begin(budget(self.request.options))
+        while True:
+            step = escalation_policy.next_step(limits, self.attempts, self._elapsed_ms())
+            match step:
+                case TryTier(tier=tier):
+                    await self._try(limits, tier)
+                case WaitForTier(tier=tier):
+                    self.attempts = [await self._attempt(tier, wait_ms=self.grace_ms)]
+                case SkipTier(attempt=attempt):
+                    self.attempts.append(attempt)
+                case ReturnPage(page=page):
+                    return page
+                case FailBrowse(fault=fault, tier=tier):
+                    raise FaultError(fault.at(url=self.request.url, tier=tier, attempt=self._number(tier)))
+                case _:
+                    assert_never(step)
+
+    def _begin(self, limits: Budget) -> Budget:
+        """Begin where experience says."""
+        start = self.experience.start(self.request.url, limits.affordable)
+        return replace(limits, start=start.tier, why=start.reason)
+
+    async def _try(self, limits: Budget, tier: RenderTier) -> None:
+        """Put a tier to work, and where it mostly fails the next one early."""
+        self.attempts = [attempt for attempt in self.attempts if attempt.tier is not tier]
+        early = self._early(limits, tier)
+        if early is None:
+            self.attempts.append(await self._attempt(tier))
+        else:
+            self.attempts += await self._race(limits, tier, early.tier, early.after_ms)
+
+    def _early(self, limits: Budget, tier: RenderTier) -> Early | None:
+        if limits.force_tier is not None:
+            return None
+        escalated = any(isinstance(attempt.outcome, Rejected) for attempt in self.attempts)
+        return self.experience.hedge(self.request.url, tier, limits.affordable, escalated=escalated)
+
+    async def _race(self, limits: Budget, tier: RenderTier, better: RenderTier, after_ms: int) -> list[Attempt]:
+        """Start `better` when `tier` takes too long or is of no use; whoever has the page first stops the other."""
+        ended: dict[RenderTier, Attempt] = {}
+        failed: list[FaultError] = []
+        useless = anyio.Event()
+
+        async def run(mine: RenderTier) -> None:
+            try:
+                ended[mine] = await self._attempt(mine)
+            except FaultError as error:
+                failed.append(error)
+            step = escalation_policy.next_step(limits, [*self.attempts, *ended.values()], self._elapsed_ms())
+            useless.set()
+            if failed or len(ended) > 1 or step != TryTier(better):
+                race.cancel_scope.cancel()
+
+        async def second() -> None:
+            with anyio.move_on_after(after_ms / 1_000):
+                await useless.wait()
+            await run(better)
+
+        before_ms = self._elapsed_ms()
+        async with anyio.create_task_group() as race:
+            race.start_soon(run, tier)
+            race.start_soon(second)
+        if failed:
+            raise failed[0]
+        if tier not in ended:
+            ended = {tier: Attempt(tier, Superseded(), self._elapsed_ms() - before_ms), **ended}
+        return [ended[each] for each in (tier, better) if each in ended]
+
+    async def _attempt(self, tier: RenderTier, *, wait_ms: int = 0) -> Attempt:
+        before_ms = self._elapsed_ms()
+        await self._report(tier.spec.progress)
+        outcome = await self._outcome(tier, wait_ms)
+        return Attempt(tier, outcome, self._elapsed_ms() - before_ms)
+
+    async def _outcome(self, tier: RenderTier, wait_ms: int) -> Outcome:
+        left_ms = self._left_ms()
+        call = subjects.FETCH.at(tier=tier.value)
+        try:
+            page = await self.bus.call(
+                call, fetch_request(self.request), timeout_ms=left_ms, wait_ms=min(wait_ms, left_ms)
+            )
+        except FaultError as error:
+            if error.fault.code is Code.INTERNAL_UNAVAILABLE:
+                return Absent(waited=wait_ms > 0, why=await why_unavailable(self.bus, tier, self._left_ms()))
+            return Failed(error.fault)
+        return judged(page, await self._verdict(page))
+
+    async def _verdict(self, page: Fetched) -> Verdict:
+        """Ask the verifier; without it no page is an answer, in any tier."""
+        try:
+            return await self.bus.call(subjects.VERIFY_PAGE, verify_request(self.request, page), wait_ms=self.grace_ms)
+        except FaultError as error:
+            number = sum(attempt.tried for attempt in self.attempts) + 1
+            raise FaultError(error.fault.at(url=self.request.url, tier=page.tier, attempt=number)) from None
+
+    def _number(self, tier: RenderTier | None) -> int | None:
+        """Find the place of a tier among those that were tried, from 1."""
+        tried = [attempt.tier for attempt in self.attempts if attempt.tried]
+        return None if tier is None else tried.index(tier) + 1
+
+    def _elapsed_ms(self) -> int:
+        return round((time.monotonic() - self.started) * 1_000)
+
+    def _left_ms(self) -> int:
+        return max(self.request.options.max_latency_ms - self._elapsed_ms(), 1)
+
+    async def _with_following(self, first: Fetched) -> list[Fetched]:
+        """Get the pages that follow, where that is asked for, in the tier of the first and as far as the time goes."""
+        pages, visited = [first], {self.request.url, first.final_url}
+        wanted = self.request.options.max_pages if self.request.options.follow_pagination else 1
+        while len(pages) < wanted:
+            url = pages[-1].document.content.parts.fields.next
+            if url in visited or not same_host(url, first.final_url) or self._left_ms() < first.tier.expected_ms:
+                break
+            visited.add(url)
+            await self._report(f"Reading page {len(pages) + 1} of at most {wanted}.")
+            page = await self._next(url, first.tier)
+            if page is None:
+                break
+            pages.append(page)
+        return pages
+
+    async def _next(self, url: str, tier: RenderTier) -> Fetched | None:
+        """Get one more page, unless it fails or is none; what there is already is worth more than its error."""
+        fetch, call = fetch_request(self.request, url), subjects.FETCH.at(tier=tier.value)
+        try:
+            page = await self.bus.call(call, fetch, timeout_ms=self._left_ms())
+            verdict = await self.bus.call(subjects.VERIFY_PAGE, verify_request(self.request, page, url))
+        except FaultError:
+            return None
+        return page if verdict.code is None else None
+
+    def _browsed(self, pages: list[Fetched]) -> Browsed:
+        page, duration_ms = answer.merged(pages), self._elapsed_ms()
+        accepted = isinstance(self.attempts[-1].outcome, Accepted)
+        return Browsed(
+            url=self.request.url,
+            page=page,
+            confidence=answer.field_confidence(page, accepted=accepted),
+            duration_ms=duration_ms,
+            trace=answer.decision_trace(self.attempts, pages[0], duration_ms),
+            pages=len(pages),
+            tiers_tried=tuple(attempt.tier for attempt in self.attempts if attempt.tried),
+        )
+
+    async def _report(self, message: str) -> None:
+        """Report to whoever watches what comes next; it is no more than advice, and may be lost."""
+        watch, steps = self.request.watch, self.steps
+        if watch is None:
+            return
+        self.steps += 1
+        with suppress(FaultError, TransportError):
+            progress = Progress(token=watch.token, done=steps, message=message)
+            await self.bus.tell(subjects.PROGRESS.at(replica=watch.replica), progress)
+
+    async def _publish_outcome(self, page: Fetched | None, code: Code | None) -> None:
+        event = answer.page_browsed(self.request.url, self.attempts, self._elapsed_ms(), answer=page, code=code)
+        if page is None or not page.from_cache:
+            event = structs.replace(event, profile=self.request.options.session_profile)
+        # Shielded: a browse that was cut off has ended, too. Nobody waits for this event, so it may be lost.
+        with anyio.move_on_after(PUBLISH_MS / 1_000, shield=True), suppress(FaultError, TransportError):
+            await self.bus.tell(subjects.PAGE_BROWSED, event)
+
+
+async def why_unavailable(bus: Requester, tier: RenderTier, timeout_ms: int) -> str:
+    """Ask replicas of a tier that run and cannot work for the reason; empty where there are none."""
+    call = subjects.WHY_ABSENT.at(actor=micro_name(tier.actor))
+    try:
+        reply = await bus.call(call, WhyAbsent(), timeout_ms=timeout_ms)
+    except FaultError:
+        return ""
+    return f"{reply.reason.removesuffix('.')}. {reply.cure}".strip()
+
+
+def fetch_request(browse: BrowsePage, url: str | None = None) -> FetchPage:
+    """Build the request for the page, or for another one of the same site in its place."""
+    options = browse.options
+    return FetchPage(
+        url=url or browse.url,
+        freshness=options.freshness_requirement,
+        session=options.session_profile,
+        include_html=options.include_html,
+        include_network=options.include_network,
+        include_console=options.include_console,
+        wait_for_selector=options.wait_for_selector,
+        scroll_to_load=options.scroll_to_load,
+        dismiss_overlays=options.dismiss_overlays,
+        obey_robots=browse.obey_robots,
+        single_shot=browse.single_shot,
+    )
+
+
+def verify_request(browse: BrowsePage, page: Fetched, url: str | None = None) -> PageClaim:
+    """Build the request to judge whether this is the page that was asked for."""
+    return PageClaim(
+        url=url or browse.url,
+        final_url=page.final_url,
+        status=page.status,
+        tier=page.tier,
+        evidence=page.evidence,
+        opening=_opening(page.document),
+        session=browse.options.session_profile is not None,
+        retry_after_ms=page.retry_after_ms,
+    )
+
+
+def same_host(url: str, other: str) -> bool:
+    """Return whether two addresses lie on one host; no address lies on none."""
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return False
+    return host is not None and host == urlsplit(other).hostname
+
+
+def _opening(document: Document[WebObservationSummary]) -> Document[WebObservationSummary]:
+    """Take the title and the first words of a page, as untrusted as the whole."""
+    content = document.content
+    title = content.title[:TITLE_CHARS]
+    markdown = content.markdown[: OPENING_CHARS - len(title)]
+    return untrusted(document.doc_id, WebObservationSummary(url=content.url, title=title, markdown=markdown))

@@ -1,0 +1,255 @@
+"""The escalation policy: what a browse may use, which tier comes next after what was tried, and the fault at the end.
+
+Cheapest first, or from where experience says. After each attempt `REACTIONS` says whether its failure ends the browse
+(END), makes further tiers useless (SETTLE) or is worth a better tier (ESCALATE). Settled or at the top, the best usable
+page is the answer, else the failure that says most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from msgspec import structs
+
+from actors.navigator.attempts import (
+    INFORMATIVE,
+    REACTIONS,
+    Absent,
+    Accepted,
+    Attempt,
+    Failed,
+    Failure,
+    Reaction,
+    Rejected,
+    Skipped,
+    Superseded,
+    TooSlow,
+    code_of,
+    reason,
+)
+from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions, contradiction, wish_for_scripts
+from protocol.faults import KINDS, Category, Code, Fault, FaultError, fault, rate_limited
+from protocol.pages import Fetched
+from protocol.tiers import TIERS, RenderTier
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Tiers up to `max_cost_tier`, or `force_tier` alone, for `max_latency_ms`; with `scripted` those that run scripts.
+
+    `start` is where to begin, for the reason `why`: what is cheaper is passed over.
+    """
+
+    max_cost_tier: RenderTier = TIERS[-1]
+    force_tier: RenderTier | None = None
+    max_latency_ms: int = DEFAULT_LATENCY_MS
+    scripted: bool = False
+    start: RenderTier | None = None
+    why: str = ""
+
+    @property
+    def tiers(self) -> tuple[RenderTier, ...]:
+        """The tiers that may be tried, cheapest first."""
+        if self.force_tier is not None:
+            return (self.force_tier,)
+        allowed = (tier for tier in TIERS if tier.rank <= self.max_cost_tier.rank)
+        return tuple(tier for tier in allowed if tier.spec.runs_scripts or not self.scripted)
+
+    @property
+    def affordable(self) -> tuple[RenderTier, ...]:
+        """Those of `tiers` that fit into the time, or the cheapest alone: one is always tried (000 §7)."""
+        return tuple(tier for tier in self.tiers if tier.expected_ms <= self.max_latency_ms) or self.tiers[:1]
+
+    @property
+    def passed_over(self) -> tuple[RenderTier, ...]:
+        """The tiers below `start`."""
+        start = self.start
+        return () if start is None else tuple(tier for tier in self.tiers if tier.rank < start.rank)
+
+
+def budget(options: BrowseOptions) -> Budget:
+    """Read the budget out of the options.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, when `forceTier` costs more than `maxCostTier` allows, or no tier that
+            is allowed can do what is asked for.
+    """
+    if (refusal := contradiction(options)) is not None:
+        raise FaultError(refusal)
+    return Budget(
+        max_cost_tier=options.max_cost_tier,
+        force_tier=options.force_tier,
+        max_latency_ms=options.max_latency_ms,
+        scripted=bool(wish_for_scripts(options)),
+    )
+
+
+@dataclass(frozen=True)
+class TryTier:
+    """Fetch in this tier and judge the page."""
+
+    tier: RenderTier
+
+
+@dataclass(frozen=True)
+class SkipTier:
+    """Add this attempt to the others; nothing is done."""
+
+    attempt: Attempt
+
+
+@dataclass(frozen=True)
+class WaitForTier:
+    """Nothing answers: give this tier time to come back, and begin anew with what comes of that."""
+
+    tier: RenderTier
+
+
+@dataclass(frozen=True)
+class ReturnPage:
+    """Return this page as the answer."""
+
+    page: Fetched
+
+
+@dataclass(frozen=True)
+class FailBrowse:
+    """End the browse with this fault, which happened in `tier` unless nothing was tried."""
+
+    fault: Fault
+    tier: RenderTier | None = None
+
+
+Step = TryTier | SkipTier | WaitForTier | ReturnPage | FailBrowse
+
+
+def next_step(budget: Budget, attempts: Sequence[Attempt], elapsed_ms: int) -> Step:
+    """Decide what to do after `attempts`, `elapsed_ms` after the browse began."""
+    over = [tier for tier in budget.passed_over if tier not in {attempt.tier for attempt in attempts}]
+    if over:
+        return SkipTier(Attempt(over[0], Skipped(budget.why)))
+    last = attempts[-1] if attempts else None
+    if last is not None and isinstance(last.outcome, Accepted):
+        return ReturnPage(last.outcome.page)
+    if last is None or last.failure is None:
+        return _escalate(budget, attempts, elapsed_ms)
+    match REACTIONS[code_of(last.failure)]:
+        case Reaction.ESCALATE:
+            return _escalate(budget, attempts, elapsed_ms)
+        case Reaction.SETTLE:
+            return _settle(budget, attempts)
+        case Reaction.END:
+            return _fail(budget, attempts, last.tier, last.failure)
+
+
+def _escalate(budget: Budget, attempts: Sequence[Attempt], elapsed_ms: int) -> Step:
+    """Try the next tier, if it fits into the time; settle where there is none."""
+    tier = _next(budget, attempts)
+    if tier is None:
+        return _settle(budget, attempts) if any(a.tried for a in attempts) else _nobody(budget, attempts)
+    left_ms = max(budget.max_latency_ms - elapsed_ms, 0)
+    # The first tier is always tried, however short the time is (000 §7).
+    if any(attempt.tried for attempt in attempts) and tier.expected_ms > left_ms:
+        return SkipTier(Attempt(tier, TooSlow(left_ms)))
+    return TryTier(tier)
+
+
+def _next(budget: Budget, attempts: Sequence[Attempt]) -> RenderTier | None:
+    """Find the cheapest tier from the start up; what was passed over, only where nothing above it saw the page."""
+    begun = {attempt.tier for attempt in attempts if not isinstance(attempt.outcome, Skipped)}
+    left = [tier for tier in budget.tiers if tier not in begun]
+    above = [tier for tier in left if tier not in budget.passed_over]
+    if above:
+        return above[0]
+    return left[0] if left and all(_blind(attempt) for attempt in attempts) else None
+
+
+def _blind(attempt: Attempt) -> bool:
+    """Whether an attempt says nothing about the page, but about the tier."""
+    match attempt.outcome:
+        case Failed(fault=failure):
+            return failure.code is Code.NETWORK_TIMEOUT or failure.category in _OWN
+        case Absent() | TooSlow() | Skipped() | Superseded():
+            return True
+        case Accepted() | Rejected():
+            return False
+        case _:
+            assert_never(attempt.outcome)
+
+
+_OWN = frozenset({Category.BROWSER, Category.CONFIG, Category.INTERNAL})
+
+
+def _settle(budget: Budget, attempts: Sequence[Attempt]) -> ReturnPage | FailBrowse:
+    """Return the usable page with the most text, or else the failure that says most; something was tried."""
+    failures = [(attempt.tier, failure) for attempt in reversed(attempts) if (failure := attempt.failure)]
+    usable = [one.page for _, one in failures if isinstance(one, Rejected) and one.verdict.usable]
+    if usable:
+        return ReturnPage(max(usable, key=lambda page: page.evidence.content_length))
+    tier, failure = min(failures, key=lambda pair: _rank(pair[1]))
+    return _fail(budget, attempts, tier, failure)
+
+
+def _rank(failure: Failure) -> int:
+    category = KINDS[code_of(failure)].category
+    return next((rank for rank, group in enumerate(INFORMATIVE) if category in group), len(INFORMATIVE))
+
+
+def _nobody(budget: Budget, attempts: Sequence[Attempt]) -> WaitForTier | FailBrowse:
+    """Wait once for an actor that is being restarted, unless it says that it cannot work; nothing was tried."""
+    absent = {attempt.tier: attempt.outcome for attempt in attempts if isinstance(attempt.outcome, Absent)}
+    waitable = [tier for tier in budget.tiers if tier not in absent or not absent[tier].why]
+    if waitable and not any(outcome.waited for outcome in absent.values()):
+        return WaitForTier(waitable[0])
+    return FailBrowse(_no_tier(budget, [attempt for attempt in attempts if isinstance(attempt.outcome, Absent)]))
+
+
+def _fail(budget: Budget, attempts: Sequence[Attempt], tier: RenderTier, failure: Failure) -> FailBrowse:
+    return FailBrowse(_fault_of(budget, attempts, tier, failure), tier)
+
+
+def _fault_of(budget: Budget, attempts: Sequence[Attempt], tier: RenderTier, failure: Failure) -> Fault:
+    """Make the fault out of what came of a tier; where a better tier might have helped, it says why none did."""
+    words = reason(failure)
+    if REACTIONS[code_of(failure)] is Reaction.ESCALATE:
+        words = ". ".join(filter(None, (words, _better_tiers(budget, attempts, tier, code_of(failure)))))
+    match failure:
+        case Rejected(page=page, code=code):
+            return _page_fault(code, words, page)
+        case Failed(fault=original):
+            return structs.replace(original, message=words)
+        case _:
+            assert_never(failure)
+
+
+def _page_fault(code: Code, message: str, page: Fetched) -> Fault:
+    """Make the fault that a page's code stands for, with the delay that the site asked for."""
+    limited = rate_limited(message, page.retry_after_ms, http_status=page.status)
+    if code is Code.RATE_LIMIT_EXCEEDED:
+        return limited
+    if code is Code.BLOCKED_RATE_LIMITED or (code is Code.HTTP_SERVICE_UNAVAILABLE and page.retry_after_ms):
+        return fault(code, message, http_status=page.status, actions=limited.actions)
+    return fault(code, message, http_status=page.status)
+
+
+def _better_tiers(budget: Budget, attempts: Sequence[Attempt], tier: RenderTier, code: Code) -> str:
+    scripted = {each for each in budget.tiers if each.spec.runs_scripts}
+    if code is Code.CONTENT_REQUIRES_JS and not scripted:
+        limit = f"forceTier {budget.force_tier}" if budget.force_tier else f"maxCostTier {budget.max_cost_tier}"
+        return f"{limit} rules out the tiers that run scripts"
+    if code is Code.CONTENT_REQUIRES_JS and scripted <= {a.tier for a in attempts if a.outcome == Absent()}:
+        return "No tier that runs scripts is deployed"
+    better = (attempt for attempt in attempts if attempt.tier.rank > tier.rank)
+    return "; ".join(f"{attempt.tier}: {reason(attempt.outcome)}" for attempt in better)
+
+
+def _no_tier(budget: Budget, attempts: Sequence[Attempt]) -> Fault:
+    """Make the fault of a browse that no tier could be put to work for."""
+    if budget.force_tier is None:
+        reasons = "; ".join(f"{attempt.tier}: {reason(attempt.outcome)}" for attempt in attempts)
+        return fault(Code.INTERNAL_UNAVAILABLE, f"No fetcher is running ({reasons})")
+    code = Code.BROWSER_UNAVAILABLE if budget.force_tier.spec.is_browser else Code.CONFIG_TIER_NOT_DEPLOYED
+    why = "; ".join(reason(attempt.outcome) for attempt in attempts)
+    return fault(code, f"forceTier {budget.force_tier}: {why}")
