@@ -12,7 +12,7 @@ from tests.conformance.serving import gateway
 from tests.conformance.suite import NEW, OLD, Outcome, required, run
 from tests.conftest import COUNTS
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(150)]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(300)]
 
 RUN_S = 120.0
 

@@ -14,7 +14,7 @@ from protocol.faults import Code, FaultError
 from tests.contract.world import ASK, RELAY, Answer, Ask, Holding, MakeWorld, echo, serve, taking_part
 
 LONG_MS = 20_000
-CANCEL_S = 2
+CANCEL_S = 30.0
 """A generous bound; the benchmark holds the 100 ms."""
 
 

@@ -22,7 +22,7 @@ from bus.transport import Transport
 from protocol.subjects import SESSIONS, Bucket, Call, Event, Journal, Objects, Subject, Work
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
-TEST_S = 25
+TEST_S = 120.0
 ACK_WAIT_MS = 400
 
 

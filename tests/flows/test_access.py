@@ -24,7 +24,7 @@ pytestmark = pytest.mark.nats
 ALONE = ("--actors", "gateway")
 OPERATE = ("--scope", "operate", "--scope", "browse")
 
-EVERYWHERE_S = 20.0
+EVERYWHERE_S = 30.0
 """How soon a key is known, or forgotten, by every gateway."""
 
 

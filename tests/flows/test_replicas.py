@@ -28,14 +28,14 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="nginx is not installed: apt-get install nginx-light"),
     pytest.mark.nats,
     pytest.mark.slow,
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(300),
 ]
 
 KEY = "weft_" + "k" * 40
 INSIDE = "gateway,navigator,verifier,sessions,fetchers.intelligence"
 AT_ONCE = 8
 LIMIT_S = 180.0
-CALL_S = 30.0
+CALL_S = 120.0
 LEAST_CALLS, LEAST_SHARE = 1_000, 0.4
 
 Era = Literal["legacy", "auto"]

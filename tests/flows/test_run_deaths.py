@@ -22,7 +22,7 @@ from tests.site import Site
 from tests.support.processes import session
 from tests.support.scale import first
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(300)]
 
 COUNT, AT_ONCE, PAGE_MS = 100, 5, 300
 KILL_AT = 40

@@ -23,7 +23,7 @@ from tests.site import Site
 from tests.support.nats import serve_open_nats
 from tests.support.processes import session
 
-pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(300)]
 
 PAGES, RUNS, PLACES = 12, 6, 2
 RUN_S = 90.0

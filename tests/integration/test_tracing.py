@@ -20,17 +20,17 @@ from tests.support.system import RunningWeft, running_weft, stop_process
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
-TEST_S = 50
+TEST_S = 120.0
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 CALLER = "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{CALLER}-01"
 TOKEN = "hunter2-in-the-query"
 SPANS_OF_A_BROWSE = 10
 
-QUICK_S = 2.0
+QUICK_S = 30.0
 """What a browse may take whatever becomes of its spans; it takes hundredths of that."""
 
-STOP_S = 10.0
+STOP_S = 30.0
 """What the end of all actors may take while their last spans find no receiver."""
 
 

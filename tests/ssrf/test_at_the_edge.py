@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.skipif(bool(namespace.refusal()), reason=namespace.refusal() or "there is a namespace"),
     pytest.mark.nats,
     pytest.mark.slow,
-    pytest.mark.timeout(200),
+    pytest.mark.timeout(300),
 ]
 
 CODES = {Code.SECURITY_URL_BLOCKED.value, Code.SECURITY_ADDRESS_BLOCKED.value, Code.NETWORK_DNS_FAILED.value}

@@ -38,6 +38,11 @@ class Durations(Struct, frozen=True, kw_only=True, rename="camel"):
     files: dict[str, float]
     tests: dict[str, TestDuration]
 
+    @property
+    def suite_s(self) -> float:
+        """What the suite takes when its workers share the files evenly."""
+        return sum(self.files.values()) / self.workers
+
 
 def read() -> Durations:
     """Read what was recorded last."""
@@ -63,14 +68,18 @@ class Recorder:
             self._tests[report.nodeid] = TestDuration(seconds=round(report.duration, 1), slow=slow)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-        """Write the file, in the controller alone."""
+        """Write the file, in the controller alone; a run of some files replaces only what was recorded of these."""
         if hasattr(config, "workerinput"):
             return
+        whole = config.args_source is not pytest.Config.ArgsSource.ARGS
+        before = Durations(wall_s=0, workers=1, files={}, tests={}) if whole or not FILE.exists() else read()
+        tests = {name: one for name, one in before.tests.items() if name.partition("::")[0] not in self._files}
+        files = before.files | {file: round(seconds, 1) for file, seconds in self._files.items()}
         durations = Durations(
-            wall_s=round(time.monotonic() - self._began, 1),
-            workers=int(config.getoption("numprocesses", 0) or 1),
-            files={file: round(seconds, 1) for file, seconds in sorted(self._files.items())},
-            tests=dict(sorted(self._tests.items())),
+            wall_s=round(time.monotonic() - self._began, 1) if whole else before.wall_s,
+            workers=int(config.getoption("numprocesses", 0) or 1) if whole else before.workers,
+            files=dict(sorted(files.items())),
+            tests=dict(sorted((tests | self._tests).items())),
         )
         FILE.write_bytes(msgspec.json.format(msgspec.json.encode(durations), indent=1) + b"\n")
         terminalreporter.write_line(f"recorded {FILE.relative_to(self._root)}")

@@ -202,5 +202,5 @@ def test_a_replica_that_is_killed_leaves_no_process() -> None:
 
 
 async def ended(descriptor: int) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(25):
         await anyio.wait_readable(descriptor)

@@ -92,7 +92,7 @@ async def test_frameworks_show_what_they_show_in_chromium() -> None:
     assert [name for name in equal if compared[name].raised] == []
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 async def test_pages_that_need_a_whole_browser_are_known_for_it() -> None:
     with anyio.fail_after(160):
         async with both() as tiers:
@@ -103,7 +103,7 @@ async def test_pages_that_need_a_whole_browser_are_known_for_it() -> None:
     assert [name for name in wrong if not compared[name].raised] == []
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 async def test_a_hostile_page_is_known_for_it_and_the_next_page_is_right() -> None:
     next_path = FRAMEWORK_PAGES["solid"]
     with anyio.fail_after(160):

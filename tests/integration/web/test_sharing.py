@@ -238,7 +238,7 @@ async def test_while_the_bus_is_away_pages_are_got_all_the_same(tmp_path: Path) 
         await web.bus.kill()
         away = await get(client, web.url(PATH))
         await web.bus.start()
-        with anyio.fail_after(10):
+        with anyio.fail_after(25):
             while not (await get(client, web.url(PATH))).from_cache:
                 await anyio.sleep(0.05)
 

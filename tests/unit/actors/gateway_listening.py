@@ -35,7 +35,7 @@ class Listening:
 
     async def say(self, *parts: bytes) -> bytes:
         """Say something of one's own over a connection, and hear the answer to its end."""
-        with anyio.fail_after(10):
+        with anyio.fail_after(25):
             async with await anyio.connect_tcp("127.0.0.1", self.port) as stream:
                 for part in parts:
                     await stream.send(part)

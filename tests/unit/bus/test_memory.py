@@ -13,7 +13,7 @@ from bus.permissions import grant
 from bus.transport import Message, weight
 from protocol.subjects import Bucket, Call, Event, Work
 
-TEST_S = 5
+TEST_S = 120.0
 ASK = Call("test.ask", str, str)
 TOLD = Event("events.told", str)
 CHORE = Work("work.chore", str)

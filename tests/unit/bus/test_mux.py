@@ -9,7 +9,7 @@ from bus import DeadlineError, DisconnectedError
 from bus.memory import Broker
 from bus.mux import Replies
 
-TEST_S = 5
+TEST_S = 120.0
 
 
 async def test_each_answer_goes_to_its_call() -> None:

@@ -47,7 +47,7 @@ from tests.unit.actors.gateway.run_data import (
     news,
 )
 
-TEST_S = 10
+TEST_S = 120.0
 SOMEONE = Caller("someone")
 GRACE_MS = 1_500
 CANCELED = CancelAnswer(cancel_requested=True, current_status=RunStatus.RUNNING)

@@ -27,7 +27,7 @@ async def test_what_is_told_to_the_replica_reaches_who_waits_for_it() -> None:
         await checkpoint()
         heard.append(progress)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(25):
         async with watching(at, hear) as mine:
             told = [Progress(token=mine.token, done=done, message="On it.") for done in range(3)]
             for progress in told:
@@ -42,7 +42,7 @@ async def test_a_browse_takes_the_watch_along_and_its_parts_do_not() -> None:
     bus = FakeBus(browsed())
     at = desk(bus)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(25):
         async with watching(at, _ignore) as mine:
             await browse(bus, BrowsePage(url=URL), at.grace_ms)
             with in_parts():
@@ -59,7 +59,7 @@ async def test_the_gateway_tells_of_its_own_work() -> None:
         await checkpoint()
         heard.append((progress.done, progress.message, progress.total))
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(25):
         report(0, "Nobody hears this.")
         async with watching(desk(), hear):
             report(1, "One page is done.", 2)
@@ -80,7 +80,7 @@ async def test_what_goes_wrong_is_raised_as_it_is_and_nobody_waits_any_more() ->
             raise failure
 
     tokens = list[str]()
-    with anyio.fail_after(5), pytest.raises(FaultError) as caught:
+    with anyio.fail_after(25), pytest.raises(FaultError) as caught:
         await fail()
     at.watchers.hear(Progress(token=tokens[0], done=1, message="Too late."))
 
@@ -95,7 +95,7 @@ async def test_who_does_not_listen_holds_nobody_up() -> None:
         deaf.set()
         await anyio.sleep_forever()
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(25):
         async with watching(at, hear) as mine:
             for done in range(1_000):
                 at.watchers.hear(Progress(token=mine.token, done=done, message="On it."))

@@ -25,7 +25,7 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 CHEAP, LIGHT, BROWSER = TIERS
-TEST_S = 20
+TEST_S = 120.0
 
 
 @dataclass

@@ -27,7 +27,7 @@ from protocol.tiers import TIERS, HostKind
 from tests.unit.actors.page_data import accepted, attempt, rejected
 
 CHEAP, LIGHT, BROWSER = TIERS
-TEST_S = 20
+TEST_S = 120.0
 URL = "https://shop.example/cart?id=7"
 KEY = "shop.example"
 

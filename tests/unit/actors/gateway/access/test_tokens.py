@@ -131,7 +131,7 @@ async def gateway(issuer: Issuer, bus: FakeBus, **chosen: Any) -> AsyncGenerator
 
 
 async def browse(weft: Listening, token: str, path: str = "/api/browse") -> httpx2.Response:
-    with anyio.fail_after(10):
+    with anyio.fail_after(25):
         async with weft.client(Authorization=f"Bearer {token}") as http:
             return await (http.get(path) if path != "/api/browse" else http.post(path, json=ASKED))
 

@@ -48,7 +48,7 @@ class Sites(FakeBus):
 
 
 async def read(bus: FakeBus, *urls: str, **options: Any) -> BatchResult:
-    with anyio.fail_after(5):
+    with anyio.fail_after(25):
         return await browse_all(Desk(bus, 0, "1"), BatchRequest(urls=urls, **options))
 
 

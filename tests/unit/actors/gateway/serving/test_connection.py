@@ -67,7 +67,7 @@ async def test_a_head_beyond_them_is_refused(headers: list[str], target: str, st
 
 async def test_a_header_without_an_end_is_refused_before_it_fills_the_memory() -> None:
     async with listening(FakeBus()) as weft:
-        with anyio.fail_after(10):
+        with anyio.fail_after(25):
             async with await anyio.connect_tcp("127.0.0.1", weft.port) as stream:
                 sent = 0
                 try:
