@@ -59,7 +59,7 @@ async def test_a_page_that_is_right_calls_for_nothing() -> None:
 async def test_a_page_that_never_rests_is_answered_in_time(remaining_ms: int) -> None:
     async with showing() as here:
         await here.show(here.site.url("/late/timer?ms=0"))
-        url = here.at(main("setInterval(() => { p.title = Math.random(); fetch('/told?' + p.title) }, 5)"))
+        url = here.at(main("setInterval(() => { p.title = Math.random(); fetch('/told?' + p.title) }, 25)"))
         with anyio.fail_after(remaining_ms / 1000):
             page = await here.show(url)
 
