@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from actors.extraction.assets import CONTENT_MODEL, FOLDER
 from actors.extraction.decide.content import calibration, groups, page_type
 from actors.extraction.decide.content.content import TEMPERATURE
 from actors.extraction.decide.content.cut import Cut, cut
@@ -21,7 +22,7 @@ from scripts.extraction_training.boosting import Booster, Settings
 from scripts.extraction_training.data import CONTENT_SETS, FOLDS, pages
 from scripts.extraction_training.samples import Sample, sample
 
-MODEL = Path("actors/extraction/decide/content/model.npz")
+MODEL = Path("actors/extraction", FOLDER, CONTENT_MODEL)
 
 BLOCKS: Settings = {
     "objective": "binary",

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.extraction.assets import FIELD_MODELS, FOLDER
 from actors.extraction.decide.content.layout import Floats
 from actors.extraction.decide.content.trees import Scores, Trees
 from actors.extraction.decide.fields.election import AGREE, LEAST, evidence, judged
@@ -19,7 +20,7 @@ from scripts.extraction_training.boosting import Settings
 from scripts.extraction_training.data import FOLDS
 from scripts.extraction_training.votes import Asked, Outcome, read
 
-MODEL = Path("actors/extraction/decide/fields/model.npz")
+MODEL = Path("actors/extraction", FOLDER, FIELD_MODELS)
 
 TREES: Settings = {
     "objective": "cross_entropy",

@@ -12,11 +12,11 @@ import msgspec
 from turbohtml import parse
 from turbohtml.detect import detect_language
 
-from actors.extraction.decide.language import VOCABULARY
+from actors.extraction.assets import FOLDER, LANGUAGE_WORDS
 from actors.extraction.parse.charset import decode
 from scripts.extraction_training.data import GoldPage, pages
 
-PACKAGE = Path("actors/extraction/decide")
+FILE = Path("actors/extraction", FOLDER, LANGUAGE_WORDS)
 
 LANGUAGES = {"de": "deu", "en": "eng"}
 """Those that enough sites of the data are written in, with their names in the detector."""
@@ -35,7 +35,7 @@ def train(data_dir: Path) -> str:
     """Derive the vocabulary, write it as package data, and give the section of the report."""
     found = vocabulary(site_words(pages(data_dir)))
     text = msgspec.json.encode({code: " ".join(sorted(words)) for code, words in found.items()})
-    (PACKAGE / VOCABULARY).write_bytes(text + b"\n")
+    FILE.write_bytes(text + b"\n")
     counts = ", ".join(f"{len(words):,} of {code}" for code, words in found.items())
     return f"## The words of languages\n\nWords that many sites of one language use, and few others: {counts}."
 

@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from math import log
 from types import MappingProxyType
@@ -15,13 +14,8 @@ from urllib.parse import urlsplit
 import msgspec
 from turbohtml.detect import detect_language
 
+from actors.extraction.assets import LANGUAGE_WORDS, LANGUAGES, bytes_of
 from protocol.confidence import Confidence, Source, confidence
-
-LANGUAGES = "languages.json"
-"""For every language that others are taken for: its script, its commonest words (in their order) and its letters."""
-
-VOCABULARY = "vocabulary.json"
-"""Further words of the languages that most pages are written in, derived from pages by the training."""
 
 _MAX_CHARS = 2_000
 _LETTER = re.compile(r"[^\W\d_]")
@@ -160,9 +154,8 @@ def _telling(script: str) -> frozenset[str]:
 
 @cache
 def _tables() -> _Tables:
-    folder = files("actors.extraction.decide")
-    languages = msgspec.json.decode(folder.joinpath(LANGUAGES).read_bytes(), type=dict[str, _Language])
-    vocabulary = msgspec.json.decode(folder.joinpath(VOCABULARY).read_bytes(), type=dict[str, str])
+    languages = msgspec.json.decode(bytes_of(LANGUAGES), type=dict[str, _Language])
+    vocabulary = msgspec.json.decode(bytes_of(LANGUAGE_WORDS), type=dict[str, str])
     words: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
     for code, one in languages.items():
         for rank, word in enumerate(one.words.split()):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 
 import msgspec
 from msgspec import Struct
+
+from actors.extraction.assets import VOCABULARY, bytes_of
 
 
 class Vocabulary(Struct, frozen=True):
@@ -34,8 +35,7 @@ class Vocabulary(Struct, frozen=True):
 @cache
 def vocabulary() -> Vocabulary:
     """Return the words that are shipped."""
-    data = files("actors.extraction.evidence").joinpath("vocabulary.json").read_bytes()
-    return msgspec.json.decode(data, type=Vocabulary)
+    return msgspec.json.decode(bytes_of(VOCABULARY), type=Vocabulary)
 
 
 @cache

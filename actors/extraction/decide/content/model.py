@@ -5,14 +5,12 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 
+from actors.extraction.assets import CONTENT_MODEL, bytes_of
 from actors.extraction.decide.content.lexicon import Lexicon
 from actors.extraction.decide.content.trees import Trees
-
-FILE = "model.npz"
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,7 @@ def model() -> Model:
     Raises:
         ValueError: It was trained on other features.
     """
-    data = files("actors.extraction.decide.content").joinpath(FILE).read_bytes()
-    with np.load(io.BytesIO(data), allow_pickle=False) as found:
+    with np.load(io.BytesIO(bytes_of(CONTENT_MODEL)), allow_pickle=False) as found:
         arrays = {name: found[name] for name in found.files}
     return Model(
         Lexicon.load(arrays), Trees.load(arrays, "blocks"), Trees.load(arrays, "types"), Trees.load(arrays, "sure")

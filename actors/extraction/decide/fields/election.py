@@ -6,17 +6,15 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.extraction.assets import FIELD_MODELS, bytes_of
 from actors.extraction.decide.content.trees import Scores, Trees, probability
 from actors.extraction.decide.fields.candidates import agree_authors, agree_dates, agree_titles
 from actors.extraction.decide.fields.vote import Candidate, Features
-
-FILE = "model.npz"
 
 AGREE: Mapping[str, Callable[[Candidate, Candidate], float]] = MappingProxyType(
     {"title": agree_titles, "author": agree_authors, "date": agree_dates}
@@ -94,7 +92,7 @@ def ballots() -> Mapping[str, Ballot]:
     Raises:
         ValueError: It was trained on other features.
     """
-    data = files("actors.extraction.decide.fields").joinpath(FILE).read_bytes()
+    data = bytes_of(FIELD_MODELS)
     with np.load(io.BytesIO(data), allow_pickle=False) as found:
         arrays = {name: found[name] for name in found.files}
     return MappingProxyType(

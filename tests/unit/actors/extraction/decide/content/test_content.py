@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import pytest
 
+from actors.extraction.assets import CONTENT_MODEL, bytes_of
 from actors.extraction.decide.blocks import blocks
 from actors.extraction.decide.content import content
 from actors.extraction.decide.content.content import Content, choose
-from actors.extraction.decide.content.model import FILE, model
+from actors.extraction.decide.content.model import model
 from actors.extraction.parse import tree
 from protocol.confidence import Source
 from protocol.page import PageType
@@ -148,5 +147,5 @@ def test_the_same_page_gives_the_same_choice() -> None:
 
 
 def test_the_model_is_small() -> None:
-    assert len(files("actors.extraction.decide.content").joinpath(FILE).read_bytes()) < 2_000_000
+    assert len(bytes_of(CONTENT_MODEL)) < 2_000_000
     assert model() is model()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import pytest
 
+from actors.extraction.assets import FIELD_MODELS, bytes_of
 from actors.extraction.decide.fields.candidates import agree_dates, of_dates
-from actors.extraction.decide.fields.election import AGREE, FILE, ballots, elect
+from actors.extraction.decide.fields.election import AGREE, ballots, elect
 from actors.extraction.decide.fields.vote import features
 from actors.extraction.evidence.claim import Claim, Field
 from protocol.confidence import Source
@@ -16,7 +15,7 @@ MAX_BYTES = 200_000
 
 
 def test_the_model_is_small_and_has_every_vote() -> None:
-    assert len(files("actors.extraction.decide.fields").joinpath(FILE).read_bytes()) <= MAX_BYTES
+    assert len(bytes_of(FIELD_MODELS)) <= MAX_BYTES
     assert set(ballots()) == set(AGREE)
 
 
