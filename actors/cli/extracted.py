@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from actors.cli import terminal
 from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract
+from actors.fetchers.script_engine import evaluate
 from protocol.browse import ApiPattern, PageLinks
 from protocol.confidence import Use, overall, usable_for
 from protocol.documents import ExtractedTable, Signal
@@ -77,7 +78,7 @@ def extracted(body: bytes, url: str) -> ExtractedPage:
     """
     body = gzip.decompress(body) if body.startswith(GZIP) else body
     started = time.process_time()
-    found = extract(body, "", url)
+    found = extract(body, "", url, evaluate=evaluate, clock=time.thread_time)
     return _whole(found, url, round((time.process_time() - started) * 1000, 3))
 
 

@@ -15,15 +15,17 @@ from actors.extraction.decide.content.content import Content, choose
 from actors.extraction.decide.fields.decide import Decided, decide
 from actors.extraction.decide.language import language
 from actors.extraction.decide.product import product
+from actors.extraction.documents import shaped
 from actors.extraction.evidence import apis
 from actors.extraction.evidence.claim import Claim, Field
-from actors.extraction.evidence.data.script_engine import evaluate
+from actors.extraction.evidence.data.states import Evaluate, no_scripts
+from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.sources import sources
 from actors.extraction.extraction import Extraction
 from actors.extraction.parse.charset import decode
 from actors.extraction.parse.formats import reading
+from actors.extraction.parse.formats.found import Clock, no_clock
 from actors.extraction.parse.formats.kinds import BINARY, Kind, kind_of
-from actors.extraction.parse.formats.shaping import shaped
 from actors.extraction.parse.tree import Page, read
 from actors.extraction.select.markdown_link import markdown_link
 from actors.extraction.write import writer
@@ -49,10 +51,19 @@ _MARKDOWN_NAME = re.compile(r"(?:\.md|\.markdown|/llms(?:-full)?\.txt)$", re.IGN
 _WIRE_NAMES = {field.name: field.encode_name for field in structs.fields(PageFields)}
 
 
-def extract(
-    body: bytes, content_type: str, url: str, *, include_html: bool = False, captured_at: datetime | None = None
+def extract(  # noqa: PLR0913 - what there is to read, and what it may be read with
+    body: bytes,
+    content_type: str,
+    url: str,
+    *,
+    include_html: bool = False,
+    captured_at: datetime | None = None,
+    evaluate: Evaluate = no_scripts,
+    clock: Clock = no_clock,
 ) -> Extraction:
     """Extract from what a site sent, in whatever type it came; `url` is the last one of the redirects.
+
+    `evaluate` runs data that are written as a program, `clock` bounds documents that take long to read.
 
     Raises:
         FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text, as a PDF that is locked or a scan.
@@ -61,21 +72,26 @@ def extract(
     if kind is Kind.TEXT and _MARKDOWN_NAME.search(url.partition("?")[0]):
         kind = Kind.MARKDOWN
     if kind in BINARY:
-        return shaped(reading.read_bytes(kind, body, url), url, captured_at)
+        return shaped(reading.read_bytes(kind, body, url, clock), url, captured_at)
     text, _ = decode(body, content_type)
     if kind is not Kind.HTML:
         return shaped(reading.read(kind, text, url), url, captured_at)
-    return extract_html(text, url, include_html=include_html, captured_at=captured_at)
+    return extract_html(text, url, include_html=include_html, captured_at=captured_at, evaluate=evaluate)
 
 
 def extract_html(
-    source: str, url: str, *, include_html: bool = False, captured_at: datetime | None = None
+    source: str,
+    url: str,
+    *,
+    include_html: bool = False,
+    captured_at: datetime | None = None,
+    evaluate: Evaluate = no_scripts,
 ) -> Extraction:
     """Extract from HTML, as a site sent it or as a browser shows it."""
     page = read(source, url)
     claims = [claim for place in sources() for claim in place.claims(page)]
     shown = blocks(page)
-    content = choose(page, shown, _elsewhere(page, shown))
+    content = choose(page, shown, _elsewhere(page, shown, evaluate))
     decided = decide(page, claims, content)
     fields, sure = _fields(page, claims, content, decided)
     evidence, signals = blockers.look(page, content)
@@ -120,7 +136,7 @@ def _beside(page: Page, content: Content, fields: PageFields) -> tuple[tuple[Ext
         navigation=tuple(others),
         forms=select.forms(page),
         lists=tuple(select.record_lists(page, content)),
-        structured=page.embedded.items(),
+        structured=embedded(page).items(),
     )
 
 
@@ -133,12 +149,13 @@ def _honest(sure: Confidence, evidence: PageEvidence) -> Confidence:
     return sure
 
 
-def _elsewhere(page: Page, shown: list[Block]) -> tuple[str, ...]:
+def _elsewhere(page: Page, shown: list[Block], evaluate: Evaluate) -> tuple[str, ...]:
     """Return the texts that stand in no block, where the blocks are so few that they may be needed."""
     words = sum(block.tokens for block in shown)
     if words >= MANY_WORDS:
         return ()
-    return page.embedded.texts(evaluate(page.embedded.deferred) if words < FEW_WORDS else ())
+    data = embedded(page)
+    return data.texts(evaluate(data.deferred) if words < FEW_WORDS else ())
 
 
 def _fields(

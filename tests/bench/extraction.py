@@ -22,6 +22,7 @@ from msgspec import UNSET
 from actors.extraction.evidence.commerce import money
 from actors.extraction.page import extract
 from actors.extraction.parse.charset import decode
+from actors.fetchers.script_engine import evaluate
 from actors.markdown.excerpt import MAX_TOKENS, excerpt, tokens
 from scripts.extraction_training import content, fields, scoring, structure
 from scripts.extraction_training.content import Outcome
@@ -146,7 +147,9 @@ def _their_score(name: str, told: str, page: GoldPage) -> float:
 def _products(data_dir: Path) -> Iterable[Row]:
     right, told, known = defaultdict[str, int](int), defaultdict[str, int](int), defaultdict[str, int](int)
     for page in pages(data_dir, "product"):
-        sold = extract(page.body(), "", page.url).summary.parts.fields.product
+        sold = extract(
+            page.body(), "", page.url, evaluate=evaluate, clock=time.thread_time
+        ).summary.parts.fields.product
         for name in ("price", "currency", "availability", "brand"):
             value = "" if sold is UNSET else getattr(sold, name)
             gold = page.gold["product"].get(name) or ()
@@ -190,7 +193,7 @@ def _structure(data_dir: Path) -> Iterable[Row]:
 
 
 def _markdown(page: GoldPage) -> str:
-    return extract(page.body(), "", page.url).summary.markdown
+    return extract(page.body(), "", page.url, evaluate=evaluate, clock=time.thread_time).summary.markdown
 
 
 # -- costs -------------------------------------------------------------------------------------------------------------
@@ -241,7 +244,7 @@ def _added_mb() -> float:
 def _cpu_ms(page: GoldPage) -> float:
     body = page.body()
     started = time.process_time()
-    extract(body, "", page.url)
+    extract(body, "", page.url, evaluate=evaluate, clock=time.thread_time)
     return (time.process_time() - started) * 1000
 
 

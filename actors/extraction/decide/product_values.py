@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from actors.extraction.evidence.claim import Claim, Field
 from actors.extraction.evidence.commerce import codes, money
+from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse.tree import Page
 
 IN_STOCK = "InStock"
@@ -61,7 +62,7 @@ class Reader:
         """Look at what all values of a page are read by."""
         claims = list(claims)
         declared = [page.root.attr("lang") or ""]
-        declared.extend(value for name, value in page.embedded.open_graph if name == "og:locale")
+        declared.extend(value for name, value in embedded(page).open_graph if name == "og:locale")
         written = (claim.value.strip().upper() for claim in claims if claim.field is Field.CURRENCY)
         code = next((value for value in written if value in money.CODES), "")
         name = " ".join(claim.value for claim in claims if claim.field is Field.PRODUCT_NAME)

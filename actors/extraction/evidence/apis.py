@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 from msgspec import UNSET
 from turbohtml import Element
 
+from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.tree import Page
 from protocol.browse import ApiPattern
@@ -168,7 +169,7 @@ def _forms(forms: Sequence[Element]) -> Iterator[_Sighting]:
 
 def _codes(page: Page) -> Iterator[str]:
     left = MAX_TOTAL_CHARS
-    for script in page.embedded.code:
+    for script in embedded(page).code:
         code = script[: min(MAX_SCRIPT_CHARS, max(left, 0))]
         left -= len(code)
         yield code.replace("\\/", "/") if "\\/" in code else code

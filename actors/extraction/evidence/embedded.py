@@ -25,6 +25,7 @@ from actors.extraction.evidence.data import (
 from actors.extraction.evidence.data.records import Record
 from actors.extraction.evidence.data.states import State
 from actors.extraction.parse.addresses import absolute
+from actors.extraction.parse.tree import Page
 from actors.extraction.parse.values import Json
 from protocol.page import StructuredItem
 
@@ -49,6 +50,15 @@ class Node:
 
     format: Literal["json-ld", "microdata", "rdfa", "opengraph", "framework"]
     value: dict[str, Json]
+
+
+def embedded(page: Page) -> Embedded:
+    """Return the data that stand in a page beside its text; they are looked for once."""
+    return page.once(_of_page)
+
+
+def _of_page(page: Page) -> Embedded:
+    return Embedded.of(page.document, page.root, page.base)
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from typing import Any, TypeVar
 
 from turbohtml import Document, Element, parse
 
-from actors.extraction.evidence.embedded import Embedded
 from actors.extraction.parse.addresses import whole
 from actors.extraction.parse.visibility import Hiding, hidden
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,14 @@ class Page:
     root: Element
     base: str
     hidden: Mapping[Element, Hiding] = field(default_factory=dict[Element, Hiding])
+    _read: dict[object, Any] = field(default_factory=dict[object, Any], repr=False, compare=False)
 
-    @cached_property
-    def embedded(self) -> Embedded:
-        """The data that stand in the page beside its text, read when first asked for."""
-        return Embedded.of(self.document, self.root, self.base)
+    def once(self, reader: Callable[[Page], T]) -> T:
+        """Return what a reader makes of the page; each reader is called once."""
+        if reader not in self._read:
+            self._read[reader] = reader(self)
+        value: T = self._read[reader]
+        return value
 
 
 def read(source: str, url: str) -> Page:

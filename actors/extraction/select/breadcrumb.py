@@ -8,6 +8,7 @@ from itertools import islice
 
 from turbohtml import Element
 
+from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse.addresses import on_the_web
 from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
@@ -38,8 +39,8 @@ def breadcrumb(page: Page) -> tuple[Crumb, ...]:
 
 
 def _lists(page: Page) -> Iterator[dict[str, Json]]:
-    for node in page.embedded.nodes:
-        for value in (node.value, mapping(page.embedded.resolve(node.value.get("breadcrumb")))):
+    for node in embedded(page).nodes:
+        for value in (node.value, mapping(embedded(page).resolve(node.value.get("breadcrumb")))):
             if "BreadcrumbList" in str(value.get("@type", "")):
                 yield value
 
@@ -50,7 +51,7 @@ def _told(found: dict[str, Json], page: Page) -> tuple[Crumb, ...]:
     crumbs: list[Crumb] = []
     for step in steps[:MAX_CRUMBS]:
         item = step.get("item")
-        thing = mapping(page.embedded.resolve(item))
+        thing = mapping(embedded(page).resolve(item))
         name = one_line(unescape(scalar(step.get("name")) or scalar(thing.get("name"))), MAX_CHARS)
         address = scalar(item) or scalar(thing.get("@id")) or scalar(thing.get("url")) or scalar(step.get("url"))
         if name:

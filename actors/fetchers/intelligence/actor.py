@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from time import thread_time
 from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
@@ -17,6 +18,7 @@ from actors.fetchers.extracted import Extracted, Page
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.intelligence.markdown_offer import ACCEPT
 from actors.fetchers.intelligence.offered import Lists, offered
+from actors.fetchers.script_engine import evaluate
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
@@ -116,6 +118,8 @@ class Intelligence(Actor):
                 page.url,
                 include_html=page.include_html,
                 captured_at=had_at,
+                evaluate=evaluate,
+                clock=thread_time,
             )
             self._extracted.keep(page, found)
         return found

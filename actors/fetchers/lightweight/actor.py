@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from time import thread_time
 from typing import Any, ClassVar
 
 import anyio
@@ -28,6 +29,7 @@ from actors.fetchers.lightweight.page import look
 from actors.fetchers.lightweight.sight import Sight, Visit, Wish
 from actors.fetchers.lightweight.signals import signals
 from actors.fetchers.lightweight.tally import Terms
+from actors.fetchers.script_engine import evaluate
 from actors.fetchers.sessions import Session, Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.client import Response, WebClient, WebRequest
@@ -134,13 +136,21 @@ class Lightweight(Actor):
             sight.url,
             include_html=request.include_html,
             captured_at=datetime.now(UTC),
+            evaluate=evaluate,
         )
         return found.rendered(request, first, sight, extraction, escalate)
 
     async def _plain(self, request: FetchPage, first: Response) -> Extraction:
         body, content_type = answering.readable(first.body, first.content_type, first.status)
         return await self._extractor.run(
-            extract, body, content_type, first.url, include_html=request.include_html, captured_at=datetime.now(UTC)
+            extract,
+            body,
+            content_type,
+            first.url,
+            include_html=request.include_html,
+            captured_at=datetime.now(UTC),
+            evaluate=evaluate,
+            clock=thread_time,
         )
 
     async def _sight(self, request: FetchPage, first: Response, session: Session, until: float) -> Sight | None:

@@ -23,6 +23,7 @@ from actors.fetchers.playwright.browser import Browser, BrowserSettings, Context
 from actors.fetchers.playwright.captures import Keeping, Store
 from actors.fetchers.playwright.settling import FOR_FETCH
 from actors.fetchers.playwright.tab import HUNG, Tab, tab
+from actors.fetchers.script_engine import evaluate
 from actors.fetchers.sessions import Session
 from actors.fetchers.web import guard
 from protocol.faults import Code, FaultError, fault
@@ -184,6 +185,7 @@ class _Visit:
             self.page.page.url,
             include_html=self.request.include_html,
             captured_at=datetime.now(UTC),
+            evaluate=evaluate,
         )
         if self.cut_short == MISSING_SELECTOR and not found.evidence.content_length:
             message = f"The page has no element {self.request.wait_for_selector}, nor anything else."
@@ -200,6 +202,8 @@ class _Visit:
             body.url,
             include_html=self.request.include_html,
             captured_at=datetime.now(UTC),
+            evaluate=evaluate,
+            clock=time.thread_time,
         )
 
     async def _captures(self) -> tuple[Captured, ...]:

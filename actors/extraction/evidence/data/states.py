@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from turbohtml import Element
 
@@ -16,6 +17,15 @@ MAX_TOTAL_CHARS = 6_000_000
 """How much data of one page is read: an object of two characters takes 64 bytes once it is read."""
 
 MAX_STATES = 200
+
+Evaluate: TypeAlias = Callable[[Sequence[str]], Sequence[Json]]
+"""Runs expressions of a page in an engine, and returns the values of those that have one."""
+
+
+def no_scripts(expressions: Sequence[str]) -> Sequence[Json]:
+    """Run nothing: what only an engine can read stays unread."""
+    del expressions
+    return ()
 
 
 class Framework(StrEnum):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from actors.extraction.evidence.claim import Claim
 from actors.extraction.evidence.data.states import Framework
+from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.mappers.records import of_record
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
@@ -13,7 +14,7 @@ from protocol.confidence import Source
 
 def claims(page: Page) -> Iterable[Claim]:
     """Return what the records say that bear the page's title, the fullest first."""
-    for record in page.embedded.records:
+    for record in embedded(page).records:
         if record.framework is Framework.OTHER:
             for field, value, name in of_record(record):
                 yield Claim(field, value, f"embedded-json:{name}", Source.HEURISTIC)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from actors.extraction.evidence.claim import Claim
 from actors.extraction.evidence.data import entities
+from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.mappers.entities import of_entity
 from actors.extraction.evidence.mappers.offers import of_product
 from actors.extraction.parse.tree import Page
@@ -15,11 +16,11 @@ from protocol.confidence import Source
 
 def claims(page: Page) -> Iterable[Claim]:
     """Return what the items say that speak for the page, microdata first."""
-    embedded = page.embedded
-    own = embedded.addresses | {entities.address(page.url)}
+    data = embedded(page)
+    own = data.addresses | {entities.address(page.url)}
     for notation in ("microdata", "rdfa"):
-        nodes = [node.value for node in embedded.nodes if node.format == notation]
-        for entity in entities.speaking(nodes, own, embedded.titles):
+        nodes = [node.value for node in data.nodes if node.format == notation]
+        for entity in entities.speaking(nodes, own, data.titles):
             for field, value, name in of_entity(entity, _itself):
                 yield Claim(field, value, f"{notation}:{entity.place}.{name}", Source.STRUCTURED_DATA)
             if entity.family == "Product":

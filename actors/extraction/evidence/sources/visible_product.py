@@ -10,6 +10,7 @@ from actors.extraction.evidence.claim import Claim, Field
 from actors.extraction.evidence.commerce import labels, ranking, stock
 from actors.extraction.evidence.commerce.prices import candidates
 from actors.extraction.evidence.commerce.texts import Texts, texts
+from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.values import one_line
 from protocol.confidence import Source
@@ -98,7 +99,7 @@ def _numbers(found: Iterable[tuple[Field, str, int, str]], title_order: int) -> 
 
 def title_of(page: Page) -> Element | None:
     """Return the element that names the product: of several headings the one that the page is titled after."""
-    wanted = {word for title in page.embedded.titles for word in title.lower().split()}
+    wanted = {word for title in embedded(page).titles for word in title.lower().split()}
     for selector in _TITLES:
         found = [element for element in page.root.select(selector)[:8] if element.text[:MAX_NAME_CHARS].strip()]
         if found:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from protocol.confidence import Confidence, Source
 from protocol.documents import ExtractedLink, ExtractedTable, Signal
@@ -14,6 +15,14 @@ MAX_CHARS = 1_000_000
 
 MAX_TITLE_CHARS = 300
 MAX_WORDS_CHARS = 200
+
+Clock: TypeAlias = Callable[[], float]
+"""Returns the seconds of a processor that the thread has used."""
+
+
+def no_clock() -> float:
+    """Return no time: what is read is then bounded by its size alone."""
+    return 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +47,8 @@ class Found:
     title_score: float | None = None
     sure: Mapping[str, Confidence] = field(default_factory=dict[str, Confidence])
     tables_sure: tuple[Confidence, ...] = ()
+    declared_language: str | None = None
+    """What the body declares where that is still to be weighed against its text; `fields.language` is then unset."""
 
 
 def bounded(text: str) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any, NamedTuple, cast
 
-from actors.extraction.parse.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found
+from actors.extraction.parse.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Clock, Found
 from actors.extraction.parse.formats.xml_data import elements
 from actors.extraction.parse.text import clean, one_line
 from protocol.confidence import Source, confidence
@@ -43,12 +43,13 @@ class _Said(NamedTuple):
     taken: str = ""
 
 
-def read(body: bytes, url: str) -> Found:
+def read(body: bytes, url: str, clock: Clock) -> Found:
     """Read the words of an image; where it was taken is left out.
 
     Raises:
         FaultError: CONTENT_UNSUPPORTED_TYPE for what is no image, CONTENT_TOO_LARGE for one of too many pixels.
     """
+    del clock  # only the head of the file is read
     pillow: Any = import_module("PIL.Image")
     unknown: Any = import_module("PIL").UnidentifiedImageError
     try:

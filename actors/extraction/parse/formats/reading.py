@@ -7,7 +7,7 @@ from importlib import import_module
 from types import MappingProxyType
 
 from actors.extraction.parse.formats import csv_data, json_data, json_lines, markdown_text, plain_text, svg, xml_data
-from actors.extraction.parse.formats.found import Found
+from actors.extraction.parse.formats.found import Clock, Found
 from actors.extraction.parse.formats.kinds import Kind
 from actors.extraction.parse.text import clean
 from protocol.confidence import Source
@@ -41,11 +41,11 @@ _BINARY: Mapping[Kind, str] = MappingProxyType(
 """The modules that read what is no text; they are loaded when the first such body comes."""
 
 
-def read_bytes(kind: Kind, body: bytes, url: str) -> Found:
-    """Read a body that is no text.
+def read_bytes(kind: Kind, body: bytes, url: str, clock: Clock) -> Found:
+    """Read a body that is no text; the clock bounds how long that takes.
 
     Raises:
         FaultError: CONTENT_UNSUPPORTED_TYPE or CONTENT_TOO_LARGE: what its module says.
     """
-    reader: Callable[[bytes, str], Found] = import_module(_BINARY[kind]).read
-    return reader(body, url)
+    reader: Callable[[bytes, str, Clock], Found] = import_module(_BINARY[kind]).read
+    return reader(body, url, clock)

@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract, extract_html
+from actors.fetchers.script_engine import evaluate
 from protocol.confidence import Source
 from protocol.documents import ExtractedTable, Signal
 from protocol.page import Crumb, FeedLink, Form, FormField, Heading, PageType
@@ -178,7 +179,7 @@ def test_content_that_only_a_function_holds_is_found_in_an_engine() -> None:
     story = " ".join(f"Row {number} of the cloth was woven in an hour, and it was even." for number in range(30))
     code = f'window.__NUXT__=(function(a,b){{return {{data:[{{title:a,body:b}}]}}}}("Cloth","{story}"));'
 
-    found = extract_html(f"<title>Cloth</title><div id=__nuxt></div><script>{code}</script>", URL)
+    found = extract_html(f"<title>Cloth</title><div id=__nuxt></div><script>{code}</script>", URL, evaluate=evaluate)
 
     assert "Row 7 of the cloth was woven" in found.summary.markdown
 

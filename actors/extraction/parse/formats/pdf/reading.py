@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
-from actors.extraction.decide.language import language
-from actors.extraction.parse.formats.found import MAX_CHARS, MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found
+from actors.extraction.parse.formats.found import MAX_CHARS, MAX_TITLE_CHARS, MAX_WORDS_CHARS, Clock, Found
 from actors.extraction.parse.formats.pdf import info, ruled
 from actors.extraction.parse.formats.pdf.glyphs import Box, Glyph, Leaf
 from actors.extraction.parse.formats.pdf.layout import Block, Heading, Piece, Sheet, Table, layout
@@ -55,7 +53,7 @@ class _Pages:
     characters: int = 0
 
 
-def read(body: bytes, url: str) -> Found:
+def read(body: bytes, url: str, clock: Clock) -> Found:
     """Read a PDF, as many of its pages as the time allows.
 
     Raises:
@@ -64,18 +62,18 @@ def read(body: bytes, url: str) -> Found:
     del url
     with opened(body) as document:
         count = len(document)
-        pages = _pages(document)
+        pages = _pages(document, clock)
         told, spoken = document.info(), document.language()
     if pages.characters == 0 or pages.meaningless > _MEANINGLESS_SHARE * pages.characters:
         raise FaultError(fault(Code.CONTENT_UNSUPPORTED_TYPE, _why_empty(count, pages), actions=(_RECOGNISE,)))
     return _found(pages, count, told, spoken)
 
 
-def _pages(document: Document) -> _Pages:
+def _pages(document: Document, clock: Clock) -> _Pages:
     pages = _Pages()
-    until = time.thread_time() + MAX_SECONDS
+    until = clock() + MAX_SECONDS
     for index in range(len(document)):
-        if index and (index >= MAX_PAGES or pages.characters > MAX_CHARS or time.thread_time() > until):
+        if index and (index >= MAX_PAGES or pages.characters > MAX_CHARS or clock() > until):
             pages.unread = len(document) - index
             break
         leaf = document.leaf(index)
@@ -159,7 +157,7 @@ def _found(pages: _Pages, count: int, told: Mapping[str, str], spoken: str) -> F
     blocks = _without_title(made.blocks, named.text if named else "")
     tables = [block for block in blocks if isinstance(block, Table)][:_MAX_TABLES]
     text = clean("\n\n".join(filter(None, map(plain, blocks))))
-    fields, sure = _fields(told, spoken, text, count, headings)
+    fields, sure = _fields(told, count, headings)
     unread = pages.unread
     more = f"\n\n*({unread:,} more pages)*" if unread else ""
     return Found(
@@ -179,6 +177,7 @@ def _found(pages: _Pages, count: int, told: Mapping[str, str], spoken: str) -> F
         links=tuple(pages.links.values()),
         fields=fields,
         sure=sure,
+        declared_language=spoken,
         signals=(Signal.NON_TEXT_CONTENT,) if pages.silent else (),
         kept_back={
             "pages": unread,
@@ -198,16 +197,14 @@ def _without_title(blocks: Sequence[Block], title: str) -> Sequence[Block]:
 
 
 def _fields(
-    told: Mapping[str, str], spoken: str, text: str, count: int, headings: Sequence[Heading]
+    told: Mapping[str, str], count: int, headings: Sequence[Heading]
 ) -> tuple[page.PageFields, Mapping[str, Confidence]]:
     made, changed = info.day(told["CreationDate"]), info.day(told["ModDate"])
-    tongue, sure_of_tongue = language(spoken, text)
     fields = page.PageFields(
         description=one_line(told["Subject"], 2 * MAX_TITLE_CHARS),
         authors=info.authors(told["Author"]),
         published=made,
         modified=changed if changed != made else "",
-        language=tongue,
         outline=tuple(
             page.Heading(level=min(heading.level, 6), text=one_line(heading.text, MAX_TITLE_CHARS))
             for heading in headings[:_MAX_OUTLINE]
@@ -220,7 +217,6 @@ def _fields(
         # The day on which the file was made is often, and not always, that of the publication.
         "published": confidence(Source.META_TAGS, 0.5),
         "modified": confidence(Source.META_TAGS, 0.6),
-        "language": sure_of_tongue,
         "outline": confidence(Source.HEURISTIC),
         "pageCount": confidence(Source.STRUCTURED_DATA),
     }

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from actors.fetchers.extracting import Extractor
+from actors.fetchers.script_engine import evaluate
 from protocol.faults import Category, FaultError
 from tests.support.scale import sized
 from tests.unit.actors.extraction.hostile.pages import PAGES
@@ -29,7 +30,7 @@ async def test_a_full_one_is_answered_and_the_next_page_is_read(name: str) -> No
     with anyio.fail_after(30):
         async with Extractor() as extractor:
             try:
-                found: object = await extractor.run(extract, body, "text/html", URL)
+                found: object = await extractor.run(extract, body, "text/html", URL, evaluate=evaluate)
             except FaultError as error:
                 found = error.fault.category
             after = await extractor.run(extract, b"<p>weft and warp</p>", "text/html", URL)

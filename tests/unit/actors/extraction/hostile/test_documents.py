@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import Callable
 
@@ -69,7 +70,7 @@ async def test_a_hostile_document_ends_and_the_next_is_read(hostile: Callable[[]
     with anyio.fail_after(40):
         async with Extractor() as extractor:
             try:
-                found = await extractor.run(extract, hostile(), "application/pdf", URL)
+                found = await extractor.run(extract, hostile(), "application/pdf", URL, clock=time.thread_time)
             except FaultError as error:
                 assert error.fault.code in (Code.CONTENT_TOO_LARGE, Code.CONTENT_UNSUPPORTED_TYPE)  # noqa: PT017 - or it is read
             else:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import unquote, urlsplit
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
+from actors.extraction.decide.language import language
 from actors.extraction.extraction import Extraction
 from actors.extraction.parse.formats.found import MAX_TITLE_CHARS, Found
 from actors.extraction.parse.text import one_line
@@ -22,6 +23,10 @@ def shaped(found: Found, url: str, captured_at: datetime | None = None) -> Extra
     title = found.title or name_of(url)
     named = confidence(found.title_source, found.title_score) if found.title else confidence(Source.FALLBACK)
     sure = confidence(found.source) if found.text.strip() else confidence(Source.UNKNOWN, 0.0)
+    fields, scores = found.fields, found.sure
+    if found.declared_language is not None:
+        spoken, sure_of_spoken = language(found.declared_language, found.text)
+        fields, scores = structs.replace(fields, language=spoken), {**scores, "language": sure_of_spoken}
     return Extraction(
         summary=WebObservationSummary(
             url=url,
@@ -31,9 +36,9 @@ def shaped(found: Found, url: str, captured_at: datetime | None = None) -> Extra
             extracted_links=found.links,
             signals=found.signals,
             text=found.text,
-            language=found.fields.language or UNSET,
+            language=fields.language or UNSET,
             tables=found.tables,
-            parts=PageParts(fields=found.fields, left_out=_left_out(found)),
+            parts=PageParts(fields=fields, left_out=_left_out(found)),
         ),
         evidence=PageEvidence(content_length=len(found.text), markup=False),
         title=named,
@@ -41,7 +46,7 @@ def shaped(found: Found, url: str, captured_at: datetime | None = None) -> Extra
         tables=found.tables_sure or tuple(confidence(found.source) for _ in found.tables),
         selectors=(_whole(found, sure),),
         titles=(_place(title, named, found),),
-        fields={name: found.sure.get(name) or confidence(found.source) for name in wire_names(found.fields)},
+        fields={name: scores.get(name) or confidence(found.source) for name in wire_names(fields)},
     )
 
 

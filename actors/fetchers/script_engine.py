@@ -1,4 +1,4 @@
-"""Runs expressions of pages that only an engine can read, in a process of its own, without anything to reach for."""
+"""Evaluates expressions of pages that only a script engine can read, in a process of its own without host objects."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.extraction.evidence.data import script_engine
+from actors.fetchers import script_engine
 
 
 def test_gives_what_functions_return() -> None:
