@@ -10,7 +10,8 @@ from mcp.types import PromptArgument
 from actors.gateway.mcp.prompts import list_prompts
 from actors.gateway.mcp.resources import TEMPLATES
 from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tool import ToolEntry, Toolset
+from actors.gateway.mcp.tool import ToolEntry
+from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.rest.contract import Endpoint
 from actors.gateway.rest.endpoints import ENDPOINTS
 from protocol.browsers.errors import ERROR_CODES, ErrorCode
@@ -96,7 +97,7 @@ def rest_page() -> str:
     return markdown.page("REST", [REST_TEXT, markdown.table(head, [_endpoint(one) for one in ENDPOINTS])])
 
 
-def _endpoint(one: Endpoint[Any]) -> tuple[str, ...]:
+def _endpoint(one: Endpoint) -> tuple[str, ...]:
     takes = [kind.__name__ for kind in (one.params, one.body) if kind is not None]
     plain = [media.partition(";")[0] for media in one.media]
     answers = ", ".join(name for kind in one.answers.values() for name in (plain if kind is None else [kind.__name__]))

@@ -14,7 +14,7 @@ import anyio
 import typer
 
 from actors.cli import terminal
-from actors.cli.desk import at_desk
+from actors.cli.desk import at_gateway
 from actors.cli.options import ConfigFile, DataDir, LogLevel, read
 from actors.settings import Loaded
 from protocol.faults import Code, FaultError, fault
@@ -51,12 +51,12 @@ async def pieces(loaded: Loaded, artifact_id: str) -> AsyncGenerator[bytes]:
         FaultError: ARTIFACT_NOT_FOUND or ARTIFACT_EXPIRED.
         NotRunningError: there is no Weft.
     """
-    from actors.gateway import runs  # noqa: PLC0415 - imports the gateway
+    from actors.gateway.client import ArtifactRequest  # noqa: PLC0415 - imports the gateway
 
-    async with at_desk(loaded) as desk:
+    async with at_gateway(loaded) as client:
         had = 0
         while True:
-            piece = await runs.artifact(desk, runs.ArtifactRequest(artifact_id=artifact_id, offset=had))
+            piece = await client.artifact(ArtifactRequest(artifact_id=artifact_id, offset=had))
             yield piece.data
             had += len(piece.data)
             if piece.complete:

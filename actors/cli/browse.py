@@ -112,10 +112,12 @@ async def _result(loaded: Loaded, url: str, options: BrowseOptions) -> BrowseRes
 
 
 async def _by_private(loaded: Loaded, url: str, options: BrowseOptions) -> BrowseResult:
-    from actors.gateway.asking import browse as ask  # noqa: PLC0415 - imports the bus
+    from importlib.metadata import version  # noqa: PLC0415 - costs 20 ms
+
+    from actors.gateway.client import GatewayClient  # noqa: PLC0415 - imports the gateway
 
     async with private(loaded) as bus:
-        return await ask(bus, BrowsePage(url=url, options=options), grace_ms=0)
+        return await GatewayClient(bus, version("weft")).browse(BrowsePage(url=url, options=options))
 
 
 async def _by_rest(settings: Settings, ready: Ready, url: str, options: BrowseOptions) -> BrowseResult:

@@ -10,12 +10,12 @@ from actors.cli.running import connected, connected_or_private
 from actors.settings import Loaded
 
 if TYPE_CHECKING:
-    from actors.gateway.asking import Desk
+    from actors.gateway.client import GatewayClient
 
 
 @asynccontextmanager
-async def at_desk(loaded: Loaded, *, or_private: bool = False) -> AsyncGenerator[Desk]:
-    """Return what the gateway's questions are asked with, at the running Weft.
+async def at_gateway(loaded: Loaded, *, or_private: bool = False) -> AsyncGenerator[GatewayClient]:
+    """Yield a client of the running Weft.
 
     Where none runs, `or_private` starts one that ends with the block, and what it keeps ends with it.
 
@@ -24,10 +24,8 @@ async def at_desk(loaded: Loaded, *, or_private: bool = False) -> AsyncGenerator
     """
     from importlib.metadata import version  # noqa: PLC0415 - costs 20 ms
 
-    from actors.gateway.access.caller import STDIO, called_by  # noqa: PLC0415 - imports the gateway
-    from actors.gateway.asking import Desk  # noqa: PLC0415 - as above
+    from actors.gateway.client import GatewayClient  # noqa: PLC0415 - imports the gateway
 
     joined = connected_or_private if or_private else connected
     async with joined(loaded, stdio=True) as bus:
-        with called_by(STDIO):
-            yield Desk(bus, loaded.settings.restart_grace_ms, version("weft"))
+        yield GatewayClient(bus, version("weft"), loaded.settings.restart_grace_ms)

@@ -10,7 +10,6 @@ from typing import TypeVar, cast
 from msgspec import UNSET
 
 from actors.cli import terminal
-from actors.gateway.translate import to_error
 from protocol.browse import StructuredError
 from protocol.faults import Action, Code, Fault, FaultError, fault
 
@@ -56,6 +55,8 @@ def exit_code(error: FaultError) -> Exit:
 def show(shown: Fault, *, as_json: bool) -> None:
     """Print a fault: JSON on stdout for programs, else text on stderr."""
     if as_json:
+        from actors.gateway.client import to_error  # noqa: PLC0415 - imports the gateway
+
         terminal.write(terminal.json_text(to_error(shown)))
         return
     console = terminal.err()

@@ -22,13 +22,10 @@ def mcp(*, config: ConfigFile = None, data_dir: DataDir = None, log_level: LogLe
 
 
 async def _serve(loaded: Loaded) -> None:
-    from actors.gateway.mcp.here import Here  # noqa: PLC0415 - imports the MCP SDK
-    from actors.gateway.mcp.transport.stdio import serve_stdio  # noqa: PLC0415 - imports the MCP SDK
+    from actors.gateway.client import load_stdio_server  # noqa: PLC0415 - imports the gateway
 
+    serve_stdio = load_stdio_server()
     gc.freeze()
     gc.enable()
     async with connected_or_private(loaded, stdio=True) as bus:
-        here = Here(bus.replica)
-        for event, heard in here.events:
-            await bus.serve(event.answered_by(bus.replica), heard, at_once=1)
-        await serve_stdio(bus, loaded.settings, here)
+        await serve_stdio(bus, loaded.settings)

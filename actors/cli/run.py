@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from actors.cli import terminal
-from actors.cli.desk import at_desk
+from actors.cli.desk import at_gateway
 from actors.cli.errors import Exit
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.runfollowing import followed
@@ -22,7 +22,7 @@ from protocol.runs.responses import Run, RunAccepted
 from protocol.runs.states import ArtifactType
 
 if TYPE_CHECKING:
-    from actors.gateway.runs import RunRequest
+    from actors.gateway.client import RunRequest
 
 MAX_TIMEOUT_MS = 86_400_000
 
@@ -61,7 +61,7 @@ def run(  # noqa: PLR0913 - the options of a command
     canceled.
     """
     options: dict[str, Any] = {"mode": "async" if detached else "sync", "timeoutMs": timeout_ms}
-    asked: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "templateId": template,
         "inputs": read_inputs(source),
         "sessionId": session,
@@ -69,31 +69,29 @@ def run(  # noqa: PLR0913 - the options of a command
         "options": options | ({"artifacts": artifact} if artifact else {}),
     }
     loaded = read(config, data_dir, log_level)
-    finish(*anyio.run(_begun, loaded, asked, detached), as_json=as_json)
+    finish(*anyio.run(_run, loaded, arguments, detached), as_json=as_json)
 
 
-def finish(told: RunAccepted | Run, interrupted: bool, *, as_json: bool) -> None:  # noqa: FBT001 - a pair, as `waited` gives it
+def finish(run: RunAccepted | Run, interrupted: bool, *, as_json: bool) -> None:  # noqa: FBT001 - a pair, as `waited` gives it
     """Print a run that was begun, or has ended, and leave with what its end means."""
-    if isinstance(told, RunAccepted):
-        terminal.write(terminal.json_text(told) if as_json else told.run_id)
+    if isinstance(run, RunAccepted):
+        terminal.write(terminal.json_text(run) if as_json else run.run_id)
         return
-    show_run(told, as_json=as_json)
-    raise typer.Exit(Exit.INTERRUPTED if interrupted else exit_code_of(told))
+    show_run(run, as_json=as_json)
+    raise typer.Exit(Exit.INTERRUPTED if interrupted else exit_code_of(run))
 
 
-async def _begun(loaded: Loaded, asked: dict[str, Any], detached: bool) -> tuple[RunAccepted | Run, bool]:  # noqa: FBT001 - anyio.run passes it by place
-    from actors.gateway import runs  # noqa: PLC0415 - imports the gateway
-
-    request = _request(asked)
-    async with at_desk(loaded, or_private=not detached) as desk:
-        accepted = await runs.create(desk, request)
-        return (accepted, False) if detached else await followed(desk, accepted.run_id)
+async def _run(loaded: Loaded, arguments: dict[str, Any], detached: bool) -> tuple[RunAccepted | Run, bool]:  # noqa: FBT001 - anyio.run passes it by place
+    request = _request(arguments)
+    async with at_gateway(loaded, or_private=not detached) as client:
+        accepted = await client.start_run(request)
+        return (accepted, False) if detached else await followed(client, accepted.run_id)
 
 
-def _request(asked: dict[str, Any]) -> RunRequest:
-    from actors.gateway.runs import RunRequest  # noqa: PLC0415 - imports the gateway
+def _request(arguments: dict[str, Any]) -> RunRequest:
+    from actors.gateway.client import RunRequest  # noqa: PLC0415 - imports the gateway
 
     try:
-        return msgspec.convert(asked, RunRequest)
+        return msgspec.convert(arguments, RunRequest)
     except msgspec.ValidationError as error:
         raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from actors.gateway.asking import Desk
+    from actors.gateway.client import GatewayClient
 
     Hear = Callable[[RunNews], None]
 
@@ -31,40 +31,36 @@ class Interrupts:
     count: int = 0
 
 
-async def followed(desk: Desk, run_id: str) -> tuple[Run, bool]:
+async def followed(client: GatewayClient, run_id: str) -> tuple[Run, bool]:
     """Wait for the end of a run; give how it stands then, and whether Ctrl-C was pressed meanwhile.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed once more; the run stops when its step in hand is done.
         FaultError: nobody tells of the run any more.
     """
-    from actors.gateway import runs  # noqa: PLC0415 - imports the gateway
-
     console, interrupts = terminal.err(), Interrupts()
     with anyio.open_signal_receiver(signal.SIGINT) as signals:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_heed, signals, desk, run_id, console, interrupts, tasks.cancel_scope)
+            tasks.start_soon(_heed, signals, client, run_id, console, interrupts, tasks.cancel_scope)
             with _telling(console, run_id) as hear:
-                async with aclosing(runs.follow(desk, run_id)) as told:
-                    async for news in told:
+                async with aclosing(client.follow_run(run_id)) as stream:
+                    async for news in stream:
                         hear(news)
             tasks.cancel_scope.cancel()
     if interrupts.count > 1:
         raise KeyboardInterrupt
-    return await runs.get(desk, run_id), interrupts.count > 0
+    return await client.run(run_id), interrupts.count > 0
 
 
 async def _heed(  # noqa: PLR0913, PLR0917 - what a signal has to do with
     signals: AsyncIterator[signal.Signals],
-    desk: Desk,
+    client: GatewayClient,
     run_id: str,
     console: Console,
     interrupts: Interrupts,
     waiting: anyio.CancelScope,
 ) -> None:
     """Ask the run to stop at the first Ctrl-C, and leave at the second."""
-    from actors.gateway import runs  # noqa: PLC0415 - imports the gateway
-
     async for _ in signals:
         interrupts.count += 1
         if interrupts.count > 1:
@@ -72,7 +68,7 @@ async def _heed(  # noqa: PLR0913, PLR0917 - what a signal has to do with
             waiting.cancel()
             return
         console.print("The run is asked to stop after the step in hand; Ctrl-C again does not wait.", soft_wrap=True)
-        await runs.cancel(desk, run_id)
+        await client.cancel_run(run_id)
 
 
 @contextmanager

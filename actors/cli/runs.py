@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from actors.cli import terminal
-from actors.cli.desk import at_desk
+from actors.cli.desk import at_gateway
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.run import Detached, finish
 from actors.cli.runfollowing import followed
@@ -49,12 +49,12 @@ def list_runs(  # noqa: PLR0913 - the options of a command
     log_level: LogLevel = None,
 ) -> None:
     """List runs, newest first."""
-    asked = {"status": status, "template_id": template, "limit": limit, "offset": offset}
-    found = anyio.run(_list, read(config, data_dir, log_level), asked)
+    chosen = {"status": status, "template_id": template, "limit": limit, "offset": offset}
+    listed = anyio.run(_list, read(config, data_dir, log_level), chosen)
     if as_json:
-        terminal.write(terminal.json_text(found))
+        terminal.write(terminal.json_text(listed))
     else:
-        show_runs(found.runs)
+        show_runs(listed.runs)
 
 
 @app.command()
@@ -109,25 +109,21 @@ def resume(  # noqa: PLR0913 - the options of a command
     finish(*anyio.run(_resume, loaded, run_id, read_inputs(source), detached), as_json=as_json)
 
 
-async def _list(loaded: Loaded, asked: dict[str, Any]) -> RunList:
-    from actors.gateway import runs  # noqa: PLC0415 - imports the gateway
+async def _list(loaded: Loaded, chosen: dict[str, Any]) -> RunList:
+    from actors.gateway.client import RunsRequest  # noqa: PLC0415 - imports the gateway
 
-    async with at_desk(loaded) as desk:
-        return await runs.list_runs(desk, runs.RunsRequest(**asked))
+    async with at_gateway(loaded) as client:
+        return await client.runs(RunsRequest(**chosen))
 
 
 async def _get(loaded: Loaded, run_id: str) -> Run:
-    from actors.gateway import runs  # noqa: PLC0415 - as above
-
-    async with at_desk(loaded) as desk:
-        return await runs.get(desk, run_id)
+    async with at_gateway(loaded) as client:
+        return await client.run(run_id)
 
 
 async def _cancel(loaded: Loaded, run_id: str) -> CancelAnswer:
-    from actors.gateway import runs  # noqa: PLC0415 - as above
-
-    async with at_desk(loaded) as desk:
-        return await runs.cancel(desk, run_id)
+    async with at_gateway(loaded) as client:
+        return await client.cancel_run(run_id)
 
 
 async def _resume(
@@ -136,8 +132,8 @@ async def _resume(
     inputs: dict[str, Any],
     detached: bool,  # noqa: FBT001 - anyio.run passes it by place
 ) -> tuple[RunAccepted | Run, bool]:
-    from actors.gateway import runs  # noqa: PLC0415 - as above
+    from actors.gateway.client import ResumeRequest  # noqa: PLC0415 - imports the gateway
 
-    async with at_desk(loaded) as desk:
-        accepted = await runs.resume(desk, run_id, runs.ResumeRequest(inputs=inputs))
-        return (accepted, False) if detached else await followed(desk, accepted.run_id)
+    async with at_gateway(loaded) as client:
+        accepted = await client.resume_run(run_id, ResumeRequest(inputs=inputs))
+        return (accepted, False) if detached else await followed(client, accepted.run_id)

@@ -9,7 +9,7 @@ import anyio
 import typer
 
 from actors.cli import terminal
-from actors.cli.desk import at_desk
+from actors.cli.desk import at_gateway
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.settings import Loaded
 from protocol.runs.responses import Template, TemplateList
@@ -40,10 +40,8 @@ def templates(
 
 
 async def _list(loaded: Loaded) -> TemplateList:
-    from actors.gateway import runs  # noqa: PLC0415 - imports the gateway
-
-    async with at_desk(loaded, or_private=True) as desk:
-        return await runs.templates(desk)
+    async with at_gateway(loaded, or_private=True) as client:
+        return await client.templates()
 
 
 def _chosen(found: TemplateList, template: str) -> Template:

@@ -92,7 +92,7 @@ class Gateway(Actor):
     @subscribes(subjects.PROGRESS, at_once=1)
     async def progressed(self, progress: Progress) -> None:
         """Hear how far work is that somebody waits for here."""
-        await self.here.watchers.heard(progress)
+        await self.here.watchers.on_progress(progress)
 
     @subscribes(subjects.OFFER_NEWS, at_once=1)
     async def told(self, news: OfferNews) -> None:

@@ -11,11 +11,11 @@ import anyio
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from actors.gateway.access.entrance import entrance
+from actors.gateway.access.authentication import access_control
 from actors.gateway.access.gate import Gate
-from actors.gateway.access.marks import Marks
+from actors.gateway.access.security_headers import SecurityHeaders
 from actors.gateway.access.sockets import Socket, SocketGate
-from actors.gateway.asking import Asking, Desk
+from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
@@ -39,43 +39,45 @@ class Edge(NamedTuple):
 
 
 @asynccontextmanager
-async def edge(bus: Asking, settings: Settings, version: str, here: Here | None = None) -> AsyncGenerator[Edge, None]:
+async def edge(
+    bus: BusClient, settings: Settings, version: str, here: Here | None = None
+) -> AsyncGenerator[Edge, None]:
     """Make the application that listens at `settings.host` and `settings.port`; it works within the block.
 
     `here` is what others on the bus speak to by the name of this replica; without it, none do.
     """
     here = here or Here(new_id())
-    async with entrance(bus, settings, endpoints.OPEN_PATHS, here.replica) as doors:
-        desk = Desk(
-            bus,
-            settings.restart_grace_ms,
-            version,
-            here.watchers,
-            settings.api_key.encode(),
-            doors.credentials.ring,
-            doors.ledger,
+    async with access_control(bus, settings, endpoints.OPEN_PATHS, here.replica) as access:
+        app = AppContext(
+            bus=bus,
+            grace_ms=settings.restart_grace_ms,
+            version=version,
+            watchers=here.watchers,
+            naming=settings.api_key.encode(),
+            keys=access.credentials.key_store,
+            ledger=access.ledger,
         )
-        mcp = http.Endpoint(make_server(desk, here.offers), desk, here, toolsets_of(settings))
+        mcp = http.Endpoint(make_server(app, here.offers), app, here, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *metadata.endpoints(settings))
-        routes = router(desk, table, {http.PATH: mcp})
+        routes = router(app, table, {http.PATH: mcp})
         async with mcp.running(), anyio.create_task_group() as watchers:
             exchanges = Exchanges(
-                Gate(routes, doors),
-                Marks(doors.rules),
+                Gate(routes, access),
+                SecurityHeaders(access.rules),
                 endpoints.PATHS | {http.PATH},
                 endpoints.PROBES,
                 bus.meter("http"),
                 watchers,
             )
-            app: ASGIApp = Ways(Enveloped(exchanges), SocketGate(doors, SOCKETS))
+            ways: ASGIApp = Ways(Enveloped(exchanges), SocketGate(access, SOCKETS))
             if settings.trusted_proxies:
-                app = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), list(settings.trusted_proxies)))
+                ways = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", ways), list(settings.trusted_proxies)))
 
             def abandon() -> None:
-                desk.closing.set()
+                app.closing.set()
                 exchanges.abandon()
 
-            yield Edge(app, abandon)
+            yield Edge(ways, abandon)
             watchers.cancel_scope.cancel()
 
 

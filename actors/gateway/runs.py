@@ -11,9 +11,8 @@ import anyio
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.gateway.access.caller import caller
-from actors.gateway.asking import Desk
-from actors.gateway.watching import report
+from actors.gateway.app_context import AppContext
+from actors.gateway.request import RequestContext
 from protocol import subjects
 from protocol.browsers.operations import SessionId
 from protocol.codec import encode
@@ -99,33 +98,33 @@ class ArtifactRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_
     limit: Annotated[int, Meta(ge=1)] | None = None
 
 
-async def templates(desk: Desk) -> TemplateList:
+async def templates(app: AppContext) -> TemplateList:
     """Return what there is to run."""
-    found = await desk.bus.call(subjects.RUN_TEMPLATES, ListTemplates(), wait_ms=desk.grace_ms)
-    return TemplateList(templates=found.templates)
+    known = await app.bus.call(subjects.RUN_TEMPLATES, ListTemplates(), wait_ms=app.grace_ms)
+    return TemplateList(templates=known.templates)
 
 
-async def profile(desk: Desk) -> RuntimeProfile:
+async def profile(app: AppContext, request: RequestContext) -> RuntimeProfile:
     """Return what bounds all runs together, and where the caller sits (002 §2)."""
-    found = await desk.bus.call(subjects.RUN_TEMPLATES, ListTemplates(), wait_ms=desk.grace_ms)
+    known = await app.bus.call(subjects.RUN_TEMPLATES, ListTemplates(), wait_ms=app.grace_ms)
     return RuntimeProfile(
-        runtime_version=desk.version,
-        limits=found.limits,
-        trust_level=TrustLevel.LOCAL if caller().local else TrustLevel.REMOTE,
-        artifact_ttl_ms=found.artifact_ttl_ms,
+        runtime_version=app.version,
+        limits=known.limits,
+        trust_level=TrustLevel.LOCAL if request.caller.local else TrustLevel.REMOTE,
+        artifact_ttl_ms=known.artifact_ttl_ms,
     )
 
 
-async def create(desk: Desk, asked: RunRequest) -> RunAccepted:
+async def create(app: AppContext, request: RequestContext, arguments: RunRequest) -> RunAccepted:
     """Begin a run, and wait for nothing.
 
     Raises:
         FaultError: what of the request is at fault, or why no run can be begun.
     """
-    return await _create(desk, new_run_id(), asked)
+    return await _create(app, request, new_run_id(), arguments)
 
 
-async def run(desk: Desk, asked: RunRequest) -> RunAccepted | Run:
+async def run(app: AppContext, request: RequestContext, arguments: RunRequest) -> RunAccepted | Run:
     """Begin a run, and wait for its end where the accepted mode is sync; whoever watches hears how far it is.
 
     The wait has the time of the run, and some more for the queue: where it is over earlier, the run is told as it
@@ -137,91 +136,91 @@ async def run(desk: Desk, asked: RunRequest) -> RunAccepted | Run:
     """
     run_id = new_run_id()
     try:
-        accepted = await _create(desk, run_id, asked)
+        accepted = await _create(app, request, run_id, arguments)
         if accepted.mode is not Mode.SYNC:
             return accepted
-        return await ended(desk, accepted.run_id, asked.options.timeout_ms)
+        return await ended(app, request, accepted.run_id, arguments.options.timeout_ms)
     except anyio.get_cancelled_exc_class():
-        if asked.idempotency_key is None and not desk.closing.is_set():
+        if arguments.idempotency_key is None and not app.closing.is_set():
             with anyio.move_on_after(_CANCEL_S, shield=True), suppress(FaultError):
-                await cancel(desk, run_id)
+                await cancel(app, request, run_id)
         raise
 
 
-async def ended(desk: Desk, run_id: str, timeout_ms: int | None = None) -> Run:
+async def ended(app: AppContext, request: RequestContext, run_id: str, timeout_ms: int | None = None) -> Run:
     """Wait for the end of a run whose time is `timeout_ms`, as long as that may take, and tell how it stands then."""
     bound_ms = min(timeout_ms or MAX_RUN_TIMEOUT_MS, MAX_RUN_TIMEOUT_MS) + QUEUE_MARGIN_MS
     with anyio.move_on_after(bound_ms / 1_000):
-        async with aclosing(_news(desk, run_id, 0, bound_ms)) as told:
-            async for news in told:
-                _report(news.run)
-    return await get(desk, run_id)
+        async with aclosing(_news(app, request, run_id, 0, bound_ms)) as stream:
+            async for news in stream:
+                _report(request, news.run)
+    return await get(app, request, run_id)
 
 
-async def resume(desk: Desk, run_id: str, asked: ResumeRequest) -> RunAccepted:
+async def resume(app: AppContext, request: RequestContext, run_id: str, arguments: ResumeRequest) -> RunAccepted:
     """Begin a run that takes its inputs and its finished steps from another one, which has come to an end.
 
     Raises:
         FaultError: RUN_NOT_FOUND, or why it cannot be gone on with.
     """
     before, after = _run_id(run_id), new_run_id()
-    who = caller()
+    who = request.caller
     order = CreateRun(
         run_id=after,
-        inputs=_sealed(desk, after, asked.inputs),
+        inputs=_sealed(app, after, arguments.inputs),
         caller=who.name,
         local=who.local,
         resume=before,
     )
-    return await desk.bus.call(subjects.RUN_CREATE, order, wait_ms=desk.grace_ms)
+    return await app.bus.call(subjects.RUN_CREATE, order, wait_ms=app.grace_ms)
 
 
-async def get(desk: Desk, run_id: str) -> Run:
+async def get(app: AppContext, request: RequestContext, run_id: str) -> Run:
     """Return how a run of the caller stands (002 §4.2).
 
     Raises:
         FaultError: RUN_NOT_FOUND, also for the run of somebody else.
     """
-    return await desk.bus.call(subjects.RUN_GET, _mine(run_id), wait_ms=desk.grace_ms)
+    return await app.bus.call(subjects.RUN_GET, _mine(request, run_id), wait_ms=app.grace_ms)
 
 
-async def list_runs(desk: Desk, asked: RunsRequest) -> RunList:
+async def list_runs(app: AppContext, request: RequestContext, arguments: RunsRequest) -> RunList:
     """List the runs of the caller, newest first (002 §4.3)."""
     order = ListRuns(
-        caller=caller().name,
-        status=asked.status,
-        template_id=asked.template_id,
-        limit=asked.limit,
-        offset=asked.offset,
+        caller=request.caller.name,
+        status=arguments.status,
+        template_id=arguments.template_id,
+        limit=arguments.limit,
+        offset=arguments.offset,
     )
-    return await desk.bus.call(subjects.RUN_LIST, order, wait_ms=desk.grace_ms)
+    return await app.bus.call(subjects.RUN_LIST, order, wait_ms=app.grace_ms)
 
 
-async def cancel(desk: Desk, run_id: str) -> CancelAnswer:
+async def cancel(app: AppContext, request: RequestContext, run_id: str) -> CancelAnswer:
     """Ask a run of the caller to stop before its next step (002 §4.4).
 
     Raises:
         FaultError: RUN_NOT_FOUND, also for the run of somebody else.
     """
-    return await desk.bus.call(subjects.RUN_CANCEL, _mine(run_id), wait_ms=desk.grace_ms)
+    return await app.bus.call(subjects.RUN_CANCEL, _mine(request, run_id), wait_ms=app.grace_ms)
 
 
-async def artifact(desk: Desk, asked: ArtifactRequest) -> ArtifactChunk:
+async def artifact(app: AppContext, request: RequestContext, arguments: ArtifactRequest) -> ArtifactChunk:
     """Read a piece of a file of the caller (002 §5).
 
     Raises:
         FaultError: ARTIFACT_NOT_FOUND, also for the file of somebody else, or ARTIFACT_EXPIRED.
     """
     order = ReadArtifact(
-        artifact_id=_known(asked.artifact_id, ArtifactId, Code.ARTIFACT_NOT_FOUND, "artifactId"),
-        caller=caller().name,
-        offset=asked.offset,
-        limit=min(asked.limit or MAX_CHUNK_BYTES, MAX_CHUNK_BYTES),
+        artifact_id=_known(arguments.artifact_id, ArtifactId, Code.ARTIFACT_NOT_FOUND, "artifactId"),
+        caller=request.caller.name,
+        offset=arguments.offset,
+        limit=min(arguments.limit or MAX_CHUNK_BYTES, MAX_CHUNK_BYTES),
     )
-    return await desk.bus.call(subjects.ARTIFACT_READ, order, wait_ms=desk.grace_ms)
+    return await app.bus.call(subjects.ARTIFACT_READ, order, wait_ms=app.grace_ms)
 
 
-def follow(desk: Desk, run_id: str, after: int = 0) -> AsyncGenerator[RunNews]:
+def follow(app: AppContext, request: RequestContext, run_id: str, after: int = 0) -> AsyncGenerator[RunNews]:
     """Return what happens to a run of the caller after the event `after`, until it is over.
 
     News without events come now and then; they show that somebody is still there. Whoever tells of runs may be
@@ -230,7 +229,7 @@ def follow(desk: Desk, run_id: str, after: int = 0) -> AsyncGenerator[RunNews]:
     Raises:
         FaultError: RUN_NOT_FOUND, also for the run of somebody else, or whoever tells of runs stays away.
     """
-    return _news(desk, run_id, after, FOLLOW_PATIENCE_MS)
+    return _news(app, request, run_id, after, FOLLOW_PATIENCE_MS)
 
 
 def new_run_id() -> str:
@@ -238,29 +237,31 @@ def new_run_id() -> str:
     return RUN_PREFIX + secrets.token_urlsafe(HANDLE_BYTES)
 
 
-async def _create(desk: Desk, run_id: str, asked: RunRequest) -> RunAccepted:
-    who = caller()
+async def _create(app: AppContext, request: RequestContext, run_id: str, arguments: RunRequest) -> RunAccepted:
+    who = request.caller
     order = CreateRun(
         run_id=run_id,
-        inputs=_sealed(desk, run_id, asked.inputs),
-        template_id=_known(asked.template_id, TemplateId, Code.TEMPLATE_NOT_FOUND, "templateId"),
-        template_version=asked.template_version,
-        session_id=None if asked.session_id is None else _session(asked.session_id),
-        options=asked.options,
-        idempotency_key=asked.idempotency_key,
+        inputs=_sealed(app, run_id, arguments.inputs),
+        template_id=_known(arguments.template_id, TemplateId, Code.TEMPLATE_NOT_FOUND, "templateId"),
+        template_version=arguments.template_version,
+        session_id=None if arguments.session_id is None else _session(arguments.session_id),
+        options=arguments.options,
+        idempotency_key=arguments.idempotency_key,
         caller=who.name,
         local=who.local,
     )
-    return await desk.bus.call(subjects.RUN_CREATE, order, wait_ms=desk.grace_ms)
+    return await app.bus.call(subjects.RUN_CREATE, order, wait_ms=app.grace_ms)
 
 
-async def _news(desk: Desk, run_id: str, after: int, patience_ms: int) -> AsyncGenerator[RunNews]:
+async def _news(
+    app: AppContext, request: RequestContext, run_id: str, after: int, patience_ms: int
+) -> AsyncGenerator[RunNews]:
     """Ask again and again; what passes is waited for."""
-    mine, heard = _mine(run_id), anyio.current_time()
+    mine, heard = _mine(request, run_id), anyio.current_time()
     while True:
         order = FollowRun(run_id=mine.run_id, caller=mine.caller, after=after, wait_ms=MAX_FOLLOW_MS)
         try:
-            news = await desk.bus.call(subjects.RUN_FOLLOW, order, wait_ms=desk.grace_ms)
+            news = await app.bus.call(subjects.RUN_FOLLOW, order, wait_ms=app.grace_ms)
         except FaultError as error:
             if error.fault.code not in _PASSING or anyio.current_time() - heard >= patience_ms / 1_000:
                 raise
@@ -291,14 +292,14 @@ _PASSING: Final = frozenset(
 """What an actor that is being restarted may answer with."""
 
 
-def _report(now: Run) -> None:
+def _report(request: RequestContext, now: Run) -> None:
     done, total = now.progress.done_steps, now.progress.total_steps
-    report(done, f"{now.status.value}: {done} of {total} steps", total)
+    request.report(done, f"{now.status.value}: {done} of {total} steps", total)
 
 
-def _sealed(desk: Desk, run_id: str, inputs: dict[str, Any]) -> bytes:
+def _sealed(app: AppContext, run_id: str, inputs: dict[str, Any]) -> bytes:
     """Encrypt inputs before they leave this process: they may hold a password."""
-    seal = desk.bus.seal
+    seal = app.bus.seal
     if seal is None:
         raise FaultError(fault(Code.CONFIG_INVALID, "This gateway has no key to seal the inputs of a run with."))
     written = encode(inputs)
@@ -308,8 +309,8 @@ def _sealed(desk: Desk, run_id: str, inputs: dict[str, Any]) -> bytes:
     return seal.seal(written, inputs_of(run_id))
 
 
-def _mine(run_id: str) -> AskRun:
-    return AskRun(run_id=_run_id(run_id), caller=caller().name)
+def _mine(request: RequestContext, run_id: str) -> AskRun:
+    return AskRun(run_id=_run_id(run_id), caller=request.caller.name)
 
 
 def _run_id(given: str) -> str:
@@ -323,7 +324,7 @@ def _session(given: str) -> str:
 def _known(given: str, kind: Any, code: Code, field: str) -> str:
     """Answer what can be no id of ours like one that nobody was given."""
     try:
-        told: str = msgspec.convert(given, kind)
+        known: str = msgspec.convert(given, kind)
     except msgspec.ValidationError:
         raise FaultError(fault(code, field=field)) from None
-    return told
+    return known

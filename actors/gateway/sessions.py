@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from protocol import subjects
 from protocol.browse import SCHEMA_VERSION
 from protocol.codec import encode
@@ -79,39 +79,39 @@ class SessionRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     profile: Profile | None = None
 
 
-async def save(desk: Desk, asked: SaveRequest) -> SessionStatus:
+async def save(app: AppContext, arguments: SaveRequest) -> SessionStatus:
     """Keep a login; it is sealed before it leaves this process."""
-    seal = desk.bus.seal
+    seal = app.bus.seal
     if seal is None:
         raise FaultError(fault(Code.CONFIG_INVALID, "This gateway has no key to seal a login with."))
-    sealed = seal.seal(encode(from_storage_state(asked.state)), sealed_for(asked.profile, asked.domain))
-    order = SaveSession(domain=asked.domain, profile=asked.profile, address=asked.address, sealed=sealed)
-    return await desk.bus.call(subjects.SESSION_SAVE, order, wait_ms=desk.grace_ms)
+    sealed = seal.seal(encode(from_storage_state(arguments.state)), sealed_for(arguments.profile, arguments.domain))
+    order = SaveSession(domain=arguments.domain, profile=arguments.profile, address=arguments.address, sealed=sealed)
+    return await app.bus.call(subjects.SESSION_SAVE, order, wait_ms=app.grace_ms)
 
 
-async def list_all(desk: Desk, profile: str | None) -> SessionsAnswer:
+async def list_all(app: AppContext, profile: str | None) -> SessionsAnswer:
     """List the logins."""
-    found = await desk.bus.call(subjects.SESSION_LIST, ListSessions(profile=profile), wait_ms=desk.grace_ms)
+    found = await app.bus.call(subjects.SESSION_LIST, ListSessions(profile=profile), wait_ms=app.grace_ms)
     return SessionsAnswer(sessions=found.sessions, more=found.more)
 
 
 async def ask(
-    desk: Desk, call: Call[NamedSession, SessionStatus], domain: str, profile: str = DEFAULT_PROFILE
+    app: AppContext, call: Call[NamedSession, SessionStatus], domain: str, profile: str = DEFAULT_PROFILE
 ) -> SessionAnswer:
     """Ask for something that is done to one login."""
-    told = await desk.bus.call(call, NamedSession(domain=domain, profile=profile), wait_ms=desk.grace_ms)
+    told = await app.bus.call(call, NamedSession(domain=domain, profile=profile), wait_ms=app.grace_ms)
     return told_of(told)
 
 
-async def manage(desk: Desk, asked: SessionRequest) -> SessionsAnswer:
+async def manage(app: AppContext, arguments: SessionRequest) -> SessionsAnswer:
     """Do what a client of the tools asks for."""
-    if asked.operation == "list":
-        return await list_all(desk, asked.profile)
-    if asked.domain is None:
-        message = f"domain: {asked.operation} needs one"
+    if arguments.operation == "list":
+        return await list_all(app, arguments.profile)
+    if arguments.domain is None:
+        message = f"domain: {arguments.operation} needs one"
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="domain"))
-    call = subjects.SESSION_HEALTH if asked.operation == "health" else subjects.SESSION_DELETE
-    return SessionsAnswer(sessions=(await ask(desk, call, asked.domain, asked.profile or DEFAULT_PROFILE),))
+    call = subjects.SESSION_HEALTH if arguments.operation == "health" else subjects.SESSION_DELETE
+    return SessionsAnswer(sessions=(await ask(app, call, arguments.domain, arguments.profile or DEFAULT_PROFILE),))
 
 
 def told_of(status: SessionStatus) -> SessionAnswer:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import pytest
 from mcp.types import ResourceLink
 
-from actors.gateway.batch import ItemStatus
+from actors.gateway.pages import ItemStatus
 from tests.flows.mcp_clients import Era, Transport, connected, text_of
 from tests.flows.system import System
 from tests.site import Site, site_in_thread

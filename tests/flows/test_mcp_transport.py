@@ -26,7 +26,7 @@ from mcp.types import (
 )
 
 from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tool import Toolset
+from actors.gateway.mcp.toolsets import Toolset
 from tests.conformance.fixture import fixture
 from tests.flows.mcp_clients import Era, Transport, connected, text_of
 from tests.flows.system import CALL_S, System

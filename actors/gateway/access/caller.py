@@ -1,10 +1,7 @@
-"""Who asks: told by the gate, and known to everything that is done for a request."""
+"""Who asks, and what they may do."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
@@ -31,6 +28,18 @@ class Caller:
     local: bool = False
     challenge: str = field(default=CHALLENGE, compare=False)
 
+    def require(self, scope: Scope) -> None:
+        """Let the caller go on who has a scope.
+
+        Raises:
+            RefusedError: AUTH_INSUFFICIENT_SCOPE, with the scope named (RFC 6750 §3.1).
+        """
+        if scope in self.scopes:
+            return
+        error = fault(Code.AUTH_INSUFFICIENT_SCOPE, f"This needs a key with the scope {scope}.")
+        challenge = f'{self.challenge}, error="insufficient_scope", scope="{scope}"'
+        raise RefusedError(error, HTTPStatus.FORBIDDEN, {"WWW-Authenticate": challenge})
+
 
 NOBODY = Caller("nobody", frozenset())
 """Who shows no key; only what is open to all is done for them."""
@@ -40,34 +49,3 @@ OWNER = Caller("owner")
 
 STDIO = Caller("owner", local=True)
 """Who started us themselves, on their own machine, and speaks over pipes."""
-
-_caller: ContextVar[Caller] = ContextVar("weft_caller", default=NOBODY)
-
-
-def caller() -> Caller:
-    """Return who asks."""
-    return _caller.get()
-
-
-def require(scope: Scope) -> None:
-    """Let the caller go on who has a scope.
-
-    Raises:
-        RefusedError: AUTH_INSUFFICIENT_SCOPE, with the scope named (RFC 6750 §3.1).
-    """
-    who = caller()
-    if scope in who.scopes:
-        return
-    told = fault(Code.AUTH_INSUFFICIENT_SCOPE, f"This needs a key with the scope {scope}.")
-    asked = f'{who.challenge}, error="insufficient_scope", scope="{scope}"'
-    raise RefusedError(told, HTTPStatus.FORBIDDEN, {"WWW-Authenticate": asked})
-
-
-@contextmanager
-def called_by(who: Caller) -> Generator[None]:
-    """Do what is in the block for this caller."""
-    token = _caller.set(who)
-    try:
-        yield
-    finally:
-        _caller.reset(token)

@@ -9,9 +9,9 @@ from typing import Protocol
 
 from actors.gateway.access import refusals
 from actors.gateway.access.caller import CHALLENGE, OWNER, Caller
+from actors.gateway.access.key_store import KeyStore
 from actors.gateway.access.keys import PREFIX, digest
 from actors.gateway.access.limits import Rates
-from actors.gateway.access.ring import KeyRing
 
 MAX_MET = 10_000
 """Keys and tokens that were good once, and are no guesses."""
@@ -41,7 +41,7 @@ class Credentials:
     """
 
     owner: str = field(repr=False)
-    ring: KeyRing
+    key_store: KeyStore
     failures: Rates
     tokens: Tokens | None = None
     _owner: bytes = field(init=False, repr=False)
@@ -80,7 +80,7 @@ class Credentials:
 
     async def _other(self, text: str) -> Caller | None:
         if text.startswith(PREFIX):
-            return self.ring.holder(text)
+            return self.key_store.holder(text)
         return await self.tokens.holder(text) if self.tokens else None
 
     def _wrong(self, address: str) -> Exception:

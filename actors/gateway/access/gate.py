@@ -10,13 +10,14 @@ import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from actors.gateway.access import refusals
-from actors.gateway.access.caller import NOBODY, Caller, called_by
+from actors.gateway.access.caller import NOBODY, Caller
 from actors.gateway.access.credentials import Credentials
 from actors.gateway.access.limits import Hands, Kind, Rates, Room, address_of
-from actors.gateway.access.marks import preflight
 from actors.gateway.access.rules import Asked, Rules, asked
-from actors.gateway.access.usage import Ledger, Visit
+from actors.gateway.access.security_headers import preflight
+from actors.gateway.access.usage import Ledger, RequestUsage
 from actors.gateway.http.answers import RefusedError, refusal
+from actors.gateway.request import RequestContext, with_request
 
 _EVENTS = b"text/event-stream"
 _FAILED = HTTPStatus.BAD_REQUEST
@@ -33,7 +34,7 @@ class Visitor:
 
 
 @dataclass
-class Doors:
+class AccessControl:
     """Lets in whom the rules, the credentials and the rates allow, over HTTP and WebSocket alike."""
 
     rules: Rules
@@ -66,32 +67,33 @@ class Doors:
 class Gate:
     """ASGI: lets pass the HTTP requests that are let in."""
 
-    def __init__(self, app: ASGIApp, doors: Doors) -> None:
+    def __init__(self, app: ASGIApp, access: AccessControl) -> None:
         self._app = app
-        self._doors = doors
+        self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         request = asked(scope)
         try:
-            self._doors.rules.check(request)
+            self._access.rules.check(request)
             if (answer := preflight(scope)) is not None:
                 return await answer(scope, receive, send)
-            needs_key = scope["path"] not in self._doors.rules.open_paths
-            visitor = await self._doors.let_in(scope, request, needs_key=needs_key)
+            needs_key = scope["path"] not in self._access.rules.open_paths
+            visitor = await self._access.let_in(scope, request, needs_key=needs_key)
             return await self._pass(visitor, scope, receive, send)
         except RefusedError as error:
             return await refusal(error)(scope, receive, send)
 
     async def _pass(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
-        hands, account = self._doors.hands, visitor.account
+        hands, account = self._access.hands, visitor.account
         if not hands.take(Kind.REQUEST, account):
             raise refusals.too_many(Kind.REQUEST, hands.most[Kind.REQUEST])
         passage = Passage(visitor, hands, send)
-        counted = nullcontext() if visitor.caller is NOBODY else self._doors.ledger.counting(account)
+        counted = nullcontext(RequestUsage()) if visitor.caller is NOBODY else self._access.ledger.counting(account)
         try:
-            with called_by(visitor.caller), counted as passage.visit, passage.work:
-                await self._app(scope, receive, passage.tell)
+            with counted as passage.usage, passage.work:
+                request = RequestContext(caller=visitor.caller, usage=passage.usage)
+                await self._app(with_request(scope, request), receive, passage.tell)
         finally:
             hands.leave(passage.place, account)
         if passage.crowded:
@@ -109,7 +111,7 @@ class Passage:
     hands: Hands
     send: Send
     place: Kind = Kind.REQUEST
-    visit: Visit | None = None
+    usage: RequestUsage = field(default_factory=RequestUsage)
     crowded: bool = False
     work: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
@@ -121,8 +123,8 @@ class Passage:
                 self.crowded = True
                 self.work.cancel()
                 await anyio.sleep_forever()
-            if self.visit is not None and message["status"] >= _FAILED:
-                self.visit.failed = True
+            if message["status"] >= _FAILED:
+                self.usage.failed = True
             message["headers"] = [*headers, *self.visitor.room.headers]
         await self.send(message)
 

@@ -7,8 +7,8 @@ from typing import Annotated, TypeVar
 from msgspec import Meta, Struct, structs
 
 from actors.gateway.access import keys
-from actors.gateway.access.caller import Scope, caller, require
-from actors.gateway.access.ring import KeyRing, is_good
+from actors.gateway.access.caller import Caller, Scope
+from actors.gateway.access.key_store import KeyStore, is_good
 from actors.gateway.http.answers import invalid
 from bus import Tables
 from protocol.access import KeyInfo, KeyRecord, KeysAnswer, NewKey
@@ -45,61 +45,61 @@ class NamedKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     id: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$(?!\n)")]
 
 
-async def add(bus: Tables, ring: KeyRing, asked: AddKey) -> NewKey:
+async def add(bus: Tables, key_store: KeyStore, caller: Caller, arguments: AddKey) -> NewKey:
     """Make a key; nobody gives out more than they have.
 
     Raises:
         FaultError: the caller lacks a scope, or the name is taken.
     """
-    scopes = tuple(sorted(caller().scopes - {Scope.OPERATE} if asked.scopes is None else set(asked.scopes)))
+    scopes = tuple(sorted(caller.scopes - {Scope.OPERATE} if arguments.scopes is None else set(arguments.scopes)))
     for scope in scopes:
-        require(scope)
-    now = ring.clock()
-    good = [record for record in ring.records() if is_good(record, now)]
-    if any(record.name == asked.name for record in good):
-        raise invalid(f"There is a key {asked.name} already; revoke it first, or take another name", 409)
+        caller.require(scope)
+    now = key_store.clock()
+    good = [record for record in key_store.records() if is_good(record, now)]
+    if any(record.name == arguments.name for record in good):
+        raise invalid(f"There is a key {arguments.name} already; revoke it first, or take another name", 409)
     if len(good) >= MAX_KEYS:
         raise invalid(f"There are {MAX_KEYS} keys already; revoke some first", 409)
     made = keys.make()
-    expires = now + asked.expires_in * 1_000 if asked.expires_in else 0
-    record = KeyRecord(id=made.id, name=asked.name, digest=made.digest, scopes=scopes, created=now, expires=expires)
-    await _put(bus, ring, record)
-    await _forget(bus, ring)
+    expires = now + arguments.expires_in * 1_000 if arguments.expires_in else 0
+    record = KeyRecord(id=made.id, name=arguments.name, digest=made.digest, scopes=scopes, created=now, expires=expires)
+    await _put(bus, key_store, record)
+    await _forget(bus, key_store)
     return NewKey(key=made.text, **structs.asdict(_told(record, now)))
 
 
-def listed(ring: KeyRing) -> KeysAnswer:
+def listed(key_store: KeyStore) -> KeysAnswer:
     """List the keys."""
-    now = ring.clock()
-    found = sorted((one for one in ring.records() if not one.revoked), key=lambda one: (one.created, one.id))
+    now = key_store.clock()
+    found = sorted((one for one in key_store.records() if not one.revoked), key=lambda one: (one.created, one.id))
     return KeysAnswer(keys=tuple(_told(one, now) for one in found))
 
 
-async def revoke(bus: Tables, ring: KeyRing, asked: NamedKey) -> KeyInfo:
+async def revoke(bus: Tables, key_store: KeyStore, arguments: NamedKey) -> KeyInfo:
     """Take a key back, by its id or its name.
 
     Raises:
         FaultError: there is none.
     """
-    now = ring.clock()
-    named = (one for one in ring.records() if not one.revoked and asked.id in (one.id, one.name))
+    now = key_store.clock()
+    named = (one for one in key_store.records() if not one.revoked and arguments.id in (one.id, one.name))
     # Of several that had one name, the one that is good.
-    found = sorted(named, key=lambda one: (one.id == asked.id, is_good(one, now), one.created))
+    found = sorted(named, key=lambda one: (one.id == arguments.id, is_good(one, now), one.created))
     if not found:
         raise invalid("There is no such key", 404)
-    await _put(bus, ring, structs.replace(found[-1], revoked=now))
+    await _put(bus, key_store, structs.replace(found[-1], revoked=now))
     return _told(found[-1], now)
 
 
-async def _put(bus: Tables, ring: KeyRing, record: KeyRecord) -> None:
+async def _put(bus: Tables, key_store: KeyStore, record: KeyRecord) -> None:
     table = await bus.table(KEYS)
-    ring.hear(record.id, record, await table.put(record.id, record))
+    key_store.hear(record.id, record, await table.put(record.id, record))
 
 
-async def _forget(bus: Tables, ring: KeyRing) -> None:
+async def _forget(bus: Tables, key_store: KeyStore) -> None:
     """Clear away what nobody needs to know any more."""
-    now, table = ring.clock(), await bus.table(KEYS)
-    for record in ring.records():
+    now, table = key_store.clock(), await bus.table(KEYS)
+    for record in key_store.records():
         ended = record.revoked or record.expires
         if ended and now - ended > FORGOTTEN_AFTER_MS:
             await table.delete(record.id)

@@ -12,12 +12,14 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from actors.gateway.access import refusals
-from actors.gateway.access.caller import NOBODY, called_by, require
+from actors.gateway.access.caller import NOBODY
 from actors.gateway.access.caller import Scope as Good
-from actors.gateway.access.gate import Doors
+from actors.gateway.access.gate import AccessControl
 from actors.gateway.access.limits import Kind
 from actors.gateway.access.rules import asked
+from actors.gateway.access.usage import RequestUsage
 from actors.gateway.http.answers import RefusedError, invalid, refusal
+from actors.gateway.request import RequestContext, with_request
 
 log = structlog.stdlib.get_logger()
 
@@ -42,28 +44,29 @@ class Socket:
 class SocketGate:
     """ASGI: lets pass the WebSockets that are let in; there is nothing at all other paths."""
 
-    def __init__(self, doors: Doors, sockets: Iterable[Socket] = ()) -> None:
-        self._doors = doors
+    def __init__(self, access: AccessControl, sockets: Iterable[Socket] = ()) -> None:
+        self._access = access
         self._sockets = [(WebSocketRoute(one.path, one.run), one) for one in sockets]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Have one WebSocket from its handshake to its end."""
         request, found = asked(scope), self._found(scope)
         try:
-            self._doors.rules.check(request)
+            self._access.rules.check(request)
             needs_key = found is None or found.scope is not None
-            visitor = await self._doors.let_in(scope, request, needs_key=needs_key)
+            visitor = await self._access.let_in(scope, request, needs_key=needs_key)
             with ExitStack() as held:
-                held.enter_context(called_by(visitor.caller))
                 if found is None:
                     raise invalid("There is no WebSocket at this path", 404)
                 if found.scope is not None:
-                    require(found.scope)
-                if not held.enter_context(self._doors.hands.holding(Kind.SOCKET, visitor.account)):
-                    raise refusals.too_many(Kind.SOCKET, self._doors.hands.most[Kind.SOCKET])
+                    visitor.caller.require(found.scope)
+                if not held.enter_context(self._access.hands.holding(Kind.SOCKET, visitor.account)):
+                    raise refusals.too_many(Kind.SOCKET, self._access.hands.most[Kind.SOCKET])
+                usage = RequestUsage()
                 if visitor.caller is not NOBODY:
-                    held.enter_context(self._doors.ledger.counting(visitor.account))
-                await _run(found, WebSocket(scope, receive, send))
+                    usage = held.enter_context(self._access.ledger.counting(visitor.account))
+                inner = with_request(scope, RequestContext(caller=visitor.caller, usage=usage))
+                await _run(found, WebSocket(inner, receive, send))
         except RefusedError as error:
             await refusal(error)(scope, receive, send)
 

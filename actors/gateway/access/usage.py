@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -39,7 +38,7 @@ class Usage(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 @dataclass
-class Tally:
+class UsageCounters:
     """What one caller has used on one day here; `written` when the bus has all of it."""
 
     requests: int = 0
@@ -56,31 +55,23 @@ class Tally:
 
 
 @dataclass
-class Visit:
-    """One request, as it counts; it has failed when its status says so or a tool's answer does."""
+class RequestUsage:
+    """What one request uses; it has failed when its status says so or a tool's answer does.
 
-    tally: Tally
+    Without the counters of a caller it counts for nobody.
+    """
+
+    counters: UsageCounters = field(default_factory=UsageCounters)
     failed: bool = False
 
-
-_visit: ContextVar[Visit | None] = ContextVar("weft_visit", default=None)
-
-
-def page_read(tier: RenderTier, count: int = 1) -> None:
-    """Count pages of a tier for whoever asked for the work in hand."""
-    if (visit := _visit.get()) is not None:
-        visit.tally.pages[tier.value] += count
-        visit.tally.cost_units += tier.spec.cost_units * count
-
-
-def failed() -> None:
-    """Count the request in hand among the errors, whatever its status is."""
-    if (visit := _visit.get()) is not None:
-        visit.failed = True
+    def page_read(self, tier: RenderTier, count: int = 1) -> None:
+        """Count pages of a tier."""
+        self.counters.pages[tier.value] += count
+        self.counters.cost_units += tier.spec.cost_units * count
 
 
 def utc_day() -> str:
-    """Tell the day, as 2026-11-21."""
+    """Return the day, as 2026-11-21."""
     return datetime.now(UTC).date().isoformat()
 
 
@@ -90,23 +81,23 @@ class Ledger:
 
     replica: str = "0"
     today: Callable[[], str] = utc_day
-    _tallies: dict[tuple[str, str], Tally] = field(default_factory=dict[tuple[str, str], Tally], init=False, repr=False)
+    _counters: dict[tuple[str, str], UsageCounters] = field(
+        default_factory=dict[tuple[str, str], UsageCounters], init=False, repr=False
+    )
 
     @contextmanager
-    def counting(self, caller: str) -> Generator[Visit]:
+    def counting(self, caller: str) -> Generator[RequestUsage]:
         """Count what is done in the block as one request of a caller."""
-        visit = Visit(self._tallies.setdefault((caller, self.today()), Tally()))
-        token = _visit.set(visit)
+        usage = RequestUsage(self._counters.setdefault((caller, self.today()), UsageCounters()))
         try:
-            yield visit
+            yield usage
         except Exception:
-            visit.failed = True
+            usage.failed = True
             raise
         finally:
-            _visit.reset(token)
-            visit.tally.requests += 1
-            visit.tally.errors += visit.failed
-            visit.tally.written = False
+            usage.counters.requests += 1
+            usage.counters.errors += usage.failed
+            usage.counters.written = False
 
     @asynccontextmanager
     async def writing(self, bus: Tables) -> AsyncGenerator[None]:
@@ -122,20 +113,20 @@ class Ledger:
 
     async def write(self, bus: Tables) -> None:
         """Write what is not written yet; what the bus does not take now waits for the next time."""
-        due = [place for place, tally in self._tallies.items() if not tally.written]
+        due = [place for place, counters in self._counters.items() if not counters.written]
         try:
             table = await bus.table(USAGE) if due else None
             for caller, day in due:
-                tally = self._tallies[caller, day]
-                tally.written = True
+                counters = self._counters[caller, day]
+                counters.written = True
                 if table is not None:
-                    await table.put(f"{caller}/{day}/{self.replica}", tally.record())
+                    await table.put(f"{caller}/{day}/{self.replica}", counters.record())
         except FaultError as error:
             log.warning(USAGE_NOT_WRITTEN, code=error.fault.code)
             for place in due:
-                self._tallies[place].written = False
+                self._counters[place].written = False
         today = self.today()
-        self._tallies = {place: one for place, one in self._tallies.items() if place[1] == today or not one.written}
+        self._counters = {place: one for place, one in self._counters.items() if place[1] == today or not one.written}
 
     async def usage(self, bus: Tables, caller: str) -> Usage:
         """Sum what a caller has used today, over all replicas.
@@ -144,7 +135,7 @@ class Ledger:
             FaultError: the bus is broken.
         """
         day = self.today()
-        own = self._tallies.get((caller, day), Tally()).record()
+        own = self._counters.get((caller, day), UsageCounters()).record()
         table, begin = await bus.table(USAGE), f"{caller}/{day}/"
         found = [own]
         for name in await table.names():

@@ -68,7 +68,7 @@ async def check_keys(body: bytes) -> None:
         _look_through(body)
 
 
-async def hear_out(receive: Receive) -> None:
+async def drain(receive: Receive) -> None:
     """Pass over whatever body there is: whoever holds the request hears the client leave from then on."""
     while (await receive()).get("more_body", False):
         pass

@@ -8,20 +8,17 @@ from typing import Any, TypeVar
 
 import msgspec
 import structlog
-from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, CallToolRequestParams
 from msgspec import Struct
 
-from actors.gateway.access import usage
-from actors.gateway.access.caller import require
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp.offers import written
-from actors.gateway.mcp.offers.clients import knows_tasks
+from actors.gateway.mcp.offers.clients import Context, knows_tasks
 from actors.gateway.mcp.offers.written import Wire
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tool import Answer, Link, ToolEntry
-from actors.gateway.mcp.toolsets import chosen
+from actors.gateway.request import RequestContext
 from bus import conversation, span
 from bus.context import current_conversation
 from protocol.codec import malformed
@@ -36,35 +33,35 @@ MAX_QUOTED_CHARS = 64
 A = TypeVar("A", bound=Struct)
 
 
-async def call_tool(desk: Desk, params: CallToolRequestParams, context: ServerRequestContext[Any]) -> Wire:
+async def call_tool(app: AppContext, params: CallToolRequestParams, context: Context) -> Wire:
     """Run a tool; what goes wrong is a result that the model can read."""
-    entry = TOOLS.get(params.name)
-    if entry is None or entry.toolset not in chosen():
+    request, entry = context.lifespan_context, TOOLS.get(params.name)
+    if entry is None or entry.toolset not in request.toolsets:
         raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:MAX_QUOTED_CHARS]}")
     given: Mapping[str, Any] = params.arguments or {}
     facts = {"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": params.name}
     trace = _trace(context)
     with span(f"tools/call {params.name}", "server", facts, trace) as recording, conversation(current_conversation()):
         try:
-            require(entry.scope)
-            return await _called(desk, entry, _arguments(entry, given), tasks=knows_tasks(context))
+            request.caller.require(entry.scope)
+            return await _called(app, request, entry, _arguments(entry, given), tasks=knows_tasks(context))
         except FaultError as error:
             told = error.fault
         except Exception:
             log.exception(TOOL_FAILED, tool=params.name)
             told = fault(Code.INTERNAL_ERROR)
         recording.fail(told.code)
-        usage.failed()
+        request.usage.failed = True
         text, data = entry.fail(told, params.name, given)
         return result_of(Answer(text, data, is_error=True))
 
 
-async def _called(desk: Desk, entry: ToolEntry[A], asked: A, *, tasks: bool) -> Wire:
+async def _called(app: AppContext, request: RequestContext, entry: ToolEntry[A], arguments: A, *, tasks: bool) -> Wire:
     """Run a tool, or begin it as a task for a client that takes one."""
-    task = await entry.begin(desk, asked) if tasks and entry.begin is not None else None
+    task = await entry.begin(app, request, arguments) if tasks and entry.begin is not None else None
     if task is not None:
         return {"resultType": "task", **written.task(task, task.id)}
-    return result_of(await entry.run(desk, asked))
+    return result_of(await entry.run(app, request, arguments))
 
 
 def _arguments(entry: ToolEntry[A], given: Mapping[str, Any]) -> A:
@@ -100,6 +97,6 @@ def _data(answer: Answer) -> dict[str, Any]:
     return data | ({"nextActions": msgspec.to_builtins(answer.next_actions)} if answer.next_actions else {})
 
 
-def _trace(context: ServerRequestContext[Any]) -> Mapping[str, str]:
+def _trace(context: Context) -> Mapping[str, str]:
     """Read the W3C trace context that a client may send with a call, in any transport."""
     return {name: value for name, value in (context.meta or {}).items() if isinstance(value, str)}

@@ -8,7 +8,7 @@ from typing import Any
 from actors.gateway.mcp.offers.known import Offers
 from actors.gateway.mcp.transport.questions import Questions
 from actors.gateway.mcp.transport.underway import Underway
-from actors.gateway.watching import Watchers
+from actors.gateway.progress import Watchers
 from protocol.subjects import OFFER_NEWS, OFFER_SAID, PROGRESS, Event
 
 
@@ -27,7 +27,7 @@ class Here:
     def events(self) -> tuple[tuple[Event[Any], Callable[[Any], Awaitable[None]]], ...]:
         """Return what is told to whoever speaks MCP, and who hears it."""
         return (
-            (PROGRESS, self.watchers.heard),
+            (PROGRESS, self.watchers.on_progress),
             (OFFER_SAID, self.offers.say),
             (OFFER_NEWS, self.offers.tell),
         )

@@ -20,9 +20,11 @@ from mcp.types import (
 )
 
 from actors.gateway import runs
-from actors.gateway.access.caller import Scope, require
-from actors.gateway.asking import Desk, browse
+from actors.gateway.access.caller import Scope
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp.tool import Link
+from actors.gateway.pages import browse
+from actors.gateway.request import RequestContext
 from actors.gateway.rest.domains import DomainRequest, know
 from actors.gateway.translate import error_text, result_text, to_error
 from protocol.browse import BrowseOptions, Freshness
@@ -95,7 +97,7 @@ def artifact_link(artifact: ArtifactRef) -> Link:
     return Link(ARTIFACT + artifact.artifact_id, name, artifact.mime_type, artifact.size)
 
 
-async def read_resource(desk: Desk, uri: str) -> ReadResourceResult:
+async def read_resource(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
     """Read a resource.
 
     Raises:
@@ -104,26 +106,26 @@ async def read_resource(desk: Desk, uri: str) -> ReadResourceResult:
     for prefix, read in ((PAGE, _page), (CAPTURE, _capture), (DOMAIN, _domain), (ARTIFACT, _artifact)):
         if uri.startswith(prefix):
             try:
-                require(Scope.RUNS if prefix == ARTIFACT else Scope.BROWSE)
-                return await read(desk, uri)
+                request.caller.require(Scope.RUNS if prefix == ARTIFACT else Scope.BROWSE)
+                return await read(app, request, uri)
             except FaultError as error:
                 raise _failed(uri, error.fault) from None
     raise _not_found(uri)
 
 
-async def _page(desk: Desk, uri: str) -> ReadResourceResult:
+async def _page(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
     address = uri.removeprefix(PAGE)
     page = BrowsePage(url=address if "://" in address else unquote(address), options=_OPTIONS)
-    result = await browse(desk.bus, page, desk.grace_ms, for_model=True)
+    result = await browse(app, request, page, for_model=True)
     text = result_text(result, secrets.token_hex(BOUNDARY_BYTES))
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
 
 
-async def _capture(desk: Desk, uri: str) -> ReadResourceResult:
+async def _capture(app: AppContext, _request: RequestContext, uri: str) -> ReadResourceResult:
     """Return bytes that were captured; whoever knows the name, of 128 random bits, was told it."""
     name = uri.removeprefix(CAPTURE)
     try:
-        data = await (await desk.bus.objects(CAPTURES)).get(name)
+        data = await (await app.bus.objects(CAPTURES)).get(name)
     except (KeyError, ValueError):
         raise _not_found(uri) from None
     if len(data) > MAX_CAPTURE_BYTES:
@@ -134,25 +136,25 @@ async def _capture(desk: Desk, uri: str) -> ReadResourceResult:
     return ReadResourceResult(contents=[BlobResourceContents(uri=uri, mime_type=kind, blob=blob)])
 
 
-async def _domain(desk: Desk, uri: str) -> ReadResourceResult:
+async def _domain(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
     try:
         asked = msgspec.convert({"domain": uri.removeprefix(DOMAIN)}, DomainRequest)
     except msgspec.ValidationError:
         raise _not_found(uri) from None
-    text = msgspec.json.encode(await know(desk, asked)).decode()
+    text = msgspec.json.encode(await know(app, request, asked)).decode()
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=JSON, text=text)])
 
 
-async def _artifact(desk: Desk, uri: str) -> ReadResourceResult:
+async def _artifact(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
     """Return a whole file of the caller, as it is: text where it is text."""
     name = uri.removeprefix(ARTIFACT)
-    chunk = await runs.artifact(desk, runs.ArtifactRequest(artifact_id=name))
+    chunk = await runs.artifact(app, request, runs.ArtifactRequest(artifact_id=name))
     if chunk.size > MAX_ARTIFACT_BYTES:
         message = f"It is larger than {MAX_ARTIFACT_BYTES:,} bytes: get_artifact reads it in pieces."
         raise MCPError(INTERNAL_ERROR, message, {"uri": uri, "size": chunk.size})
     data = bytearray(chunk.data)
     while not chunk.complete and chunk.data:
-        chunk = await runs.artifact(desk, runs.ArtifactRequest(artifact_id=name, offset=len(data)))
+        chunk = await runs.artifact(app, request, runs.ArtifactRequest(artifact_id=name, offset=len(data)))
         data += chunk.data
     text = data.decode(errors="replace")
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=chunk.mime_type, text=text)])

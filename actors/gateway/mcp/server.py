@@ -35,8 +35,7 @@ from mcp.types import (
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from actors.gateway.access.caller import caller
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp import announce, calling, prompts, resources
 from actors.gateway.mcp.identity import ICON, INSTRUCTIONS, NAME, TITLE
 from actors.gateway.mcp.offers import methods as offered
@@ -45,14 +44,14 @@ from actors.gateway.mcp.offers.handles import Handles, StateCodec, handles
 from actors.gateway.mcp.offers.known import Offers
 from actors.gateway.mcp.offers.listening import Listening
 from actors.gateway.mcp.offers.methods import visible
-from actors.gateway.mcp.offers.sayings import set_level
+from actors.gateway.mcp.offers.progress_messages import set_level
 from actors.gateway.mcp.offers.shop import Shop
 from actors.gateway.mcp.offers.tasks import add_tasks
 from actors.gateway.mcp.offers.written import Wire
 from actors.gateway.mcp.run_tasks import RunTasks
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tool import ToolEntry
-from actors.gateway.mcp.toolsets import chosen
+from actors.gateway.request import RequestContext
 from protocol.schemas import schema
 
 LISTS_TTL_MS = 60_000
@@ -68,19 +67,24 @@ _HINTS: Mapping[CacheableMethod, CacheHint] = {
 }
 
 
-def make_server(desk: Desk, offers: Offers | None = None) -> Server[Any]:
-    """Make the MCP server of both transports; it follows `offers` while its lifespan is entered."""
+def make_server(
+    app: AppContext, offers: Offers | None = None, request: RequestContext | None = None
+) -> Server[RequestContext]:
+    """Make the MCP server of both transports; it follows `offers` while its lifespan is entered.
+
+    `request` is who asks where one client has the server for itself; over HTTP each request brings its own.
+    """
     kept = offers or Offers()
     kept.reserve((*TOOLS, *(prompt.name for prompt in prompts.list_prompts())))
-    shop, run_tasks = Shop(desk, kept, handles(desk.bus.seal)), RunTasks(desk)
+    shop, run_tasks = Shop(app, kept, handles(app.bus.seal)), RunTasks(app)
     server = _Server(
         NAME,
-        version=desk.version,
+        version=app.version,
         title=TITLE,
         icons=[ICON],
         instructions=INSTRUCTIONS,
         cache_hints=_HINTS,
-        lifespan=_following(shop),
+        lifespan=_lifespan(shop, request or RequestContext()),
         get_tool_input_schema=_Schemas(shop),
         on_subscriptions_listen=Listening(kept, shop.handles, run_tasks),
     )
@@ -91,7 +95,7 @@ def make_server(desk: Desk, offers: Offers | None = None) -> Server[Any]:
     return server
 
 
-class _Server(Server[Any]):
+class _Server(Server[RequestContext]):
     """A server that promises a client of the older era no news of resources: it could tell them in no answer."""
 
     def get_capabilities(self, *given: Any, **named: Any) -> ServerCapabilities:
@@ -108,36 +112,37 @@ class Methods:
     shop: Shop
     tools: tuple[tuple[ToolEntry[Any], Tool], ...]
 
-    async def list_tools(self, _context: Context, params: PaginatedRequestParams) -> ListToolsResult:
+    async def list_tools(self, context: Context, params: PaginatedRequestParams) -> ListToolsResult:
         """List the tools that the caller may call, in the same order each time."""
         _check_cursor(params)
-        wanted, scopes = chosen(), caller().scopes
+        request = context.lifespan_context
+        wanted, scopes = request.toolsets, request.caller.scopes
         own = [told for entry, told in self.tools if entry.toolset in wanted and entry.scope in scopes]
-        return ListToolsResult(tools=[*own, *(one.told for one in visible(self.shop).tools.values())])
+        return ListToolsResult(tools=[*own, *(one.told for one in visible(self.shop, context).tools.values())])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult | Wire:
         """Run a tool."""
-        if params.name in visible(self.shop).tools:
+        if params.name in visible(self.shop, context).tools:
             return await offered.call_tool(self.shop, context, params)
-        return await calling.call_tool(self.shop.desk, params, context)
+        return await calling.call_tool(self.shop.app, params, context)
 
-    async def list_resources(self, _context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
+    async def list_resources(self, context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
         """List the resources that have an address of their own."""
         _check_cursor(params)
-        return ListResourcesResult(resources=[one.told for one in visible(self.shop).resources.values()])
+        return ListResourcesResult(resources=[one.told for one in visible(self.shop, context).resources.values()])
 
-    async def list_templates(self, _context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
+    async def list_templates(self, context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
         """List the forms of the addresses of all others."""
         _check_cursor(params)
-        offered_ones = (one.told for one in visible(self.shop).templates.values())
+        offered_ones = (one.told for one in visible(self.shop, context).templates.values())
         return ListResourceTemplatesResult(resource_templates=[*resources.TEMPLATES, *offered_ones])
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult | Wire:
         """Read a resource."""
-        actor = self._reader(params.uri)
+        actor = self._reader(context, params.uri)
         if actor is not None:
             return await offered.read_resource(self.shop, context, actor, params)
-        return await resources.read_resource(self.shop.desk, params.uri)
+        return await resources.read_resource(self.shop.app, context.lifespan_context, params.uri)
 
     async def subscribe(self, _context: Context, _params: SubscribeRequestParams) -> EmptyResult:
         """Take note of a wish. Without sessions nothing is told to clients of the older era but in an answer."""
@@ -147,15 +152,15 @@ class Methods:
         """Take note that a wish is gone."""
         return EmptyResult()
 
-    async def list_prompts(self, _context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
+    async def list_prompts(self, context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
         """List the prompts."""
         _check_cursor(params)
-        offered_ones = (one.told for one in visible(self.shop).prompts.values())
+        offered_ones = (one.told for one in visible(self.shop, context).prompts.values())
         return ListPromptsResult(prompts=[*prompts.list_prompts(), *offered_ones])
 
     async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult | Wire:
         """Fill a prompt."""
-        if params.name in visible(self.shop).prompts:
+        if params.name in visible(self.shop, context).prompts:
             return await offered.get_prompt(self.shop, context, params)
         return prompts.get_prompt(params.name, params.arguments)
 
@@ -163,11 +168,11 @@ class Methods:
         """Suggest how an argument may go on."""
         return await offered.complete(self.shop, context, params)
 
-    def _reader(self, uri: str) -> str | None:
-        return None if uri.startswith(resources.OWN) else visible(self.shop).reader(uri)
+    def _reader(self, context: Context, uri: str) -> str | None:
+        return None if uri.startswith(resources.OWN) else visible(self.shop, context).reader(uri)
 
 
-def _add_methods(server: Server[Any], methods: Methods) -> None:
+def _add_methods(server: Server[RequestContext], methods: Methods) -> None:
     server.add_request_handler("tools/list", PaginatedRequestParams, methods.list_tools)
     server.add_request_handler("tools/call", CallToolRequestParams, methods.call_tool)
     server.add_request_handler("resources/list", PaginatedRequestParams, methods.list_resources)
@@ -198,11 +203,11 @@ class _Schemas:
         return None if found is None else found.entry.input_schema
 
 
-def _following(shop: Shop) -> Any:
+def _lifespan(shop: Shop, request: RequestContext) -> Any:
     @asynccontextmanager
-    async def lifespan(_server: Server[Any]) -> AsyncGenerator[None]:
-        async with shop.offers.kept(shop.desk.bus):
-            yield
+    async def lifespan(_server: Server[RequestContext]) -> AsyncGenerator[RequestContext]:
+        async with shop.offers.kept(shop.app.bus):
+            yield request
 
     return lifespan
 
@@ -210,8 +215,8 @@ def _following(shop: Shop) -> Any:
 def _boundary(sealing: Handles) -> RequestStateBoundary:
     """Seal what a client carries from one round of a request to the next, for this request and this caller alone."""
 
-    def principal(_context: Context) -> str:
-        return caller().name
+    def principal(context: Context) -> str:
+        return context.lifespan_context.caller.name
 
     security = RequestStateSecurity(codec=StateCodec(sealing.seal), bind_principal=principal)
     return RequestStateBoundary(security, default_audience=NAME)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from actors.gateway.asking import REFRESH_SESSION
 from actors.gateway.mcp.tool import ToolEntry
 from actors.gateway.mcp.tools import batch, browse, browser, runs, sessions
+from actors.gateway.pages import REFRESH_SESSION
 
 TOOLS: Mapping[str, ToolEntry[Any]] = MappingProxyType(
     {

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from mcp.types import ToolAnnotations
 from msgspec import Struct
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
+from actors.gateway.mcp.toolsets import Toolset
+from actors.gateway.request import RequestContext
 from actors.gateway.tool_errors import NextAction
 from actors.gateway.translate import error_text, to_error
 from protocol.browse import StructuredError
@@ -19,22 +20,6 @@ from protocol.faults import Fault
 from protocol.offers.results import OfferedTask
 
 A = TypeVar("A", bound=Struct)
-
-
-class Toolset(StrEnum):
-    """Tools that are chosen together, by a setting or in the address (`/mcp?toolsets=core,browser`)."""
-
-    CORE = "core"
-    """Read pages, look after saved logins."""
-
-    BROWSER = "browser"
-    """Drive a browser step by step (002)."""
-
-    RUNS = "runs"
-    """Run templates (002)."""
-
-    OFFERS = "offers"
-    """What other actors bring."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +76,7 @@ class ToolEntry(Generic[A]):
 
     description: str
     arguments: type[A]
-    run: Callable[[Desk, A], Awaitable[Answer]]
+    run: Callable[[AppContext, RequestContext, A], Awaitable[Answer]]
     title: str | None = None
     answer: type[Struct] | None = None
     by_type: frozenset[str] | None = frozenset()
@@ -99,4 +84,4 @@ class ToolEntry(Generic[A]):
     toolset: Toolset = Toolset.CORE
     scope: Scope = Scope.BROWSE
     fail: Failing = failing
-    begin: Callable[[Desk, A], Awaitable[OfferedTask | None]] | None = None
+    begin: Callable[[AppContext, RequestContext, A], Awaitable[OfferedTask | None]] | None = None

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
+from enum import StrEnum
 from urllib.parse import parse_qsl
 
 from actors.gateway.http.answers import RefusedError
-from actors.gateway.mcp.tool import Toolset
 from actors.settings import Settings
 from protocol.faults import Action, Code, Fault, fault
+
+
+class Toolset(StrEnum):
+    """Tools that are chosen together, by a setting or in the address (`/mcp?toolsets=core,browser`)."""
+
+    CORE = "core"
+    """Read pages, look after saved logins."""
+
+    BROWSER = "browser"
+    """Drive a browser step by step (002)."""
+
+    RUNS = "runs"
+    """Run templates (002)."""
+
+    OFFERS = "offers"
+    """What other actors bring."""
+
 
 EVERY_TOOLSET = frozenset(Toolset)
 
 _NAMES = tuple(toolset.value for toolset in Toolset)
 _PARAMETER = "toolsets"
 _MAX_QUOTED_CHARS = 64
-
-
-def chosen() -> frozenset[Toolset]:
-    """Return which tools the client of the request in hand may see and call."""
-    return _chosen.get()
-
-
-@contextmanager
-def choosing(toolsets: frozenset[Toolset]) -> Generator[None]:
-    """Do what is in the block with these tools alone."""
-    token = _chosen.set(toolsets)
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
 
 
 def toolsets_of(settings: Settings) -> frozenset[Toolset]:
@@ -72,6 +72,3 @@ def _unknown(words: Iterable[str]) -> Fault:
         action="choose_toolsets", description=f"Name some of these, separated by commas: {', '.join(_NAMES)}."
     )
     return fault(Code.VALIDATION_INVALID_REQUEST, message, field=_PARAMETER, actions=(way_out,))
-
-
-_chosen: ContextVar[frozenset[Toolset]] = ContextVar("weft_toolsets", default=EVERY_TOOLSET)

@@ -6,9 +6,19 @@ import msgspec
 from msgspec import UNSET, Struct, structs
 from starlette.responses import Response
 
-from actors.gateway.asking import Desk, browse, may_use
-from actors.gateway.batch import BatchItem, BatchRequest, BatchResult, ItemStatus, browse_all, summary
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import answer
+from actors.gateway.pages import (
+    BatchItem,
+    BatchRequest,
+    BatchResult,
+    ItemStatus,
+    browse,
+    browse_all,
+    check_login,
+    summary,
+)
+from actors.gateway.request import RequestContext
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.events import EventStream
 from actors.gateway.run_errors import RUNTIME_CODES
@@ -38,28 +48,28 @@ class BrowseRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     options: BrowseOptions = BrowseOptions()
 
 
-async def read(desk: Desk, asked: BrowseRequest) -> BrowseResult:
+async def read(app: AppContext, request: RequestContext, arguments: BrowseRequest) -> BrowseResult:
     """Read a page."""
-    return await browse(desk.bus, BrowsePage(url=asked.url, options=asked.options), desk.grace_ms)
+    return await browse(app, request, BrowsePage(url=arguments.url, options=arguments.options))
 
 
-async def read_many(desk: Desk, asked: BatchRequest) -> BatchResult:
+async def read_many(app: AppContext, request: RequestContext, arguments: BatchRequest) -> BatchResult:
     """Read many pages, as many as go into one answer.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST, for options that no page could be read with, or
             AUTH_INSUFFICIENT_SCOPE.
     """
-    may_use(asked.options)
-    if (told := contradiction(asked.options)) is not None:
-        raise FaultError(told)
-    return fitted(await browse_all(desk, asked))
+    check_login(request, arguments.options)
+    if (failure := contradiction(arguments.options)) is not None:
+        raise FaultError(failure)
+    return fitted(await browse_all(app, request, arguments))
 
 
-async def look_ahead(desk: Desk, asked: BrowseRequest) -> Preview:
+async def look_ahead(app: AppContext, request: RequestContext, arguments: BrowseRequest) -> Preview:
     """Return what would be done for a page."""
-    may_use(asked.options)
-    return await desk.bus.call(PREVIEW, BrowsePage(url=asked.url, options=asked.options), wait_ms=desk.grace_ms)
+    check_login(request, arguments.options)
+    return await app.bus.call(PREVIEW, BrowsePage(url=arguments.url, options=arguments.options), wait_ms=app.grace_ms)
 
 
 def fitted(result: BatchResult, max_bytes: int = MAX_REPLY_BYTES) -> BatchResult:
@@ -87,27 +97,27 @@ _FULL = fault(
 )
 
 
-async def _browse(desk: Desk, asked: BrowseRequest) -> Response:
-    return answer(await read(desk, asked), headers=VARY)
+async def _browse(app: AppContext, request: RequestContext, arguments: BrowseRequest) -> Response:
+    return answer(await read(app, request, arguments), headers=VARY)
 
 
-async def _browse_told(desk: Desk, asked: BrowseRequest) -> Response:
-    return EventStream(desk, lambda: read(desk, asked))
+async def _browse_events(app: AppContext, request: RequestContext, arguments: BrowseRequest) -> Response:
+    return EventStream(app, request, lambda watched: read(app, watched, arguments))
 
 
-async def _batch(desk: Desk, asked: BatchRequest) -> Response:
-    return answer(await read_many(desk, asked), headers=VARY)
+async def _batch(app: AppContext, request: RequestContext, arguments: BatchRequest) -> Response:
+    return answer(await read_many(app, request, arguments), headers=VARY)
 
 
-async def _batch_told(desk: Desk, asked: BatchRequest) -> Response:
-    return EventStream(desk, lambda: read_many(desk, asked))
+async def _batch_events(app: AppContext, request: RequestContext, arguments: BatchRequest) -> Response:
+    return EventStream(app, request, lambda watched: read_many(app, watched, arguments))
 
 
-async def _preview(desk: Desk, asked: BrowseRequest) -> Response:
-    return answer(await look_ahead(desk, asked))
+async def _preview(app: AppContext, request: RequestContext, arguments: BrowseRequest) -> Response:
+    return answer(await look_ahead(app, request, arguments))
 
 
-ENDPOINTS: tuple[Endpoint[Desk], ...] = (
+ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         method="POST",
         path="/api/browse",
@@ -115,7 +125,7 @@ ENDPOINTS: tuple[Endpoint[Desk], ...] = (
         summary="Read a web page as Markdown, with a confidence on every field.",
         about="Takes the cheapest tier that works, and climbs to a real browser where the page needs one.",
         run=_browse,
-        events=_browse_told,
+        events=_browse_events,
         body=BrowseRequest,
         answer=BrowseResult,
         errors=PAGE_ERRORS,
@@ -130,7 +140,7 @@ ENDPOINTS: tuple[Endpoint[Desk], ...] = (
         about="The robots.txt of each site is obeyed. One page that fails never ends the batch. The answer has "
         f"{MAX_REPLY_BYTES // 1024 // 1024} MiB at most: a page beyond that is an error that says how to get it.",
         run=_batch,
-        events=_batch_told,
+        events=_batch_events,
         body=BatchRequest,
         answer=BatchResult,
         errors=LOOK_ERRORS,

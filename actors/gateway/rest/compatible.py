@@ -8,10 +8,10 @@ from typing import Annotated, Any, TypeVar
 from msgspec import Meta, Struct, structs
 from starlette.responses import Response
 
-from actors.gateway.access.caller import caller
 from actors.gateway.access.usage import Usage
-from actors.gateway.asking import Desk
-from actors.gateway.batch import (
+from actors.gateway.app_context import AppContext
+from actors.gateway.http.answers import answer
+from actors.gateway.pages import (
     DEFAULT_AT_ONCE,
     DEFAULT_TIMEOUT_MS,
     MAX_AT_ONCE,
@@ -19,7 +19,7 @@ from actors.gateway.batch import (
     BatchRequest,
     BatchResult,
 )
-from actors.gateway.http.answers import answer
+from actors.gateway.request import RequestContext
 from actors.gateway.rest import browse, domains
 from actors.gateway.rest.browse import BrowseRequest
 from actors.gateway.rest.contract import Endpoint, Tag
@@ -56,51 +56,51 @@ class SmallBatchRequest(Struct, frozen=True, kw_only=True, rename="camel", forbi
     )
 
 
-Work = Callable[[Desk, A], Awaitable[Struct]]
+Work = Callable[[AppContext, RequestContext, A], Awaitable[Struct]]
 
-_FORM = Events(result=lambda data: Success(data=data), error=lambda told: failure(to_error(told)))
-
-
-def _answered(work: Work[A]) -> Callable[[Desk, A], Awaitable[Response]]:
-    async def run(desk: Desk, asked: A) -> Response:
-        return answer(Success(data=await work(desk, asked)), headers=browse.VARY)
-
-    return run
+_FORM = Events(result=lambda data: Success(data=data), error=lambda error: failure(to_error(error)))
 
 
-def _told(work: Work[A]) -> Callable[[Desk, A], Awaitable[Response]]:
-    async def run(desk: Desk, asked: A) -> Response:
-        return EventStream(desk, lambda: work(desk, asked), _FORM)
+def _answered(work: Work[A]) -> Callable[[AppContext, RequestContext, A], Awaitable[Response]]:
+    async def run(app: AppContext, request: RequestContext, arguments: A) -> Response:
+        return answer(Success(data=await work(app, request, arguments)), headers=browse.VARY)
 
     return run
 
 
-async def _fetch(desk: Desk, asked: FetchRequest) -> BrowseResult:
+def _events(work: Work[A]) -> Callable[[AppContext, RequestContext, A], Awaitable[Response]]:
+    async def run(app: AppContext, request: RequestContext, arguments: A) -> Response:
+        return EventStream(app, request, lambda watched: work(app, watched, arguments), _FORM)
+
+    return run
+
+
+async def _fetch(app: AppContext, request: RequestContext, arguments: FetchRequest) -> BrowseResult:
     cheap = TIERS[0]
-    options = structs.replace(asked.options, force_tier=asked.options.force_tier or cheap, max_cost_tier=cheap)
-    return await browse.read(desk, BrowseRequest(url=asked.url, options=options))
+    options = structs.replace(arguments.options, force_tier=arguments.options.force_tier or cheap, max_cost_tier=cheap)
+    return await browse.read(app, request, BrowseRequest(url=arguments.url, options=options))
 
 
-async def _batch(desk: Desk, asked: SmallBatchRequest) -> BatchResult:
-    return await browse.read_many(desk, BatchRequest(**structs.asdict(asked)))
+async def _batch(app: AppContext, request: RequestContext, arguments: SmallBatchRequest) -> BatchResult:
+    return await browse.read_many(app, request, BatchRequest(**structs.asdict(arguments)))
 
 
-async def _usage(desk: Desk, _asked: Any) -> Usage:
-    return await desk.ledger.usage(desk.bus, caller().name)
+async def _usage(app: AppContext, request: RequestContext, _arguments: Any) -> Usage:
+    return await app.ledger.usage(app.bus, request.caller.name)
 
 
-async def _health(_desk: Desk, _asked: Any) -> Health:
+async def _health(_app: AppContext, _request: RequestContext, _arguments: Any) -> Health:
     return Health()
 
 
-ENDPOINTS: tuple[Endpoint[Any], ...] = (
+ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         method="POST",
         path="/v1/browse",
         name="browseV1",
         summary="Read a web page, as /api/browse does.",
         run=_answered(browse.read),
-        events=_told(browse.read),
+        events=_events(browse.read),
         body=BrowseRequest,
         answer=Success[BrowseResult],
         errors=browse.PAGE_ERRORS,
@@ -113,7 +113,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         name="fetchV1",
         summary="Read a web page in the cheapest tier alone.",
         run=_answered(_fetch),
-        events=_told(_fetch),
+        events=_events(_fetch),
         body=FetchRequest,
         answer=Success[BrowseResult],
         errors=browse.PAGE_ERRORS,
@@ -126,7 +126,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         name="batchV1",
         summary=f"Read up to {MAX_URLS} pages, as /api/browse/batch does.",
         run=_answered(_batch),
-        events=_told(_batch),
+        events=_events(_batch),
         body=SmallBatchRequest,
         answer=Success[BatchResult],
         errors=browse.LOOK_ERRORS,

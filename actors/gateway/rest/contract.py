@@ -12,11 +12,12 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import JSON, refusal
+from actors.gateway.request import RequestContext
 from protocol.faults import FaultError
 
 B = TypeVar("B")
-D = TypeVar("D")
 P = TypeVar("P")
 
 GATE_ERRORS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.MISDIRECTED_REQUEST, HTTPStatus.TOO_MANY_REQUESTS})
@@ -66,13 +67,13 @@ class Addressed(Generic[P, B]):
     body: B
 
 
-def _refusal(error: FaultError, _asked: Any) -> Response:
+def _refusal(error: FaultError, _arguments: Any) -> Response:
     return refusal(error)
 
 
 @dataclass(frozen=True)
-class Endpoint(Generic[D]):
-    """One operation: `run` gets what the gateway works with, and the decoded body or `params` (None without either).
+class Endpoint:
+    """One operation: `run` gets what the gateway works with, the request, and the decoded body or `params`, or None.
 
     The fields of `params` are those that `path` has in braces, and of the query all others; with both `params` and
     `body` it gets them as Addressed, and a `body` that is `optional` may be left out where every field has a default.
@@ -89,7 +90,7 @@ class Endpoint(Generic[D]):
     path: str
     name: str
     summary: str
-    run: Callable[[D, Any], Awaitable[Response]]
+    run: Callable[[AppContext, RequestContext, Any], Awaitable[Response]]
     answer: Any = None
     media: tuple[str, ...] = (JSON,)
     accepted: Any = None
@@ -103,7 +104,7 @@ class Endpoint(Generic[D]):
     about: str = ""
     example: Mapping[str, Any] | None = None
     where: Mapping[str, Any] | None = None
-    events: Callable[[D, Any], Awaitable[Response]] | None = None
+    events: Callable[[AppContext, RequestContext, Any], Awaitable[Response]] | None = None
     stream: str = USUAL_STREAM
     failure: Any = None
     refuse: Callable[[FaultError, Any], Response] = _refusal

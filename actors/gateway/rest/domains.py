@@ -7,9 +7,10 @@ from typing import Annotated
 from msgspec import Meta, Struct, structs
 from starlette.responses import Response
 
-from actors.gateway.access.caller import Scope, caller
-from actors.gateway.asking import Desk
+from actors.gateway.access.caller import Scope
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import answer
+from actors.gateway.request import RequestContext
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.sites import site_of
 from protocol.domains import AskDomain, DomainKnowledge
@@ -44,21 +45,21 @@ class DomainRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ]
 
 
-async def know(desk: Desk, asked: DomainRequest) -> DomainKnowledge:
+async def know(app: AppContext, request: RequestContext, arguments: DomainRequest) -> DomainKnowledge:
     """Return what is known of a domain; logins are counted for whoever may look after them."""
-    known = await desk.bus.call(DOMAIN, AskDomain(domain=asked.domain), wait_ms=desk.grace_ms)
-    if Scope.SESSIONS not in caller().scopes:
+    known = await app.bus.call(DOMAIN, AskDomain(domain=arguments.domain), wait_ms=app.grace_ms)
+    if Scope.SESSIONS not in request.caller.scopes:
         return known
-    found = await desk.bus.call(SESSION_LIST, ListSessions(), wait_ms=desk.grace_ms)
-    site = site_of(asked.domain)
-    return structs.replace(known, saved_logins=sum(one.domain == site for one in found.sessions))
+    logins = await app.bus.call(SESSION_LIST, ListSessions(), wait_ms=app.grace_ms)
+    site = site_of(arguments.domain)
+    return structs.replace(known, saved_logins=sum(one.domain == site for one in logins.sessions))
 
 
-async def _domain(desk: Desk, asked: DomainRequest) -> Response:
-    return answer(await know(desk, asked))
+async def _domain(app: AppContext, request: RequestContext, arguments: DomainRequest) -> Response:
+    return answer(await know(app, request, arguments))
 
 
-ENDPOINTS: tuple[Endpoint[Desk], ...] = (
+ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         method="GET",
         path="/api/domains/{domain}",

@@ -7,8 +7,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import answer
+from actors.gateway.request import RequestContext
 from actors.gateway.rest import browse, compatible, docs, domains, health, keys, packets, runs, sessions
 from actors.gateway.rest.contract import Endpoint
 from actors.gateway.rest.openapi import openapi
@@ -25,15 +26,15 @@ def _page(version: str) -> str:
     return docs.page(document(version))
 
 
-async def _openapi(desk: Desk, _body: None) -> Response:
-    return answer(document(desk.version))
+async def _openapi(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
+    return answer(document(app.version))
 
 
-async def _docs(desk: Desk, _body: None) -> Response:
-    return Response(_page(desk.version), headers=docs.HEADERS, media_type=docs.MEDIA)
+async def _docs(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
+    return Response(_page(app.version), headers=docs.HEADERS, media_type=docs.MEDIA)
 
 
-ENDPOINTS: tuple[Endpoint[Desk], ...] = (
+ENDPOINTS: tuple[Endpoint, ...] = (
     *browse.ENDPOINTS,
     *domains.ENDPOINTS,
     *sessions.ENDPOINTS,

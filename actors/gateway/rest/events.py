@@ -14,10 +14,11 @@ from msgspec import Struct
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import EVENTS
+from actors.gateway.progress import watching
+from actors.gateway.request import RequestContext
 from actors.gateway.translate import to_error
-from actors.gateway.watching import watching
 from bus.context import conversation_id
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import Code, Fault, FaultError, fault
@@ -55,7 +56,7 @@ class Step(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     total: int | None = None
 
 
-Work = Callable[[], Awaitable[Struct]]
+Work = Callable[[RequestContext], Awaitable[Struct]]
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,18 @@ class Stream(Response):
 class EventStream(Stream):
     """Does work while it tells of it; when the client leaves, the work is cancelled."""
 
-    def __init__(self, desk: Desk, work: Work, form: Events = PLAIN, keep_alive_s: float = KEEP_ALIVE_S) -> None:
+    def __init__(
+        self,
+        app: AppContext,
+        request: RequestContext,
+        work: Work,
+        form: Events = PLAIN,
+        *,
+        keep_alive_s: float = KEEP_ALIVE_S,
+    ) -> None:
         super().__init__(keep_alive_s)
-        self._desk = desk
+        self._app = app
+        self._request = request
         self._work = work
         self._form = form
         self._ids = count(1)
@@ -130,21 +140,21 @@ class EventStream(Stream):
         """Send that it has begun, and how far it is."""
         await self._event(send, "started", Started(conversation_id=conversation_id() or ""))
 
-        async def heard(progress: Progress) -> None:
+        async def on_progress(progress: Progress) -> None:
             step = Step(done=progress.done, message=progress.message, total=progress.total)
             await self._event(send, "progress", step)
 
-        async with watching(self._desk, heard):
-            self._last = await self._outcome()
+        async with watching(self._app.watchers, on_progress) as watcher:
+            self._last = await self._outcome(self._request.watched_by(watcher))
 
     async def farewell(self, send: Send) -> None:
         """Send the result, or the error."""
         await self._event(send, *self._last)
 
-    async def _outcome(self) -> tuple[str, Struct]:
-        """Do the work, and give the name and the data of the last event."""
+    async def _outcome(self, watched: RequestContext) -> tuple[str, Struct]:
+        """Do the work, and return the name and the data of the last event."""
         try:
-            return "result", self._form.result(await self._work())
+            return "result", self._form.result(await self._work(watched))
         except FaultError as error:
             return "error", self._form.error(error.fault)
         except Exception:

@@ -9,8 +9,9 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import answer
+from actors.gateway.request import RequestContext
 from actors.gateway.rest import metrics
 from actors.gateway.rest.contract import Endpoint
 from bus.stats import Replica
@@ -51,24 +52,24 @@ def missing(replicas: list[Replica] | tuple[Replica, ...]) -> tuple[str, ...]:
     return lacking if any(name.startswith(FETCHERS) for name in actors) else (*lacking, "fetcher")
 
 
-async def _healthz(_desk: Desk, _body: None) -> Response:
+async def _healthz(_app: AppContext, _request: RequestContext, _arguments: None) -> Response:
     return answer(Health())
 
 
-async def _readyz(desk: Desk, _body: None) -> Response:
-    found = await desk.bus.replicas(READY_MS, enough=lambda replicas: not missing(replicas))
+async def _readyz(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
+    found = await app.bus.replicas(READY_MS, enough=lambda replicas: not missing(replicas))
     if lacking := missing(found):
         message = f"Not ready: no live {', no live '.join(lacking)}."
         raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, message))
     return answer(Readiness(replicas=dict(Counter(replica.actor for replica in found))))
 
 
-async def _metrics(desk: Desk, _body: None) -> Response:
-    return Response(metrics.render(await desk.bus.replicas(LOOK_MS)), media_type=metrics.MEDIA_TYPE)
+async def _metrics(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
+    return Response(metrics.render(await app.bus.replicas(LOOK_MS)), media_type=metrics.MEDIA_TYPE)
 
 
 _LOOK_ERRORS = frozenset({503})
-ENDPOINTS: tuple[Endpoint[Desk], ...] = (
+ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/healthz", "healthz", "Tell that the gateway is alive.", _healthz, Health, open=True),
     Endpoint(
         method="GET",

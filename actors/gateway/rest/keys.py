@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.responses import Response
 
 from actors.gateway.access import issuing
 from actors.gateway.access.caller import Scope
 from actors.gateway.access.issuing import AddKey, NamedKey
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import answer
+from actors.gateway.request import RequestContext
 from actors.gateway.rest.contract import Endpoint
 from protocol.access import KeyInfo, KeysAnswer, NewKey
 
 _NOT_KEPT = {"Cache-Control": "no-store"}
 
 
-async def _add(desk: Desk, asked: AddKey) -> Response:
-    return answer(await issuing.add(desk.bus, desk.keys, asked), headers=_NOT_KEPT)
+async def _add(app: AppContext, request: RequestContext, arguments: AddKey) -> Response:
+    return answer(await issuing.add(app.bus, app.keys, request.caller, arguments), headers=_NOT_KEPT)
 
 
-async def _list(desk: Desk, _asked: None) -> Response:
-    return answer(issuing.listed(desk.keys))
+async def _list(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
+    return answer(issuing.listed(app.keys))
 
 
-async def _revoke(desk: Desk, asked: NamedKey) -> Response:
-    return answer(await issuing.revoke(desk.bus, desk.keys, asked))
+async def _revoke(app: AppContext, _request: RequestContext, arguments: NamedKey) -> Response:
+    return answer(await issuing.revoke(app.bus, app.keys, arguments))
 
 
 _INSIDE = frozenset({500, 503, 504})
 _EXAMPLE_KEY = {"id": "laptop"}
-ENDPOINTS: tuple[Endpoint[Any], ...] = (
+ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         method="GET",
         path="/api/keys",

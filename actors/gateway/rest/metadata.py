@@ -10,14 +10,16 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.access.resource import RESOURCES, base, paths
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import answer
+from actors.gateway.request import RequestContext
 from actors.gateway.rest.contract import Endpoint
 from actors.settings import Settings
 
 MAX_AGE_S = 3_600
 
 
-def endpoints(settings: Settings) -> tuple[Endpoint[Any], ...]:
+def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
     """Return the endpoints of the metadata: the same at the root and at the path of MCP, each for its own resource."""
     return tuple(
         Endpoint(
@@ -46,8 +48,8 @@ def _document(settings: Settings, resource: str) -> ProtectedResource:
     return ProtectedResource(resource=base(settings) + resource, authorization_servers=(settings.oauth_issuer,))
 
 
-def _telling(document: ProtectedResource) -> Callable[[Any, Any], Awaitable[Response]]:
-    async def tell(_desk: Any, _asked: Any) -> Response:
+def _telling(document: ProtectedResource) -> Callable[[AppContext, RequestContext, Any], Awaitable[Response]]:
+    async def tell(_app: Any, _request: RequestContext, _arguments: Any) -> Response:
         return answer(document, headers={"Cache-Control": f"max-age={MAX_AGE_S}"})
 
     return tell

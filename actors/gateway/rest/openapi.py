@@ -119,7 +119,7 @@ RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 is waited or scrolled for, a tier that runs scripts is among those that may be used."""
 
 
-def openapi(endpoints: Sequence[Endpoint[Any]], version: str) -> dict[str, Any]:
+def openapi(endpoints: Sequence[Endpoint], version: str) -> dict[str, Any]:
     """Write the document."""
     schemas, components = _schemas(endpoints)
     paths: dict[str, dict[str, Any]] = {}
@@ -155,7 +155,7 @@ def _key_told() -> str:
     return f"A key of this Weft; `weft up` says where the first one is kept. A key is good for some of:\n\n{scopes}"
 
 
-def _schemas(endpoints: Iterable[Endpoint[Any]]) -> tuple[dict[Any, dict[str, Any]], dict[str, Any]]:
+def _schemas(endpoints: Iterable[Endpoint]) -> tuple[dict[Any, dict[str, Any]], dict[str, Any]]:
     """Return a reference for every type of the table, and the definitions that they lead to."""
     kinds_of = ((one.body, one.answer, one.accepted, one.failure) for one in endpoints)
     named = {kind: None for found in kinds_of for kind in found if kind is not None}
@@ -164,7 +164,7 @@ def _schemas(endpoints: Iterable[Endpoint[Any]]) -> tuple[dict[Any, dict[str, An
     return dict(zip(kinds, references, strict=True)), components
 
 
-def _operation(endpoint: Endpoint[Any], schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
+def _operation(endpoint: Endpoint, schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
     failed = schemas[Failure if endpoint.enveloped else StructuredError]
     if endpoint.failure is not None:
         failed = {"anyOf": [failed, schemas[endpoint.failure]]}
@@ -193,7 +193,7 @@ def _operation(endpoint: Endpoint[Any], schemas: Mapping[Any, dict[str, Any]]) -
     return written
 
 
-def _contents(endpoint: Endpoint[Any], status: int, schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
+def _contents(endpoint: Endpoint, status: int, schemas: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
     """Describe what an answer of success holds, by media type."""
     kind = endpoint.answers[status]
     if kind is not None:
@@ -206,7 +206,7 @@ def _contents(endpoint: Endpoint[Any], status: int, schemas: Mapping[Any, dict[s
     return contents
 
 
-def _parameters(endpoint: Endpoint[Any], params: type[Struct]) -> Iterator[dict[str, Any]]:
+def _parameters(endpoint: Endpoint, params: type[Struct]) -> Iterator[dict[str, Any]]:
     definitions = msgspec.json.schema(params)["$defs"]
     examples = (endpoint.example if endpoint.body is None else endpoint.where) or {}
     for name, field in definitions[params.__name__]["properties"].items():

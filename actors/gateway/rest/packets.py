@@ -12,10 +12,11 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.responses import Response
 
-from actors.gateway.access.caller import Scope, caller, require
-from actors.gateway.access.usage import page_read
-from actors.gateway.asking import Desk, may_use
+from actors.gateway.access.caller import Scope
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import RefusedError, answer, headers_of
+from actors.gateway.pages import check_login
+from actors.gateway.request import RequestContext
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.domains import HOST
 from actors.gateway.translate import http_status
@@ -146,24 +147,24 @@ class Permitted:
 
     call: Call[Any, Any]
     scope: Scope
-    args: Callable[[Any], Any] = lambda asked: asked
-    timeout_ms: Callable[[Any], int | None] = lambda asked: None  # noqa: ARG005 - the call's own
+    args: Callable[[Any], Any] = lambda arguments: arguments
+    timeout_ms: Callable[[Any], int | None] = lambda arguments: None  # noqa: ARG005 - the call's own
 
 
-def _page(asked: PageArguments) -> BrowsePage:
-    return BrowsePage(url=asked.url, options=asked.options, obey_robots=asked.obey_robots)
+def _page(arguments: PageArguments) -> BrowsePage:
+    return BrowsePage(url=arguments.url, options=arguments.options, obey_robots=arguments.obey_robots)
 
 
-def _domain(asked: DomainArguments) -> AskDomain:
-    return AskDomain(domain=asked.domain)
+def _domain(arguments: DomainArguments) -> AskDomain:
+    return AskDomain(domain=arguments.domain)
 
 
-def _login(asked: LoginArguments) -> NamedSession:
-    return NamedSession(domain=asked.domain, profile=asked.profile)
+def _login(arguments: LoginArguments) -> NamedSession:
+    return NamedSession(domain=arguments.domain, profile=arguments.profile)
 
 
-def _latency(asked: PageArguments) -> int:
-    return asked.options.max_latency_ms
+def _latency(arguments: PageArguments) -> int:
+    return arguments.options.max_latency_ms
 
 
 PERMITTED: Mapping[type[Struct], Permitted] = MappingProxyType(
@@ -180,11 +181,11 @@ PERMITTED: Mapping[type[Struct], Permitted] = MappingProxyType(
 """What may be asked by packet: nothing that only actors say to each other, and nothing that carries a login."""
 
 
-async def _ask(desk: Desk, packet: RequestPacket) -> Response:
+async def _answer(app: AppContext, request: RequestContext, packet: RequestPacket) -> Response:
     """Do the task in the conversation of the packet."""
     with conversation(Conversation(id=packet.conversation.id, turn=packet.conversation.turn)):
         try:
-            result = await _done(desk, packet.input.task)
+            result = await _call(app, request, packet.input.task)
         except FaultError as error:
             status = error.status if isinstance(error, RefusedError) else http_status(error.fault)
             if error.fault.code is Code.AUTH_MISSING_SESSION and isinstance(packet.input.task.args, LoginArguments):
@@ -193,17 +194,17 @@ async def _ask(desk: Desk, packet: RequestPacket) -> Response:
         return answer(_response(packet, result=result))
 
 
-async def _done(desk: Desk, task: Task) -> Any:
-    permitted, asked = PERMITTED[type(task)], task.args
-    if Scope.OPERATE not in caller().scopes:
-        require(permitted.scope)
-    if isinstance(asked, PageArguments):
-        may_use(asked.options)
-    result = await desk.bus.call(
-        permitted.call, permitted.args(asked), timeout_ms=permitted.timeout_ms(asked), wait_ms=desk.grace_ms
+async def _call(app: AppContext, request: RequestContext, task: Task) -> Any:
+    permitted, arguments = PERMITTED[type(task)], task.args
+    if Scope.OPERATE not in request.caller.scopes:
+        request.caller.require(permitted.scope)
+    if isinstance(arguments, PageArguments):
+        check_login(request, arguments.options)
+    result = await app.bus.call(
+        permitted.call, permitted.args(arguments), timeout_ms=permitted.timeout_ms(arguments), wait_ms=app.grace_ms
     )
     if isinstance(result, Browsed):
-        page_read(result.page.tier, result.pages)
+        request.usage.page_read(result.page.tier, result.pages)
     return result
 
 
@@ -230,7 +231,7 @@ EXAMPLE = {
     "input": {"task": {"name": subjects.PREVIEW.task, "args": {"url": "https://example.com/"}}},
 }
 
-ENDPOINTS: tuple[Endpoint[Any], ...] = (
+ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         method="POST",
         path="/api/llmcp",
@@ -239,7 +240,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         about="For the tasks " + ", ".join(f"`{one.call.task}`" for one in PERMITTED.values()) + ". The key needs the "
         "scope `operate`, or that of the task. A task that fails is answered with a packet that holds its `error`, "
         "in the status that it stands for; what is no packet, with an error as everywhere.",
-        run=_ask,
+        run=_answer,
         body=RequestPacket,
         answer=ResponsePacket,
         failure=ResponsePacket,

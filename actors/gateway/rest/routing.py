@@ -12,24 +12,24 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from actors.gateway.access.caller import require
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.accepting import wants_events
 from actors.gateway.http.answers import invalid, not_allowed, refusal
 from actors.gateway.http.bodies import MAX_BODY_BYTES, check_keys, decoded, named, query, read_json
+from actors.gateway.request import request_context
 from actors.gateway.rest.contract import Addressed, Endpoint
 from protocol.codec import Decoder, malformed
 from protocol.faults import Code, FaultError
 
 
-def router(desk: Desk, endpoints: Iterable[Endpoint[Desk]], further: Mapping[str, ASGIApp]) -> ASGIApp:
+def router(app: AppContext, endpoints: Iterable[Endpoint], further: Mapping[str, ASGIApp]) -> ASGIApp:
     """Route every endpoint, and what is at `further` paths; whatever else is asked for is a 404."""
-    paths: dict[str, list[Endpoint[Desk]]] = {}
+    paths: dict[str, list[Endpoint]] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, []).append(endpoint)
-    there: dict[str, ASGIApp] = {**further, **{path: Resource(desk, found) for path, found in paths.items()}}
-    plain = {path: app for path, app in there.items() if "{" not in path}
-    patterns = [Route(path, app) for path, app in there.items() if path not in plain]
+    resources: dict[str, ASGIApp] = {**further, **{path: Resource(app, there) for path, there in paths.items()}}
+    plain = {path: resource for path, resource in resources.items() if "{" not in path}
+    patterns = [Route(path, resource) for path, resource in resources.items() if path not in plain]
     others = Router(patterns, redirect_slashes=False, default=_not_found)
 
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
@@ -41,8 +41,8 @@ def router(desk: Desk, endpoints: Iterable[Endpoint[Desk]], further: Mapping[str
 class Resource:
     """ASGI: one path, by the methods that it has; HEAD goes where GET goes (RFC 9110 §9.1)."""
 
-    def __init__(self, desk: Desk, endpoints: list[Endpoint[Desk]]) -> None:
-        self._desk = desk
+    def __init__(self, app: AppContext, endpoints: list[Endpoint]) -> None:
+        self._app = app
         self._decoders: dict[type[Struct], Decoder[Struct]] = {
             one.body: Decoder(one.body, Code.VALIDATION_INVALID_REQUEST, MAX_BODY_BYTES)
             for one in endpoints
@@ -63,19 +63,19 @@ class Resource:
             return
         await response(scope, receive, send)
 
-    async def _response(self, endpoint: Endpoint[Desk], request: Request) -> Response:
-        asked: Any = None
+    async def _response(self, endpoint: Endpoint, request: Request) -> Response:
+        context, arguments = request_context(request.scope), None
         try:
             if not endpoint.open and not endpoint.own_scopes:
-                require(endpoint.scope)
-            asked = await self._asked(endpoint, request)
+                context.caller.require(endpoint.scope)
+            arguments = await self._arguments(endpoint, request)
             if endpoint.events is not None and wants_events(request.headers.getlist("accept")):
-                return await endpoint.events(self._desk, asked)
-            return await endpoint.run(self._desk, asked)
+                return await endpoint.events(self._app, context, arguments)
+            return await endpoint.run(self._app, context, arguments)
         except FaultError as error:
-            return endpoint.refuse(error, asked)
+            return endpoint.refuse(error, arguments)
 
-    async def _asked(self, endpoint: Endpoint[Desk], request: Request) -> Any:
+    async def _arguments(self, endpoint: Endpoint, request: Request) -> Any:
         given = query(request.scope["query_string"], endpoint.in_query)
         raw_path = request.scope.get("raw_path", b"")
         params = None
@@ -84,9 +84,9 @@ class Resource:
         if endpoint.body is None:
             return params
         body = await read_json(request, optional=endpoint.optional)
-        asked = decoded(self._decoders[endpoint.body], body)
+        arguments = decoded(self._decoders[endpoint.body], body)
         await check_keys(body)
-        return asked if params is None else Addressed(params, asked)
+        return arguments if params is None else Addressed(params, arguments)
 
 
 def _params(kind: type[Struct], given: dict[str, str]) -> Struct:

@@ -10,9 +10,10 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from actors.gateway import runs
-from actors.gateway.asking import Desk
-from actors.gateway.http.bodies import hear_out
-from actors.gateway.rest.events import KEEP_ALIVE_S, STREAM_FAILED, Stream, event
+from actors.gateway.app_context import AppContext
+from actors.gateway.http.bodies import drain
+from actors.gateway.request import RequestContext
+from actors.gateway.rest.events import STREAM_FAILED, Stream, event
 from actors.gateway.run_errors import to_run_fault
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import Run
@@ -26,24 +27,25 @@ _MAX_DIGITS = 15
 class RunStream(Stream):
     """What happens to a run after one of its events; when the client leaves, the run goes on."""
 
-    def __init__(self, desk: Desk, run: Run, after: int = 0, keep_alive_s: float = KEEP_ALIVE_S) -> None:
-        super().__init__(keep_alive_s)
-        self._desk = desk
+    def __init__(self, app: AppContext, request: RequestContext, run: Run, after: int = 0) -> None:
+        super().__init__()
+        self._app = app
+        self._request = request
         self._run = run
         self._after = after
         self._last: tuple[str, Struct] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events, the last of them included."""
-        await hear_out(receive)
-        self._after = heard_last(Headers(scope=scope).get(LAST_EVENT_ID, ""), self._after)
+        await drain(receive)
+        self._after = last_event_id(Headers(scope=scope).get(LAST_EVENT_ID, ""), self._after)
         await super().__call__(scope, receive, send)
 
     async def tell(self, send: Send) -> None:
         """Send what has happened and what happens."""
         try:
-            async with aclosing(runs.follow(self._desk, self._run.run_id, self._after)) as told:
-                async for news in told:
+            async with aclosing(runs.follow(self._app, self._request, self._run.run_id, self._after)) as stream:
+                async for news in stream:
                     self._run = news.run
                     for one in news.events:
                         await send(event(one.event, one, one.id))
@@ -60,6 +62,6 @@ class RunStream(Stream):
             await send(event(*self._last))
 
 
-def heard_last(told: str, otherwise: int) -> int:
+def last_event_id(header: str, otherwise: int) -> int:
     """Read Last-Event-ID; one that is no id of ours says nothing."""
-    return int(told) if told.isdecimal() and told.isascii() and len(told) <= _MAX_DIGITS else otherwise
+    return int(header) if header.isdecimal() and header.isascii() and len(header) <= _MAX_DIGITS else otherwise

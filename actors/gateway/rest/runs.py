@@ -10,8 +10,9 @@ from starlette.responses import Response
 
 from actors.gateway import runs
 from actors.gateway.access.caller import Scope
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import EVENTS, JSON, answer, refusal
+from actors.gateway.request import RequestContext
 from actors.gateway.rest.artifacts import Download
 from actors.gateway.rest.browse import VARY
 from actors.gateway.rest.contract import Addressed, Endpoint, Tag
@@ -58,63 +59,63 @@ class ArtifactPath(Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     artifact_id: Annotated[str, _ARTIFACT_ID]
 
 
-async def _templates(desk: Desk, _asked: None) -> Response:
-    return answer(await runs.templates(desk))
+async def _templates(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
+    return answer(await runs.templates(app))
 
 
-async def _profile(desk: Desk, _asked: None) -> Response:
-    return answer(await runs.profile(desk))
+async def _profile(app: AppContext, request: RequestContext, _arguments: None) -> Response:
+    return answer(await runs.profile(app, request))
 
 
-async def _run(desk: Desk, asked: RunRequest) -> Response:
-    return _begun(await runs.run(desk, asked), VARY)
+async def _run(app: AppContext, request: RequestContext, arguments: RunRequest) -> Response:
+    return _accepted(await runs.run(app, request, arguments), VARY)
 
 
-async def _run_told(desk: Desk, asked: RunRequest) -> Response:
-    form = Events(result=lambda data: data, error=lambda told: to_run_fault(told, template_id=asked.template_id))
-    return EventStream(desk, lambda: runs.run(desk, asked), form)
+async def _run_events(app: AppContext, request: RequestContext, arguments: RunRequest) -> Response:
+    form = Events(result=lambda data: data, error=lambda error: to_run_fault(error, template_id=arguments.template_id))
+    return EventStream(app, request, lambda watched: runs.run(app, watched, arguments), form)
 
 
-async def _list(desk: Desk, asked: RunsRequest) -> Response:
-    return answer(await runs.list_runs(desk, asked))
+async def _list(app: AppContext, request: RequestContext, arguments: RunsRequest) -> Response:
+    return answer(await runs.list_runs(app, request, arguments))
 
 
-async def _get(desk: Desk, asked: RunPath) -> Response:
-    return answer(await runs.get(desk, asked.run_id))
+async def _get(app: AppContext, request: RequestContext, arguments: RunPath) -> Response:
+    return answer(await runs.get(app, request, arguments.run_id))
 
 
-async def _cancel(desk: Desk, asked: RunPath) -> Response:
-    return answer(await runs.cancel(desk, asked.run_id))
+async def _cancel(app: AppContext, request: RequestContext, arguments: RunPath) -> Response:
+    return answer(await runs.cancel(app, request, arguments.run_id))
 
 
-async def _resume(desk: Desk, asked: Addressed[RunPath, ResumeRequest]) -> Response:
-    return _begun(await runs.resume(desk, asked.params.run_id, asked.body))
+async def _resume(app: AppContext, request: RequestContext, arguments: Addressed[RunPath, ResumeRequest]) -> Response:
+    return _accepted(await runs.resume(app, request, arguments.params.run_id, arguments.body))
 
 
-async def _events(desk: Desk, asked: FollowPath) -> Response:
+async def _events(app: AppContext, request: RequestContext, arguments: FollowPath) -> Response:
     """Answer 404 before the stream begins, where there is no such run."""
-    return RunStream(desk, await runs.get(desk, asked.run_id), asked.after)
+    return RunStream(app, request, await runs.get(app, request, arguments.run_id), arguments.after)
 
 
-async def _artifact(desk: Desk, asked: PiecePath) -> Response:
-    piece = ArtifactRequest(artifact_id=asked.artifact_id, offset=asked.offset, limit=asked.limit)
-    return answer(await runs.artifact(desk, piece))
+async def _artifact(app: AppContext, request: RequestContext, arguments: PiecePath) -> Response:
+    piece = ArtifactRequest(artifact_id=arguments.artifact_id, offset=arguments.offset, limit=arguments.limit)
+    return answer(await runs.artifact(app, request, piece))
 
 
-async def _content(desk: Desk, asked: ArtifactPath) -> Response:
-    return Download(desk, await runs.artifact(desk, ArtifactRequest(artifact_id=asked.artifact_id)))
+async def _content(app: AppContext, request: RequestContext, arguments: ArtifactPath) -> Response:
+    return Download(app, request, await runs.artifact(app, request, ArtifactRequest(artifact_id=arguments.artifact_id)))
 
 
-def _begun(told: RunAccepted | Run, headers: dict[str, str] | None = None) -> Response:
+def _accepted(run: RunAccepted | Run, headers: dict[str, str] | None = None) -> Response:
     """Answer 202 with where to look, unless the run is told of as it stands."""
-    if isinstance(told, Run):
-        return answer(told, headers=headers)
-    return answer(told, HTTPStatus.ACCEPTED, {**(headers or {}), "Location": f"/api/runs/{told.run_id}"})
+    if isinstance(run, Run):
+        return answer(run, headers=headers)
+    return answer(run, HTTPStatus.ACCEPTED, {**(headers or {}), "Location": f"/api/runs/{run.run_id}"})
 
 
-def _refuse(error: FaultError, asked: Any) -> Response:
+def _refuse(error: FaultError, arguments: Any) -> Response:
     """Tell an error in the form of 002 §7.2, with what was asked for."""
-    named = getattr(asked, "params", asked)
+    named = getattr(arguments, "params", arguments)
     names = {name: getattr(named, name, None) for name in ("run_id", "template_id", "artifact_id")}
     return refusal(error, to_run_fault(error.fault, **names))
 
@@ -146,7 +147,7 @@ _FOLLOWED = (
 
 _FAMILY: dict[str, Any] = {"scope": Scope.RUNS, "tag": Tag.RUNS, "failure": RunFault, "refuse": _refuse}
 
-ENDPOINTS: tuple[Endpoint[Any], ...] = (
+ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         method="GET",
         path="/api/templates",
@@ -166,7 +167,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
         "accepted is done, whatever becomes of this gateway or of the machines that work on it. The same "
         "`idempotencyKey` within half an hour gives the same run.",
         run=_run,
-        events=_run_told,
+        events=_run_events,
         stream=f"Server-sent events, for a client that accepts `text/event-stream`: {_LEAVING}",
         body=RunRequest,
         answer=Run,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct, structs
 from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import RefusedError, answer
+from actors.gateway.request import RequestContext
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.domains import SITE, DomainRequest
 from actors.gateway.sessions import (
@@ -57,30 +58,30 @@ class SiteRequest(DomainRequest, frozen=True, kw_only=True, forbid_unknown_field
     profile: Annotated[Profile, Meta(description="Name of the saved login.")] = DEFAULT_PROFILE
 
 
-async def _save(desk: Desk, asked: LoginRequest) -> Response:
-    return answer(told_of(await save(desk, SaveRequest(**structs.asdict(asked)))))
+async def _save(app: AppContext, _request: RequestContext, arguments: LoginRequest) -> Response:
+    return answer(told_of(await save(app, SaveRequest(**structs.asdict(arguments)))))
 
 
-async def _list(desk: Desk, asked: ListRequest) -> Response:
-    return answer(await list_all(desk, asked.profile))
+async def _list(app: AppContext, _request: RequestContext, arguments: ListRequest) -> Response:
+    return answer(await list_all(app, arguments.profile))
 
 
-async def _health(desk: Desk, asked: SiteRequest) -> Response:
-    return answer(await ask(desk, subjects.SESSION_HEALTH, asked.domain, asked.profile))
+async def _health(app: AppContext, _request: RequestContext, arguments: SiteRequest) -> Response:
+    return answer(await ask(app, subjects.SESSION_HEALTH, arguments.domain, arguments.profile))
 
 
-async def _delete(desk: Desk, asked: SiteRequest) -> Response:
-    return answer(await _there(desk, subjects.SESSION_DELETE, asked))
+async def _delete(app: AppContext, _request: RequestContext, arguments: SiteRequest) -> Response:
+    return answer(await _there(app, subjects.SESSION_DELETE, arguments))
 
 
-async def _refresh(desk: Desk, asked: SiteRequest) -> Response:
-    return answer(await _there(desk, subjects.SESSION_REFRESH, asked))
+async def _refresh(app: AppContext, _request: RequestContext, arguments: SiteRequest) -> Response:
+    return answer(await _there(app, subjects.SESSION_REFRESH, arguments))
 
 
-async def _there(desk: Desk, call: Call[NamedSession, SessionStatus], asked: SiteRequest) -> SessionAnswer:
+async def _there(app: AppContext, call: Call[NamedSession, SessionStatus], arguments: SiteRequest) -> SessionAnswer:
     """Answer 404 where the path names a login that there is not."""
     try:
-        return await ask(desk, call, asked.domain, asked.profile)
+        return await ask(app, call, arguments.domain, arguments.profile)
     except FaultError as error:
         if error.fault.code is Code.AUTH_MISSING_SESSION:
             raise RefusedError(error.fault, HTTPStatus.NOT_FOUND) from None
@@ -94,7 +95,7 @@ _EXAMPLE = {
 }
 _INSIDE = frozenset({500, 503, 504})
 _ONE = "/api/sessions/{domain}"
-ENDPOINTS: tuple[Endpoint[Any], ...] = (
+ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         method="GET",
         path="/api/sessions",

@@ -13,7 +13,7 @@ from anyio.abc import TaskGroup
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from actors.gateway.access.marks import Marks
+from actors.gateway.access.security_headers import SecurityHeaders
 from actors.gateway.http.answers import refusal
 from bus import conversation, span
 from bus.stats import Meter
@@ -40,14 +40,14 @@ class Exchanges:
     def __init__(  # noqa: PLR0913, PLR0917 - what all exchanges have in common
         self,
         app: ASGIApp,
-        marks: Marks,
+        security_headers: SecurityHeaders,
         paths: frozenset[str],
         probes: frozenset[str],
         meter: Meter,
         watchers: TaskGroup,
     ) -> None:
         self._app = app
-        self._marks = marks
+        self._marks = security_headers
         self._watchers = watchers
         self._paths = paths
         self._probes = probes
@@ -96,7 +96,7 @@ class _Exchange:
     send: Send
     conversation: str
     recording: Span
-    marks: Marks
+    security_headers: SecurityHeaders
     watchers: TaskGroup
     work: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     watch: anyio.CancelScope | None = None
@@ -140,7 +140,7 @@ class _Exchange:
         if message["type"] == "http.response.start":
             self.started = True
             self.status = message["status"]
-            message["headers"] = self.marks.on(message.get("headers", ()), self.scope, self.conversation)
+            message["headers"] = self.security_headers.on(message.get("headers", ()), self.scope, self.conversation)
             self.recording.set_attribute("http.response.status_code", self.status)
             if self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 self.recording.fail(str(self.status))

@@ -10,7 +10,10 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import MISSING_REQUIRED_CLIENT_CAPABILITY
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-Context = ServerRequestContext[Any, Any]
+from actors.gateway.request import RequestContext
+
+Context = ServerRequestContext[RequestContext, Any]
+"""What the SDK hands to a method; its lifespan is our own request: who asks, and how."""
 
 TASKS = "io.modelcontextprotocol/tasks"
 """The extension by which a call becomes a task."""

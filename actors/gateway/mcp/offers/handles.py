@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from mcp.server.request_state import InvalidRequestState
 
-from actors.gateway.access.caller import caller
+from actors.gateway.access.caller import Caller
 from bus.seal import Seal, UnsealError, new_key
 
 _STATE = "mcp request state"
@@ -31,16 +31,16 @@ class Handles:
 
     seal: Seal
 
-    def task(self, name: TaskName) -> str:
+    def task(self, caller: Caller, name: TaskName) -> str:
         """Return the id of a task to the caller."""
-        return _text(self.seal.seal(f"{name.actor} {name.id}".encode(), f"{_TASK} {caller().name}"))
+        return _text(self.seal.seal(f"{name.actor} {name.id}".encode(), f"{_TASK} {caller.name}"))
 
-    def open_task(self, handle: str) -> TaskName | None:
+    def open_task(self, caller: Caller, handle: str) -> TaskName | None:
         """Read the id of a task of the caller; anybody else's opens as little as one that nobody was given."""
         if len(handle) > MAX_HANDLE_CHARS:
             return None
         try:
-            actor, _, known = self.seal.unseal(_bytes(handle), f"{_TASK} {caller().name}").decode().partition(" ")
+            actor, _, known = self.seal.unseal(_bytes(handle), f"{_TASK} {caller.name}").decode().partition(" ")
         except (UnsealError, ValueError):
             return None
         return TaskName(actor, known)

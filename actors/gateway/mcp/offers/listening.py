@@ -28,12 +28,12 @@ from mcp.types import (
 )
 from pydantic import ConfigDict
 
-from actors.gateway.access.caller import caller
 from actors.gateway.mcp.offers import written
 from actors.gateway.mcp.offers.clients import Context, knows_tasks
 from actors.gateway.mcp.offers.handles import Handles, TaskName
 from actors.gateway.mcp.offers.known import ListsChanged, News, Offers
 from actors.gateway.mcp.offers.written import Wire
+from actors.gateway.request import RequestContext
 from protocol.offers.notifications import ResourceUpdated, TaskChanged
 
 MAX_BEHIND = 1_000
@@ -52,11 +52,11 @@ MAX_FOLLOWED = 32
 class FollowedTasks(Protocol):
     """Tasks of our own tools."""
 
-    async def is_there(self, task_id: str) -> bool:
+    async def is_there(self, request: RequestContext, task_id: str) -> bool:
         """Whether it is a task of the caller."""
         ...
 
-    def follow(self, task_id: str) -> AsyncGenerator[Wire]:
+    def follow(self, request: RequestContext, task_id: str) -> AsyncGenerator[Wire]:
         """Return how a task of the caller stands, now and whenever that changes, until it is over or cannot be told."""
         ...
 
@@ -161,23 +161,24 @@ class Listening:
         return SubscriptionsListenResult(_meta=meta)
 
     async def _follow(self, context: Context, task_id: str, meta: dict[str, Any]) -> None:
-        async with aclosing(self.own.follow(task_id)) as told:
+        async with aclosing(self.own.follow(context.lifespan_context, task_id)) as told:
             async for task in told:
                 params = TaskNotificationParams.model_validate({**task, "_meta": meta})
                 await self._say(context, TaskNotification(params=params))
 
     async def _wish(self, context: Context, asked: SubscriptionFilter) -> Wish:
+        request = context.lifespan_context
         more: dict[str, Any] = asked.model_extra or {}
         ids = more.get(_TASK_IDS) if knows_tasks(context) else None
         handles = _strings(ids)
         resources = asked.resource_subscriptions or []
         if len(handles) + len(resources) > MAX_WANTED:
             raise MCPError(INTERNAL_ERROR, f"More than {MAX_WANTED} tasks and resources are listened for")
-        opened = ((self.handles.open_task(handle), handle) for handle in handles)
+        opened = ((self.handles.open_task(request.caller, handle), handle) for handle in handles)
         tasks = {name: handle for name, handle in opened if name is not None}
         others = [handle for handle in dict.fromkeys(handles) if handle not in tasks.values()][:MAX_FOLLOWED]
-        own = tuple([handle for handle in others if await self.own.is_there(handle)])
-        return Wish(asked, frozenset(resources), tasks, caller().name, own)
+        own = tuple([handle for handle in others if await self.own.is_there(request, handle)])
+        return Wish(asked, frozenset(resources), tasks, request.caller.name, own)
 
     async def _say(self, context: Context, notice: Any) -> None:
         await context.session.send_notification(notice, related_request_id=context.request_id)

@@ -18,15 +18,14 @@ from mcp.types import (
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.gateway.access.caller import Scope, caller
+from actors.gateway.access.caller import Scope
 from actors.gateway.mcp.offers import written
 from actors.gateway.mcp.offers.catalogue import EMPTY, Catalogue
 from actors.gateway.mcp.offers.clients import Context, is_modern, need_tasks
 from actors.gateway.mcp.offers.handles import TaskName
 from actors.gateway.mcp.offers.shop import Shop, unexpected, wanted
 from actors.gateway.mcp.offers.written import Wire
-from actors.gateway.mcp.tool import Toolset
-from actors.gateway.mcp.toolsets import chosen
+from actors.gateway.mcp.toolsets import Toolset
 from bus import conversation, span
 from bus.context import current_conversation
 from protocol.faults import FaultError
@@ -36,14 +35,16 @@ from protocol.offers.requests import CallTool, Complete, GetPrompt, ReadResource
 from protocol.offers.results import Contents, InputRequired, Messages, OfferedTask, Outcome, ToolResult
 
 
-def visible(shop: Shop) -> Catalogue:
+def visible(shop: Shop, context: Context) -> Catalogue:
     """Return what the caller may see of what is offered."""
-    return shop.offers.now if Scope.OFFERS in caller().scopes and Toolset.OFFERS in chosen() else EMPTY
+    request = context.lifespan_context
+    can = Scope.OFFERS in request.caller.scopes and Toolset.OFFERS in request.toolsets
+    return shop.offers.now if can else EMPTY
 
 
 async def call_tool(shop: Shop, context: Context, params: CallToolRequestParams) -> Wire:
     """Run a tool that is offered; a fault is a result that the model can read."""
-    found = visible(shop).tools[params.name]
+    found = visible(shop, context).tools[params.name]
     if found.entry.tasks is TaskUse.REQUIRED:
         need_tasks(context)
     facts = {"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": params.name}
@@ -66,7 +67,10 @@ def _called(shop: Shop, context: Context, actor: str, came: Outcome) -> Wire:
             return wanted(came)
         case OfferedTask():
             need_tasks(context)
-            return {"resultType": "task", **written.task(came, shop.handles.task(TaskName(actor, came.id)))}
+            return {
+                "resultType": "task",
+                **written.task(came, shop.handles.task(context.lifespan_context.caller, TaskName(actor, came.id))),
+            }
         case _:
             raise unexpected(came)
 
@@ -86,7 +90,7 @@ async def read_resource(shop: Shop, context: Context, actor: str, params: ReadRe
 
 async def get_prompt(shop: Shop, context: Context, params: GetPromptRequestParams) -> Wire:
     """Fill a prompt that is offered."""
-    found = visible(shop).prompts[params.name]
+    found = visible(shop, context).prompts[params.name]
     do = GetPrompt(name=params.name, arguments=params.arguments or {})
     return _whole(await _asked(shop, context, found.actor, do, params), Messages)
 
@@ -95,7 +99,7 @@ async def complete(shop: Shop, context: Context, params: CompleteRequestParams) 
     """Suggest how an argument of an offered prompt or template may go on; for others there is nothing to suggest."""
     is_prompt = isinstance(params.ref, PromptReference)
     of = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
-    known = visible(shop)
+    known = visible(shop, context)
     found = known.prompts.get(of) if is_prompt else known.templates.get(of)
     if found is None:
         return CompleteResult(completion=Completion(values=[]))

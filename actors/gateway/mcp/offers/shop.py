@@ -9,13 +9,12 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, InputResponseRequestParams
 
-from actors.gateway.access.caller import caller
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp.offers import inputs
 from actors.gateway.mcp.offers.clients import Context, declared, is_modern, need_answers
 from actors.gateway.mcp.offers.handles import Handles
 from actors.gateway.mcp.offers.known import Offers
-from actors.gateway.mcp.offers.sayings import hearing
+from actors.gateway.mcp.offers.progress_messages import hearing
 from actors.gateway.mcp.offers.written import MAX_ANSWER_BYTES, Wire, input_required, is_too_long, refusal
 from protocol.faults import Code, FaultError, fault
 from protocol.offers.requests import AskOffer, Wanted
@@ -32,7 +31,7 @@ DEFAULT_MS = 60_000
 class Shop:
     """What is needed to have offering actors work for clients."""
 
-    desk: Desk
+    app: AppContext
     offers: Offers
     handles: Handles
 
@@ -52,7 +51,7 @@ class Shop:
             FaultError: the actor failed, or is not there, or took too long.
             MCPError: the actor refused, or the client lacks what it takes.
         """
-        who = caller()
+        who = context.lifespan_context.caller
         question = AskOffer(
             do=do,
             caller=who.name,
@@ -61,7 +60,7 @@ class Shop:
             responses=_given(params),
             state=_state(params),
         )
-        async with hearing(self.offers, self.desk.watchers.replica, context) as ear:
+        async with hearing(self.offers, self.app.watchers.replica, context) as ear:
             question = msgspec.structs.replace(question, watch=ear.watch)
             said = 0
             for _ in range(MAX_ROUNDS):
@@ -81,7 +80,7 @@ class Shop:
 
     async def _once(self, actor: str, question: AskOffer, timeout_ms: int) -> OfferAnswer:
         call = OFFERED.at(actor=actor)
-        answer = await self.desk.bus.call(call, question, timeout_ms=timeout_ms, wait_ms=self.desk.grace_ms)
+        answer = await self.app.bus.call(call, question, timeout_ms=timeout_ms, wait_ms=self.app.grace_ms)
         if is_too_long(answer.came):
             message = f"The answer is longer than {MAX_ANSWER_BYTES // 1024 // 1024} MiB"
             raise FaultError(fault(Code.CONTENT_TOO_LARGE, message))

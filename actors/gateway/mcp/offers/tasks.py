@@ -16,6 +16,7 @@ from actors.gateway.mcp.offers.clients import TASKS, Context, is_modern, need_ta
 from actors.gateway.mcp.offers.handles import TaskName
 from actors.gateway.mcp.offers.shop import Shop, unexpected
 from actors.gateway.mcp.offers.written import Wire
+from actors.gateway.request import RequestContext
 from protocol.faults import FaultError
 from protocol.offers.requests import CancelTask, GetTask, UpdateTask, Wanted
 from protocol.offers.results import Acknowledged, OfferedTask, Outcome
@@ -40,15 +41,15 @@ class OwnTasks(Protocol):
         """Whether an id is one of these, of whomever."""
         ...
 
-    async def get(self, task_id: str) -> Wire:
+    async def get(self, request: RequestContext, task_id: str) -> Wire:
         """Return how a task of the caller stands; raises MCPError."""
         ...
 
-    async def update(self, task_id: str) -> None:
+    async def update(self, request: RequestContext, task_id: str) -> None:
         """Take what a task of the caller has not asked for; raises MCPError."""
         ...
 
-    async def cancel(self, task_id: str) -> None:
+    async def cancel(self, request: RequestContext, task_id: str) -> None:
         """End a task of the caller; raises MCPError."""
         ...
 
@@ -59,8 +60,8 @@ def add_tasks(server: Server[Any], shop: Shop, own: OwnTasks) -> None:
     async def get(context: Context, params: TaskParams) -> Wire:
         _check(context, params)
         if own.has(params.task_id):
-            return await own.get(params.task_id)
-        name = _named(shop, params)
+            return await own.get(context.lifespan_context, params.task_id)
+        name = _named(shop, context, params)
         came = await _ask(shop, context, name, GetTask(id=name.id))
         if not isinstance(came, OfferedTask):
             raise unexpected(came)
@@ -69,17 +70,17 @@ def add_tasks(server: Server[Any], shop: Shop, own: OwnTasks) -> None:
     async def update(context: Context, params: UpdateParams) -> Wire:
         _check(context, params)
         if own.has(params.task_id):
-            await own.update(params.task_id)
+            await own.update(context.lifespan_context, params.task_id)
             return {}
-        name = _named(shop, params)
+        name = _named(shop, context, params)
         return _acknowledged(await _ask(shop, context, name, UpdateTask(id=name.id, responses=params.input_responses)))
 
     async def cancel(context: Context, params: TaskParams) -> Wire:
         _check(context, params)
         if own.has(params.task_id):
-            await own.cancel(params.task_id)
+            await own.cancel(context.lifespan_context, params.task_id)
             return {}
-        name = _named(shop, params)
+        name = _named(shop, context, params)
         return _acknowledged(await _ask(shop, context, name, CancelTask(id=name.id)))
 
     server.add_request_handler("tasks/get", TaskParams, get)
@@ -101,9 +102,9 @@ def _check(context: Context, params: TaskParams) -> None:
     _check_header(context, params.task_id)
 
 
-def _named(shop: Shop, params: TaskParams) -> TaskName:
+def _named(shop: Shop, context: Context, params: TaskParams) -> TaskName:
     """Find the task of the caller that is meant."""
-    name = shop.handles.open_task(params.task_id)
+    name = shop.handles.open_task(context.lifespan_context.caller, params.task_id)
     if name is None:
         raise no_such_task()
     return name

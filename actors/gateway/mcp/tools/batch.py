@@ -8,8 +8,10 @@ from typing import Annotated
 from mcp.types import ToolAnnotations
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from actors.gateway.asking import Desk
-from actors.gateway.batch import (
+from actors.gateway.app_context import AppContext
+from actors.gateway.mcp.announce import BRIEFLY
+from actors.gateway.mcp.tool import Answer, ToolEntry
+from actors.gateway.pages import (
     DEFAULT_AT_ONCE,
     MAX_AT_ONCE,
     MAX_URLS,
@@ -20,8 +22,7 @@ from actors.gateway.batch import (
     ItemStatus,
     browse_all,
 )
-from actors.gateway.mcp.announce import BRIEFLY
-from actors.gateway.mcp.tool import Answer, ToolEntry
+from actors.gateway.request import RequestContext
 from actors.gateway.translate import framed_parts, one_line
 from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, StructuredError
 from protocol.pages import Url
@@ -152,9 +153,9 @@ def _cut(text: str, max_bytes: int) -> str:
     return (head.rpartition(" ")[0] or head) + _MORE
 
 
-async def _run(desk: Desk, asked: BatchArguments) -> Answer:
-    request = BatchRequest(urls=asked.urls, options=asked.options, concurrency=asked.concurrency)
-    told = digest(await browse_all(desk, request))
+async def _run(app: AppContext, request: RequestContext, arguments: BatchArguments) -> Answer:
+    batch = BatchRequest(urls=arguments.urls, options=arguments.options, concurrency=arguments.concurrency)
+    told = digest(await browse_all(app, request, batch))
     return Answer(digest_text(told, secrets.token_hex(BOUNDARY_BYTES)), told)
 
 

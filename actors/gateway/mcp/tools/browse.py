@@ -8,9 +8,11 @@ from typing import Annotated
 from mcp.types import ToolAnnotations
 from msgspec import UNSET, Meta
 
-from actors.gateway.asking import Desk, browse
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp.resources import page_link
 from actors.gateway.mcp.tool import Answer, ToolEntry
+from actors.gateway.pages import browse
+from actors.gateway.request import RequestContext
 from actors.gateway.translate import result_text
 from protocol.browse import BrowseOptions, BrowseResult
 from protocol.pages import BrowsePage, Url
@@ -24,12 +26,12 @@ class BrowseArguments(BrowseOptions, frozen=True, kw_only=True):
     url: Annotated[Url, Meta(description="Full address of the page, http or https.")]
 
 
-async def _browse(desk: Desk, asked: BrowseArguments) -> Answer:
-    options = BrowseOptions(**{name: getattr(asked, name) for name in BrowseOptions.__struct_fields__})
-    result = await browse(desk.bus, BrowsePage(url=asked.url, options=options), desk.grace_ms, for_model=True)
+async def _browse(app: AppContext, request: RequestContext, arguments: BrowseArguments) -> Answer:
+    options = BrowseOptions(**{name: getattr(arguments, name) for name in BrowseOptions.__struct_fields__})
+    result = await browse(app, request, BrowsePage(url=arguments.url, options=options), for_model=True)
     text = result_text(result, secrets.token_hex(BOUNDARY_BYTES))
     is_part = result.content.cursor is not UNSET and options.session_profile is None
-    return Answer(text, result, links=(page_link(asked.url),) if is_part else ())
+    return Answer(text, result, links=(page_link(arguments.url),) if is_part else ())
 
 
 BROWSE = ToolEntry(

@@ -16,12 +16,13 @@ from mcp.types import ToolAnnotations
 from msgspec import NODEFAULT, Struct
 
 from actors.gateway import browsers
-from actors.gateway.access.caller import Scope, caller, require
-from actors.gateway.asking import Desk
+from actors.gateway.access.caller import Caller, Scope
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp.resources import capture_link
-from actors.gateway.mcp.tool import Answer, Image, ToolEntry, Toolset
+from actors.gateway.mcp.tool import Answer, Image, ToolEntry
 from actors.gateway.mcp.tools.uploads import stored
-from actors.gateway.mcp.transport.label import client_label
+from actors.gateway.mcp.toolsets import Toolset
+from actors.gateway.request import RequestContext
 from actors.gateway.tool_errors import ToolError, to_tool_error, tool_error_text
 from protocol.browsers import operations as do
 from protocol.browsers import results as came
@@ -130,28 +131,28 @@ _FILLED_IN = frozenset({"stored", "sealed", "fresh"})
 """What no client says: the gateway does, or another actor."""
 
 
-def default_session(desk: Desk) -> str:
+def default_session(app: AppContext, request: RequestContext) -> str:
     """Name the session of whoever asks, who names none: in every replica the same, and for nobody else to guess."""
-    who = caller()
-    words = "\n".join(("browser session", who.name, "local" if who.local else "remote", client_label()))
-    digest = hmac.digest(desk.naming, words.encode(), hashlib.sha256)
+    who = request.caller
+    words = "\n".join(("browser session", who.name, "local" if who.local else "remote", request.client_id))
+    digest = hmac.digest(app.naming, words.encode(), hashlib.sha256)
     return do.SESSION_PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 def _entry(operation: type[Any], row: _Row) -> ToolEntry[Any]:
-    async def run(desk: Desk, asked: Struct) -> Answer:
-        given = msgspec.structs.asdict(asked)
+    async def run(app: AppContext, request: RequestContext, arguments: Struct) -> Answer:
+        given = msgspec.structs.asdict(arguments)
         at_need = given["session_id"] is None and operation is not do.CreateSession
         if at_need:
-            given["session_id"] = default_session(desk)
+            given["session_id"] = default_session(app, request)
         if given.get("profile") is not None:
-            require(Scope.SESSIONS)
+            request.caller.require(Scope.SESSIONS)
         if operation in _LOCAL:
-            _check_local(tool_of(operation))
+            _check_local(request.caller, tool_of(operation))
         if operation is do.UploadFile:
-            async with stored(await desk.bus.objects(CAPTURES), given["file_path"]) as name:
-                return await _ask(desk, operation(**given, stored=name), at_need=at_need)
-        return await _ask(desk, operation(**given), at_need=at_need)
+            async with stored(await app.bus.objects(CAPTURES), given["file_path"]) as name:
+                return await _ask(app, request, operation(**given, stored=name), at_need=at_need)
+        return await _ask(app, request, operation(**given), at_need=at_need)
 
     return ToolEntry(
         title=row.title,
@@ -171,30 +172,30 @@ _LOCAL = frozenset({do.ExecuteJavascript, do.UploadFile})
 """What is done for local callers alone."""
 
 
-async def _ask(desk: Desk, operation: do.Operation, *, at_need: bool) -> Answer:
-    who = caller()
+async def _ask(app: AppContext, request: RequestContext, operation: do.Operation, *, at_need: bool) -> Answer:
+    who = request.caller
     order = secrets.token_urlsafe(ORDER_BYTES)
-    asked = AskBrowser(do=operation, caller=who.name, at_need=at_need, local=who.local, order=order)
-    told = (await desk.bus.call(BROWSER, asked, wait_ms=desk.grace_ms)).done
-    images, links = await _captured(desk, told)
+    question = AskBrowser(do=operation, caller=who.name, at_need=at_need, local=who.local, order=order)
+    told = (await app.bus.call(BROWSER, question, wait_ms=app.grace_ms)).done
+    images, links = await _captured(app, told)
     text = browsers.text_of(told, secrets.token_hex(BOUNDARY_BYTES))
     return Answer(text, told, images, links, browsers.next_actions(told))
 
 
-async def _captured(desk: Desk, told: came.Done) -> tuple[tuple[Image, ...], tuple[Any, ...]]:
+async def _captured(app: AppContext, told: came.Done) -> tuple[tuple[Image, ...], tuple[Any, ...]]:
     """Show a picture that is small enough, and link to everything else."""
     links = tuple(capture_link(one) for one in browsers.captures(told))
     if not isinstance(told, came.ScreenshotTaken) or told.image.size > MAX_IMAGE_BYTES:
         return (), links
     try:
-        data = await (await desk.bus.objects(CAPTURES)).get(told.image.name)
+        data = await (await app.bus.objects(CAPTURES)).get(told.image.name)
     except KeyError:
         return (), links
     return (Image(told.image.media_type, data),), ()
 
 
-def _check_local(tool: str) -> None:
-    if caller().local:
+def _check_local(caller: Caller, tool: str) -> None:
+    if caller.local:
         return
     message = f"{tool} is for local clients only, which speak over stdio (`weft mcp`)."
     way_out = Action(

@@ -13,11 +13,13 @@ from msgspec import Meta, Struct
 
 from actors.gateway import runs
 from actors.gateway.access.caller import Scope
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp import run_words as words
 from actors.gateway.mcp.announce import BRIEFLY
 from actors.gateway.mcp.resources import artifact_link
-from actors.gateway.mcp.tool import Answer, ToolEntry, Toolset
+from actors.gateway.mcp.tool import Answer, ToolEntry
+from actors.gateway.mcp.toolsets import Toolset
+from actors.gateway.request import RequestContext
 from actors.gateway.run_errors import RunFault, run_fault_of, run_fault_text
 from protocol.faults import Fault
 from protocol.offers.results import OfferedTask, TaskStatus
@@ -96,42 +98,42 @@ _TASK_STATUS: Mapping[RunStatus, TaskStatus] = MappingProxyType(
 )
 
 
-async def _templates(desk: Desk, _asked: NoArguments) -> Answer:
-    told = await runs.templates(desk)
+async def _templates(app: AppContext, _request: RequestContext, _arguments: NoArguments) -> Answer:
+    told = await runs.templates(app)
     return Answer(words.templates_text(told), told)
 
 
-async def _run(desk: Desk, asked: RunArguments) -> Answer:
-    told = await runs.run(desk, asked)
+async def _run(app: AppContext, request: RequestContext, arguments: RunArguments) -> Answer:
+    told = await runs.run(app, request, arguments)
     return ended_answer(told) if isinstance(told, Run) else Answer(words.accepted_text(told), told)
 
 
-async def _begin(desk: Desk, asked: RunArguments) -> OfferedTask | None:
+async def _begin(app: AppContext, request: RequestContext, arguments: RunArguments) -> OfferedTask | None:
     """Begin a run as a task, unless the client wants to wait for its end in the call itself."""
-    return None if asked.options.mode is Mode.SYNC else task_of(await runs.create(desk, asked))
+    return None if arguments.options.mode is Mode.SYNC else task_of(await runs.create(app, request, arguments))
 
 
-async def _get(desk: Desk, asked: NamedRun) -> Answer:
-    return run_answer(await runs.get(desk, asked.run_id))
+async def _get(app: AppContext, request: RequestContext, arguments: NamedRun) -> Answer:
+    return run_answer(await runs.get(app, request, arguments.run_id))
 
 
-async def _list(desk: Desk, asked: runs.RunsRequest) -> Answer:
-    told = await runs.list_runs(desk, asked)
-    return Answer(words.list_text(told, asked.offset), told)
+async def _list(app: AppContext, request: RequestContext, arguments: runs.RunsRequest) -> Answer:
+    told = await runs.list_runs(app, request, arguments)
+    return Answer(words.list_text(told, arguments.offset), told)
 
 
-async def _cancel(desk: Desk, asked: NamedRun) -> Answer:
-    told = await runs.cancel(desk, asked.run_id)
-    return Answer(words.cancel_text(told, asked.run_id), told)
+async def _cancel(app: AppContext, request: RequestContext, arguments: NamedRun) -> Answer:
+    told = await runs.cancel(app, request, arguments.run_id)
+    return Answer(words.cancel_text(told, arguments.run_id), told)
 
 
-async def _artifact(desk: Desk, asked: runs.ArtifactRequest) -> Answer:
-    told = await runs.artifact(desk, asked)
+async def _artifact(app: AppContext, request: RequestContext, arguments: runs.ArtifactRequest) -> Answer:
+    told = await runs.artifact(app, request, arguments)
     return Answer(words.chunk_text(told, _boundary()), told)
 
 
-async def _profile(desk: Desk, _asked: NoArguments) -> Answer:
-    told = await runs.profile(desk)
+async def _profile(app: AppContext, request: RequestContext, _arguments: NoArguments) -> Answer:
+    told = await runs.profile(app, request)
     return Answer(words.profile_text(told), told)
 
 

@@ -6,19 +6,20 @@ from mcp.types import ToolAnnotations
 
 from actors.gateway import sessions
 from actors.gateway.access.caller import Scope
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp.tool import Answer, ToolEntry
+from actors.gateway.request import RequestContext
 from actors.gateway.sessions import NamedRequest, SessionAnswer, SessionRequest, SessionsAnswer
 from protocol.subjects import SESSION_REFRESH
 
 
-async def _refresh(desk: Desk, asked: NamedRequest) -> Answer:
-    status = await sessions.ask(desk, SESSION_REFRESH, asked.domain, asked.profile)
+async def _refresh(app: AppContext, _request: RequestContext, arguments: NamedRequest) -> Answer:
+    status = await sessions.ask(app, SESSION_REFRESH, arguments.domain, arguments.profile)
     return Answer(sessions.text_of(status), status)
 
 
-async def _manage(desk: Desk, asked: SessionRequest) -> Answer:
-    told = await sessions.manage(desk, asked)
+async def _manage(app: AppContext, _request: RequestContext, arguments: SessionRequest) -> Answer:
+    told = await sessions.manage(app, arguments)
     return Answer(sessions.listing(told), told)
 
 

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from actors.gateway.mcp.transport.dialogue import Dialogue
 from actors.gateway.mcp.transport.messages import Json, error
+from actors.gateway.request import RequestContext
 
 log = structlog.stdlib.get_logger()
 
@@ -25,18 +26,21 @@ _UNFORESEEN = ErrorData(code=INTERNAL_ERROR, message="Internal server error")
 
 
 async def answered(  # noqa: PLR0913, PLR0917 - what the SDK wants to know
-    server: Server[Any],
-    state: object,
+    server: Server[RequestContext],
+    request: RequestContext,
     dialogue: Dialogue,
     connection: Connection,
     method: str,
     params: Mapping[str, Any] | None,
 ) -> Json:
-    """Return the response; what nobody foresaw says nothing of the inside. `state` is the server's lifespan's."""
+    """Return the response; what nobody foresaw says nothing of the inside.
+
+    What the SDK knows as the lifespan of the server is our `request`.
+    """
     number = dialogue.request_id
     try:
         # `serve_one` of the SDK would close what the connection opened, and one of a single request opens nothing.
-        result = await ServerRunner(server, connection, state).on_request(dialogue, method, params)
+        result = await ServerRunner(server, connection, request).on_request(dialogue, method, params)
     except (MCPError, ValidationError) as failure:
         return error(number, handler_exception_to_error_data(failure) or _UNFORESEEN)
     except Exception:

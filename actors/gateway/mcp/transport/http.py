@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import anyio
 from mcp.server import Server
@@ -15,17 +14,17 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import JSON, answer, invalid, not_allowed, refusal
 from actors.gateway.http.bodies import read_json
 from actors.gateway.mcp.here import Here
-from actors.gateway.mcp.tool import Toolset
-from actors.gateway.mcp.toolsets import asked_for, choosing
+from actors.gateway.mcp.toolsets import Toolset, asked_for
 from actors.gateway.mcp.transport.legacy import Legacy
 from actors.gateway.mcp.transport.messages import BadMessageError, error
 from actors.gateway.mcp.transport.modern import Modern
 from actors.gateway.mcp.transport.progress import reporting
 from actors.gateway.mcp.transport.stream import Stream, Streams
+from actors.gateway.request import RequestContext, request_context
 from protocol.faults import FaultError
 
 PATH = "/mcp"
@@ -38,23 +37,22 @@ _BLANKS = b" \t"
 class Endpoint:
     """ASGI: the endpoint of MCP, which works while `running()` is entered. Our own gate has checked Host and Origin."""
 
-    server: Server[Any]
-    desk: Desk
+    server: Server[RequestContext]
+    app: AppContext
     here: Here
     toolsets: frozenset[Toolset]
     _streams: Streams = field(default_factory=Streams)
-    _state: object = None
 
     def __post_init__(self) -> None:
         """Report progress in both eras, and make what answers each."""
-        self.server.middleware.append(reporting(self.desk))
+        self.server.middleware.append(reporting(self.app.watchers))
         self._modern = Modern(self.server, self.here.underway, self._streams)
-        self._legacy = Legacy(self.server, self.desk.bus, self.here.questions, self.here.underway, self._streams)
+        self._legacy = Legacy(self.server, self.app.bus, self.here.questions, self.here.underway, self._streams)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Hold what the server needs as long as it answers."""
-        async with self.server.lifespan(self.server) as self._state, anyio.create_task_group() as tasks:
+        async with self.server.lifespan(self.server), anyio.create_task_group() as tasks:
             tasks.start_soon(self._streams.look_after)
             yield
             tasks.cancel_scope.cancel()
@@ -67,21 +65,21 @@ class Endpoint:
             trimmed: Scope = {**scope, "headers": [_trimmed(*header) for header in scope["headers"]]}
             request = Request(trimmed, receive)
             toolsets = asked_for(scope["query_string"], self.toolsets)
+            context = replace(request_context(scope), toolsets=toolsets)
             accepted = _accepted(request)
             body = await read_json(request)
-            with choosing(toolsets):
-                await self._answer(request, body, Stream(send, *accepted))
+            await self._answer(request, body, Stream(send, *accepted), context)
         except ClientDisconnect:
             return
         except FaultError as refused:
             await refusal(refused)(scope, receive, send)
 
-    async def _answer(self, request: Request, body: bytes, stream: Stream) -> None:
+    async def _answer(self, request: Request, body: bytes, stream: Stream, context: RequestContext) -> None:
         """Have the era answer that the client speaks; a version that is not known is for the newer one to refuse."""
         version = request.headers.get(MCP_PROTOCOL_VERSION_HEADER)
         era = self._legacy if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS else self._modern
         try:
-            await era.answer(request, body, stream, self._state)
+            await era.answer(request, body, stream, context)
         except BadMessageError as bad:
             await answer(error(None, bad.told), 400)(request.scope, request.receive, stream.send)
 

@@ -1,14 +1,14 @@
 """One POST of a client of the older era, which knows sessions, answered without one by whichever replica gets it.
 
 The protocol of the newer era answers each request by itself; here the same is done for the older one. A client is not
-known from one request to the next, but by the label that it shows. What the server asks a client in between goes out
+known from one request to the next, but by the id that it shows. What the server asks a client in between goes out
 on the stream of the answer; the client's replies and cancellations find the replica that waits for them over the bus.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -33,15 +33,15 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from actors.gateway.access.caller import caller
-from actors.gateway.asking import Asking
+from actors.gateway.app_context import BusClient
 from actors.gateway.mcp.transport.answering import answered
+from actors.gateway.mcp.transport.client_id import HEADER, ClientId, new_client_id, read_client_id
 from actors.gateway.mcp.transport.dialogue import Asker, Dialogue
-from actors.gateway.mcp.transport.label import HEADER, Label, labelled, new_label, read_label
 from actors.gateway.mcp.transport.messages import BadMessageError, Json, Message, error, read_message
 from actors.gateway.mcp.transport.questions import Questions
 from actors.gateway.mcp.transport.stream import Stream, Streams
 from actors.gateway.mcp.transport.underway import Underway
+from actors.gateway.request import RequestContext
 from protocol.edge import CallCancelled
 from protocol.faults import FaultError
 from protocol.subjects import CALL_CANCELLED
@@ -65,77 +65,77 @@ EVERYTHING = ClientCapabilities(
 class Legacy:
     """Answers the clients of the older era; `questions` and `underway` are those of this replica."""
 
-    server: Server[Any]
-    bus: Asking
+    server: Server[RequestContext]
+    bus: BusClient
     questions: Questions
     underway: Underway
     streams: Streams
 
-    async def answer(self, request: Request, body: bytes, stream: Stream, state: object) -> None:
-        """Answer one POST; `state` is what the lifespan of the server gave.
+    async def answer(self, request: Request, body: bytes, stream: Stream, context: RequestContext) -> None:
+        """Answer one POST; `context` is who asks, and how.
 
         Raises:
             BadMessageError: the body is none that is answered.
         """
-        asked = _Asked(request, read_label(request.headers.get(HEADER)), stream, state)
+        client_id = read_client_id(request.headers.get(HEADER))
+        post = _Post(request, client_id, stream, replace(context, client_id=client_id.name))
         message = await read_message(body)
-        with labelled(asked.label.name):
-            match message:
-                case Message(method=str() as method, id=int() | str() as number):
-                    await self._request(number, method, message.params, asked)
-                case Message(method=str(), id=None):
-                    raise BadMessageError
-                case Message(method=str() as method):
-                    await self._notice(method, message.params, asked)
-                case Message(id=str() as question) if message.responds:
-                    await self._reply(question, body, asked)
-                case _:
-                    raise BadMessageError
+        match message:
+            case Message(method=str() as method, id=int() | str() as number):
+                await self._request(number, method, message.params, post)
+            case Message(method=str(), id=None):
+                raise BadMessageError
+            case Message(method=str() as method):
+                await self._notice(method, message.params, post)
+            case Message(id=str() as question) if message.responds:
+                await self._reply(question, body, post)
+            case _:
+                raise BadMessageError
 
-    async def _request(self, number: RequestId, method: str, params: Json | None, asked: _Asked) -> None:
-        stream = asked.stream
+    async def _request(self, number: RequestId, method: str, params: Json | None, post: _Post) -> None:
+        stream = post.stream
         if method == "initialize":
-            stream.headers[HEADER] = new_label((params or {}).get("capabilities")).written()
+            stream.headers[HEADER] = new_client_id((params or {}).get("capabilities")).written()
         response = error(number, ErrorData(code=REQUEST_CANCELLED, message="Request cancelled"))
         with self.streams.kept(stream):
-            with self.underway.held(caller().name, asked.label.name, str(number)) as work:
-                response = await self._response(number, method, params, asked)
+            with self.underway.held(post.context.caller.name, post.client_id.name, str(number)) as work:
+                response = await self._response(number, method, params, post)
             # An event, where it was cancelled: a client that has given up a call may not bear an answer of its own.
             await stream.end(response, event=work.cancelled_caught)
 
-    async def _response(self, number: RequestId, method: str, params: Json | None, asked: _Asked) -> Json:
-        asker = Asker(self.questions, caller().name)
-        dialogue = Dialogue.of(asked.request, asked.stream, number, params, asker)
-        connection = Connection.from_envelope(asked.version, None, None, outbound=dialogue)
-        connection.client_capabilities = asked.capabilities
-        return await answered(self.server, asked.state, dialogue, connection, method, params)
+    async def _response(self, number: RequestId, method: str, params: Json | None, post: _Post) -> Json:
+        asker = Asker(self.questions, post.context.caller.name)
+        dialogue = Dialogue.of(post.request, post.stream, number, params, asker)
+        connection = Connection.from_envelope(post.version, None, None, outbound=dialogue)
+        connection.client_capabilities = post.capabilities
+        return await answered(self.server, post.context, dialogue, connection, method, params)
 
-    async def _notice(self, method: str, params: Mapping[str, Any] | None, asked: _Asked) -> None:
+    async def _notice(self, method: str, params: Mapping[str, Any] | None, post: _Post) -> None:
         """Take note; of all that a client may tell, only that it wants no answer any more changes anything."""
         request = cancelled_request_id_from_params(params) if method == "notifications/cancelled" else None
-        if request is not None and asked.label.name:
-            call = CallCancelled(caller=caller().name, client=asked.label.name, request=str(request))
+        if request is not None and post.client_id.name:
+            call = CallCancelled(caller=post.context.caller.name, client=post.client_id.name, request=str(request))
             self.underway.cancel(call)
             try:
                 await self.bus.tell(CALL_CANCELLED, call)
             except FaultError as failure:
                 log.info(CANCEL_LOST, code=failure.fault.code)
-        await _accepted(asked)
+        await _accepted(post)
 
-    async def _reply(self, question: str, body: bytes, asked: _Asked) -> None:
-        if not await self.questions.deliver(self.bus, question, caller().name, body.decode()):
-            raise BadMessageError(ErrorData(code=INVALID_REQUEST, message="Nobody asked a question of this id"))
-        await _accepted(asked)
+    async def _reply(self, question: str, body: bytes, post: _Post) -> None:
+        if not await self.questions.deliver(self.bus, question, post.context.caller.name, body.decode()):
+            raise BadMessageError(ErrorData(code=INVALID_REQUEST, message="Nobody post a question of this id"))
+        await _accepted(post)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Post:
     """A POST in hand."""
 
     request: Request
-    label: Label
+    client_id: ClientId
     stream: Stream
-    state: object
+    context: RequestContext
 
     @property
     def version(self) -> str:
@@ -143,14 +143,14 @@ class _Asked:
 
     @property
     def capabilities(self) -> ClientCapabilities:
-        """What the client said at first, as its label tells."""
-        if self.label.capabilities is None:
+        """Return what the client said at first, as its id tells."""
+        if self.client_id.capabilities is None:
             return EVERYTHING
         try:
-            return ClientCapabilities.model_validate(self.label.capabilities, by_name=False)
+            return ClientCapabilities.model_validate(self.client_id.capabilities, by_name=False)
         except ValidationError:
             return EVERYTHING
 
 
-async def _accepted(asked: _Asked) -> None:
-    await Response(status_code=202)(asked.request.scope, asked.request.receive, asked.stream.send)
+async def _accepted(post: _Post) -> None:
+    await Response(status_code=202)(post.request.scope, post.request.receive, post.stream.send)

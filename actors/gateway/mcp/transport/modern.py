@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from mcp.server import Server
 from mcp.server.connection import Connection
@@ -29,6 +29,7 @@ from actors.gateway.mcp.transport.dialogue import Dialogue
 from actors.gateway.mcp.transport.messages import BadMessageError, Json, Message, error, read_message
 from actors.gateway.mcp.transport.stream import EVENTS, Stream, Streams
 from actors.gateway.mcp.transport.underway import Underway
+from actors.gateway.request import RequestContext
 
 _LISTEN = "subscriptions/listen"
 _STOPPING = ErrorData(code=CONNECTION_CLOSED, message="This replica is about to stop: listen anew")
@@ -39,12 +40,12 @@ _PARAM_PREFIX = MCP_PARAM_HEADER_PREFIX.lower()
 class Modern:
     """Answers the clients of the newer era."""
 
-    server: Server[Any]
+    server: Server[RequestContext]
     underway: Underway
     streams: Streams
 
-    async def answer(self, request: Request, body: bytes, stream: Stream, state: object) -> None:
-        """Answer one POST; `state` is what the lifespan of the server gave.
+    async def answer(self, request: Request, body: bytes, stream: Stream, context: RequestContext) -> None:
+        """Answer one POST; `context` is who asks, and how.
 
         Raises:
             BadMessageError: the body is no request and no notification.
@@ -53,7 +54,7 @@ class Modern:
         message = await read_message(body)
         match message:
             case Message(method=str() as method, id=int() | str() as number):
-                response = await self._response(request, stream, state, number, method, message.params)
+                response = await self._response(request, stream, context, number, method, message.params)
                 await stream.end(response, _status(response))
             case Message(method=str(), id=None):
                 raise BadMessageError
@@ -66,7 +67,7 @@ class Modern:
         self,
         request: Request,
         stream: Stream,
-        state: object,
+        context: RequestContext,
         number: RequestId,
         method: str,
         params: Json | None,
@@ -81,7 +82,7 @@ class Modern:
         lasts = self.underway.lasting() if method == _LISTEN else nullcontext()
         response = error(number, _STOPPING)
         with self.streams.kept(stream), lasts:
-            response = await answered(self.server, state, dialogue, connection, method, params)
+            response = await answered(self.server, context, dialogue, connection, method, params)
         return response  # noqa: RET504 - what listens may be ended before it is answered
 
     def _route(self, request: Request, method: str, params: Json | None) -> InboundModernRoute | InboundLadderRejection:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import anyio
 import structlog
 
-from actors.gateway.asking import Asking
+from actors.gateway.app_context import BusClient
 from protocol.edge import ClientReply
 from protocol.faults import FaultError
 from protocol.subjects import EDGE_REPLY
@@ -64,7 +64,7 @@ class Questions:
         question.replied.set()
         return True
 
-    async def deliver(self, bus: Asking, to: str, caller: str, message: str) -> bool:
+    async def deliver(self, bus: BusClient, to: str, caller: str, message: str) -> bool:
         """Return a reply to the replica that waits for it, this one or another; False if `to` is no id of a question.
 
         Whether somebody still waits there is not told: it is no business of whoever guesses ids.

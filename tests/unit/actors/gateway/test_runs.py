@@ -11,11 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from actors.gateway import runs
-from actors.gateway.access.caller import STDIO, Caller, called_by
-from actors.gateway.asking import Desk
+from actors.gateway.access.caller import STDIO, Caller
+from actors.gateway.app_context import AppContext
+from actors.gateway.progress import watching
+from actors.gateway.request import RequestContext
 from actors.gateway.run_errors import RUNTIME_CODES, RunFault, error_code, run_fault_of, run_fault_text, to_run_fault
 from actors.gateway.translate import http_status
-from actors.gateway.watching import watching
 from protocol.browsers.errors import ErrorCode
 from protocol.faults import Action, Code, FaultError, fault
 from protocol.progress import Progress
@@ -47,33 +48,33 @@ from tests.unit.actors.gateway.run_data import (
     news,
 )
 
-TEST_S = 120.0
-SOMEONE = Caller("someone")
+TEST_S = 10
+SOMEONE = RequestContext(caller=Caller("someone"))
+OWNER = RequestContext(caller=STDIO)
 GRACE_MS = 1_500
 CANCELED = CancelAnswer(cancel_requested=True, current_status=RunStatus.RUNNING)
 SECRET = "open sesame"
 
 
-def desk(bus: RunBus) -> Desk:
-    return Desk(bus, GRACE_MS, "1.2.3")
+def app(bus: RunBus) -> AppContext:
+    return AppContext(bus=bus, grace_ms=GRACE_MS, version="1.2.3")
 
 
-def request(**fields: Any) -> runs.RunRequest:
+def arguments(**fields: Any) -> runs.RunRequest:
     return msgspec.convert(ASKED | fields, runs.RunRequest)
 
 
-async def refused(asking: Any, who: Caller = SOMEONE) -> Code:
-    with called_by(who), pytest.raises(FaultError) as caught:
+async def refused(asking: Any) -> Code:
+    with pytest.raises(FaultError) as caught:
         await asking
     return caught.value.fault.code
 
 
 async def test_a_run_is_asked_for_with_inputs_that_nobody_on_the_way_can_read() -> None:
     bus = RunBus({RUN_CREATE: ACCEPTED})
-    asked = request(inputs={"password": SECRET}, options={"mode": "async", "timeoutMs": 5}, idempotencyKey="k")
+    asked = arguments(inputs={"password": SECRET}, options={"mode": "async", "timeoutMs": 5}, idempotencyKey="k")
 
-    with called_by(SOMEONE):
-        told = await runs.create(desk(bus), asked)
+    told = await runs.create(app(bus), SOMEONE, asked)
 
     ((call, order, _, wait_ms),) = bus.calls
     assert (told, call, wait_ms) == (ACCEPTED, RUN_CREATE, GRACE_MS)
@@ -88,11 +89,9 @@ async def test_a_run_is_asked_for_with_inputs_that_nobody_on_the_way_can_read() 
 async def test_a_run_has_the_trust_level_of_its_connection() -> None:
     bus = RunBus({RUN_CREATE: ACCEPTED, RUN_TEMPLATES: TEMPLATES})
 
-    with called_by(SOMEONE):
-        await runs.create(desk(bus), request())
-    with called_by(STDIO):
-        await runs.create(desk(bus), request())
-        told = await runs.profile(desk(bus))
+    await runs.create(app(bus), SOMEONE, arguments())
+    await runs.create(app(bus), OWNER, arguments())
+    told = await runs.profile(app(bus), OWNER)
 
     assert [order.local for order in bus.every(RUN_CREATE)] == [False, True]
     assert told == RuntimeProfile(
@@ -103,9 +102,8 @@ async def test_a_run_has_the_trust_level_of_its_connection() -> None:
 async def test_no_two_runs_have_one_id() -> None:
     bus = RunBus({RUN_CREATE: ACCEPTED})
 
-    with called_by(SOMEONE):
-        for _ in range(3):
-            await runs.create(desk(bus), request())
+    for _ in range(3):
+        await runs.create(app(bus), SOMEONE, arguments())
 
     assert len({order.run_id for order in bus.every(RUN_CREATE)}) == 3
 
@@ -114,15 +112,15 @@ async def test_a_gateway_without_the_key_takes_no_inputs() -> None:
     bus = RunBus({RUN_CREATE: ACCEPTED})
     bus.seal = None
 
-    assert await refused(runs.create(desk(bus), request())) is Code.CONFIG_INVALID
+    assert await refused(runs.create(app(bus), SOMEONE, arguments())) is Code.CONFIG_INVALID
     assert bus.calls == []
 
 
 async def test_inputs_that_fit_into_no_message_are_refused() -> None:
     bus = RunBus({RUN_CREATE: ACCEPTED})
 
-    with called_by(SOMEONE), pytest.raises(FaultError) as caught:
-        await runs.create(desk(bus), request(inputs={"text": "x" * MAX_INPUT_BYTES}))
+    with pytest.raises(FaultError) as caught:
+        await runs.create(app(bus), SOMEONE, arguments(inputs={"text": "x" * MAX_INPUT_BYTES}))
 
     assert (caught.value.fault.code, caught.value.fault.field) == (Code.VALIDATION_INVALID_REQUEST, "inputs")
 
@@ -132,12 +130,12 @@ async def test_an_id_that_nobody_was_given_is_answered_like_an_unknown_one(given
     bus = RunBus({})
 
     told = [
-        await refused(runs.get(desk(bus), given)),
-        await refused(runs.cancel(desk(bus), given)),
-        await refused(runs.resume(desk(bus), given, runs.ResumeRequest())),
-        await refused(anext(runs.follow(desk(bus), given))),
-        await refused(runs.artifact(desk(bus), runs.ArtifactRequest(artifact_id=given))),
-        await refused(runs.create(desk(bus), request(templateId=given + "!"))),
+        await refused(runs.get(app(bus), SOMEONE, given)),
+        await refused(runs.cancel(app(bus), SOMEONE, given)),
+        await refused(runs.resume(app(bus), SOMEONE, given, runs.ResumeRequest())),
+        await refused(anext(runs.follow(app(bus), SOMEONE, given))),
+        await refused(runs.artifact(app(bus), SOMEONE, runs.ArtifactRequest(artifact_id=given))),
+        await refused(runs.create(app(bus), SOMEONE, arguments(templateId=given + "!"))),
     ]
 
     assert told == [Code.RUN_NOT_FOUND] * 4 + [Code.ARTIFACT_NOT_FOUND, Code.TEMPLATE_NOT_FOUND]
@@ -149,12 +147,11 @@ async def test_whatever_is_asked_is_asked_for_the_caller() -> None:
     listed = RunList(runs=(), total=0)
     bus = RunBus({RUN_GET: DONE, RUN_CANCEL: CANCELED, RUN_LIST: listed, ARTIFACT_READ: chunk, RUN_CREATE: ACCEPTED})
 
-    with called_by(SOMEONE):
-        assert await runs.get(desk(bus), RUN_ID) == DONE
-        assert await runs.cancel(desk(bus), RUN_ID) == CANCELED
-        assert await runs.list_runs(desk(bus), runs.RunsRequest(status=RunStatus.RUNNING, limit=5)) == listed
-        assert await runs.artifact(desk(bus), runs.ArtifactRequest(artifact_id=ARTIFACT_ID, limit=10**9)) == chunk
-        assert await runs.resume(desk(bus), RUN_ID, runs.ResumeRequest(inputs={"password": SECRET})) == ACCEPTED
+    assert await runs.get(app(bus), SOMEONE, RUN_ID) == DONE
+    assert await runs.cancel(app(bus), SOMEONE, RUN_ID) == CANCELED
+    assert await runs.list_runs(app(bus), SOMEONE, runs.RunsRequest(status=RunStatus.RUNNING, limit=5)) == listed
+    assert await runs.artifact(app(bus), SOMEONE, runs.ArtifactRequest(artifact_id=ARTIFACT_ID, limit=10**9)) == chunk
+    assert await runs.resume(app(bus), SOMEONE, RUN_ID, runs.ResumeRequest(inputs={"password": SECRET})) == ACCEPTED
 
     mine = AskRun(run_id=RUN_ID, caller="someone")
     assert [args for _, args, _, _ in bus.calls[:-1]] == [
@@ -169,8 +166,7 @@ async def test_whatever_is_asked_is_asked_for_the_caller() -> None:
 
 
 async def test_the_templates_are_told_as_they_are() -> None:
-    with called_by(SOMEONE):
-        assert await runs.templates(desk(RunBus({RUN_TEMPLATES: TEMPLATES}))) == TemplateList(templates=(TEMPLATE,))
+    assert await runs.templates(app(RunBus({RUN_TEMPLATES: TEMPLATES}))) == TemplateList(templates=(TEMPLATE,))
 
 
 # -- waiting -----------------------------------------------------------------------------------------------------------
@@ -180,8 +176,7 @@ async def test_the_templates_are_told_as_they_are() -> None:
 async def test_what_goes_on_alone_is_waited_for_by_nobody() -> None:
     bus = RunBus({RUN_CREATE: ACCEPTED})
 
-    with called_by(SOMEONE):
-        assert await runs.run(desk(bus), request()) == ACCEPTED
+    assert await runs.run(app(bus), SOMEONE, arguments()) == ACCEPTED
 
     assert len(bus.calls) == 1
 
@@ -195,10 +190,10 @@ async def test_what_is_waited_for_tells_how_far_it_is_and_then_what_came_of_it()
         heard.append(progress)
         await anyio.lowlevel.checkpoint()
 
-    at = desk(bus)
-    with anyio.fail_after(TEST_S), called_by(SOMEONE):
-        async with watching(at, hear):
-            told = await runs.run(at, request())
+    at = app(bus)
+    with anyio.fail_after(TEST_S):
+        async with watching(at.watchers, hear) as watcher:
+            told = await runs.run(at, SOMEONE.watched_by(watcher), arguments())
 
     assert told == DONE
     assert [asked.after for asked in bus.every(RUN_FOLLOW)] == [0, 2, 2]
@@ -216,16 +211,16 @@ async def test_who_tells_of_runs_may_be_restarted_meanwhile(code: Code) -> None:
     away = FaultError(fault(code))
     bus = RunBus({RUN_CREATE: WAITED, RUN_FOLLOW: [news(1), away, away, news(2, run=DONE)], RUN_GET: DONE})
 
-    with anyio.fail_after(TEST_S), called_by(SOMEONE):
-        assert await runs.run(desk(bus), request()) == DONE
+    with anyio.fail_after(TEST_S):
+        assert await runs.run(app(bus), SOMEONE, arguments()) == DONE
 
 
 async def test_a_wait_that_is_over_before_the_run_tells_how_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "QUEUE_MARGIN_MS", 0)
     bus = RunBus({RUN_CREATE: WAITED, RUN_FOLLOW: [news(1)], RUN_GET: RUNNING})
 
-    with anyio.fail_after(TEST_S), called_by(SOMEONE):
-        assert await runs.run(desk(bus), request(options={"timeoutMs": 20})) == RUNNING
+    with anyio.fail_after(TEST_S):
+        assert await runs.run(app(bus), SOMEONE, arguments(options={"timeoutMs": 20})) == RUNNING
 
 
 @pytest.mark.parametrize(
@@ -238,11 +233,11 @@ async def test_who_leaves_without_a_name_for_the_run_cancels_it_and_a_gateway_th
 ) -> None:
     bus = RunBus({RUN_CREATE: WAITED, RUN_CANCEL: CANCELED})
     named = {} if key is None else {"idempotencyKey": key}
-    here = desk(bus)
+    here = app(bus)
 
-    with anyio.fail_after(TEST_S), called_by(SOMEONE):
+    with anyio.fail_after(TEST_S):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(runs.run, here, request(**named))
+            tasks.start_soon(runs.run, here, SOMEONE, arguments(**named))
             while not bus.every(RUN_FOLLOW):
                 await anyio.lowlevel.checkpoint()
             if closing:
@@ -257,8 +252,8 @@ async def test_a_run_is_followed_from_an_event_on_to_its_last() -> None:
     many = replace(news(5, run=DONE), events=news(5).events)
     bus = RunBus({RUN_FOLLOW: [news(4), many, news(6, run=DONE)]})
 
-    with anyio.fail_after(TEST_S), called_by(SOMEONE):
-        async with aclosing(runs.follow(desk(bus), RUN_ID, 3)) as told:
+    with anyio.fail_after(TEST_S):
+        async with aclosing(runs.follow(app(bus), SOMEONE, RUN_ID, 3)) as told:
             heard = [one async for one in told]
 
     assert [one.events[-1].id for one in heard] == [4, 5, 6]
@@ -271,7 +266,7 @@ async def test_who_follows_is_told_when_nobody_tells_of_runs(monkeypatch: pytest
     monkeypatch.setattr(runs, "FOLLOW_PATIENCE_MS", 0)
     away = FaultError(fault(Code.INTERNAL_UNAVAILABLE))
 
-    told = await refused(anext(runs.follow(desk(RunBus({RUN_FOLLOW: away})), RUN_ID)))
+    told = await refused(anext(runs.follow(app(RunBus({RUN_FOLLOW: away})), SOMEONE, RUN_ID)))
 
     assert told is Code.INTERNAL_UNAVAILABLE
 

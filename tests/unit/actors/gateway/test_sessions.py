@@ -15,9 +15,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 from msgspec.structs import replace
 
-from actors.gateway.asking import with_login
 from actors.gateway.edge import edge
 from actors.gateway.mcp.transport.http import PATH
+from actors.gateway.pages import with_login
 from bus.seal import Seal
 from protocol.browse import BrowseOptions, StructuredError
 from protocol.faults import Code, FaultError, fault

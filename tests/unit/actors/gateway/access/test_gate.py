@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
 from actors.gateway.access import usage
-from actors.gateway.access.ring import KeyRing
+from actors.gateway.access.key_store import KeyStore
 from actors.gateway.access.usage import Ledger
 from actors.gateway.edge import edge
 from actors.gateway.mcp.transport.http import PATH
@@ -144,23 +144,23 @@ def test_a_key_is_judged_at_each_request(record: dict[str, Any], good: bool) -> 
     from actors.gateway.access import keys  # noqa: PLC0415 - beside its use
 
     made = keys.make()
-    ring = KeyRing(clock=lambda: 2_000)
+    key_store = KeyStore(clock=lambda: 2_000)
     kept = KeyRecord(id=made.id, name="a", digest=made.digest, scopes=("browse", "of another version"))
-    ring.hear(made.id, msgspec.structs.replace(kept, **record), 1)
+    key_store.hear(made.id, msgspec.structs.replace(kept, **record), 1)
 
-    holder = ring.holder(made.text)
+    holder = key_store.holder(made.text)
 
     assert (holder is not None) is good
     assert holder is None or (holder.name, [scope.value for scope in holder.scopes]) == (f"key-{made.id}", ["browse"])
 
 
 def test_what_is_heard_late_changes_nothing() -> None:
-    ring = KeyRing()
+    key_store = KeyStore()
     record = KeyRecord(id="a", name="a")
-    ring.hear("a", msgspec.structs.replace(record, revoked=5), 2)
-    ring.hear("a", record, 1)
+    key_store.hear("a", msgspec.structs.replace(record, revoked=5), 2)
+    key_store.hear("a", record, 1)
 
-    assert [one.revoked for one in ring.records()] == [5]
+    assert [one.revoked for one in key_store.records()] == [5]
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ async def test_every_key_has_a_rate_of_its_own() -> None:
 
 
 async def test_what_needs_no_key_is_limited_by_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.gateway.access.entrance.ANONYMOUS_BURST", 2)
+    monkeypatch.setattr("actors.gateway.access.authentication.ANONYMOUS_BURST", 2)
     async with gateway(FakeBus(browsed()), rate_anonymous_per_minute=1) as http:
         del http.headers["authorization"]
         anonymous = [(await http.get(path)).status_code for path in ("/healthz", "/metrics", "/metrics", "/healthz")]
@@ -302,7 +302,7 @@ async def test_what_needs_no_key_is_limited_by_address(monkeypatch: pytest.Monke
 
 
 async def test_who_guesses_is_not_heard_and_who_was_in_stays_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.gateway.access.entrance.FAILED_BURST", 3)
+    monkeypatch.setattr("actors.gateway.access.authentication.FAILED_BURST", 3)
     bus = FakeBus(browsed())
     async with gateway(bus, rate_failed_per_minute=1) as http:
         late = (await add(http))["key"]
@@ -316,7 +316,7 @@ async def test_who_guesses_is_not_heard_and_who_was_in_stays_in(monkeypatch: pyt
 
 
 async def test_an_address_behind_a_named_proxy_is_that_of_its_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.gateway.access.entrance.FAILED_BURST", 1)
+    monkeypatch.setattr("actors.gateway.access.authentication.FAILED_BURST", 1)
     statuses: list[list[int]] = []
     for trusted in ((), ("192.0.2.0/24",)):
         async with gateway(FakeBus(browsed()), rate_failed_per_minute=1, trusted_proxies=trusted) as http:
@@ -463,10 +463,10 @@ async def test_the_usage_of_a_caller_is_that_of_all_replicas() -> None:
     bus = FakeBus()
     here, there = Ledger("here", lambda: "2026-11-21"), Ledger("there", lambda: "2026-11-21")
     for ledger, tier in ((here, RenderTier.PLAYWRIGHT), (there, RenderTier.LIGHTWEIGHT)):
-        with ledger.counting("key-a"):
-            usage.page_read(tier, 2)
-        with ledger.counting("key-ab"):
-            usage.failed()
+        with ledger.counting("key-a") as one:
+            one.page_read(tier, 2)
+        with ledger.counting("key-ab") as other:
+            other.failed = True
     await there.write(bus)
     await here.write(bus)
     with here.counting("key-a"):
@@ -490,4 +490,4 @@ async def test_each_day_begins_anew_and_what_was_written_is_let_go() -> None:
 
     assert (await ledger.usage(bus, "key-a")).requests == 0
     assert sorted(await (await bus.table(USAGE)).names()) == ["key-a/2026-11-21/here"]
-    assert ledger._tallies == {}  # noqa: SLF001  # type: ignore[attr-defined]
+    assert ledger._counters == {}  # noqa: SLF001  # type: ignore[attr-defined]

@@ -12,8 +12,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
 
-from actors.gateway.access.caller import Scope, caller
+from actors.gateway.access.caller import Scope
 from actors.gateway.access.sockets import Socket
+from actors.gateway.request import request_context
 from protocol.browse import StructuredError
 from protocol.faults import Code
 from tests.unit.actors.gateway_data import BEARER, FakeBus
@@ -24,7 +25,7 @@ EXTENSION = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
 
 async def echo(socket: WebSocket) -> None:
     await socket.accept()
-    await socket.send_text(caller().name)
+    await socket.send_text(request_context(socket.scope).caller.name)
     try:
         while True:
             await socket.send_text(await socket.receive_text())

@@ -15,16 +15,17 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from starlette.types import Receive, Scope, Send
 
-from actors.gateway.access.caller import EVERY_SCOPE, Caller, called_by
+from actors.gateway.access.caller import EVERY_SCOPE, Caller
 from actors.gateway.access.caller import Scope as KeyScope
-from actors.gateway.access.marks import Marks
 from actors.gateway.access.rules import rules
-from actors.gateway.asking import Desk
+from actors.gateway.access.security_headers import SecurityHeaders
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.offers.known import News, Offers
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET
 from actors.gateway.mcp.transport.http import PATH, Endpoint
+from actors.gateway.request import RequestContext, with_request
 from actors.gateway.serving.exchange import Exchanges
 from actors.gateway.serving.server import serving
 from actors.offering import Standing, offering
@@ -142,18 +143,18 @@ def _replied(here: Here) -> Callable[[ClientReply], Awaitable[ReplyTaken]]:
 
 @asynccontextmanager
 async def _gateway(bus: Bus, here: Here) -> AsyncGenerator[int]:
-    desk = Desk(bus, 0, "1.2.3", here.watchers)
-    endpoint = Endpoint(make_server(desk, here.offers), desk, here, EVERY_TOOLSET)
+    app = AppContext(bus=bus, grace_ms=0, version="1.2.3", watchers=here.watchers)
+    endpoint = Endpoint(make_server(app, here.offers), app, here, EVERY_TOOLSET)
 
     async def gate(scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         scopes = frozenset(KeyScope(one) for one in headers[SCOPES].split(",")) if SCOPES in headers else EVERY_SCOPE
-        with called_by(Caller(headers.get(CALLER, "somebody"), scopes)):
-            await endpoint(scope, receive, send)
+        request = RequestContext(caller=Caller(headers.get(CALLER, "somebody"), scopes))
+        await endpoint(with_request(scope, request), receive, send)
 
-    marks, listener = Marks(rules(settings(), ())), socket.create_server(("127.0.0.1", 0))
+    security_headers, listener = SecurityHeaders(rules(settings(), ())), socket.create_server(("127.0.0.1", 0))
     async with endpoint.running(), anyio.create_task_group() as watchers:
-        exchanges = Exchanges(gate, marks, frozenset({PATH}), frozenset(), bus.meter("http"), watchers)
+        exchanges = Exchanges(gate, security_headers, frozenset({PATH}), frozenset(), bus.meter("http"), watchers)
         async with serving(exchanges, listener, 500, exchanges.abandon):
             yield listener.getsockname()[1]
         watchers.cancel_scope.cancel()

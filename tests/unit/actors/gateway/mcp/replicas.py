@@ -38,17 +38,16 @@ from mcp.types import (
 from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
-from actors.gateway.access.caller import Caller, called_by, caller
-from actors.gateway.access.marks import Marks
+from actors.gateway.access.caller import Caller
 from actors.gateway.access.rules import rules
-from actors.gateway.asking import Asking, Desk
+from actors.gateway.access.security_headers import SecurityHeaders
+from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.mcp.here import Here
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET, chosen
+from actors.gateway.mcp.toolsets import EVERY_TOOLSET
 from actors.gateway.mcp.transport.http import PATH, Endpoint
-from actors.gateway.mcp.transport.label import client_label
+from actors.gateway.request import RequestContext, with_request
 from actors.gateway.serving.exchange import Exchanges
 from actors.gateway.serving.server import serving
-from actors.gateway.watching import watch
 from bus import Bus
 from bus.memory import Broker
 from protocol.edge import ClientReply, ReplyTaken
@@ -138,50 +137,53 @@ async def _hear(bus: Bus, here: Here) -> None:
 
     await bus.serve(EDGE_REPLY.answered_by(bus.replica), replied, at_once=8)
     await bus.serve(CALL_CANCELLED, cancelled, at_once=1)
-    await bus.serve(PROGRESS.answered_by(bus.replica), here.watchers.heard, at_once=1)
+    await bus.serve(PROGRESS.answered_by(bus.replica), here.watchers.on_progress, at_once=1)
 
 
 @asynccontextmanager
 async def _replica(bus: Bus, here: Here) -> AsyncGenerator[int]:
-    desk = Desk(bus, 1_000, "1.2.3", here.watchers)
-    endpoint = Endpoint(loom_server(bus), desk, here, EVERY_TOOLSET)
+    app = AppContext(bus=bus, grace_ms=1_000, version="1.2.3", watchers=here.watchers)
+    endpoint = Endpoint(loom_server(bus), app, here, EVERY_TOOLSET)
 
     async def gate(scope: Scope, receive: Receive, send: Send) -> None:
         names = [value.decode() for name, value in scope["headers"] if name == CALLER.encode()]
-        with called_by(Caller(names[0] if names else "somebody")):
-            await endpoint(scope, receive, send)
+        request = RequestContext(caller=Caller(names[0] if names else "somebody"))
+        await endpoint(with_request(scope, request), receive, send)
 
-    marks, listener = Marks(rules(settings(), ())), socket.create_server(("127.0.0.1", 0))
+    security_headers, listener = SecurityHeaders(rules(settings(), ())), socket.create_server(("127.0.0.1", 0))
     async with endpoint.running(), anyio.create_task_group() as watchers:
-        exchanges = Exchanges(gate, marks, frozenset({PATH}), frozenset(), bus.meter("http"), watchers)
+        exchanges = Exchanges(gate, security_headers, frozenset({PATH}), frozenset(), bus.meter("http"), watchers)
         async with serving(exchanges, listener, 500, exchanges.abandon):
             yield listener.getsockname()[1]
         watchers.cancel_scope.cancel()
 
 
-def loom_server(bus: Asking) -> Server[Any]:
+def loom_server(bus: BusClient) -> Server[RequestContext]:
     """Make a server whose tools try what a transport has to be able to do."""
 
-    async def list_tools(_ctx: ServerRequestContext[Any], _params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(
+        _ctx: ServerRequestContext[RequestContext], _params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
         names = ["who", "elicit", "sample", "roots", "progress", "log", "hang", "boom"]
         return ListToolsResult(tools=[Tool(name=name, input_schema={"type": "object"}) for name in names])
 
-    async def call_tool(ctx: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(ctx: ServerRequestContext[RequestContext], params: CallToolRequestParams) -> CallToolResult:
         text = await _run(bus, ctx, params)
         return CallToolResult(content=[TextContent(type="text", text=text)])
 
     listen = ListenHandler(InMemorySubscriptionBus())
-    server = Server[Any](
+    server = Server[RequestContext](
         "loom", version="1", on_list_tools=list_tools, on_call_tool=call_tool, on_subscriptions_listen=listen
     )
     server.middleware.clear()
     return server
 
 
-async def _run(bus: Asking, ctx: ServerRequestContext[Any], params: CallToolRequestParams) -> str:  # noqa: PLR0911 - a table
+async def _run(bus: BusClient, ctx: ServerRequestContext[RequestContext], params: CallToolRequestParams) -> str:  # noqa: PLR0911 - a table
     match params.name:
         case "who":
-            return f"{caller().name} {client_label()} {','.join(sorted(chosen()))}"
+            request = ctx.lifespan_context
+            return f"{request.caller.name} {request.client_id} {','.join(sorted(request.toolsets))}"
         case "can":
             return " ".join(name for name, one in CAPABILITIES.items() if ctx.session.check_client_capability(one))
         case "elicit":
@@ -196,7 +198,7 @@ async def _run(bus: Asking, ctx: ServerRequestContext[Any], params: CallToolRequ
             found = await ctx.session.send_request(ListRootsRequest(), ListRootsResult)
             return " ".join(str(root.uri) for root in found.roots)
         case "progress":
-            await _progress(bus)
+            await _progress(bus, ctx.lifespan_context)
             return "done"
         case "hang":
             await bus.call(HANG, Nothing(), timeout_ms=60_000)
@@ -208,9 +210,9 @@ async def _run(bus: Asking, ctx: ServerRequestContext[Any], params: CallToolRequ
             return ""
 
 
-async def _progress(bus: Asking) -> None:
+async def _progress(bus: BusClient, request: RequestContext) -> None:
     """Tell of work over the bus, as an actor does; what does not grow is no progress."""
-    mine = watch()
+    mine = request.watch
     if mine is None:
         return
     for done in (0, 1, 1, 2):

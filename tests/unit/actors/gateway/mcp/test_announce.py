@@ -10,13 +10,13 @@ import pytest
 from mcp.client.client import Client
 from mcp.types import ListToolsResult
 
-from actors.gateway.access.caller import EVERY_SCOPE, Caller, called_by
-from actors.gateway.asking import Desk
+from actors.gateway.access.caller import EVERY_SCOPE, Caller
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp import announce
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tool import Toolset
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET, choosing
+from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
+from actors.gateway.request import RequestContext
 from protocol.schemas import schema
 from tests.unit.actors.gateway_data import FakeBus
 
@@ -34,9 +34,10 @@ everybody = pytest.mark.parametrize("name", TOOLS)
 
 async def listed(toolsets: frozenset[Toolset] = EVERY_TOOLSET) -> ListToolsResult:
     """List the tools as a client gets them."""
-    with called_by(Caller("someone", EVERY_SCOPE)), choosing(toolsets):
-        async with Client(make_server(Desk(FakeBus(), 0, "1"))) as client:
-            return await client.list_tools()
+    app = AppContext(bus=FakeBus(), grace_ms=0, version="1")
+    request = RequestContext(caller=Caller("someone", EVERY_SCOPE), toolsets=toolsets)
+    async with Client(make_server(app, request=request)) as client:
+        return await client.list_tools()
 
 
 def tokens(result: ListToolsResult) -> float:

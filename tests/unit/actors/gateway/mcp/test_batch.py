@@ -9,10 +9,11 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from actors.gateway.asking import Desk
-from actors.gateway.batch import BatchRequest, BatchResult, BatchSummary, ItemStatus, browse_all, status_of
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp.tools.batch import Digest, digest, digest_text
-from actors.gateway.watching import report, watching
+from actors.gateway.pages import BatchRequest, BatchResult, BatchSummary, ItemStatus, browse_all, status_of
+from actors.gateway.progress import watching
+from actors.gateway.request import RequestContext
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
@@ -35,7 +36,6 @@ class Sites(FakeBus):
         self.at_once += 1
         self.most = max(self.most, self.at_once)
         try:
-            report(99, "What a page tells of itself", 100)
             await anyio.lowlevel.checkpoint()
             if args.url == SILENT:
                 await anyio.sleep_forever()
@@ -49,7 +49,9 @@ class Sites(FakeBus):
 
 async def read(bus: FakeBus, *urls: str, **options: Any) -> BatchResult:
     with anyio.fail_after(25):
-        return await browse_all(Desk(bus, 0, "1"), BatchRequest(urls=urls, **options))
+        return await browse_all(
+            AppContext(bus=bus, grace_ms=0, version="1"), RequestContext(), BatchRequest(urls=urls, **options)
+        )
 
 
 async def test_one_failure_does_not_end_the_batch() -> None:
@@ -127,11 +129,17 @@ async def test_progress_is_told_of_each_address_that_is_done() -> None:
     async def heard(progress: Progress) -> None:
         told.append((progress.done, progress.message, progress.total))
 
-    desk = Desk(Sites(), 0, "1")
-    async with watching(desk, heard):
-        await browse_all(desk, BatchRequest(urls=(GOOD, f"{BETTER}CONTENT_EMPTY", GOOD), concurrency=1))
+    bus = Sites()
+    app = AppContext(bus=bus, grace_ms=0, version="1")
+    async with watching(app.watchers, heard) as watcher:
+        await browse_all(
+            app,
+            RequestContext(watcher=watcher),
+            BatchRequest(urls=(GOOD, f"{BETTER}CONTENT_EMPTY", GOOD), concurrency=1),
+        )
 
     assert told == [(2, "2 of 3 pages", 3), (3, "3 of 3 pages", 3)]
+    assert [page.watch for _, page, *_ in bus.calls] == [None, None]
 
 
 @pytest.mark.parametrize(

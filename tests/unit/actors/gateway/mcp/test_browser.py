@@ -18,16 +18,15 @@ from mcp.types import CallToolResult, ImageContent, ResourceLink, TextContent
 from msgspec import UNSET
 
 from actors.gateway import browsers
-from actors.gateway.access.caller import Caller, Scope, called_by
-from actors.gateway.asking import Desk
+from actors.gateway.access.caller import Caller, Scope
+from actors.gateway.app_context import AppContext
 from actors.gateway.browsers import MAX_TEXT_BYTES
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tool import Toolset
 from actors.gateway.mcp.tools import uploads
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, MAX_IMAGE_BYTES, default_session
-from actors.gateway.mcp.toolsets import choosing
-from actors.gateway.mcp.transport.label import labelled
+from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
+from actors.gateway.request import RequestContext
 from actors.gateway.tool_errors import ToolError, to_tool_error
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.browsers import operations as do
@@ -108,10 +107,16 @@ class Browser(FakeBus):
 
 
 @asynccontextmanager
-async def connected(bus: FakeBus, who: Caller = REMOTE) -> AsyncGenerator[Client]:
-    with called_by(who), labelled("here"):
-        async with Client(make_server(Desk(bus, 0, "1", naming=NAMING))) as client:
-            yield client
+async def connected(
+    bus: FakeBus, who: Caller = REMOTE, toolsets: frozenset[Toolset] = EVERY_TOOLSET
+) -> AsyncGenerator[Client]:
+    request = RequestContext(caller=who, client_id="here", toolsets=toolsets)
+    async with Client(make_server(app(bus), request=request)) as client:
+        yield client
+
+
+def app(bus: FakeBus, naming: bytes = NAMING) -> AppContext:
+    return AppContext(bus=bus, grace_ms=0, version="1", naming=naming)
 
 
 async def called(bus: FakeBus, tool: str, who: Caller = REMOTE, /, **arguments: Any) -> CallToolResult:
@@ -192,8 +197,7 @@ async def test_who_names_no_session_works_in_their_own_which_is_opened_at_need()
 
     await called(bus, "list_tabs", LOCAL)
 
-    with called_by(LOCAL), labelled("here"):
-        own = default_session(Desk(bus, 0, "1", naming=NAMING))
+    own = default_session(app(bus), RequestContext(caller=LOCAL, client_id="here"))
     assert bus.order == AskBrowser(do=do.ListTabs(session_id=own), caller="someone", at_need=True, local=True)
     assert re.fullmatch(r"sess_[A-Za-z0-9_-]{43}", own)
 
@@ -227,13 +231,13 @@ async def test_every_call_is_an_order_of_its_own() -> None:
     assert min(map(len, orders)) >= 16
 
 
-def _own(key: bytes = NAMING, name: str = "someone", label: str = "here", *, local: bool = False) -> str:
-    with called_by(Caller(name, local=local)), labelled(label):
-        return default_session(Desk(FakeBus(), 0, "1", naming=key))
+def _own(key: bytes = NAMING, name: str = "someone", client: str = "here", *, local: bool = False) -> str:
+    request = RequestContext(caller=Caller(name, local=local), client_id=client)
+    return default_session(app(FakeBus(), key), request)
 
 
 def test_the_own_session_is_the_same_in_every_replica_and_another_for_everybody_else() -> None:
-    others = [_own(b"other" * 8), _own(name="other"), _own(label="there"), _own(local=True)]
+    others = [_own(b"other" * 8), _own(name="other"), _own(client="there"), _own(local=True)]
 
     assert _own() == _own()
     assert len({_own(), *others}) == 5
@@ -591,10 +595,9 @@ async def test_the_way_out_that_a_fault_names_goes_first() -> None:
 
 
 async def test_a_tool_that_was_not_chosen_is_not_there() -> None:
-    with choosing(frozenset({Toolset.CORE})):
-        async with connected(Browser(came.Tabs())) as client:
-            with pytest.raises(MCPError, match="Unknown tool: list_tabs"):
-                await client.call_tool("list_tabs", {})
+    async with connected(Browser(came.Tabs()), toolsets=frozenset({Toolset.CORE})) as client:
+        with pytest.raises(MCPError, match="Unknown tool: list_tabs"):
+            await client.call_tool("list_tabs", {})
 
 
 async def test_a_key_without_the_scope_drives_no_browser() -> None:

@@ -12,11 +12,12 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, BlobResourceContents, TextResourceContents
 
-from actors.gateway.access.caller import EVERY_SCOPE, Caller, Scope, called_by
-from actors.gateway.asking import Desk
+from actors.gateway.access.caller import EVERY_SCOPE, Caller, Scope
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp import resources
 from actors.gateway.mcp.resources import CAPTURE, DOMAIN, PAGE, capture_link
 from actors.gateway.mcp.server import make_server
+from actors.gateway.request import RequestContext
 from protocol.browse import Freshness
 from protocol.domains import DomainKnowledge
 from protocol.faults import Code, FaultError, fault
@@ -30,9 +31,9 @@ NAME = "screenshot-" + "a" * 32 + ".png"
 
 @asynccontextmanager
 async def connected(bus: FakeBus, scopes: frozenset[Scope] = EVERY_SCOPE) -> AsyncGenerator[Client]:
-    with called_by(Caller("someone", scopes)):
-        async with Client(make_server(Desk(bus, 0, "1"))) as client:
-            yield client
+    request = RequestContext(caller=Caller("someone", scopes))
+    async with Client(make_server(AppContext(bus=bus, grace_ms=0, version="1"), request=request)) as client:
+        yield client
 
 
 async def failure(bus: FakeBus, uri: str, scopes: frozenset[Scope] = EVERY_SCOPE) -> MCPError:

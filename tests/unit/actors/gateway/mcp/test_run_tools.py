@@ -17,13 +17,13 @@ from mcp.types import CallToolResult, ResourceLink, TextContent, TextResourceCon
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.gateway.access.caller import EVERY_SCOPE, Caller, Scope, called_by
-from actors.gateway.asking import Desk
+from actors.gateway.access.caller import EVERY_SCOPE, Caller, Scope
+from actors.gateway.app_context import AppContext
 from actors.gateway.mcp.resources import ARTIFACT, MAX_ARTIFACT_BYTES
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tool import Toolset
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET, choosing
+from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
+from actors.gateway.request import RequestContext
 from actors.gateway.run_errors import RUNTIME_CODES
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.requests import ReadArtifact
@@ -71,9 +71,14 @@ SUMMARY = RunSummary(
 
 
 @asynccontextmanager
-async def connected(bus: RunBus, who: Caller = Caller("someone")) -> AsyncGenerator[Client]:  # noqa: B008 - frozen
-    with called_by(who), anyio.fail_after(TEST_S):
-        async with Client(make_server(Desk(bus, 0, "1.2.3"))) as client:
+async def connected(
+    bus: RunBus,
+    who: Caller = Caller("someone"),  # noqa: B008 - frozen
+    toolsets: frozenset[Toolset] = EVERY_TOOLSET,
+) -> AsyncGenerator[Client]:
+    app, request = AppContext(bus=bus, grace_ms=0, version="1.2.3"), RequestContext(caller=who, toolsets=toolsets)
+    with anyio.fail_after(TEST_S):
+        async with Client(make_server(app, request=request)) as client:
             yield client
 
 
@@ -107,11 +112,10 @@ async def test_the_seven_tools_are_there_beside_all_others() -> None:
 
 
 async def test_a_client_of_other_tools_sees_none_of_them() -> None:
-    with choosing(EVERY_TOOLSET - {Toolset.RUNS}):
-        async with connected(RunBus({})) as client:
-            listed = [tool.name for tool in (await client.list_tools()).tools]
-            with pytest.raises(MCPError, match="Unknown tool"):
-                await client.call_tool("get_task_run", NAMED)
+    async with connected(RunBus({}), toolsets=EVERY_TOOLSET - {Toolset.RUNS}) as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        with pytest.raises(MCPError, match="Unknown tool"):
+            await client.call_tool("get_task_run", NAMED)
 
     assert not set(listed) & set(NAMES)
 

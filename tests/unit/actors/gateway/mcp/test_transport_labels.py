@@ -1,4 +1,4 @@
-"""What a client shows of itself: its label, which opens nothing, and the tools that it wants."""
+"""What a client shows of itself: its id, which opens nothing, and the tools that it wants."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.types import Scope
 
 from actors.gateway.http.answers import RefusedError
-from actors.gateway.mcp.tool import Toolset
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET, asked_for, choosing, chosen, toolsets_of
-from actors.gateway.mcp.transport.label import NO_LABEL, Label, client_label, labelled, new_label, read_label
+from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset, asked_for, toolsets_of
+from actors.gateway.mcp.transport.client_id import NO_CLIENT_ID, ClientId, new_client_id, read_client_id
+from actors.gateway.request import RequestContext, request_context, with_request
 from actors.settings import Settings
 from protocol.faults import Code
 from tests.unit.actors.gateway_data import settings
@@ -27,21 +28,21 @@ ALL = frozenset(Toolset)
         ({}, {}),
     ],
 )
-def test_a_label_carries_what_a_client_can_do(capabilities: dict[str, Any], told: dict[str, Any]) -> None:
-    made = new_label(capabilities)
+def test_an_id_carries_what_a_client_can_do(capabilities: dict[str, Any], told: dict[str, Any]) -> None:
+    made = new_client_id(capabilities)
 
-    assert read_label(made.written()) == made == Label(made.name, told)
+    assert read_client_id(made.written()) == made == ClientId(made.name, told)
 
 
-def test_every_label_is_new() -> None:
-    assert len({new_label().name for _ in range(100)}) == 100
+def test_every_id_is_new() -> None:
+    assert len({new_client_id().name for _ in range(100)}) == 100
 
 
 @pytest.mark.parametrize("capabilities", [None, "all", 7, [], {"sampling": {"words": "many" * 1_000}}])
-def test_what_a_label_cannot_carry_is_not_known(capabilities: object) -> None:
-    made = new_label(capabilities)
+def test_what_an_id_cannot_carry_is_not_known(capabilities: object) -> None:
+    made = new_client_id(capabilities)
 
-    read = read_label(made.written())
+    read = read_client_id(made.written())
 
     assert read.name == made.name
     assert len(made.written()) < 1_100
@@ -49,20 +50,22 @@ def test_what_a_label_cannot_carry_is_not_known(capabilities: object) -> None:
 
 
 @pytest.mark.parametrize("written", [None, "", " ", "a b", "a/b", "é", "a" * 65, "a.b.c", "a" * 5_000])
-def test_what_is_no_label_of_ours_counts_as_none(written: str | None) -> None:
-    assert read_label(written) == NO_LABEL
+def test_what_is_no_id_of_ours_counts_as_none(written: str | None) -> None:
+    assert read_client_id(written) == NO_CLIENT_ID
 
 
 @given(st.text(max_size=200))
-def test_a_label_is_read_whatever_it_is(written: str) -> None:
-    assert isinstance(read_label(written), Label)
+def test_an_id_is_read_whatever_it_is(written: str) -> None:
+    assert isinstance(read_client_id(written), ClientId)
 
 
-def test_the_label_of_the_client_is_known_to_its_request_alone() -> None:
-    with labelled("mine"):
-        inside = client_label()
+def test_the_id_and_the_tools_of_a_client_are_known_to_its_request_alone() -> None:
+    scope: Scope = {"type": "http"}
 
-    assert (inside, client_label()) == ("mine", "")
+    inside = request_context(with_request(scope, RequestContext(client_id="mine", toolsets=frozenset({Toolset.RUNS}))))
+
+    assert (inside.client_id, request_context(scope).client_id) == ("mine", "")
+    assert (inside.toolsets, request_context(scope).toolsets) == (frozenset({Toolset.RUNS}), ALL)
 
 
 # -- toolsets ------------------------------------------------------------------------------------------------------
@@ -110,11 +113,3 @@ def test_the_setting_knows_every_toolset() -> None:
     assert set(words) == {toolset.value for toolset in Toolset}
     assert toolsets_of(settings()) == EVERY_TOOLSET
     assert toolsets_of(settings(toolsets=("core",))) == {Toolset.CORE}
-
-
-def test_the_choice_holds_for_its_request_alone() -> None:
-    with choosing(frozenset({Toolset.RUNS})):
-        inside = chosen()
-
-    assert inside == frozenset({Toolset.RUNS})
-    assert chosen() == ALL

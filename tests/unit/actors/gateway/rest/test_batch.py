@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from actors.gateway.batch import BatchItem, BatchResult, ItemStatus, summary
+from actors.gateway.pages import BatchItem, BatchResult, ItemStatus, summary
 from actors.gateway.rest.browse import MAX_REPLY_BYTES, fitted
 from actors.gateway.translate import to_result
 from protocol.browse import BrowseOptions

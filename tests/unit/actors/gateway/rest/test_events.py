@@ -12,10 +12,10 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from actors.gateway.asking import Desk
+from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import EVENTS
+from actors.gateway.request import RequestContext
 from actors.gateway.rest.events import EventStream
-from actors.gateway.watching import report
 from protocol.faults import Code, FaultError, fault
 from tests.unit.actors.gateway.rest.calling import client
 from tests.unit.actors.gateway_data import BEARER, FakeBus, browsed
@@ -123,7 +123,9 @@ async def sent(work: Any, keep_alive_s: float, written: list[bytes] | None = Non
     async def receive() -> Any:
         await anyio.sleep_forever()
 
-    stream = EventStream(Desk(FakeBus(), 0, "1"), work, keep_alive_s=keep_alive_s)
+    stream = EventStream(
+        AppContext(bus=FakeBus(), grace_ms=0, version="1"), RequestContext(), work, keep_alive_s=keep_alive_s
+    )
     with anyio.fail_after(25):
         await stream({"type": "http", "method": "POST"}, receive, send)
     yield written
@@ -132,7 +134,7 @@ async def sent(work: Any, keep_alive_s: float, written: list[bytes] | None = Non
 async def test_a_silent_stream_is_kept_alive() -> None:
     written = list[bytes]()
 
-    async def work() -> Done:
+    async def work(_request: RequestContext) -> Done:
         while written.count(KEEP_ALIVE) < 2:
             await anyio.sleep(0.005)
         return Done()
@@ -142,9 +144,9 @@ async def test_a_silent_stream_is_kept_alive() -> None:
 
 
 async def test_progress_comes_in_order_before_the_result() -> None:
-    async def work() -> Done:
+    async def work(request: RequestContext) -> Done:
         for done in range(3):
-            report(done, f"step {done}", 3)
+            request.report(done, f"step {done}", 3)
         return Done()
 
     async with sent(work, keep_alive_s=10) as written:

@@ -12,7 +12,7 @@ import pytest
 from msgspec import UNSET, Struct, structs
 
 from actors.gateway.http.answers import EVENTS
-from actors.gateway.rest.runevents import heard_last
+from actors.gateway.rest.runevents import last_event_id
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import ArtifactChunk, Run, RunEvent
 from protocol.subjects import ARTIFACT_READ, RUN_CANCEL, RUN_CREATE, RUN_FOLLOW, RUN_GET
@@ -86,7 +86,7 @@ async def test_a_reader_that_comes_back_hears_what_it_has_missed(path: str, head
 
 @pytest.mark.parametrize("told", ["", "-1", "1.5", "\u0663", "9" * 16, "1 2"])
 def test_what_is_no_id_of_an_event_says_nothing(told: str) -> None:
-    assert (heard_last(told, 3), heard_last("12", 3)) == (3, 12)
+    assert (last_event_id(told, 3), last_event_id("12", 3)) == (3, 12)
 
 
 @pytest.mark.parametrize("suffix", ["?after=-1", "?after=x", "?from=1"])

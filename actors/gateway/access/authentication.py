@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from actors.gateway.access import resource
 from actors.gateway.access.credentials import Credentials, Tokens
-from actors.gateway.access.gate import Doors
+from actors.gateway.access.gate import AccessControl
+from actors.gateway.access.key_store import KeyStore
 from actors.gateway.access.limits import Hands, Kind, Rates
-from actors.gateway.access.ring import KeyRing
 from actors.gateway.access.rules import rules
 from actors.gateway.access.usage import Ledger
 from actors.rates import Rate
@@ -21,14 +21,14 @@ FAILED_BURST = 20
 
 
 @asynccontextmanager
-async def entrance(
+async def access_control(
     bus: Tables, settings: Settings, open_paths: Iterable[str], replica: str
-) -> AsyncGenerator[Doors, None]:
+) -> AsyncGenerator[AccessControl, None]:
     """Make the doors of a gateway; within the block they know the keys, and write down who used what."""
     async with AsyncExitStack() as opened:
         tokens = await opened.enter_async_context(_tokens(settings)) if settings.oauth_issuer else None
-        ring, ledger = KeyRing(), Ledger(replica)
-        await opened.enter_async_context(ring.watching(bus))
+        key_store, ledger = KeyStore(), Ledger(replica)
+        await opened.enter_async_context(key_store.watching(bus))
         await opened.enter_async_context(ledger.writing(bus))
         failures = Rates(Rate.per_minute(settings.rate_failed_per_minute, FAILED_BURST))
         most = {
@@ -36,9 +36,9 @@ async def entrance(
             Kind.STREAM: settings.streams_at_once,
             Kind.SOCKET: settings.sockets_at_once,
         }
-        yield Doors(
+        yield AccessControl(
             rules=rules(settings, [*open_paths, *resource.paths(settings)]),
-            credentials=Credentials(settings.api_key, ring, failures, tokens),
+            credentials=Credentials(settings.api_key, key_store, failures, tokens),
             rates=Rates(Rate.per_minute(settings.rate_per_minute, settings.rate_burst)),
             anonymous=Rates(Rate.per_minute(settings.rate_anonymous_per_minute, ANONYMOUS_BURST)),
             hands=Hands(most),

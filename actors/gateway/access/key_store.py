@@ -30,7 +30,7 @@ FIRST_READ_S = 2.0
 
 
 @dataclass
-class KeyRing:
+class KeyStore:
     """The keys by their ids. While the bus is broken, what was known last holds."""
 
     clock: Callable[[], int] = now_ms

@@ -7,8 +7,10 @@ import msgspec
 import pytest
 from anyio.lowlevel import checkpoint
 
-from actors.gateway.asking import Desk, browse
-from actors.gateway.watching import Watchers, in_parts, report, watch, watching
+from actors.gateway.app_context import AppContext
+from actors.gateway.pages import browse
+from actors.gateway.progress import Watchers, watching
+from actors.gateway.request import RequestContext
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
 from protocol.progress import Progress, Watch
@@ -16,40 +18,40 @@ from tests.unit.actors.gateway_data import FakeBus, browsed
 from tests.unit.actors.page_data import URL
 
 
-def desk(bus: FakeBus | None = None) -> Desk:
-    return Desk(bus or FakeBus(), 1_500, "1.2.3", Watchers("here"))
+def app(bus: FakeBus | None = None) -> AppContext:
+    return AppContext(bus=bus or FakeBus(), grace_ms=1_500, version="1.2.3", watchers=Watchers("here"))
 
 
 async def test_what_is_told_to_the_replica_reaches_who_waits_for_it() -> None:
-    at, heard = desk(), list[Progress]()
+    at, heard = app(), list[Progress]()
 
     async def hear(progress: Progress) -> None:
         await checkpoint()
         heard.append(progress)
 
     with anyio.fail_after(25):
-        async with watching(at, hear) as mine:
-            told = [Progress(token=mine.token, done=done, message="On it.") for done in range(3)]
+        async with watching(at.watchers, hear) as watcher:
+            told = [Progress(token=watcher.watch.token, done=done, message="On it.") for done in range(3)]
             for progress in told:
-                at.watchers.hear(progress)
-            at.watchers.hear(Progress(token="somebody-else", done=9, message="Not mine."))
-    at.watchers.hear(told[0])
+                at.watchers.deliver(progress)
+            at.watchers.deliver(Progress(token="somebody-else", done=9, message="Not mine."))
+    at.watchers.deliver(told[0])
 
-    assert (mine.replica, heard) == ("here", told)
+    assert (watcher.watch.replica, heard) == ("here", told)
 
 
 async def test_a_browse_takes_the_watch_along_and_its_parts_do_not() -> None:
     bus = FakeBus(browsed())
-    at = desk(bus)
+    at = app(bus)
 
     with anyio.fail_after(25):
-        async with watching(at, _ignore) as mine:
-            await browse(bus, BrowsePage(url=URL), at.grace_ms)
-            with in_parts():
-                await browse(bus, BrowsePage(url=URL), at.grace_ms)
-        await browse(bus, BrowsePage(url=URL), at.grace_ms)
+        async with watching(at.watchers, _ignore) as watcher:
+            watched = RequestContext().watched_by(watcher)
+            await browse(at, watched, BrowsePage(url=URL))
+            await browse(at, watched.watched_by(None), BrowsePage(url=URL))
+        await browse(at, RequestContext(), BrowsePage(url=URL))
 
-    assert [page.watch for _, page, *_ in bus.calls] == [mine, None, None]
+    assert [page.watch for _, page, *_ in bus.calls] == [watcher.watch, None, None]
 
 
 async def test_the_gateway_tells_of_its_own_work() -> None:
@@ -60,45 +62,45 @@ async def test_the_gateway_tells_of_its_own_work() -> None:
         heard.append((progress.done, progress.message, progress.total))
 
     with anyio.fail_after(25):
-        report(0, "Nobody hears this.")
-        async with watching(desk(), hear):
-            report(1, "One page is done.", 2)
-            with in_parts():
-                report(1, "A part says nothing.")
-            report(2, "Two pages are done.", 2)
+        request = RequestContext()
+        request.report(0, "Nobody hears this.")
+        async with watching(app().watchers, hear) as watcher:
+            watched = request.watched_by(watcher)
+            watched.report(1, "One page is done.", 2)
+            watched.watched_by(None).report(1, "A part says nothing.")
+            watched.report(2, "Two pages are done.", 2)
 
     assert heard == [(1, "One page is done.", 2), (2, "Two pages are done.", 2)]
-    assert watch() is None
+    assert request.watch is None
 
 
 async def test_what_goes_wrong_is_raised_as_it_is_and_nobody_waits_any_more() -> None:
-    at, failure = desk(), FaultError(fault(Code.CONTENT_EMPTY))
+    at, failure = app(), FaultError(fault(Code.CONTENT_EMPTY))
 
     async def fail() -> None:
-        async with watching(at, _ignore) as mine:
-            tokens.append(mine.token)
+        async with watching(at.watchers, _ignore) as watcher:
+            tokens.append(watcher.watch.token)
             raise failure
 
     tokens = list[str]()
     with anyio.fail_after(25), pytest.raises(FaultError) as caught:
         await fail()
-    at.watchers.hear(Progress(token=tokens[0], done=1, message="Too late."))
+    at.watchers.deliver(Progress(token=tokens[0], done=1, message="Too late."))
 
     assert caught.value is failure
-    assert watch() is None
 
 
 async def test_who_does_not_listen_holds_nobody_up() -> None:
-    at, deaf = desk(), anyio.Event()
+    at, deaf = app(), anyio.Event()
 
     async def hear(_progress: Progress) -> None:
         deaf.set()
         await anyio.sleep_forever()
 
     with anyio.fail_after(25):
-        async with watching(at, hear) as mine:
+        async with watching(at.watchers, hear) as watcher:
             for done in range(1_000):
-                at.watchers.hear(Progress(token=mine.token, done=done, message="On it."))
+                at.watchers.deliver(Progress(token=watcher.watch.token, done=done, message="On it."))
             await deaf.wait()
 
 

@@ -25,7 +25,7 @@ _PRIVATE_NETWORK = "access-control-request-private-network"
 Header = tuple[bytes, bytes]
 
 
-class Marks:
+class SecurityHeaders:
     """Marks the answers to requests, for the origins that the rules allow."""
 
     def __init__(self, allowed: Rules) -> None:

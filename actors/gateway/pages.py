@@ -1,4 +1,4 @@
-"""Reads many pages for one request: each has an outcome of its own, and one failure never ends the batch."""
+"""Reads pages for a client, one or many: in a batch each has an outcome of its own, and one failure never ends it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ from types import MappingProxyType
 from typing import Annotated
 
 import anyio
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
-from actors.gateway.asking import Desk, browse
-from actors.gateway.translate import to_error
-from actors.gateway.watching import in_parts, report
-from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, StructuredError
+from actors.gateway.access.caller import Scope
+from actors.gateway.app_context import AppContext
+from actors.gateway.request import RequestContext
+from actors.gateway.translate import to_error, to_result
+from actors.sites import site_of
+from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, Freshness, StructuredError
 from protocol.faults import Action, Code, Fault, FaultError, fault
 from protocol.pages import BrowsePage, Url
+from protocol.subjects import BROWSE
+
+REFRESH_SESSION = "refresh_session"
+"""The action that renews a login, and the tool that does it."""
 
 MAX_URLS = 50
 DEFAULT_AT_ONCE = 4
@@ -91,14 +97,72 @@ class BatchResult(Struct, frozen=True, kw_only=True, rename="camel"):
     schema_version: str = SCHEMA_VERSION
 
 
-async def browse_all(desk: Desk, asked: BatchRequest) -> BatchResult:
+async def browse(
+    app: AppContext, request: RequestContext, page: BrowsePage, *, for_model: bool = False
+) -> BrowseResult:
+    """Get a page within its budget; an actor that is being restarted gets the time to come back.
+
+    A model gets as much of the page at once as it can take, unless a length was asked for. Whoever watches the request
+    hears how far it is.
+
+    Raises:
+        FaultError: why there is none, with the address.
+    """
+    check_login(request, page.options)
+    if page.watch is None and request.watch is not None:
+        page = structs.replace(page, watch=request.watch)
+    try:
+        browsed = await app.bus.call(
+            BROWSE, _continued(page), timeout_ms=page.options.max_latency_ms, wait_ms=app.grace_ms
+        )
+    except FaultError as error:
+        failure = with_login(error.fault, page)
+        raise FaultError(failure if failure.context is not None else failure.at(url=page.url)) from None
+    request.usage.page_read(browsed.page.tier, browsed.pages)
+    return to_result(browsed, page.options, for_model=for_model)
+
+
+def check_login(request: RequestContext, options: BrowseOptions) -> None:
+    """Let a saved login be used by those alone who may look after them.
+
+    Raises:
+        FaultError: AUTH_INSUFFICIENT_SCOPE.
+    """
+    if options.session_profile is not None:
+        request.caller.require(Scope.SESSIONS)
+
+
+def with_login(failure: Fault, page: BrowsePage) -> Fault:
+    """Return a fault that says which login is to be renewed, where that is what it advises."""
+    profile = page.options.session_profile
+    if failure.code is not Code.AUTH_SESSION_EXPIRED or profile is None:
+        return failure
+    parameters = {"domain": site_of(page.url, "url"), "profile": profile}
+    return structs.replace(
+        failure,
+        actions=tuple(
+            structs.replace(action, parameters=parameters) if action.action == REFRESH_SESSION else action
+            for action in failure.actions
+        ),
+    )
+
+
+def _continued(page: BrowsePage) -> BrowsePage:
+    """Ask for the page that was begun, not for a newer one, where a cursor goes on reading it."""
+    options = page.options
+    if options.cursor is None or options.freshness_requirement is not Freshness.ANY:
+        return page
+    return structs.replace(page, options=structs.replace(options, freshness_requirement=Freshness.CACHED))
+
+
+async def browse_all(app: AppContext, request: RequestContext, pages: BatchRequest) -> BatchResult:
     """Get every page within the time that the batch has; whoever watches hears of each that is done."""
-    batch = _Batch(desk, asked, anyio.CapacityLimiter(asked.concurrency))
-    with anyio.move_on_after(asked.timeout_ms / 1_000):
+    batch = _Batch(app, request, pages, anyio.CapacityLimiter(pages.concurrency))
+    with anyio.move_on_after(pages.timeout_ms / 1_000):
         async with anyio.create_task_group() as tasks:
-            for url in dict.fromkeys(asked.urls):
+            for url in dict.fromkeys(pages.urls):
                 tasks.start_soon(batch.get, url)
-    items = tuple(batch.item(index, url) for index, url in enumerate(asked.urls))
+    items = tuple(batch.item(index, url) for index, url in enumerate(pages.urls))
     return BatchResult(items=items, summary=summary(items))
 
 
@@ -108,33 +172,34 @@ def summary(items: Sequence[BatchItem]) -> BatchSummary:
     return BatchSummary(total=len(items), **counts)
 
 
-def status_of(told: Fault) -> ItemStatus:
+def status_of(failure: Fault) -> ItemStatus:
     """Return how an item stands that failed so."""
-    return STATUS_OF.get(told.code, ItemStatus.ERROR)
+    return STATUS_OF.get(failure.code, ItemStatus.ERROR)
 
 
 @dataclass
 class _Batch:
-    """A batch under way; `outcomes` holds what is done, by address."""
+    """A batch in flight; `outcomes` holds what is done, by address."""
 
-    desk: Desk
-    asked: BatchRequest
-    room: anyio.CapacityLimiter
+    app: AppContext
+    request: RequestContext
+    pages: BatchRequest
+    at_once: anyio.CapacityLimiter
     begun: set[str] = field(default_factory=set[str])
     outcomes: dict[str, BrowseResult | Fault] = field(default_factory=dict[str, BrowseResult | Fault])
 
     async def get(self, url: str) -> None:
         """Get one page when there is room for it."""
-        page = BrowsePage(url=url, options=self.asked.options, obey_robots=True)
-        async with self.room:
+        page = BrowsePage(url=url, options=self.pages.options, obey_robots=True)
+        async with self.at_once:
             self.begun.add(url)
             try:
-                with in_parts():
-                    self.outcomes[url] = await browse(self.desk.bus, page, self.desk.grace_ms)
+                part = self.request.watched_by(None)  # what is reported are whole pages
+                self.outcomes[url] = await browse(self.app, part, page)
             except FaultError as error:
                 self.outcomes[url] = error.fault
-        done, total = sum(url in self.outcomes for url in self.asked.urls), len(self.asked.urls)
-        report(done, f"{done} of {total} pages", total)
+        done, total = sum(url in self.outcomes for url in self.pages.urls), len(self.pages.urls)
+        self.request.report(done, f"{done} of {total} pages", total)
 
     def item(self, index: int, url: str) -> BatchItem:
         """Return what became of one address."""
@@ -145,7 +210,7 @@ class _Batch:
             status = ItemStatus.TIMEOUT if url in self.begun else ItemStatus.SKIPPED
         elif isinstance(outcome, Fault):
             status = status_of(outcome)
-        first = self.asked.urls.index(url)
+        first = self.pages.urls.index(url)
         if first != index:
             return BatchItem(url=url, status=status, same_as=first)
         if isinstance(outcome, Fault):

@@ -1,0 +1,56 @@
+"""What the endpoints and the tools of the gateway work with."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import anyio
+
+from actors.gateway.access.key_store import KeyStore
+from actors.gateway.access.usage import Ledger
+from actors.gateway.progress import Watchers
+from bus import Directory, Publisher, Requester, Tables
+from bus.ids import new_id
+from bus.objects import Store
+from bus.seal import Seal
+from bus.stats import Meter
+from protocol.subjects import Objects
+
+NAMING_BYTES = 32
+
+
+class BusClient(Tables, Requester, Publisher, Directory, Protocol):
+    """What the gateway needs of the bus."""
+
+    @property
+    def seal(self) -> Seal | None:
+        """What encrypts a login before it travels, for a gateway that was given the key."""
+        ...
+
+    async def objects(self, entry: Objects) -> Store:
+        """Open the files of an object store."""
+        ...
+
+    def meter(self, subject: str) -> Meter:
+        """Return a meter for what comes in here."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppContext:
+    """What the endpoints and the tools work with; `grace_ms` is what an actor that is being restarted gets.
+
+    `naming` is the secret by which a caller's own browser session gets its id: one that all replicas have, so that each
+    finds the session. `closing` is set when this replica ends what it has in hand: no client has left then.
+    """
+
+    bus: BusClient
+    grace_ms: int
+    version: str
+    watchers: Watchers = field(default_factory=lambda: Watchers(new_id()))
+    naming: bytes = field(default_factory=lambda: secrets.token_bytes(NAMING_BYTES), repr=False)
+    keys: KeyStore = field(default_factory=KeyStore)
+    ledger: Ledger = field(default_factory=Ledger)
+    closing: anyio.Event = field(default_factory=anyio.Event)
