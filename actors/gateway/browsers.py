@@ -8,7 +8,7 @@ from typing import assert_never
 
 import msgspec
 
-from actors.gateway.tool_errors import NextAction
+from actors.gateway.errors import NextAction
 from actors.gateway.translate import framed, one_line
 from protocol.browsers import results as came
 from protocol.browsers.pageinfo import Candidate, Element, PageRef, PageSummary, PastDialog, Section, Stability

@@ -11,9 +11,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from actors.gateway import pages, runs
 from actors.gateway.access.caller import STDIO
 from actors.gateway.app_context import AppContext, BusClient
+from actors.gateway.errors import to_error
 from actors.gateway.request import RequestContext
 from actors.gateway.runs import ArtifactRequest, ResumeRequest, RunRequest, RunsRequest
-from actors.gateway.translate import to_error
 from actors.settings import Settings
 from bus import Bus
 from protocol.browse import BrowseResult

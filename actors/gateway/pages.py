@@ -13,8 +13,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import to_error
 from actors.gateway.request import RequestContext
-from actors.gateway.translate import to_error, to_result
+from actors.gateway.translate import to_result
 from actors.sites import site_of
 from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, Freshness, StructuredError
 from protocol.faults import Action, Code, Fault, FaultError, fault

@@ -1,11 +1,9 @@
-"""What the bus says, in the words of the edge: results, errors, HTTP statuses and texts for a model (000 §3 and §5)."""
+"""What the bus says, in the words of the edge: the results of pages, and texts for a model (000 §5)."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from msgspec import UNSET, UnsetType, structs
 
@@ -20,64 +18,11 @@ from protocol.browse import (
     BrowseResult,
     PageLinks,
     Part,
-    StructuredError,
 )
 from protocol.confidence import TRUSTWORTHY, Confidence, FieldConfidence, usable_for
 from protocol.documents import ExtractedTable, WebObservationSummary
-from protocol.faults import Action, Category, Code, Fault
 from protocol.page import PageFields
 from protocol.pages import Browsed
-
-STATUS_OF_CATEGORY: Mapping[Category, int] = MappingProxyType(
-    {
-        # the client's to mend
-        Category.VALIDATION: 400,
-        Category.SECURITY: 403,
-        Category.RATE_LIMIT: 429,
-        # the site's: Weft did its work, and the server behind it failed or refused
-        Category.NETWORK: 502,
-        Category.HTTP: 502,
-        Category.AUTH: 502,
-        Category.CONTENT: 502,
-        Category.BLOCKED: 502,
-        Category.SITE_CHANGE: 502,
-        # Weft's own
-        Category.CONFIG: 501,  # this Weft has no such tier; asking again is of no use
-        Category.BROWSER: 503,
-        Category.INTERNAL: 500,
-    }
-)
-"""The HTTP status that an error of each category is answered with, unless its code has one of its own."""
-
-STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
-    {
-        Code.NETWORK_TIMEOUT: 504,
-        Code.INTERNAL_DEADLINE: 504,
-        Code.INTERNAL_UNAVAILABLE: 503,
-        Code.INTERNAL_BUSY: 503,
-        Code.INTERNAL_DISCONNECTED: 503,
-        Code.INTERNAL_CANCELLED: 503,
-        Code.PAGE_CRASHED: 502,  # these are the page's doing
-        Code.BROWSER_PAGE_HUNG: 502,
-        Code.ELEMENT_NOT_FOUND: 502,
-        Code.EXECUTION_ERROR: 502,
-        Code.SESSION_NOT_FOUND: 404,
-        Code.TEMPLATE_NOT_FOUND: 404,
-        Code.TEMPLATE_VERSION_UNSUPPORTED: 404,
-        Code.RUN_NOT_FOUND: 404,
-        Code.ARTIFACT_NOT_FOUND: 404,
-        Code.ARTIFACT_EXPIRED: 410,
-        Code.RUN_TIMEOUT: 504,
-        Code.RUN_CANCELED: 409,  # it cannot be gone on with as it stands
-        Code.STEP_EXECUTION_FAILED: 502,
-        Code.AUTH_INSUFFICIENT_SCOPE: 403,  # ours, not the site's
-        Code.CONFIG_INVALID: 500,  # the operator's mistake
-        Code.VALIDATION_INVALID_PACKET: 500,  # two of our actors disagree: the client's request was well formed
-    }
-)
-
-_WITH_RETRY_AFTER = frozenset({429, 503})
-"""The statuses that RFC 9110 §10.2.3 and RFC 6585 §4 give a Retry-After."""
 
 _GAPS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _SCRUBBED = "\ufffd"
@@ -165,32 +110,6 @@ def _links(content: WebObservationSummary) -> PageLinks:
     return PageLinks(content=content.extracted_links, navigation=content.parts.navigation)
 
 
-def to_error(told: Fault) -> StructuredError:
-    """Return a fault as a client gets it (000 §3)."""
-    return StructuredError(
-        error=told.message,
-        category=told.category,
-        code=told.code,
-        retryable=told.retryable,
-        recommended_actions=told.actions,
-        http_status=UNSET if told.http_status is None else told.http_status,
-        field=UNSET if told.field is None else told.field,
-        context=UNSET if told.context is None else told.context,
-    )
-
-
-def http_status(told: Fault) -> int:
-    """Return the HTTP status that Weft answers with; the status of the site is `Fault.http_status`."""
-    return STATUS_OF_CODE.get(told.code, STATUS_OF_CATEGORY[told.category])
-
-
-def retry_after_s(told: Fault, status: int) -> int | None:
-    """Return the Retry-After of an answer with `status`, in whole seconds, where it has one."""
-    if status not in _WITH_RETRY_AFTER or told.retry_after_ms is None:
-        return None
-    return math.ceil(told.retry_after_ms / 1_000)
-
-
 def result_text(result: BrowseResult, boundary: str) -> str:
     """Write a page as Markdown for a model, framed as what it is: evidence, never instructions (003 "Robustness").
 
@@ -238,21 +157,6 @@ def _framed(inside: list[str], boundary: str) -> str:
     )
 
 
-def error_text(error: StructuredError) -> str:
-    """Write an error so that a model can act on it: what happened, and numbered next steps."""
-    again = "trying again may help" if error.retryable else "trying again unchanged will not help"
-    lines = [f"{one_line(error.error)} [{error.code}; {again}]"]
-    if error.field:
-        lines.append(f"Field at fault: {error.field}")
-    if error.http_status:
-        lines.append(f"HTTP status of the site: {error.http_status}")
-    if error.recommended_actions:
-        lines.append("Next steps:")
-        ordered = sorted(error.recommended_actions, key=lambda action: action.priority)
-        lines += [f"{number}. {_step(action)}" for number, action in enumerate(ordered, 1)]
-    return "\n".join(lines)
-
-
 def _confidence_line(confidence: FieldConfidence | UnsetType) -> str:
     if isinstance(confidence, UnsetType):
         return "Confidence unknown."
@@ -279,16 +183,6 @@ def _notes(result: BrowseResult) -> list[str]:
         part = f"{len(result.content.markdown)} of {result.content.total_chars} characters"
         notes.append(f"This is a part: {part}. The next one: the same call with cursor {result.content.cursor}.")
     return notes
-
-
-def _step(action: Action) -> str:
-    text = one_line(action.description)
-    if action.suggested_delay_ms:
-        text += f" Delay: {action.suggested_delay_ms / 1_000:g} s."
-    if action.tool_to_use:
-        parameters = ", ".join(f"{name}={value!r}" for name, value in (action.parameters or {}).items())
-        text += f" Tool: {action.tool_to_use}{f' with {parameters}' if parameters else ''}."
-    return text
 
 
 def one_line(text: str) -> str:

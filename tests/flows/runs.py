@@ -13,7 +13,7 @@ import httpx2
 import msgspec
 from msgspec import UNSET
 
-from actors.gateway.run_errors import RunFault
+from actors.gateway.errors import RunFault
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from protocol.runs.states import ArtifactType, RunStatus
 from tests.flows.system import POLL_S, System

@@ -12,8 +12,8 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult, ImageContent, ResourceLink
 
+from actors.gateway.errors import ToolError
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS
-from actors.gateway.tool_errors import ToolError
 from protocol.browsers.errors import ErrorCode
 from protocol.browsers.operations import SESSION_PREFIX
 from tests.flows.mcp_clients import Era, Transport, connected, text_of

@@ -13,7 +13,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from actors.gateway.run_errors import RunFault
+from actors.gateway.errors import RunFault
 from protocol.runs.responses import Run, RunAccepted, RunList, TemplateList
 from protocol.runs.states import RunStatus
 from tests.flows.system import CALL_S, System

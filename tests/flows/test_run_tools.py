@@ -17,7 +17,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, ResourceLink, TextResourceContents
 
-from actors.gateway.run_errors import RunFault
+from actors.gateway.errors import RunFault
 from protocol.runs.states import ArtifactType
 from tests.flows import contract_runs as contract
 from tests.flows.mcp_clients import Era, Transport, connected, text_of

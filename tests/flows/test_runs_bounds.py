@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from actors.gateway.run_errors import RunFault
+from actors.gateway.errors import RunFault
 from protocol.runs.states import ArtifactType, RunStatus
 from tests.flows.runs import BATCH, RUN_S, Runs, deaf_host, items, wrong
 from tests.flows.system import POLL_S, weft_up

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from starlette.responses import Response
 
-from actors.gateway.translate import http_status, retry_after_s, to_error
+from actors.gateway.errors import http_status, retry_after_s, to_error
 from protocol.faults import Code, Fault, FaultError, fault
 
 JSON = "application/json"

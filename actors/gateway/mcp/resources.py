@@ -22,11 +22,12 @@ from mcp.types import (
 from actors.gateway import runs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import error_text, to_error
 from actors.gateway.mcp.tool import Link
 from actors.gateway.pages import browse
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.domains import DomainRequest, know
-from actors.gateway.translate import error_text, result_text, to_error
+from actors.gateway.translate import result_text
 from protocol.browse import BrowseOptions, Freshness
 from protocol.faults import Category, Fault, FaultError
 from protocol.pages import BrowsePage, Captured

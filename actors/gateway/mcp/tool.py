@@ -11,10 +11,9 @@ from msgspec import Struct
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import NextAction, error_text, to_error
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
-from actors.gateway.tool_errors import NextAction
-from actors.gateway.translate import error_text, to_error
 from protocol.browse import StructuredError
 from protocol.faults import Fault
 from protocol.offers.results import OfferedTask

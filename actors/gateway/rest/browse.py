@@ -7,6 +7,7 @@ from msgspec import UNSET, Struct, structs
 from starlette.responses import Response
 
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import RUNTIME_CODES, http_status, to_error
 from actors.gateway.http.answers import answer
 from actors.gateway.pages import (
     BatchItem,
@@ -21,8 +22,6 @@ from actors.gateway.pages import (
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.events import EventStream
-from actors.gateway.run_errors import RUNTIME_CODES
-from actors.gateway.translate import http_status, to_error
 from protocol.browse import BrowseOptions, BrowseResult, contradiction
 from protocol.domains import Preview
 from protocol.faults import Action, Code, FaultError, fault

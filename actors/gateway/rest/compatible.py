@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from actors.gateway.access.usage import Usage
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import to_error, to_failure
 from actors.gateway.http.answers import answer
 from actors.gateway.pages import (
     DEFAULT_AT_ONCE,
@@ -24,10 +25,9 @@ from actors.gateway.rest import browse, domains
 from actors.gateway.rest.browse import BrowseRequest
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.domains import DomainRequest
-from actors.gateway.rest.envelope import Success, failure
+from actors.gateway.rest.envelope import Success
 from actors.gateway.rest.events import Events, EventStream
 from actors.gateway.rest.health import Health
-from actors.gateway.translate import to_error
 from protocol.browse import BrowseOptions, BrowseResult
 from protocol.domains import DomainKnowledge, Preview
 from protocol.pages import Url
@@ -58,7 +58,7 @@ class SmallBatchRequest(Struct, frozen=True, kw_only=True, rename="camel", forbi
 
 Work = Callable[[AppContext, RequestContext, A], Awaitable[Struct]]
 
-_FORM = Events(result=lambda data: Success(data=data), error=lambda error: failure(to_error(error)))
+_FORM = Events(result=lambda data: Success(data=data), error=lambda error: to_failure(to_error(error)))
 
 
 def _answered(work: Work[A]) -> Callable[[AppContext, RequestContext, A], Awaitable[Response]]:

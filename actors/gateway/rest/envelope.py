@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Generic, Literal, TypeVar
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from actors.gateway.errors import to_failure
 from actors.gateway.http.answers import JSON
 from actors.gateway.rest.contract import in_envelope
 from protocol.browse import SCHEMA_VERSION, StructuredError
-from protocol.faults import Action, Category, Code, FaultContext
 
 T = TypeVar("T")
 
@@ -27,43 +27,6 @@ class Success(Struct, Generic[T], frozen=True, kw_only=True, rename="camel"):
     success: Literal[True] = True
     data: T
     schema_version: str = SCHEMA_VERSION
-
-
-class Problem(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What went wrong: the same as a StructuredError says, its sentence as `message`."""
-
-    code: Code
-    message: str
-    category: Category
-    retryable: bool
-    recommended_actions: tuple[Action, ...]
-    http_status: int | UnsetType = UNSET
-    field: str | UnsetType = UNSET
-    context: FaultContext | UnsetType = UNSET
-
-
-class Failure(Struct, frozen=True, kw_only=True, rename="camel"):
-    """An error in its envelope."""
-
-    success: Literal[False] = False
-    error: Problem
-    schema_version: str = SCHEMA_VERSION
-
-
-def failure(error: StructuredError) -> Failure:
-    """Put an error into the envelope."""
-    return Failure(
-        error=Problem(
-            code=error.code,
-            message=error.error,
-            category=error.category,
-            retryable=error.retryable,
-            recommended_actions=error.recommended_actions,
-            http_status=error.http_status,
-            field=error.field,
-            context=error.context,
-        )
-    )
 
 
 _errors = msgspec.json.Decoder(StructuredError)
@@ -113,6 +76,6 @@ def _is_error(start: Message) -> bool:
 
 def _rewritten(body: bytes) -> bytes:
     try:
-        return msgspec.json.encode(failure(_errors.decode(body)))
+        return msgspec.json.encode(to_failure(_errors.decode(body)))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return body

@@ -15,10 +15,10 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import to_error
 from actors.gateway.http.answers import EVENTS
 from actors.gateway.progress import watching
 from actors.gateway.request import RequestContext
-from actors.gateway.translate import to_error
 from bus.context import conversation_id
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import Code, Fault, FaultError, fault

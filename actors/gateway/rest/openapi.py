@@ -11,9 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from actors.gateway.access.caller import Scope
+from actors.gateway.errors import Failure
 from actors.gateway.http.answers import CONVERSATION, EVENTS, JSON
 from actors.gateway.rest.contract import TAGS, Endpoint
-from actors.gateway.rest.envelope import Failure
 from protocol.browse import SCHEMA_VERSION, StructuredError
 from protocol.schemas import tidied
 from protocol.tiers import SCRIPTED, TIERS

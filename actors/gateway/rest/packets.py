@@ -14,12 +14,12 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import http_status
 from actors.gateway.http.answers import RefusedError, answer, headers_of
 from actors.gateway.pages import check_login
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.domains import HOST
-from actors.gateway.translate import http_status
 from bus.context import conversation
 from bus.ids import new_id
 from protocol import subjects

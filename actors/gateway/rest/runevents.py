@@ -11,10 +11,10 @@ from starlette.types import Receive, Scope, Send
 
 from actors.gateway import runs
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import to_run_fault
 from actors.gateway.http.bodies import drain
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.events import STREAM_FAILED, Stream, event
-from actors.gateway.run_errors import to_run_fault
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import Run
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from actors.gateway import runs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import RunFault, to_run_fault
 from actors.gateway.http.answers import EVENTS, JSON, answer, refusal
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.artifacts import Download
@@ -18,7 +19,6 @@ from actors.gateway.rest.browse import VARY
 from actors.gateway.rest.contract import Addressed, Endpoint, Tag
 from actors.gateway.rest.events import Events, EventStream
 from actors.gateway.rest.runevents import RunStream
-from actors.gateway.run_errors import RunFault, to_run_fault
 from actors.gateway.runs import MAX_HANDLE_CHARS, ArtifactRequest, ResumeRequest, RunRequest, RunsRequest
 from protocol.faults import FaultError
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList

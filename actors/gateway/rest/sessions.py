@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import http_status
 from actors.gateway.http.answers import RefusedError, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.contract import Endpoint, Tag
@@ -24,7 +25,6 @@ from actors.gateway.sessions import (
     save,
     told_of,
 )
-from actors.gateway.translate import http_status
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import DEFAULT_PROFILE, NamedSession, Profile, SessionStatus

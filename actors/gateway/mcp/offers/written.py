@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from msgspec import Struct, UnsetType
 
-from actors.gateway.translate import error_text, to_error
+from actors.gateway.errors import error_text, to_error
 from protocol.faults import Category, Fault
 from protocol.offers.results import InputRequests, OfferedTask, Refused, ToolResult
 

@@ -18,12 +18,12 @@ from msgspec import NODEFAULT, Struct
 from actors.gateway import browsers
 from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import ToolError, to_tool_error, tool_error_text
 from actors.gateway.mcp.resources import capture_link
 from actors.gateway.mcp.tool import Answer, Image, ToolEntry
 from actors.gateway.mcp.tools.uploads import stored
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
-from actors.gateway.tool_errors import ToolError, to_tool_error, tool_error_text
 from protocol.browsers import operations as do
 from protocol.browsers import results as came
 from protocol.browsers.sessions import AskBrowser

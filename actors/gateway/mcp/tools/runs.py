@@ -14,13 +14,13 @@ from msgspec import Meta, Struct
 from actors.gateway import runs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import RunFault, run_fault_of, run_fault_text
 from actors.gateway.mcp import run_words as words
 from actors.gateway.mcp.announce import BRIEFLY
 from actors.gateway.mcp.resources import artifact_link
 from actors.gateway.mcp.tool import Answer, ToolEntry
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
-from actors.gateway.run_errors import RunFault, run_fault_of, run_fault_text
 from protocol.faults import Fault
 from protocol.offers.results import OfferedTask, TaskStatus
 from protocol.runs.requests import RunOptions

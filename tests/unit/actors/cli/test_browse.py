@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from actors.cli import checks, running, terminal
 from actors.cli.browse import read_answer
 from actors.cli.main import run
-from actors.gateway.translate import to_error
+from actors.gateway.errors import to_error
 from actors.runtime.rundir import Ready, ready_path, write_ready
 from actors.settings import Settings
 from protocol.browse import BrowseResult

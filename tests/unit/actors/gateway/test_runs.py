@@ -13,10 +13,17 @@ from msgspec.structs import replace
 from actors.gateway import runs
 from actors.gateway.access.caller import STDIO, Caller
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import (
+    RUNTIME_CODES,
+    RunFault,
+    error_code,
+    http_status,
+    run_fault_of,
+    run_fault_text,
+    to_run_fault,
+)
 from actors.gateway.progress import watching
 from actors.gateway.request import RequestContext
-from actors.gateway.run_errors import RUNTIME_CODES, RunFault, error_code, run_fault_of, run_fault_text, to_run_fault
-from actors.gateway.translate import http_status
 from protocol.browsers.errors import ErrorCode
 from protocol.faults import Action, Code, FaultError, fault
 from protocol.progress import Progress

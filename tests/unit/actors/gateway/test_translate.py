@@ -8,15 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.gateway.translate import (
-    STATUS_OF_CATEGORY,
-    error_text,
-    http_status,
-    result_text,
-    retry_after_s,
-    to_error,
-    to_result,
-)
+from actors.gateway.errors import STATUS_OF_CATEGORY, error_text, http_status, retry_after_s, to_error
+from actors.gateway.translate import result_text, to_result
 from actors.markdown.excerpt import MAX_TOKENS, tokens
 from protocol.browse import (
     ApiPattern,

@@ -21,13 +21,13 @@ from actors.gateway import browsers
 from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.browsers import MAX_TEXT_BYTES
+from actors.gateway.errors import ToolError, to_tool_error
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tools import uploads
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, MAX_IMAGE_BYTES, default_session
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
 from actors.gateway.request import RequestContext
-from actors.gateway.tool_errors import ToolError, to_tool_error
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.browsers import operations as do
 from protocol.browsers import results as came

@@ -19,12 +19,12 @@ from msgspec.structs import replace
 
 from actors.gateway.access.caller import EVERY_SCOPE, Caller, Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.errors import RUNTIME_CODES
 from actors.gateway.mcp.resources import ARTIFACT, MAX_ARTIFACT_BYTES
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
 from actors.gateway.request import RequestContext
-from actors.gateway.run_errors import RUNTIME_CODES
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.requests import ReadArtifact
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, RunList, RunProgress, RunSummary

@@ -22,11 +22,12 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, RequestParamsMeta, TextContent
 
 from actors.gateway.edge import edge
+from actors.gateway.errors import error_text, to_error
 from actors.gateway.mcp.identity import INSTRUCTIONS
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.transport.http import PATH
 from actors.gateway.serving.server import serving
-from actors.gateway.translate import error_text, result_text, to_error, to_result
+from actors.gateway.translate import result_text, to_result
 from bus.tracing import Value
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.faults import Code, FaultError, fault

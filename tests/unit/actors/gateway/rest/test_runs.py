@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.run_errors import RUNTIME_CODES, RunFault
+from actors.gateway.errors import RUNTIME_CODES, RunFault
 from bus.seal import Seal
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.requests import AskRun, CreateRun, ListRuns, ReadArtifact, RunOptions, Templates, inputs_of
