@@ -9,7 +9,7 @@ from typing import TypeVar
 import pytest
 from _pytest.mark import ParameterSet
 
-_VARIABLE = "WEFT_TESTS_FULL"
+_VARIABLE = "TESTS_OF_WEFT_FULL"
 
 T = TypeVar("T")
 
