@@ -10,7 +10,7 @@ import anyio
 import structlog
 
 from bus import Bus
-from bus.table import Table
+from bus.stores import KeyTable
 from protocol.faults import FaultError
 from protocol.offers.offer import OFFER_AGAIN_MS, Offer
 from protocol.subjects import OFFERS
@@ -26,7 +26,7 @@ _LAST_WORDS_S = 1.0
 class Standing:
     """An offer that stands under `key`."""
 
-    table: Table[Offer]
+    table: KeyTable[Offer]
     key: str
     offer: Offer
 

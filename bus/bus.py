@@ -1,4 +1,4 @@
-"""The bus as an actor sees it: ask, tell, answer, hear; everything typed by the table of subjects."""
+"""The bus as an actor sees it: call, publish, serve, subscribe; everything typed by the table of subjects."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from anyio.abc import TaskGroup
 
 from bus.calling import Calls
 from bus.clock import now_ms
-from bus.journal import Log
 from bus.micro import Discovery, read_stats
-from bus.objects import Store
 from bus.permissions import micro_name
 from bus.seal import Seal
-from bus.serving import Endpoint, Handler
+from bus.serving import BusEndpoint, Handler
 from bus.stats import Meter, Replica, percentile_ms
-from bus.table import Table
+from bus.stores import FileStore, JournalLog, KeyTable
 from bus.tracing import inject, sending, span
-from bus.transport import Message, Queue, Transport
-from bus.wire import Wire
+from bus.transport import BusMessage, Queue, Transport
+from bus.wire import PacketCodec
 from bus.work import Worker, enqueue
 from protocol.subjects import Bucket, Call, Event, Journal, Objects, Subject, Work
 
@@ -37,7 +35,7 @@ R = TypeVar("R")
 class Tables(Protocol):
     """What opens the buckets of the table of subjects: a bus, or a fake of one."""
 
-    async def table(self, bucket: Bucket[A]) -> Table[A]:
+    async def table(self, bucket: Bucket[A]) -> KeyTable[A]:
         """Open the values of a bucket; raises FaultError."""
         ...
 
@@ -78,13 +76,13 @@ class Bus:
         self.actor = actor
         self.replica = replica
         self.transport = transport
-        self.wire = Wire(f"{actor}/{replica}", transport.blobs, transport.max_payload)
+        self.wire = PacketCodec(f"{actor}/{replica}", transport.blobs, transport.max_payload)
         self.seal: Seal | None = None
         """What opens the sealed buckets, for those who are trusted with it."""
         self._calls = Calls(transport, self.wire)
         self._version = version
         self._description = description
-        self._endpoints: list[Endpoint | Worker] = []
+        self._endpoints: list[BusEndpoint | Worker] = []
         self._meters: list[Meter] = []
         self._queues: dict[str, Queue] = {}
         self._started = now_ms()
@@ -103,14 +101,14 @@ class Bus:
                     endpoint.end()
                 tasks.cancel_scope.cancel()
 
-    async def announce(self) -> None:
+    async def open_discovery(self) -> None:
         """Answer NATS micro's PING, INFO and STATS from here on."""
         await Discovery(self.transport, self.figures, self._description).open()
 
-    # -- asking ------------------------------------------------------------------------------------------------------
+    # -- calling -----------------------------------------------------------------------------------------------------
 
     async def call(self, call: Call[A, R], args: A, *, timeout_ms: int | None = None, wait_ms: int = 0) -> R:
-        """Ask, and return the answer.
+        """Send a request, and return the response.
 
         The time allowed is the least of `timeout_ms` (by default the call's own) and what the work in hand has left.
         A busy replica is passed over for another; a call that is idempotent is repeated when the connection breaks or
@@ -122,10 +120,10 @@ class Bus:
         """
         return await self._calls.call(call, args, timeout_ms=timeout_ms, wait_ms=wait_ms)
 
-    # -- telling -----------------------------------------------------------------------------------------------------
+    # -- publishing --------------------------------------------------------------------------------------------------
 
     async def tell(self, event: Event[A], args: A) -> None:
-        """Tell whoever listens; returns when it is sent, not when it is heard."""
+        """Publish an event; returns when it is sent, not when it is received."""
         with span(f"send {event.pattern}", "producer", sending(event.pattern)):
             packed = await self.wire.pack(self.wire.request(event, args))
             inject(packed.headers)
@@ -135,29 +133,29 @@ class Bus:
         """Put work into its durable queue, and return its packet id; the same id twice is done once."""
         return await enqueue(await self._queue(work), self.wire, work, args, packet_id)
 
-    async def table(self, bucket: Bucket[A]) -> Table[A]:
+    async def table(self, bucket: Bucket[A]) -> KeyTable[A]:
         """Return the values of a bucket.
 
         Raises:
             ValueError: the bucket is sealed, and this participant was given no key.
         """
-        return Table(bucket, await self.transport.keys(bucket), self._seal_of(bucket))
+        return KeyTable(bucket, await self.transport.keys(bucket), self._seal_of(bucket))
 
-    async def objects(self, entry: Objects) -> Store:
+    async def objects(self, entry: Objects) -> FileStore:
         """Return the files of an object store.
 
         Raises:
             ValueError: the store is sealed, and this participant was given no key.
         """
-        return Store(entry, await self.transport.objects(entry), self._seal_of(entry))
+        return FileStore(entry, await self.transport.objects(entry), self._seal_of(entry))
 
-    async def journal(self, entry: Journal[A]) -> Log[A]:
+    async def journal(self, entry: Journal[A]) -> JournalLog[A]:
         """Return the lines of a journal.
 
         Raises:
             ValueError: the journal is sealed, and this participant was given no key.
         """
-        return Log(entry, await self.transport.records(entry), self._seal_of(entry))
+        return JournalLog(entry, await self.transport.records(entry), self._seal_of(entry))
 
     async def prepare(self, entry: Bucket[Any] | Objects | Journal[Any] | Work[Any]) -> None:
         """Make what is kept so where there is none; the supervisor does it, who alone may."""
@@ -182,10 +180,10 @@ class Bus:
             self._queues[work.pattern] = await self.transport.queue(work)
         return self._queues[work.pattern]
 
-    # -- answering ---------------------------------------------------------------------------------------------------
+    # -- serving -----------------------------------------------------------------------------------------------------
 
     async def serve(self, subject: Subject[Any], handler: Handler, *, at_once: int) -> None:
-        """Answer a call, hear an event or pull work, with at most `at_once` handlers at the same time."""
+        """Answer a call, subscribe to an event or consume work, with at most `at_once` handlers at the same time."""
         if self._tasks is None:
             msg = "serve() belongs inside running()"
             raise RuntimeError(msg)
@@ -194,7 +192,7 @@ class Bus:
             self._endpoints.append(worker)
             await worker.open()
             return
-        endpoint = Endpoint(subject, handler, at_once, self.transport, self.wire, self._tasks)
+        endpoint = BusEndpoint(subject, handler, at_once, self.transport, self.wire, self._tasks)
         self._endpoints.append(endpoint)
         await endpoint.open(queue=micro_name(self.actor))
 
@@ -217,7 +215,7 @@ class Bus:
         while any(endpoint.meter.in_flight for endpoint in self._endpoints):  # noqa: ASYNC110 - looked at by nobody else, and only while it drains
             await anyio.sleep(0.005)
 
-    # -- looking -----------------------------------------------------------------------------------------------------
+    # -- discovery ---------------------------------------------------------------------------------------------------
 
     def figures(self) -> Replica:
         """Return what this replica has done so far."""
@@ -252,14 +250,14 @@ class Bus:
         self, wait_ms: int = 200, *, enough: Callable[[list[Replica]], bool] | None = None
     ) -> tuple[Replica, ...]:
         """Every live replica of every actor that answers within `wait_ms`, sorted; `enough` ends the wait earlier."""
-        found: list[Replica] = []
+        live: list[Replica] = []
         complete = anyio.Event()
 
-        async def hear(message: Message) -> None:
+        async def hear(message: BusMessage) -> None:
             replica = read_stats(message.payload) if not message.status else None
             if replica is not None:
-                found.append(replica)
-            if message.status or (enough is not None and enough(found)):
+                live.append(replica)
+            if message.status or (enough is not None and enough(live)):
                 complete.set()
 
         inbox = f"{self.transport.inbox}.s{os.urandom(6).hex()}"
@@ -268,13 +266,13 @@ class Bus:
         with anyio.move_on_after(wait_ms / 1000):
             await complete.wait()
         await subscription.drain()
-        return tuple(sorted(found, key=lambda replica: (replica.actor, replica.started, replica.replica)))
+        return tuple(sorted(live, key=lambda replica: (replica.actor, replica.started, replica.replica)))
 
-    async def tap(self, subject: str = ">") -> AsyncIterator[Message]:
+    async def tap(self, subject: str = ">") -> AsyncIterator[BusMessage]:
         """Every message on `subject` that this participant may hear, as it travels; none is held back for it."""
-        send, receive = anyio.create_memory_object_stream[Message](_TAP_ROOM)
+        send, receive = anyio.create_memory_object_stream[BusMessage](_TAP_ROOM)
 
-        async def hear(message: Message) -> None:
+        async def hear(message: BusMessage) -> None:
             with suppress(anyio.WouldBlock):
                 send.send_nowait(message)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import Any, TypeVar
 
 import anyio
@@ -15,16 +17,15 @@ import structlog
 
 from bus.context import remaining_ms
 from bus.errors import BusyError, DeadlineError, DisconnectedError, NoResponderError, TransportError
-from bus.mux import Replies
 from bus.permissions import cancel_subject
 from bus.tracing import Span, inject, sending, span
-from bus.transport import Message, Transport
-from bus.wire import REFUSED, TIMEOUT, Packed, Wire
+from bus.transport import BusMessage, Transport
+from bus.wire import REFUSED, TIMEOUT, Packed, PacketCodec
 from protocol.codec import MalformedError, decoder, encode
 from protocol.faults import Fault, FaultError
 from protocol.lifecycle import Cancel, ReplicaGone
 from protocol.packets import Request, Response
-from protocol.subjects import REPLICA_GONE, Call, Event
+from protocol.subjects import REPLICA_GONE, Call, Event, matches
 
 log = structlog.stdlib.get_logger()
 
@@ -48,7 +49,7 @@ _TRANSIENT = (BusyError, NoResponderError, DisconnectedError, TransportError)
 class Calls:
     """The calls of one participant."""
 
-    def __init__(self, transport: Transport, wire: Wire) -> None:
+    def __init__(self, transport: Transport, wire: PacketCodec) -> None:
         """Ask over `transport`, in packets of `wire`."""
         self._transport = transport
         self._wire = wire
@@ -130,7 +131,7 @@ class Calls:
                 await self._transport.publish(cancel_subject(call.pattern), encode(packet))
         await self._wire.forget(packed.claim)
 
-    async def _read(self, call: Call[Any, Any], message: Message) -> Response[Any]:
+    async def _read(self, call: Call[Any, Any], message: BusMessage) -> Response[Any]:
         if message.status == NO_RESPONDERS:
             raise NoResponderError(call.pattern)
         if REFUSED in message.headers:
@@ -141,7 +142,7 @@ class Calls:
 
     # -- what makes an answer impossible -------------------------------------------------------------------------------
 
-    async def _gone(self, message: Message) -> None:
+    async def _gone(self, message: BusMessage) -> None:
         """Hear that a replica is gone; one that finished its work has answered."""
         try:
             packet: Request[ReplicaGone] = decoder(Request[ReplicaGone]).decode(message.payload)
@@ -206,3 +207,64 @@ def _result(answer: Response[Any], recording: Span) -> Any:
         recording.fail(answer.error.code)
         raise FaultError(answer.error)
     return answer.result
+
+
+class Replies:
+    """Hands each answer to the call that waits for it, and fails the calls that cannot be answered any more."""
+
+    def __init__(self, transport: Transport) -> None:
+        """Wait for answers that come over `transport`."""
+        self._transport = transport
+        self._prefix = f"{transport.inbox}.r{token_hex(4)}."
+        self._waiting: dict[str, tuple[str, asyncio.Future[BusMessage]]] = {}
+        self._repeatable: set[str] = set()
+        self._count = 0
+
+    async def open(self) -> None:
+        """Start to listen."""
+        await self._transport.subscribe(f"{self._prefix}*", self._arrived)
+
+    def expect(self, subject: str, timeout_ms: int, *, repeatable: bool) -> tuple[str, asyncio.Future[BusMessage]]:
+        """Return an inbox for the answer of `subject`, and the future it will be in.
+
+        The future ends in DeadlineError when the time is over, and in DisconnectedError when the connection breaks or,
+        if the call is `repeatable`, when a replica died that may have had it in hand.
+        """
+        self._count += 1
+        inbox = f"{self._prefix}{self._count:x}"
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[BusMessage] = loop.create_future()
+        timer = loop.call_later(timeout_ms / 1000, self._fail, inbox, DeadlineError(subject, timeout_ms))
+
+        def forget(_: asyncio.Future[BusMessage]) -> None:
+            timer.cancel()
+            self._waiting.pop(inbox, None)
+            self._repeatable.discard(inbox)
+
+        future.add_done_callback(forget)
+        self._waiting[inbox] = (subject, future)
+        if repeatable:
+            self._repeatable.add(inbox)
+        return inbox, future
+
+    def disconnected(self) -> None:
+        """Fail every call that is under way: its answer may have been lost."""
+        for inbox, (subject, _) in list(self._waiting.items()):
+            self._fail(inbox, DisconnectedError(subject))
+
+    def deserted(self, answers: Collection[str]) -> None:
+        """Fail the repeatable calls that a replica which answered those subjects may have taken with it."""
+        for inbox in self._repeatable & self._waiting.keys():
+            subject, _ = self._waiting[inbox]
+            if any(matches(subject, pattern) for pattern in answers):
+                self._fail(inbox, DisconnectedError(subject))
+
+    async def _arrived(self, message: BusMessage) -> None:
+        _, future = self._waiting.get(message.subject, ("", None))
+        if future is not None and not future.done():
+            future.set_result(message)
+
+    def _fail(self, inbox: str, error: Exception) -> None:
+        _, future = self._waiting.get(inbox, ("", None))
+        if future is not None and not future.done():
+            future.set_exception(error)

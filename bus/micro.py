@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bus.permissions import micro_name
 from bus.stats import EndpointStats, Replica
-from bus.transport import Message, Transport
+from bus.transport import BusMessage, Transport
 
 SERVICE_NAME_LIMIT = 64
 
@@ -86,12 +86,12 @@ class Discovery:
         replica = self._read()
         name = micro_name(replica.actor)
         for subject in ("$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.{replica.replica}"):
-            await self._transport.subscribe(subject, self._asked)
+            await self._transport.subscribe(subject, self._answer)
 
-    async def _asked(self, message: Message) -> None:
-        tell = {"PING": _pong, "INFO": self._info, "STATS": _stats}.get(message.subject.split(".")[1])
-        if tell is not None and message.reply:
-            await self._transport.publish(message.reply, _encode(tell(self._read())))
+    async def _answer(self, message: BusMessage) -> None:
+        answer = {"PING": _pong, "INFO": self._info, "STATS": _stats}.get(message.subject.split(".")[1])
+        if answer is not None and message.reply:
+            await self._transport.publish(message.reply, _encode(answer(self._read())))
 
     def _info(self, replica: Replica) -> Info:
         endpoints = [EndpointInfo(**_endpoint(replica, endpoint)) for endpoint in replica.endpoints]

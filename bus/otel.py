@@ -36,7 +36,7 @@ _KINDS: Mapping[Kind, SpanKind] = {
 _extract = TraceContextTextMapPropagator().extract
 
 
-class Recorder:
+class OtelTracing:
     """The spans of one actor, which is one service in Jaeger."""
 
     def __init__(self, service: str, replica: str) -> None:
@@ -55,12 +55,10 @@ class Recorder:
         )
         self._tracer = self._provider.get_tracer("weft")
 
-    def span(
-        self, name: str, kind: Kind, attributes: Attributes | None, headers: Mapping[str, str] | None
-    ) -> Recording:
+    def span(self, name: str, kind: Kind, attributes: Attributes | None, headers: Mapping[str, str] | None) -> OtelSpan:
         """Record what is done inside."""
         parent = _extract(headers) if headers and TRACEPARENT in headers else None
-        return Recording(self._tracer.start_span(name, parent, _KINDS[kind], attributes))
+        return OtelSpan(self._tracer.start_span(name, parent, _KINDS[kind], attributes))
 
     def inject(self, headers: dict[str, str]) -> None:
         """Add the W3C context of the current span to headers."""
@@ -80,7 +78,7 @@ class Recorder:
         last.join(CLOSE_S)
 
 
-class Recording:
+class OtelSpan:
     """One span, current while its block lasts; an exception that leaves the block marks it as failed."""
 
     def __init__(self, span: trace.Span) -> None:

@@ -99,16 +99,16 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_storing(CLAIMS)]
     name = micro_name(actor)
     subscribe = [f"{INBOX}.{name}.>", REPLICA_GONE.wildcard, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
-    publish += _asking(publishes)
+    publish += _calling(publishes)
     for subject in answers:
         if isinstance(subject, Work):
-            publish += _taking(stream_name(subject))
+            publish += _consuming(stream_name(subject))
             continue
         subscribe.append(subject.wildcard)
         if isinstance(subject, Call):
             subscribe.append(cancel_subject(subject.wildcard))
     for bucket in buckets:
-        publish += _keeping(bucket.name)
+        publish += _writing(bucket.name)
     for store in stores:
         publish += _storing(store.name)
     written = tuple(journals)
@@ -127,7 +127,7 @@ def client(
     stores: Iterable[Objects] = (),
 ) -> Grant:
     """Work out the grant of somebody who asks as an actor does, and answers nothing: it reads the tables it watches."""
-    publish = ["$SRV.STATS", *_storing(CLAIMS), *_asking(publishes)]
+    publish = ["$SRV.STATS", *_storing(CLAIMS), *_calling(publishes)]
     for bucket in watches:
         publish += _watching(bucket.name)
     for store in stores:
@@ -141,16 +141,16 @@ def onlooker() -> Grant:
 
     It may also fetch the pictures and downloads that came of its asking, and no more.
     """
-    asked = (BROWSE, BROWSER, DOMAIN, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
-    asks = [subject for call in asked for subject in (call.wildcard, cancel_subject(call.wildcard))]
+    calls = (BROWSE, BROWSER, DOMAIN, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
+    publish = [subject for call in calls for subject in (call.wildcard, cancel_subject(call.wildcard))]
     return Grant(
-        (*asks, "$SRV.>", *_storing(CLAIMS), *_storing(CAPTURES.name)),
+        (*publish, "$SRV.>", *_storing(CLAIMS), *_storing(CAPTURES.name)),
         (">",),
         answers=False,
     )
 
 
-def _asking(publishes: Iterable[Subject[Any]]) -> list[str]:
+def _calling(publishes: Iterable[Subject[Any]]) -> list[str]:
     publish: list[str] = []
     for subject in publishes:
         publish.append(subject.wildcard)
@@ -161,7 +161,7 @@ def _asking(publishes: Iterable[Subject[Any]]) -> list[str]:
     return publish
 
 
-def _taking(stream: str) -> list[str]:
+def _consuming(stream: str) -> list[str]:
     return [
         f"$JS.API.STREAM.INFO.{stream}",
         f"$JS.API.CONSUMER.INFO.{stream}.{stream}",
@@ -191,7 +191,7 @@ def _reading(journal: Journal[Any]) -> list[str]:
     ]
 
 
-def _keeping(bucket: str) -> list[str]:
+def _writing(bucket: str) -> list[str]:
     return [f"$KV.{bucket}.>", *_watching(bucket)]
 
 

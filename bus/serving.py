@@ -17,8 +17,8 @@ from bus.errors import BusyError, TransportError
 from bus.permissions import cancel_subject
 from bus.stats import Meter
 from bus.tracing import NO_SPAN, Span, span, tracing_on
-from bus.transport import Message, Subscription, Transport
-from bus.wire import CLAIM, REFUSED, TIMEOUT, Packed, Wire
+from bus.transport import BusMessage, Subscription, Transport
+from bus.wire import CLAIM, REFUSED, TIMEOUT, Packed, PacketCodec
 from protocol.codec import MalformedError, decoder
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.lifecycle import Cancel
@@ -42,18 +42,18 @@ Handler = Callable[[Any], Awaitable[Any]]
 
 
 @dataclass
-class Endpoint:
-    """Answers a Call, or hears an Event, with at most `at_once` handlers at work."""
+class BusEndpoint:
+    """Answers a Call, or handles an Event, with at most `at_once` handlers at work."""
 
     subject: Subject[Any]
     handler: Handler
     at_once: int
     transport: Transport
-    wire: Wire
+    wire: PacketCodec
     tasks: TaskGroup
     meter: Meter = field(init=False)
     _running: dict[str, anyio.CancelScope] = field(default_factory=dict[str, anyio.CancelScope])
-    _hearing: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
+    _handling: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
     _subscriptions: list[Subscription] = field(default_factory=list[Subscription])
     _room: anyio.Semaphore = field(init=False)
     _over: bool = False
@@ -68,11 +68,11 @@ class Endpoint:
     async def open(self, queue: str) -> None:
         """Start to listen; replicas that share `queue` share the calls."""
         if isinstance(self.subject, Event):
-            self._subscriptions.append(await self.transport.subscribe(self.subject.wildcard, self._heard))
+            self._subscriptions.append(await self.transport.subscribe(self.subject.wildcard, self._begin_event))
             return
         cancels = cancel_subject(self.subject.wildcard)
         self._subscriptions.append(await self.transport.subscribe(cancels, self._cancel))
-        self._subscriptions.append(await self.transport.subscribe(self.subject.wildcard, self._asked, queue=queue))
+        self._subscriptions.append(await self.transport.subscribe(self.subject.wildcard, self._begin, queue=queue))
 
     async def close(self) -> None:
         """Take no new work; what was delivered is still begun, and may still be cancelled by its caller."""
@@ -89,10 +89,10 @@ class Endpoint:
 
     def stop(self) -> None:
         """Cut off what is still running."""
-        for scope in [*self._running.values(), *self._hearing]:
+        for scope in [*self._running.values(), *self._handling]:
             scope.cancel()
 
-    async def _asked(self, message: Message) -> None:
+    async def _begin(self, message: BusMessage) -> None:
         """Begin a call, or refuse it at once: nothing waits here while another replica may be free."""
         if not message.reply:
             log.warning(PACKET_REFUSED, subject=message.subject, reason="no reply subject")
@@ -105,7 +105,7 @@ class Endpoint:
         self._running[message.reply] = scope
         self.tasks.start_soon(self._answer, message, scope)
 
-    async def _cancel(self, message: Message) -> None:
+    async def _cancel(self, message: BusMessage) -> None:
         try:
             packet: Request[Cancel] = decoder(Request[Cancel]).decode(message.payload)
         except MalformedError as error:
@@ -115,26 +115,26 @@ class Endpoint:
         if scope is not None:
             scope.cancel()
 
-    async def _heard(self, message: Message) -> None:
+    async def _begin_event(self, message: BusMessage) -> None:
         await self._room.acquire()
         if self._over:
             return
         self.meter.in_flight += 1
-        self.tasks.start_soon(self._hear, message)
+        self.tasks.start_soon(self._handle, message)
 
-    async def _hear(self, message: Message) -> None:
+    async def _handle(self, message: BusMessage) -> None:
         scope = anyio.CancelScope()
-        self._hearing.add(scope)
+        self._handling.add(scope)
         try:
             await self._work(message, scope)
         except TransportError as error:
             log.warning(ANSWER_LOST, subject=message.subject, reason=str(error))
         finally:
-            self._hearing.discard(scope)
+            self._handling.discard(scope)
             self.meter.in_flight -= 1
             self._room.release()
 
-    async def _answer(self, message: Message, scope: anyio.CancelScope) -> None:
+    async def _answer(self, message: BusMessage, scope: anyio.CancelScope) -> None:
         try:
             scope.deadline = anyio.current_time() + self._limit_ms(message) / 1000
             answer = await self._work(message, scope)
@@ -145,12 +145,12 @@ class Endpoint:
             self.meter.in_flight -= 1
             self._running.pop(message.reply, None)
 
-    def _limit_ms(self, message: Message) -> int:
-        asked = message.headers.get(TIMEOUT, "")
+    def _limit_ms(self, message: BusMessage) -> int:
+        timeout = message.headers.get(TIMEOUT, "")
         own = self.subject.timeout_ms if isinstance(self.subject, Call) else 0
-        return int(asked) if asked.isdecimal() and len(asked) <= _TIMEOUT_DIGITS else own
+        return int(timeout) if timeout.isdecimal() and len(timeout) <= _TIMEOUT_DIGITS else own
 
-    async def _refuse(self, message: Message, refusal: Fault) -> None:
+    async def _refuse(self, message: BusMessage, refusal: Fault) -> None:
         """Answer without the work; a claim check is not fetched for that."""
         request: Request[Any] | None = None
         if CLAIM not in message.headers:
@@ -159,7 +159,7 @@ class Endpoint:
         packed = await self.wire.pack(self.wire.answer(request, refusal), {REFUSED: refusal.code})
         await self.transport.publish(message.reply, packed.payload, headers=packed.headers)
 
-    async def _work(self, message: Message, scope: anyio.CancelScope) -> Packed:
+    async def _work(self, message: BusMessage, scope: anyio.CancelScope) -> Packed:
         """Do the work of a message and pack the answer, whatever happens."""
         started = time.perf_counter()
         try:
@@ -174,10 +174,10 @@ class Endpoint:
             self.meter.count(duration_s, failure)
             if failure:
                 recording.fail(failure)
-            self._tell(message, duration_s, failure)
+            self._log(message, duration_s, failure)
         return packed
 
-    def _span(self, message: Message, packet: Request[Any]) -> AbstractContextManager[Span]:
+    def _span(self, message: BusMessage, packet: Request[Any]) -> AbstractContextManager[Span]:
         if not tracing_on():
             return NO_SPAN
         attributes = {
@@ -188,8 +188,8 @@ class Endpoint:
         }
         return span(f"process {self.subject.pattern}", "consumer", attributes, message.headers)
 
-    def _tell(self, message: Message, duration_s: float, failure: str) -> None:
-        """Write the one line about what came of a message; an event that went well is no news."""
+    def _log(self, message: BusMessage, duration_s: float, failure: str) -> None:
+        """Log the one line about what came of a message; an event that went well is no news."""
         line = {"subject": message.subject, "duration_ms": round(duration_s * 1000, 2)}
         if failure:
             log.info(FAILED, code=failure, **line)

@@ -1,14 +1,12 @@
-"""Spans of what is sent and what is done; nothing at all is recorded, or imported, while tracing is off."""
+"""Spans of what is sent and what is done; nothing at all is recorded while tracing is off."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Literal, Protocol
 
-ENDPOINT_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 TRACEPARENT = "traceparent"
 
 SpanKind = Literal["client", "server", "producer", "consumer", "internal"]
@@ -85,25 +83,13 @@ OFF: Tracing = _Off()
 _current: ContextVar[Tracing] = ContextVar("tracing", default=OFF)
 
 
-def start(service: str, replica: str) -> Tracing:
-    """Trace as `service` to where OTEL_EXPORTER_OTLP_ENDPOINT points; off when it points nowhere.
-
-    Call after a fork: the exporter has a thread of its own.
-    """
-    if not any(os.environ.get(name) for name in ENDPOINT_VARIABLES):
-        return OFF
-    from bus.otel import Recorder  # noqa: PLC0415 - the SDK costs 130 ms, so only when it is on
-
-    return Recorder(service, replica)
-
-
 def tracing_on() -> bool:
     """Whether spans are recorded, for those who would prepare attributes in vain."""
     return _current.get() is not OFF
 
 
 def use(tracing: Tracing) -> None:
-    """Make `tracing` the one that `span` speaks to from here on, in this task and those it starts."""
+    """Make `tracing` the one that `span` records with from here on, in this task and those it starts."""
     _current.set(tracing)
 
 

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import anyio
 from msgspec import Struct, field
 
 from bus.errors import LineTooLargeError
@@ -22,7 +23,7 @@ LINE_ROOM = 512
 _TOPIC = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 
 
-class Message(Struct, frozen=True):
+class BusMessage(Struct, frozen=True):
     """Bytes on a subject; `status` is set on messages of the server itself (503: nobody listens)."""
 
     subject: str
@@ -54,7 +55,7 @@ def check_line(topic: str, data: bytes, max_payload: int) -> None:
         raise LineTooLargeError(len(data), limit)
 
 
-OnMessage = Callable[[Message], Awaitable[None]]
+OnMessage = Callable[[BusMessage], Awaitable[None]]
 Callback = Callable[[], Awaitable[None]]
 
 
@@ -88,7 +89,7 @@ class Blobs(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KeyEntry:
     """One state of a key: `value` is None when the key was deleted; `revision` grows with every change."""
 
     key: str
@@ -99,7 +100,7 @@ class Entry:
 class Keys(Protocol):
     """A bucket of keys; every change has a revision."""
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> KeyEntry | None:
         """Return the entry of a key, if it has one."""
         ...
 
@@ -121,7 +122,7 @@ class Keys(Protocol):
         """Return every key that has a value, in no order."""
         ...
 
-    def watch(self) -> AbstractAsyncContextManager[AsyncIterator[Entry]]:
+    def watch(self) -> AbstractAsyncContextManager[AsyncIterator[KeyEntry]]:
         """Return every entry there is, then every change; a watch survives a restart of the server."""
         ...
 
@@ -130,7 +131,7 @@ class Taken(Protocol):
     """One piece of durable work in hand."""
 
     @property
-    def message(self) -> Message:
+    def message(self) -> BusMessage:
         """The work."""
         ...
 
@@ -143,7 +144,7 @@ class Taken(Protocol):
         """Say that it is still being worked on."""
         ...
 
-    async def done(self) -> None:
+    async def finish(self) -> None:
         """Take it out of the queue; returns when the server has confirmed it."""
         ...
 
@@ -155,7 +156,7 @@ class Taken(Protocol):
 class Queue(Protocol):
     """A durable queue of work, pulled by whoever has room."""
 
-    async def put(self, subject: str, message: Message) -> None:
+    async def put(self, subject: str, message: BusMessage) -> None:
         """Add work; returns when it is stored. The header `Nats-Msg-Id` makes a second put of the same id nothing."""
         ...
 
@@ -165,7 +166,7 @@ class Queue(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StreamRecord:
     """One line of a journal: `sequence` grows with every line of all topics, `at_ms` is when it was written."""
 
     sequence: int
@@ -174,7 +175,7 @@ class Record:
     at_ms: int
 
 
-class Records(Protocol):
+class RecordStream(Protocol):
     """A journal of lines, each under a topic of tokens such as `run.x.state`; `*` and `>` match topics as in NATS."""
 
     async def append(self, topic: str, data: bytes, *, last: int | None = None) -> int:
@@ -188,15 +189,15 @@ class Records(Protocol):
         """
         ...
 
-    async def last(self, topic: str) -> Record | None:
+    async def last(self, topic: str) -> StreamRecord | None:
         """Return the last line of a topic."""
         ...
 
-    async def at(self, sequence: int) -> Record | None:
+    async def at(self, sequence: int) -> StreamRecord | None:
         """Return the line of that sequence, if it is still there."""
         ...
 
-    async def batch(self, topics: str, after: int, limit: int) -> list[Record]:
+    async def batch(self, topics: str, after: int, limit: int) -> list[StreamRecord]:
         """Return the lines after a sequence in their order, up to `limit`, none where there is none."""
         ...
 
@@ -204,7 +205,7 @@ class Records(Protocol):
         """Return the sequence of the last line of all; 0 where there is none."""
         ...
 
-    def news(self) -> AbstractAsyncContextManager[Callback]:
+    def signal(self) -> AbstractAsyncContextManager[Callback]:
         """Return what waits until a line may have been written since the last time it was awaited, or since the start.
 
         It may return for nothing, and does so when the connection comes back.
@@ -266,7 +267,7 @@ class Transport(Protocol):
         """Open the object store of that name, made when there is none and this participant may."""
         ...
 
-    async def records(self, journal: Journal[Any]) -> Records:
+    async def records(self, journal: Journal[Any]) -> RecordStream:
         """Open the journal of that name, made when there is none and this participant may."""
         ...
 
@@ -281,3 +282,20 @@ class Transport(Protocol):
     async def close(self) -> None:
         """Send what is left and go."""
         ...
+
+
+class LineSignal:
+    """Wakes one reader of a journal: a signal since the last wait, or since the start, ends the next wait at once."""
+
+    def __init__(self) -> None:
+        """Begin without a signal."""
+        self._set = anyio.Event()
+
+    def set(self) -> None:
+        """End the wait of now, or else the next."""
+        self._set.set()
+
+    async def wait(self) -> None:
+        """Return when there was a signal."""
+        await self._set.wait()
+        self._set = anyio.Event()

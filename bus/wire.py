@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct
 
-from bus.context import current_conversation
+from bus.context import current_conversation, new_id
 from bus.errors import TransportError
-from bus.ids import new_id
-from bus.transport import Blobs, Message
+from bus.transport import Blobs, BusMessage
 from protocol.codec import MalformedError, decoder, encode
 from protocol.faults import Code, Fault, fault
 from protocol.packets import (
@@ -58,7 +57,7 @@ class Packed(Struct, frozen=True):
     claim: str | None = None
 
 
-class Wire:
+class PacketCodec:
     """Makes and reads the packets of one participant."""
 
     def __init__(self, sender: str, blobs: Blobs, max_payload: int) -> None:
@@ -102,7 +101,7 @@ class Wire:
         await self._blobs.put(claim, payload)
         return Packed(b"", {**own, CLAIM: claim}, claim)
 
-    async def unpack(self, message: Message, kind: Any) -> Any:
+    async def unpack(self, message: BusMessage, kind: Any) -> Any:
         """Read a packet of type `kind`.
 
         Raises:
@@ -117,7 +116,7 @@ class Wire:
             gone = fault(Code.VALIDATION_INVALID_PACKET, "The claim check of this packet is gone")
             raise MalformedError(gone) from None
 
-    async def redeem(self, message: Message, kind: Any) -> Any:
+    async def redeem(self, message: BusMessage, kind: Any) -> Any:
         """Read a packet and remove its claim check, which nobody else needs."""
         try:
             return await self.unpack(message, kind)

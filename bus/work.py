@@ -16,8 +16,8 @@ from bus.errors import TransportError
 from bus.serving import HANDLER_BROKE, PACKET_REFUSED, Handler
 from bus.stats import Meter
 from bus.tracing import Span, inject, sending, span
-from bus.transport import Message, Queue, Taken
-from bus.wire import CLAIM, Wire
+from bus.transport import BusMessage, Queue, Taken
+from bus.wire import CLAIM, PacketCodec
 from protocol.codec import MalformedError
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import Request
@@ -45,7 +45,7 @@ _REQUEST: Any = Request
 A = TypeVar("A")
 
 
-async def enqueue(queue: Queue, wire: Wire, work: Work[A], args: A, packet_id: str) -> str:
+async def enqueue(queue: Queue, wire: PacketCodec, work: Work[A], args: A, packet_id: str) -> str:
     """Put work into its queue; returns its packet id when it is stored. The same id twice is once."""
     packet = wire.request(work, args, packet_id)
     with span(f"send {work.pattern}", "producer", sending(work.pattern)):
@@ -57,7 +57,7 @@ async def enqueue(queue: Queue, wire: Wire, work: Work[A], args: A, packet_id: s
             )
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message))
         inject(packed.headers)
-        await queue.put(work.pattern, Message(work.pattern, packed.payload, headers=packed.headers))
+        await queue.put(work.pattern, BusMessage(work.pattern, packed.payload, headers=packed.headers))
     return packet.id
 
 
@@ -69,7 +69,7 @@ class Worker:
     handler: Handler
     at_once: int
     queue: Queue
-    wire: Wire
+    wire: PacketCodec
     tasks: TaskGroup
     meter: Meter = field(init=False)
     _pulling: anyio.CancelScope = field(default_factory=anyio.CancelScope)
@@ -160,7 +160,7 @@ class Worker:
                 recording.fail(failure.code)
             await self._close(packet, taken, failure)
 
-    def _span(self, packet: Request[Any], message: Message) -> AbstractContextManager[Span]:
+    def _span(self, packet: Request[Any], message: BusMessage) -> AbstractContextManager[Span]:
         attributes = {
             "messaging.system": "nats",
             "messaging.operation.type": "process",
@@ -186,7 +186,7 @@ class Worker:
         return fault(Code.INTERNAL_CANCELLED) if scope.cancelled_caught else None
 
     async def _close(self, packet: Request[Any], taken: Taken, failure: Fault | None) -> None:
-        """Tell the queue what came of the work."""
+        """Settle the work in its queue, by what came of it."""
         line = {"subject": taken.message.subject, "packet": packet.id, "delivery": taken.deliveries}
         if failure is None:
             log.info(WORK_DONE, **line)
@@ -205,5 +205,5 @@ class Worker:
         return self.work.max_deliver is not None and taken.deliveries >= self.work.max_deliver
 
     async def _settle(self, taken: Taken) -> None:
-        await taken.done()
+        await taken.finish()
         await self.wire.forget(taken.message.headers.get(CLAIM))

@@ -80,7 +80,7 @@ async def connected_or_private(loaded: Loaded, *, stdio: bool = False) -> AsyncG
 
 def quiet(loaded: Loaded) -> Settings:
     """Have the log written to stderr, warnings and worse unless a level was chosen, and give the settings so."""
-    from bus.logs import configure  # noqa: PLC0415 - imports structlog
+    from bus.telemetry import configure  # noqa: PLC0415 - imports structlog
 
     chosen = loaded.origins["log_level"] != "default"
     settings = loaded.settings if chosen else msgspec.structs.replace(loaded.settings, log_level="warning")

@@ -16,7 +16,7 @@ from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.running import connected
 
 if TYPE_CHECKING:
-    from bus.transport import Message
+    from bus.transport import BusMessage
 
 SHORT_ID_CHARS = 8
 
@@ -24,7 +24,7 @@ SHORT_ID_CHARS = 8
 class Wire(Protocol):
     """Where messages can be overheard."""
 
-    def tap(self, subject: str = ">") -> AsyncIterator[Message]:
+    def tap(self, subject: str = ">") -> AsyncIterator[BusMessage]:
         """Return every message on the subject from now on."""
         ...
 
@@ -73,7 +73,7 @@ async def listen(wire: Wire, subject: str, *, as_json: bool, count: int | None) 
             await messages.aclose()
 
 
-def as_object_line(message: Message, now: datetime) -> str:
+def as_object_line(message: BusMessage, now: datetime) -> str:
     """Write a message as one line of JSON; `packet` is null where the payload is none."""
     shown = {
         "time": now.isoformat(timespec="milliseconds"),
@@ -85,7 +85,7 @@ def as_object_line(message: Message, now: datetime) -> str:
     return terminal.json_text(shown, indent=0)
 
 
-def as_line(message: Message, now: datetime) -> str:
+def as_line(message: BusMessage, now: datetime) -> str:
     """Write a message as one line for a person: what it is, who sent it, the conversation it belongs to, its size."""
     packet = _object(_decoded(message.payload))
     conversation = str(_object(packet.get("conversation")).get("id", "-"))[:SHORT_ID_CHARS]

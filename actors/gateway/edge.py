@@ -25,7 +25,7 @@ from actors.gateway.rest.envelope import Enveloped
 from actors.gateway.rest.routing import router
 from actors.gateway.serving.exchange import Exchanges
 from actors.settings import Settings
-from bus.ids import new_id
+from bus.context import new_id
 
 SOCKETS: tuple[Socket, ...] = ()
 """The WebSockets that clients may open."""

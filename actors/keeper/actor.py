@@ -19,8 +19,7 @@ from actors.keeper.reading import Reading
 from actors.keeper.slots import claimed
 from actors.keeper.telling import run_so_far, summary, whole_run
 from bus.clock import now_ms
-from bus.journal import Log
-from bus.objects import Store
+from bus.stores import FileStore, JournalLog
 from protocol import subjects
 from protocol.codec import MalformedError
 from protocol.faults import Code, FaultError, fault
@@ -44,8 +43,8 @@ class Keeper(Actor):
     clock: Callable[[], int] = now_ms
     """The time in ms since the epoch."""
 
-    _ledger: Log[LedgerLine] = field(init=False, repr=False)
-    _store: Store = field(init=False, repr=False)
+    _ledger: JournalLog[LedgerLine] = field(init=False, repr=False)
+    _store: FileStore = field(init=False, repr=False)
     _projection: Projection = field(init=False, repr=False)
     _reading: Reading = field(init=False, repr=False)
     _follower: Follower = field(init=False, repr=False)
@@ -136,7 +135,7 @@ class Keeper(Actor):
             line = await self._ledger.at(row.ended_line)
         except MalformedError:
             return None
-        return line.said if line is not None and isinstance(line.said, RunEnded) else None
+        return line.value if line is not None and isinstance(line.value, RunEnded) else None
 
     def _sweeper(self) -> Sweeper:
         return Sweeper(self._ledger, self._store, self._projection, self._reading, self.clock)

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from actors.keeper.projection import Projection
 from actors.keeper.reading import Reading
-from bus.journal import EVERYTHING, Log
-from bus.objects import Store
+from bus.stores import EVERYTHING, FileStore, JournalLog
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import KeptArtifact, LedgerLine, slice_name
 from protocol.runs.responses import ArtifactChunk
@@ -28,7 +27,7 @@ SWEEP_S: Final = 60.0
 AT_ONCE: Final = 100
 
 
-async def piece(store: Store, kept: KeptArtifact, offset: int, limit: int) -> ArtifactChunk:
+async def piece(store: FileStore, kept: KeptArtifact, offset: int, limit: int) -> ArtifactChunk:
     """Read up to `limit` bytes from `offset` on.
 
     Raises:
@@ -50,7 +49,7 @@ async def piece(store: Store, kept: KeptArtifact, offset: int, limit: int) -> Ar
     return chunk if len(data) == kept.size else replace(chunk, offset=offset, bytes_returned=len(data))
 
 
-async def _bytes(store: Store, kept: KeptArtifact, offset: int, end: int) -> bytes:
+async def _bytes(store: FileStore, kept: KeptArtifact, offset: int, end: int) -> bytes:
     """Put a piece together of the slices that it lies in."""
     pieces = list[bytes]()
     at = offset
@@ -72,8 +71,8 @@ async def _bytes(store: Store, kept: KeptArtifact, offset: int, end: int) -> byt
 class Sweeper:
     """Deletes what has expired, and forgets the runs that the ledger has forgotten."""
 
-    ledger: Log[LedgerLine]
-    store: Store
+    ledger: JournalLog[LedgerLine]
+    store: FileStore
     projection: Projection
     reading: Reading
     clock: Callable[[], int]

@@ -13,7 +13,7 @@ import structlog
 
 from actors.keeper.projection import Projection
 from bus.errors import TransportError
-from bus.journal import EVERYTHING, Line, Log
+from bus.stores import EVERYTHING, JournalLine, JournalLog
 from protocol.codec import MalformedError
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import LedgerLine
@@ -50,7 +50,7 @@ def patience_s(timeout_ms: int) -> float:
 class Follower:
     """Reads the ledger into the tables as long as it is open."""
 
-    ledger: Log[LedgerLine]
+    ledger: JournalLog[LedgerLine]
     projection: Projection
     _known: bool = field(default=False, init=False)
     """Whether the tables are known to be of this ledger."""
@@ -82,12 +82,12 @@ class Follower:
     async def _follow(self, caught_up: anyio.Event) -> None:
         while True:
             try:
-                async with self.ledger.records.news() as news:
+                async with self.ledger.records.signal() as wait:
                     while True:
                         await self._catch_up()
                         caught_up.set()
                         with anyio.move_on_after(AGAIN_S):
-                            await news()
+                            await wait()
             except TransportError as error:
                 log.warning(LEDGER_NOT_READ, reason=str(error))
             except (sqlite3.Error, OSError, FaultError) as error:
@@ -122,7 +122,7 @@ class Follower:
 
     async def _take(self, end: int) -> None:
         """Take in the lines after those that are in the tables, at least up to `end`."""
-        batch = list[Line[LedgerLine]]()
+        batch = list[JournalLine[LedgerLine]]()
         try:
             async with aclosing(self.ledger.read(EVERYTHING, self.projection.place.applied)) as lines:
                 async for line in lines:

@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 
 from actors.keeper.database import Database, Row, Write
 from actors.keeper.folding import Change, RunRow, fold
-from bus.journal import Line
+from bus.stores import JournalLine
 from protocol.runs.events import KeptArtifact, LedgerLine, StepEnded
 from protocol.runs.responses import RunEvent
 
@@ -67,7 +67,7 @@ class Projection:
         self.place = Place(*row)
         return self.place
 
-    async def apply(self, lines: Sequence[Line[LedgerLine]], upto: int = 0) -> None:
+    async def apply(self, lines: Sequence[JournalLine[LedgerLine]], upto: int = 0) -> None:
         """Take lines in, and note that there is nothing to be taken in up to `upto`; what is there already is left.
 
         Raises:
@@ -123,15 +123,15 @@ class Projection:
             if (event := self._awaited.pop(run_id, None)) is not None:
                 event.set()
 
-    async def _changes(self, lines: Sequence[Line[LedgerLine]]) -> list[Change]:
+    async def _changes(self, lines: Sequence[JournalLine[LedgerLine]]) -> list[Change]:
         """Fold lines, each after those before it."""
-        names = sorted({line.said.run_id for line in lines})
-        asked = sorted({(said.run_id, said.index) for line in lines if isinstance(said := line.said, StepEnded)})
+        names = sorted({line.value.run_id for line in lines})
+        asked = sorted({(said.run_id, said.index) for line in lines if isinstance(said := line.value, StepEnded)})
         known = {run.run_id: run for run in rows(RunRow, await self._read(_KNOWN, names))}
         outcomes = {(run_id, step) for run_id, step in await self._read(_OUTCOMES, asked)}
         changes = list[Change]()
         for line in lines:
-            said = line.said
+            said = line.value
             step = (said.run_id, said.index) if isinstance(said, StepEnded) else None
             change = fold(known.get(said.run_id), line.sequence, said, has_outcome=step in outcomes)
             if change is not None:

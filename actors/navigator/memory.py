@@ -18,7 +18,7 @@ from actors.navigator.history import Evidence, HistoryCache, lessons, took
 from actors.navigator.hosts import KnownHosts, SiteKey, site_key_of
 from bus import Tables
 from bus.clock import now_ms
-from bus.table import Table
+from bus.stores import KeyTable
 from protocol.codec import MalformedError
 from protocol.faults import FaultError
 from protocol.subjects import TIER_HISTORY
@@ -234,7 +234,7 @@ class TierMemory:
             return False
         return not self.histories.due
 
-    async def _write_key(self, table: Table[TierHistory], key: str) -> None:
+    async def _write_key(self, table: KeyTable[TierHistory], key: str) -> None:
         """Put what waits on top of what is stored, which another navigator may be changing."""
         count = self.histories.waiting(key)
         stored, revision = self.histories.stored(key)
@@ -251,7 +251,7 @@ class TierMemory:
                 return
 
 
-async def _stored(table: Table[TierHistory], key: str) -> tuple[TierHistory | None, int | None]:
+async def _stored(table: KeyTable[TierHistory], key: str) -> tuple[TierHistory | None, int | None]:
     """Read a key; what is gone or cannot be read is written over, whatever its revision."""
     try:
         entry = await table.get(key)

@@ -12,7 +12,7 @@ import structlog
 
 from actors.runner.machine import IllegalError, RunState, after, fold
 from bus import TransportError
-from bus.journal import Log
+from bus.stores import JournalLog
 from protocol.runs.events import LedgerLine, StepEnded, run_topics, state_topic, step_topic
 
 log = structlog.stdlib.get_logger()
@@ -35,7 +35,7 @@ Change = Callable[[RunState], LedgerLine | None]
 class Histories:
     """The runs of the ledger; whoever asks waits while the bus is away, for `LEDGER_S` at most."""
 
-    ledger: Log[LedgerLine]
+    ledger: JournalLog[LedgerLine]
 
     async def read(self, run_id: str) -> RunState:
         """Return a run with its steps.
@@ -68,7 +68,7 @@ class Histories:
             TransportError: the ledger is away.
         """
         line = await self._persist(lambda: self.ledger.last(step_topic(run_id, index)))
-        return line.said if line is not None and isinstance(line.said, StepEnded) else None
+        return line.value if line is not None and isinstance(line.value, StepEnded) else None
 
     async def done(self, line: StepEnded) -> bool:
         """Write the outcome of a step; False where there is one already.
@@ -107,7 +107,7 @@ class Histories:
 
     async def _folded(self, topics: str, start: RunState | None = None) -> RunState:
         async with aclosing(self.ledger.read(topics, start.last if start else 0)) as lines:
-            read = [(line.sequence, line.said) async for line in lines]
+            read = [(line.sequence, line.value) async for line in lines]
         try:
             return fold(read, start)
         except IllegalError as error:

@@ -9,8 +9,7 @@ from actors.runner.secrets import Vault
 from actors.runner.templates.table import Catalogue
 from actors.settings import Settings
 from bus import Bus
-from bus.objects import Store
-from bus.table import Table
+from bus.stores import FileStore, KeyTable
 from protocol.runs.keys import KeyedRun
 
 
@@ -22,6 +21,6 @@ class Means:
     settings: Settings
     templates: Catalogue
     histories: Histories
-    artifacts: Store
-    keys: Table[KeyedRun]
+    artifacts: FileStore
+    keys: KeyTable[KeyedRun]
     vault: Vault

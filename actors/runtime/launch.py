@@ -25,7 +25,7 @@ from actors.runtime.rundir import claimed, read_ready, ready_path, write_ready
 from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
 from actors.runtime.system import ONLOOKER, STDIO, Plan, System, running
 from actors.settings import Settings, key_file, resolve_api_key, resolve_vault_key, vault_key_file
-from bus import Bus, TransportError, logs
+from bus import Bus, TransportError, telemetry
 from bus.nats import keys
 from bus.nats.transport import connect as connect_nats
 from bus.seal import Seal, new_key
@@ -51,7 +51,7 @@ def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], r
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads that nobody uses, before the fork
     with claimed(settings.data_dir), ExitStack() as stack:
-        logs.configure(settings.log_level, settings.log_format)
+        telemetry.configure(settings.log_level, settings.log_format)
         found = warmed(actors)
         # The zygote comes first: the key and the listening socket are none of its business.
         zygote = None if single_process else zygote_process(replica_main, fork=_forks(settings))

@@ -19,7 +19,7 @@ from msgspec import Struct
 from actors.actor import Actor, handlers, why_absent
 from actors.registry import kinds
 from actors.settings import Settings
-from bus import Bus, TransportError, logs, tracing
+from bus import Bus, TransportError, telemetry, tracing
 from bus.clock import now_ms
 from bus.nats.keys import NKey
 from bus.nats.transport import NatsTransport, connect
@@ -55,7 +55,7 @@ _read_spec = msgspec.json.Decoder(ReplicaSpec, dec_hook=lambda kind, value: kind
 async def live(kind: type[Actor], spec: ReplicaSpec, stop: anyio.Event, listener: socket.socket | None = None) -> int:
     """Serve until `stop`, then finish what is in hand; returns the exit status, 1 for a death of its own."""
     structlog.contextvars.bind_contextvars(actor=spec.actor, replica=spec.replica)
-    traces = tracing.start(spec.actor, spec.replica)
+    traces = telemetry.start_tracing(spec.actor, spec.replica)
     tracing.use(traces)
     try:
         async with connect(spec.nats_url, spec.actor, spec.key) as transport:
@@ -82,7 +82,7 @@ async def _serve(
     async with bus.running(), anyio.create_task_group() as tasks:
         tasks.start_soon(_until_closed, transport)
         async with _working(actor, bus):
-            await bus.announce()
+            await bus.open_discovery()
             await transport.flush()
             await bus.tell(REPLICA_READY, _ready(bus))
             log.info(READY)
@@ -168,5 +168,5 @@ async def _set_on_sigterm(stop: anyio.Event) -> None:
 if __name__ == "__main__":
     data = sys.stdin.buffer.read()
     chosen = _read_spec(data).settings
-    logs.configure(chosen.log_level, chosen.log_format)
+    telemetry.configure(chosen.log_level, chosen.log_format)
     sys.exit(replica_main(data, int(sys.argv[1]) if sys.argv[1:] else None))

@@ -14,7 +14,7 @@ from actors.sessions import rules
 from actors.sites import key_of, of_profile, site_of
 from bus.clock import now_ms
 from bus.seal import UnsealError
-from bus.table import Table
+from bus.stores import KeyTable
 from protocol import subjects
 from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions, Freshness
 from protocol.codec import Decoder
@@ -49,7 +49,7 @@ class Sessions(Actor):
     publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSE,)
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
 
-    _table: Table[SavedSession] = field(init=False, repr=False)
+    _table: KeyTable[SavedSession] = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:

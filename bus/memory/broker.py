@@ -15,12 +15,10 @@ from anyio.lowlevel import checkpoint
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from bus.errors import ForbiddenError, TransportError
-from bus.memory.blobs import HeldBlobs, MemoryBlobs
-from bus.memory.keyvalue import HeldKeys, MemoryKeys
-from bus.memory.records import HeldRecords, MemoryRecords
-from bus.memory.workqueue import HeldWork, MemoryQueue
+from bus.memory.stores import HeldBlobs, HeldKeys, MemoryBlobs, MemoryKeys
+from bus.memory.streams import HeldRecords, HeldWork, MemoryQueue, MemoryRecords
 from bus.permissions import EVERYTHING, Grant, journal_stream, micro_name, stream_name
-from bus.transport import INBOX, Callback, Message, OnMessage, weight
+from bus.transport import INBOX, BusMessage, Callback, OnMessage, weight
 from protocol.subjects import Bucket, Journal, Objects, Work, matches
 
 log = structlog.stdlib.get_logger()
@@ -70,7 +68,7 @@ class Broker:
         """Return a transport to one participant."""
         return MemoryTransport(self, actor, allowed)
 
-    def deliver(self, message: Message) -> bool:
+    def deliver(self, message: BusMessage) -> bool:
         """Hand a message to its listeners; False when nobody listens."""
         groups: dict[str, list[MemorySubscription]] = {}
         hearers: list[MemorySubscription] = []
@@ -92,8 +90,8 @@ class MemorySubscription:
     on_message: OnMessage
     owner: MemoryTransport
     broker: Broker
-    send: MemoryObjectSendStream[Message]
-    receive: MemoryObjectReceiveStream[Message]
+    send: MemoryObjectSendStream[BusMessage]
+    receive: MemoryObjectReceiveStream[BusMessage]
     ended: anyio.Event = field(default_factory=anyio.Event)
 
     @property
@@ -101,7 +99,7 @@ class MemorySubscription:
         """Messages that were not handed over yet."""
         return self.receive.statistics().current_buffer_used
 
-    def put(self, message: Message) -> None:
+    def put(self, message: BusMessage) -> None:
         """Queue a message, or lose it when there is no room."""
         try:
             self.send.send_nowait(message)
@@ -185,16 +183,16 @@ class MemoryTransport:
             raise TransportError(msg)
         self._check_subject(subject)
         await checkpoint()
-        heard = self._broker.deliver(Message(subject, bytes(payload), reply, dict(headers or {})))
+        heard = self._broker.deliver(BusMessage(subject, bytes(payload), reply, dict(headers or {})))
         if not heard and reply:
-            self._broker.deliver(Message(reply, b"", status="503"))
+            self._broker.deliver(BusMessage(reply, b"", status="503"))
 
     async def subscribe(self, subject: str, on_message: OnMessage, *, queue: str = "") -> MemorySubscription:
         """Have `on_message` called with each message."""
         if not self._allowed.may_subscribe(subject):
             msg = f"{self.actor} may not subscribe {subject}"
             raise ForbiddenError(msg)
-        send, receive = anyio.create_memory_object_stream[Message](self._broker.pending_limit)
+        send, receive = anyio.create_memory_object_stream[BusMessage](self._broker.pending_limit)
         subscription = MemorySubscription(subject, queue, on_message, self, self._broker, send, receive)
         self._broker.subscriptions.append(subscription)
         self._broker.tasks.start_soon(subscription.run)

@@ -1,10 +1,20 @@
-"""The client of nats-py, without the way in which a cancelled wait makes it deaf."""
+"""The client of nats-py with what it lacks: errors of the bus, and waits that survive a reconnect or a cancellation."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from typing import TypeVar
+from weakref import WeakSet
 
+import anyio
 from nats.aio.client import Client
+from nats.errors import Error
+
+from bus.errors import TransportError
+
+T = TypeVar("T")
 
 
 class HearingClient(Client):
@@ -18,3 +28,59 @@ class HearingClient(Client):
         if self._pongs and self._pongs[0].done():
             self._pongs[0] = asyncio.get_running_loop().create_future()
         await super()._process_pong()
+
+
+class Waits:
+    """The waits that are under way; nats-py by itself would let each run into its timeout of seconds."""
+
+    def __init__(self) -> None:
+        """Wait for nothing."""
+        self.connections = 1
+        self._scopes: WeakSet[anyio.CancelScope] = WeakSet()
+
+    async def reconnected(self) -> None:
+        """End every wait."""
+        self.connections += 1
+        for scope in list(self._scopes):
+            scope.cancel()
+
+    def cut(self) -> anyio.CancelScope:
+        """Return a block that is left early, and silently, when the connection comes back."""
+        scope = anyio.CancelScope()
+        self._scopes.add(scope)
+        return scope
+
+    async def again(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Ask what may be asked twice, until an answer comes."""
+        while True:
+            with self.cut():
+                return await ask()
+
+    async def once(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Ask what must not be asked twice.
+
+        Raises:
+            TransportError: the connection broke meanwhile, so nobody knows what came of it.
+        """
+        with self.cut():
+            return await ask()
+        msg = "the connection broke while the answer was awaited"
+        raise TransportError(msg)
+
+
+FAILURES = (Error, TimeoutError, OSError)
+"""Whatever nats-py raises."""
+
+
+def failure(error: Exception) -> TransportError:
+    """Make the TransportError that names what nats-py raised."""
+    return TransportError(str(error) or type(error).__name__)
+
+
+@contextmanager
+def translated_errors() -> Generator[None]:
+    """Turn what nats-py raises inside into a TransportError."""
+    try:
+        yield
+    except FAILURES as error:
+        raise failure(error) from error

@@ -19,9 +19,8 @@ from nats.js.kv import KeyValue as NatsKeyValue
 from nats.js.kv import StopIterSentinel
 
 from bus.errors import TransportError
-from bus.nats.anew import Waits
-from bus.nats.failures import told
-from bus.transport import Entry
+from bus.nats.client import Waits, translated_errors
+from bus.transport import KeyEntry
 from protocol.subjects import Bucket
 
 RETRY_S = 0.05
@@ -43,7 +42,7 @@ class KeyValue:
 
     async def open(self) -> None:
         """Find the bucket, or make it."""
-        with told():
+        with translated_errors():
             try:
                 self._store = await self._stream.key_value(self._bucket.name)
             except BucketNotFoundError:
@@ -63,18 +62,18 @@ class KeyValue:
             raise TransportError(msg)
         return self._store
 
-    async def get(self, key: str) -> Entry | None:
+    async def get(self, key: str) -> KeyEntry | None:
         """Return the entry of a key."""
-        with told(), _refusing(key):
+        with translated_errors(), _refusing(key):
             try:
-                found = await self.waits.again(lambda: self._kv.get(key))
+                entry = await self.waits.again(lambda: self._kv.get(key))
             except KeyNotFoundError:
                 return None
-        return Entry(key, found.value or b"", found.revision or 0)
+        return KeyEntry(key, entry.value or b"", entry.revision or 0)
 
     async def put(self, key: str, value: bytes, *, revision: int | None = None) -> int:
         """Set a key."""
-        with told(), _refusing(key):
+        with translated_errors(), _refusing(key):
             if revision is None:
                 return await self.waits.again(lambda: self._kv.put(key, value))
             try:
@@ -85,12 +84,12 @@ class KeyValue:
 
     async def delete(self, key: str) -> None:
         """Remove a key."""
-        with told(), _refusing(key):
+        with translated_errors(), _refusing(key):
             await self.waits.again(lambda: self._kv.delete(key))
 
     async def names(self) -> list[str]:
         """Return every key that has a value."""
-        with told():
+        with translated_errors():
             return await self.waits.again(self._names)
 
     async def _names(self) -> list[str]:
@@ -115,13 +114,13 @@ class KeyValue:
         return list(names)
 
     @asynccontextmanager
-    async def watch(self) -> AsyncGenerator[AsyncGenerator[Entry]]:
+    async def watch(self) -> AsyncGenerator[AsyncGenerator[KeyEntry]]:
         """Return every entry there is, then every change; after a reconnect only what is newer than what was seen."""
         async with aclosing(self._entries()) as entries:
             yield entries
 
-    async def _entries(self) -> AsyncGenerator[Entry]:
-        seen, caught_up = 0, False
+    async def _entries(self) -> AsyncGenerator[KeyEntry]:
+        yielded, caught_up = 0, False
         while True:
             async with aclosing(self._updates()) as updates:
                 async for update in updates:
@@ -129,8 +128,8 @@ class KeyValue:
                         caught_up = True
                         continue
                     entry = _entry(update)
-                    if entry.revision > seen:
-                        seen = entry.revision
+                    if entry.revision > yielded:
+                        yielded = entry.revision
                         if caught_up or entry.value is not None:
                             yield entry
 
@@ -158,14 +157,14 @@ class KeyValue:
     async def _begin(self) -> NatsKeyValue.KeyWatcher:
         while True:
             try:
-                with told():
+                with translated_errors():
                     return await self._kv.watchall()
             except TransportError:
                 await anyio.sleep(RETRY_S)
 
 
-def _entry(update: NatsKeyValue.Entry) -> Entry:
-    return Entry(update.key, None if update.operation else update.value or b"", update.revision or 0)
+def _entry(update: NatsKeyValue.Entry) -> KeyEntry:
+    return KeyEntry(update.key, None if update.operation else update.value or b"", update.revision or 0)
 
 
 @contextmanager
@@ -179,7 +178,7 @@ def _refusing(key: str) -> Generator[None]:
 
 async def _end(watcher: NatsKeyValue.KeyWatcher) -> None:
     try:
-        with told():
+        with translated_errors():
             await watcher.stop()  # type: ignore[no-untyped-call]  # nats-py
     except TransportError:
         return

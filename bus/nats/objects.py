@@ -1,4 +1,7 @@
-"""Bytes by name in a JetStream object store: put and delete are nats-py's, get asks for many chunks at once."""
+"""Bytes by name in JetStream object stores, claim checks among them.
+
+Put and delete are nats-py's; get is ours, because it asks for many chunks at once.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,9 @@ from nats.js.errors import BucketNotFoundError, NoStreamResponseError, NotFoundE
 from nats.js.object_store import ObjectStore as NatsObjectStore
 
 from bus.errors import TransportError
-from bus.nats.anew import Waits
-from bus.nats.direct import get_batch, header
-from bus.nats.failures import told
-from bus.nats.streams import make
-from bus.permissions import object_stream
+from bus.nats.client import Waits, translated_errors
+from bus.nats.streams import get_batch, header, make
+from bus.permissions import CLAIMS, object_stream
 from protocol.subjects import Objects
 
 BATCH_CHUNKS = 64
@@ -25,6 +26,14 @@ BATCH_CHUNKS = 64
 
 RETRY_S = 0.02
 """Between two tries while the store is being made anew."""
+
+CLAIMS_TTL_MS = 600_000
+"""Claim checks whose owner died are gone after this."""
+
+CLAIMS_MAX_BYTES = 400 * 1024 * 1024
+
+REMADE_S = 1.0
+"""How long the overseer gets to make the store anew after a restart of the server, whose memory has forgotten it."""
 
 
 async def create(stream: JetStreamContext, store: Objects, storage: StorageType, replicas: int = 1) -> None:
@@ -61,7 +70,7 @@ class ObjectStore:
     async def open(self, make: Callable[[], Awaitable[None]]) -> None:
         """Find the store, or make it."""
         try:
-            with told():
+            with translated_errors():
                 await self._bucket()
         except TransportError as error:
             if not isinstance(error.__cause__, BucketNotFoundError):
@@ -80,7 +89,7 @@ class ObjectStore:
             await (await self._bucket()).put(name, data)
 
         patience_ends = anyio.current_time() + self._patience_s
-        with told():
+        with translated_errors():
             while True:
                 try:
                     return await self.waits.again(ask)
@@ -92,7 +101,7 @@ class ObjectStore:
 
     async def get(self, name: str) -> bytes:
         """Return back what was put; KeyError when it is gone."""
-        with told():
+        with translated_errors():
             return await self.waits.again(lambda: self._get(name))
 
     async def delete(self, name: str) -> None:
@@ -102,7 +111,7 @@ class ObjectStore:
             with suppress(NotFoundError):
                 await (await self._bucket()).delete(name)
 
-        with told():
+        with translated_errors():
             await self.waits.again(ask)
 
     async def _get(self, name: str) -> bytes:
@@ -124,3 +133,15 @@ class ObjectStore:
         if len(data) != info.size:
             raise KeyError(name)
         return data
+
+
+async def create_claims(stream: JetStreamContext, replicas: int = 1) -> None:
+    """Make the store of claim checks in the server's memory where there is none; the supervisor does it once."""
+    await create(
+        stream, Objects(CLAIMS, ttl_ms=CLAIMS_TTL_MS, max_bytes=CLAIMS_MAX_BYTES), StorageType.MEMORY, replicas
+    )
+
+
+def claims(client: Client) -> ObjectStore:
+    """Return the store of claim checks."""
+    return ObjectStore(client, CLAIMS, REMADE_S)

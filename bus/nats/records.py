@@ -17,13 +17,10 @@ from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, 
 from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import TransportError
-from bus.nats.anew import Waits
-from bus.nats.direct import get_batch, get_one, header
-from bus.nats.failures import told
-from bus.nats.streams import make
-from bus.news import News
+from bus.nats.client import Waits, translated_errors
+from bus.nats.streams import get_batch, get_one, header, make
 from bus.permissions import journal_stream
-from bus.transport import Callback, Record, check_line
+from bus.transport import Callback, LineSignal, StreamRecord, check_line
 from protocol.subjects import Journal
 
 DUPLICATE_WINDOW_S = 120
@@ -44,7 +41,7 @@ class JournalRecords:
         self._client = client
         self._journal = journal
         self._stream = journal_stream(journal)
-        self._listening: set[News] = set()
+        self._listening: set[LineSignal] = set()
         self.waits = Waits()
 
     @property
@@ -53,7 +50,7 @@ class JournalRecords:
 
     async def open(self) -> None:
         """Find the stream, or make it."""
-        with told():
+        with translated_errors():
             try:
                 await self._jetstream.stream_info(self._stream)
             except NotFoundError:
@@ -77,10 +74,10 @@ class JournalRecords:
         await make(self._jetstream, config)
 
     async def reconnected(self) -> None:
-        """End every wait, and that for news too."""
+        """End every wait, and that for a new line too."""
         await self.waits.reconnected()
-        for news in self._listening:
-            news.tell()
+        for signal in self._listening:
+            signal.set()
 
     async def append(self, topic: str, data: bytes, *, last: int | None = None) -> int:
         """Write a line."""
@@ -89,7 +86,7 @@ class JournalRecords:
         if last is not None:
             headers["Nats-Expected-Last-Subject-Sequence"] = str(last)
         subject = self._subject(topic)
-        with told():
+        with translated_errors():
             try:
                 stored = await self.waits.again(lambda: self._jetstream.publish(subject, data, headers=dict(headers)))
             except APIError as error:
@@ -104,54 +101,54 @@ class JournalRecords:
         nats-server (2.15) looks at the expected sequence first and at the id of the message after it, so that it
         refuses the repetition of what it has taken.
         """
-        found = await self.waits.again(lambda: get_batch(self._client, self._stream, self._subject(topic), last + 1, 1))
-        if found and header(found[0], _ID) == identity:
-            return _record(found[0], self._journal.name).sequence
+        after = await self.waits.again(lambda: get_batch(self._client, self._stream, self._subject(topic), last + 1, 1))
+        if after and header(after[0], _ID) == identity:
+            return _record(after[0], self._journal.name).sequence
         msg = f"{last} is no longer the last of {topic}"
         raise ValueError(msg)
 
-    async def last(self, topic: str) -> Record | None:
+    async def last(self, topic: str) -> StreamRecord | None:
         """Return the last line of a topic."""
         return await self._one(last_by_subj=self._subject(topic))
 
-    async def at(self, sequence: int) -> Record | None:
+    async def at(self, sequence: int) -> StreamRecord | None:
         """Return the line of that sequence."""
         return await self._one(seq=sequence) if sequence > 0 else None
 
-    async def _one(self, **wanted: int | str) -> Record | None:
-        with told():
-            found = await self.waits.again(lambda: get_one(self._client, self._stream, **wanted))
-        return _record(found, self._journal.name) if found else None
+    async def _one(self, **wanted: int | str) -> StreamRecord | None:
+        with translated_errors():
+            message = await self.waits.again(lambda: get_one(self._client, self._stream, **wanted))
+        return _record(message, self._journal.name) if message else None
 
-    async def batch(self, topics: str, after: int, limit: int) -> list[Record]:
+    async def batch(self, topics: str, after: int, limit: int) -> list[StreamRecord]:
         """Return the lines after a sequence."""
         # Of all topics nats-server need not count what is still to come, which takes it longer than all the rest.
         subject = topics if topics == _ALL else self._subject(topics)
-        with told():
-            found = await self.waits.again(lambda: get_batch(self._client, self._stream, subject, after + 1, limit))
-        return [_record(one, self._journal.name) for one in found]
+        with translated_errors():
+            batch = await self.waits.again(lambda: get_batch(self._client, self._stream, subject, after + 1, limit))
+        return [_record(one, self._journal.name) for one in batch]
 
     async def end(self) -> int:
         """Return the sequence of the last line of all."""
-        with told():
+        with translated_errors():
             info = await self.waits.again(lambda: self._jetstream.stream_info(self._stream))
         return info.state.last_seq
 
     @asynccontextmanager
-    async def news(self) -> AsyncGenerator[Callback]:
+    async def signal(self) -> AsyncGenerator[Callback]:
         """Return what waits for a new line."""
-        news = News()
+        signal = LineSignal()
 
         async def arrived(_: Msg) -> None:
-            news.tell()
+            signal.set()
 
-        with told():
+        with translated_errors():
             subscription = await self._client.subscribe(f"{self._stream}.{_ALL}", cb=arrived)
-        self._listening.add(news)
+        self._listening.add(signal)
         try:
-            yield news.wait
+            yield signal.wait
         finally:
-            self._listening.discard(news)
+            self._listening.discard(signal)
             with anyio.CancelScope(shield=True):
                 await _end(subscription)
 
@@ -159,9 +156,9 @@ class JournalRecords:
         return f"{self._journal.name}.{topics}"
 
 
-def _record(message: Msg, journal: str) -> Record:
+def _record(message: Msg, journal: str) -> StreamRecord:
     written = datetime.fromisoformat(header(message, "Nats-Time-Stamp"))
-    return Record(
+    return StreamRecord(
         sequence=int(header(message, "Nats-Sequence")),
         topic=header(message, "Nats-Subject").removeprefix(f"{journal}."),
         data=message.data,
@@ -171,7 +168,7 @@ def _record(message: Msg, journal: str) -> Record:
 
 async def _end(subscription: Subscription) -> None:
     try:
-        with told():
+        with translated_errors():
             await subscription.unsubscribe()
     except TransportError:
         return

@@ -25,9 +25,9 @@ def find_binary() -> Path | None:
         candidates += [Path(str(file.locate())) for file in files if file.name == name]
     except metadata.PackageNotFoundError:
         pass
-    found = next((path for path in candidates if path.is_file()), None)
+    installed = next((path for path in candidates if path.is_file()), None)
     on_path = shutil.which("nats-server")
-    return found or (Path(on_path) if on_path else None)
+    return installed or (Path(on_path) if on_path else None)
 
 
 def configuration(
@@ -79,7 +79,7 @@ def read_ports(folder: Path, pid: int) -> str | None:
     """Return the client URL of the server with that pid, once it has written its ports file."""
     path = folder / f"nats-server_{pid}{PORTS_FILE_SUFFIX}"
     try:
-        found = json.loads(path.read_text())["nats"]
+        urls = json.loads(path.read_text())["nats"]
     except (OSError, ValueError, KeyError):
         return None
-    return str(found[0]) if found else None
+    return str(urls[0]) if urls else None

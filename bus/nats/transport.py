@@ -19,17 +19,14 @@ from nats.js import JetStreamContext
 from nats.js.api import StorageType
 
 from bus.errors import TransportError
-from bus.nats import objects
-from bus.nats.blobs import claims, create
-from bus.nats.client import HearingClient
-from bus.nats.failures import FAILURES, failure, told
+from bus.nats.client import FAILURES, HearingClient, failure, translated_errors
 from bus.nats.keys import NKey
 from bus.nats.keyvalue import KeyValue
-from bus.nats.objects import ObjectStore
+from bus.nats.objects import ObjectStore, claims, create, create_claims
 from bus.nats.records import JournalRecords
 from bus.nats.workqueue import WorkQueue
 from bus.permissions import micro_name
-from bus.transport import INBOX, Callback, Message, OnMessage, weight
+from bus.transport import INBOX, BusMessage, Callback, OnMessage, weight
 from protocol.subjects import Bucket, Journal, Objects, Work
 
 log = structlog.stdlib.get_logger()
@@ -170,9 +167,11 @@ class NatsTransport:
 
         async def arrived(message: Msg) -> None:
             headers = message.headers or {}
-            await on_message(Message(message.subject, message.data, message.reply, headers, headers.get("Status", "")))
+            await on_message(
+                BusMessage(message.subject, message.data, message.reply, headers, headers.get("Status", ""))
+            )
 
-        with told():
+        with translated_errors():
             subscription = await self._client.subscribe(
                 subject, queue=queue, cb=arrived, pending_msgs_limit=self._pending_limit
             )
@@ -183,7 +182,7 @@ class NatsTransport:
 
         Twice, because nats-py writes the PING ahead of what is still pending.
         """
-        with told():
+        with translated_errors():
             await self._client.flush(timeout=5)
             await self._client.flush(timeout=5)
 
@@ -194,7 +193,7 @@ class NatsTransport:
         """
 
         async def make() -> None:
-            await create(self._client.jetstream(), replicas)
+            await create_claims(self._client.jetstream(), replicas)
 
         await make()
         self._back.append(make)
@@ -212,7 +211,7 @@ class NatsTransport:
         """Open the store of that name."""
         if store.name not in self._stores:
             opened = ObjectStore(self._client, store.name)
-            await opened.open(lambda: objects.create(self._client.jetstream(), store, StorageType.FILE))
+            await opened.open(lambda: create(self._client.jetstream(), store, StorageType.FILE))
             self._stores[store.name] = opened
             self._back.append(opened.waits.reconnected)
         return self._stores[store.name]
@@ -247,7 +246,7 @@ class NatsTransport:
             with anyio.move_on_after(CLOSE_S):
                 if self._client.is_connected:
                     await self.flush()
-            with anyio.move_on_after(CLOSE_S), told():
+            with anyio.move_on_after(CLOSE_S), translated_errors():
                 await self._client.close()
                 await self._stop_reconnecting()
         except TransportError as error:
@@ -300,7 +299,7 @@ class Listener:
     async def drain(self) -> None:
         """Take no more messages, then hand over those that have arrived."""
         try:
-            with told():
+            with translated_errors():
                 await self.inner.drain()  # type: ignore[no-untyped-call]  # nats-py
         except TransportError as error:
             log.debug(SERVER_COMPLAINED, reason=str(error))

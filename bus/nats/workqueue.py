@@ -14,10 +14,9 @@ from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolic
 from nats.js.errors import NotFoundError
 
 from bus.errors import TransportError
-from bus.nats.anew import Waits
-from bus.nats.failures import told
+from bus.nats.client import Waits, translated_errors
 from bus.permissions import stream_name
-from bus.transport import Message, Taken
+from bus.transport import BusMessage, Taken
 from protocol.subjects import Work
 
 DUPLICATE_WINDOW_S = 300
@@ -43,7 +42,7 @@ class WorkQueue:
 
     async def open(self) -> None:
         """Find the stream with its consumer, or make them."""
-        with told():
+        with translated_errors():
             try:
                 await self._stream.stream_info(self._name)
             except NotFoundError:
@@ -52,7 +51,7 @@ class WorkQueue:
     async def arrange(self) -> None:
         """Make the stream with its consumer, or give the consumer there is the numbers of the work."""
         await self.open()
-        with told():
+        with translated_errors():
             await self._consume()
 
     async def _create(self) -> None:
@@ -80,9 +79,9 @@ class WorkQueue:
             ),
         )
 
-    async def put(self, subject: str, message: Message) -> None:
+    async def put(self, subject: str, message: BusMessage) -> None:
         """Add work; returns when it is stored, which its id keeps from happening twice."""
-        with told():
+        with translated_errors():
             await self.waits.again(
                 lambda: self._stream.publish(subject, message.payload, headers=dict(message.headers))
             )
@@ -110,7 +109,7 @@ class WorkQueue:
                 refusal = (message.headers or {}).get("Description", status)
             answered.set()
 
-        with told():
+        with translated_errors():
             inbox = self._client.new_inbox()
             subscription = await self._client.subscribe(inbox, cb=arrived)
             complete = False
@@ -140,7 +139,7 @@ class WorkQueue:
     async def _give_back(self, subscription: Subscription, taken: list[Taken]) -> None:
         """Leave to others what arrived for somebody who does not wait for it any more."""
         try:
-            with told(), anyio.move_on_after(CONFIRM_S):
+            with translated_errors(), anyio.move_on_after(CONFIRM_S):
                 await self._end(subscription)
                 for one in taken:
                     await one.again(0)
@@ -156,9 +155,9 @@ class TakenMessage:
     waits: Waits
 
     @property
-    def message(self) -> Message:
+    def message(self) -> BusMessage:
         """The work."""
-        return Message(self.inner.subject, self.inner.data, headers=self.inner.headers or {})
+        return BusMessage(self.inner.subject, self.inner.data, headers=self.inner.headers or {})
 
     @property
     def deliveries(self) -> int:
@@ -167,17 +166,17 @@ class TakenMessage:
 
     async def alive(self) -> None:
         """Say that it is still being worked on."""
-        with told():
+        with translated_errors():
             await self.inner.in_progress()
 
-    async def done(self) -> None:
+    async def finish(self) -> None:
         """Take it out of the queue."""
-        with told():
+        with translated_errors():
             await self.waits.again(lambda: self.inner.ack_sync(timeout=CONFIRM_S))
 
     async def again(self, delay_s: float) -> None:
         """Put it back."""
-        with told():
+        with translated_errors():
             await self.inner.nak(delay=delay_s)
 
 

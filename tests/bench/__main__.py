@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 
-from bus import logs
+from bus import telemetry
 from tests.bench import (
     browse,
     containment,
@@ -72,5 +72,5 @@ def choose(arguments: list[str]) -> Mapping[str, Callable[[], Awaitable[list[Row
 
 
 if __name__ == "__main__":
-    logs.configure("error", "json")
+    telemetry.configure("error", "json")
     sys.exit(anyio.run(main, choose(sys.argv[1:])))

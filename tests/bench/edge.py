@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bus import logs
+from bus import telemetry
 from protocol.pages import Browsed, BrowsePage
 from protocol.subjects import BROWSE
 from tests.bench.servers import bus_at, nats_server, process
@@ -240,7 +240,7 @@ def floor() -> None:
 
 
 if __name__ == "__main__":
-    logs.configure("error", "json")
+    telemetry.configure("error", "json")
     match sys.argv[1:]:
         case ["navigate", nats_url]:
             anyio.run(navigate, nats_url)

@@ -13,9 +13,9 @@ import anyio
 from msgspec import Struct
 from nats.aio.msg import Msg
 
-from bus import logs, tracing
+from bus import telemetry, tracing
 from bus.nats.transport import NatsTransport
-from bus.tracing import ENDPOINT_VARIABLES
+from bus.telemetry import ENDPOINT_VARIABLES
 from protocol.subjects import Call
 from tests.bench.servers import bus_at, nats_server, process
 from tests.bench.table import Row
@@ -51,7 +51,7 @@ async def _compare(*, traced: bool, p50: float, rate: float) -> list[Row]:
     rows: list[Row] = []
     async with nats_server() as server:
         with process("tests.bench.hop", server.url):
-            traces = tracing.start("bench.caller", "1")
+            traces = telemetry.start_tracing("bench.caller", "1")
             tracing.use(traces)
             async with bus_at(server.url, "caller") as bus:
                 client = cast("NatsTransport", bus.transport).client
@@ -117,7 +117,7 @@ async def _round(call: Callable[[], Awaitable[None]], count: int, at_once: int) 
 
 async def answer(url: str) -> None:
     """Answer both kinds of call until killed."""
-    tracing.use(tracing.start("bench.callee", "1"))
+    tracing.use(telemetry.start_tracing("bench.callee", "1"))
     async with bus_at(url, "callee") as bus:
         client = cast("NatsTransport", bus.transport).client
 
@@ -135,5 +135,5 @@ async def answer(url: str) -> None:
 
 
 if __name__ == "__main__":
-    logs.configure("error", "json")
+    telemetry.configure("error", "json")
     anyio.run(answer, sys.argv[1])

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import anyio
 from msgspec import Struct
 
-from bus import Bus, logs
+from bus import Bus, telemetry
 from protocol.subjects import Call, Event, Work
 from tests.bench.servers import Server, bus_at, nats_server, process
 from tests.bench.table import Row
@@ -118,5 +118,5 @@ async def answer(url: str, role: str) -> None:
 
 
 if __name__ == "__main__":
-    logs.configure("error", "json")
+    telemetry.configure("error", "json")
     anyio.run(answer, sys.argv[1], sys.argv[2])

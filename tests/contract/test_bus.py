@@ -10,7 +10,7 @@ import pytest
 
 from bus import Bus, NoResponderError, conversation
 from bus.context import current_conversation
-from bus.transport import Message
+from bus.transport import BusMessage
 from bus.wire import TIMEOUT
 from protocol.codec import decoder, encode
 from protocol.faults import Action, Code, FaultError, fault
@@ -221,9 +221,9 @@ async def test_the_conversation_travels_to_the_second_hop(make_world: MakeWorld)
 async def test_headers_of_a_request_are_not_echoed(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "answerer") as callee, taking_part(world, "asker") as caller:
         await serve(callee, ASK, echo)
-        answers: list[Message] = []
+        answers: list[BusMessage] = []
 
-        async def keep_message(message: Message) -> None:
+        async def keep_message(message: BusMessage) -> None:
             answers.append(message)
 
         inbox = f"{caller.transport.inbox}.raw"
@@ -261,10 +261,10 @@ async def test_every_call_is_answered_by_one_replica(make_world: MakeWorld) -> N
         assert set(served) == {"one", "two", "three"}
 
 
-def keep(payloads: list[bytes]) -> Callable[[Message], Awaitable[None]]:
+def keep(payloads: list[bytes]) -> Callable[[BusMessage], Awaitable[None]]:
     """Note every payload."""
 
-    async def note(message: Message) -> None:
+    async def note(message: BusMessage) -> None:
         payloads.append(message.payload)
 
     return note

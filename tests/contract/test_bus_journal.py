@@ -11,14 +11,14 @@ import pytest
 
 from bus import Bus, TransportError
 from bus.errors import ForbiddenError, LineTooLargeError
-from bus.journal import BATCH, Log
+from bus.stores import BATCH, JournalLog
 from protocol.faults import Code
 from tests.contract.world import DIARY, SLATE, STRIP, Ask, MakeWorld, taking_part, until
 
 
-async def texts(journal: Log[Ask], topics: str = ">", after: int = 0) -> list[str]:
+async def texts(journal: JournalLog[Ask], topics: str = ">", after: int = 0) -> list[str]:
     """Return what the lines say that are there now."""
-    return [line.said.text async for line in journal.read(topics, after)]
+    return [line.value.text async for line in journal.read(topics, after)]
 
 
 async def test_what_one_writes_another_reads(make_world: MakeWorld) -> None:
@@ -30,7 +30,7 @@ async def test_what_one_writes_another_reads(make_world: MakeWorld) -> None:
         line = await journal.last("run.a.state")
 
         assert line is not None
-        assert (line.sequence, line.topic, line.said) == (sequence, "run.a.state", Ask(text="begun"))
+        assert (line.sequence, line.topic, line.value) == (sequence, "run.a.state", Ask(text="begun"))
         assert abs(line.at_ms - written_at) < 60_000
         assert await journal.at(sequence) == line
 
@@ -53,7 +53,7 @@ async def test_the_lines_of_all_topics_have_one_order(make_world: MakeWorld) -> 
 
         lines = [line async for line in journal.read()]
 
-        assert [line.said.number for line in lines] == list(range(count))
+        assert [line.value.number for line in lines] == list(range(count))
         assert [line.sequence for line in lines] == sequences == sorted(set(sequences))
         assert await journal.end() == sequences[-1]
         assert await texts(journal, after=sequences[-2]) == [""]
@@ -118,7 +118,7 @@ async def test_of_two_who_write_at_once_one_wins(make_world: MakeWorld) -> None:
                     tasks.start_soon(write, who, number)
 
         assert sorted(number for number, _ in won) == sorted(number for number, _ in lost) == list(range(50))
-        written = [(int(line.topic.removeprefix("run.")), line.said.number) async for line in journals[0].read()]
+        written = [(int(line.topic.removeprefix("run.")), line.value.number) async for line in journals[0].read()]
         assert sorted(written) == sorted(won)
 
 
@@ -167,7 +167,7 @@ async def test_whoever_follows_sees_what_there_was_and_what_comes(make_world: Ma
         async def follow() -> None:
             async with journal.follow(first) as lines:
                 async for line in lines:
-                    seen.append(line.said.number)
+                    seen.append(line.value.number)
                     came.append(time.perf_counter())
 
         async with anyio.create_task_group() as tasks:
@@ -193,7 +193,7 @@ async def test_who_follows_goes_on_when_the_connection_is_back(make_world: MakeW
         async def follow() -> None:
             async with journal.follow() as lines:
                 async for line in lines:
-                    seen.append(line.said.text)  # noqa: PERF401 - each is to be seen as it comes
+                    seen.append(line.value.text)  # noqa: PERF401 - each is to be seen as it comes
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(follow)
@@ -213,7 +213,7 @@ async def test_who_follows_goes_on_when_the_connection_is_back(make_world: MakeW
 class Writer:
     """Writes numbered lines of one topic, each until it is confirmed."""
 
-    journal: Log[Ask]
+    journal: JournalLog[Ask]
     topic: str
     confirmed: int = 0
     last: int = 0
@@ -235,7 +235,7 @@ class Writer:
             await anyio.sleep(0.02)
             return
         if line is not None:
-            self.last, self.confirmed = line.sequence, line.said.number
+            self.last, self.confirmed = line.sequence, line.value.number
 
 
 async def test_no_line_is_written_twice_or_lost_when_the_server_dies(make_world: MakeWorld) -> None:
@@ -254,7 +254,7 @@ async def test_no_line_is_written_twice_or_lost_when_the_server_dies(make_world:
                 await until(lambda: bus.transport.connected)
 
         for writer in writers:
-            numbers = [line.said.number async for line in journal.read(writer.topic)]
+            numbers = [line.value.number async for line in journal.read(writer.topic)]
             assert numbers == list(range(1, 101))
 
 
@@ -281,7 +281,7 @@ async def test_the_oldest_lines_make_room_for_the_newest(make_world: MakeWorld) 
         for number in range(20):
             await journal.append("run.a", Ask(text="x" * 8_000, number=number))
 
-        kept = [line.said.number async for line in journal.read()]
+        kept = [line.value.number async for line in journal.read()]
 
         assert 4 <= len(kept) <= 8
         assert kept == list(range(20 - len(kept), 20))
@@ -314,6 +314,6 @@ async def test_while_the_connection_is_broken_a_journal_does_not_hang_for_long(m
             await _append(bus, journal)
 
 
-async def _append(bus: Bus, journal: Log[Ask]) -> None:
+async def _append(bus: Bus, journal: JournalLog[Ask]) -> None:
     assert not bus.transport.connected
     await journal.append("run.a", Ask())

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from bus import BusyError, DeadlineError, remaining_ms
-from bus.transport import Message
+from bus.transport import BusMessage
 from protocol.faults import Code, FaultError
 from tests.contract.world import ASK, RELAY, Answer, Ask, Holding, MakeWorld, echo, serve, taking_part
 
@@ -180,5 +180,5 @@ async def test_no_more_handlers_at_once_than_declared(make_world: MakeWorld) -> 
         assert callee.figures().in_flight == 0
 
 
-async def say_nothing(_: Message) -> None:
+async def say_nothing(_: BusMessage) -> None:
     """Hear, and do not answer."""

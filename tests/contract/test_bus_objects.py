@@ -7,7 +7,7 @@ import pytest
 
 from bus import TransportError
 from bus.errors import ForbiddenError
-from bus.objects import MAX_NAME_CHARS, Store
+from bus.stores import MAX_NAME_CHARS, FileStore
 from protocol.subjects import Objects
 from tests.contract.world import CUPBOARD, FILES, SMOKE, MakeWorld, taking_part, until
 from tests.support.nats import OVERSEER
@@ -147,7 +147,7 @@ async def test_while_the_connection_is_broken_a_store_does_not_hang_for_long(mak
             await store.get("file")
 
 
-async def _until_gone(store: Store, name: str) -> None:
+async def _until_gone(store: FileStore, name: str) -> None:
     """Wait for it: nats-server looks for what is too old from time to time; the test's own deadline bounds it."""
     while True:
         try:

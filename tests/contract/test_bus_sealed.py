@@ -9,7 +9,7 @@ import pytest
 
 from bus import Bus
 from bus.seal import Seal, new_key
-from bus.table import Change
+from bus.stores import Change
 from tests.contract.world import CIPHERS, SAFE, STRONGROOM, Ask, MakeWorld, World, taking_part
 
 KEY = new_key()
@@ -100,8 +100,8 @@ async def test_whoever_has_the_key_reads_the_lines_of_a_journal(make_world: Make
         line = await journal.last("run.a")
 
         assert line is not None
-        assert (line.sequence, line.said) == (sequence, Ask(text="very-secret"))
-        assert [line.said async for line in journal.read("run.*")] == [Ask(text="very-secret")]
+        assert (line.sequence, line.value) == (sequence, Ask(text="very-secret"))
+        assert [line.value async for line in journal.read("run.*")] == [Ask(text="very-secret")]
         assert raw is not None
         assert b"secret" not in raw.data
 
@@ -113,11 +113,11 @@ async def test_lines_of_another_key_are_passed_over(make_world: MakeWorld) -> No
         await theirs.append("run.a", Ask(text="theirs"))
         await mine.append("run.a", Ask(text="mine too"))
 
-        assert [line.said.text async for line in mine.read()] == ["mine", "mine too"]
-        assert [line.said.text async for line in theirs.read()] == ["theirs"]
+        assert [line.value.text async for line in mine.read()] == ["mine", "mine too"]
+        assert [line.value.text async for line in theirs.read()] == ["theirs"]
         assert (await theirs.last("run.a"), await theirs.at(first)) == (None, None)
         async with theirs.follow() as lines:
-            assert (await anext(lines)).said.text == "theirs"
+            assert (await anext(lines)).value.text == "theirs"
 
 
 async def test_a_line_that_was_moved_to_another_topic_does_not_open(make_world: MakeWorld) -> None:

@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 
 from bus import TransportError
 from bus.errors import ForbiddenError
-from bus.table import Change
+from bus.stores import Change
 from protocol.subjects import Bucket
 from tests.contract.world import FLEETING, PLACES, Ask, MakeWorld, taking_part, until
 

@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from bus import Bus
 from bus.errors import ForbiddenError, TransportError
 from bus.stats import Replica
-from bus.transport import Message, weight
+from bus.transport import BusMessage, weight
 from bus.wire import CLAIM
 from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError
@@ -25,10 +25,10 @@ from tests.contract.world import ASK, SECRET, TOLD, Answer, Ask, MakeWorld, Worl
 LARGE = 20 * 1024 * 1024
 
 
-def note(messages: list[Message]) -> Callable[[Message], Awaitable[None]]:
+def note(messages: list[BusMessage]) -> Callable[[BusMessage], Awaitable[None]]:
     """Note every message."""
 
-    async def keep(message: Message) -> None:
+    async def keep(message: BusMessage) -> None:
         messages.append(message)
 
     return keep
@@ -132,7 +132,7 @@ async def test_a_message_over_the_limit_is_refused_and_breaks_nothing(
     make_world: MakeWorld, headers: dict[str, str] | None
 ) -> None:
     async with make_world() as world, taking_part(world, "overseer") as one:
-        heard: list[Message] = []
+        heard: list[BusMessage] = []
         await one.transport.subscribe("anything", note(heard))
         room = one.transport.max_payload - weight(b"", headers)
 
@@ -147,7 +147,7 @@ async def test_a_message_over_the_limit_is_refused_and_breaks_nothing(
 async def test_a_claim_check_that_is_gone_is_a_fault(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "answerer") as callee, taking_part(world, "asker") as caller:
         await serve(callee, ASK, echo)
-        answers: list[Message] = []
+        answers: list[BusMessage] = []
         inbox = f"{caller.transport.inbox}.raw"
         await caller.transport.subscribe(inbox, note(answers))
 
@@ -164,7 +164,7 @@ async def test_a_claim_check_that_is_gone_is_a_fault(make_world: MakeWorld) -> N
 
 async def test_nothing_arrives_where_the_sender_has_no_business(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "overseer") as overseer:
-        heard: list[Message] = []
+        heard: list[BusMessage] = []
         await overseer.transport.subscribe(">", note(heard))
         await overseer.transport.flush()
         async with taking_part(world, "answerer") as answerer:
@@ -184,7 +184,7 @@ async def test_nothing_is_heard_where_the_listener_has_no_business(make_world: M
         taking_part(world, "overseer") as overseer,
         taking_part(world, "answerer") as answerer,
     ):
-        heard: list[Message] = []
+        heard: list[BusMessage] = []
         for subject in (SECRET.pattern, "tool.>", ">", "*.*", "_INBOX.asker.>", "test.>"):
             with suppress(ForbiddenError):
                 await answerer.transport.subscribe(subject, note(heard))
@@ -206,11 +206,11 @@ async def test_nobody_answers_for_another_inbox(make_world: MakeWorld) -> None:
         taking_part(world, "answerer") as answerer,
         taking_part(world, "asker") as asker,
     ):
-        heard: list[Message] = []
+        heard: list[BusMessage] = []
         inbox = f"{asker.transport.inbox}.mine"
         await asker.transport.subscribe(inbox, note(heard))
 
-        async def answer_twice(message: Message) -> None:
+        async def answer_twice(message: BusMessage) -> None:
             for text in (b"one", b"two"):
                 with suppress(ForbiddenError):
                     await answerer.transport.publish(message.reply, text)
@@ -253,7 +253,7 @@ async def test_a_forbidden_call_never_reaches_anybody(make_world: MakeWorld) -> 
 
 async def ask_service(bus: Bus, subject: str, count: int) -> list[dict[str, Any]]:
     """Ask as the `nats micro` tooling does, and read what `count` services answer."""
-    heard: list[Message] = []
+    heard: list[BusMessage] = []
     inbox = f"{bus.transport.inbox}.srv{len(subject)}"
     await bus.transport.subscribe(inbox, note(heard))
     await bus.transport.publish(subject, b"", reply=inbox)
@@ -286,7 +286,7 @@ async def test_the_official_types_read_what_discovery_answers(make_world: MakeWo
 async def test_another_name_does_not_answer(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "overseer") as overseer, served(world):
         answers = await ask_service(overseer, "$SRV.PING", 1)
-        heard: list[Message] = []
+        heard: list[BusMessage] = []
         await overseer.transport.subscribe(f"{overseer.transport.inbox}.none", note(heard))
         await overseer.transport.publish("$SRV.PING.other", b"", reply=f"{overseer.transport.inbox}.none")
         await until(lambda: bool(heard))
@@ -302,7 +302,7 @@ async def test_replicas_tell_their_figures(make_world: MakeWorld) -> None:
         taking_part(world, "asker") as asker,
         taking_part(world, "stranger", "r9") as stranger,
     ):
-        await stranger.announce()
+        await stranger.open_discovery()
         await stranger.transport.flush()
 
         def both(found: list[Replica]) -> bool:
@@ -333,7 +333,7 @@ async def test_a_tap_sees_packets_as_they_travel(make_world: MakeWorld) -> None:
         taking_part(world, "asker") as caller,
     ):
         await serve(callee, ASK, echo)
-        seen: list[Message] = []
+        seen: list[BusMessage] = []
 
         async def look() -> None:
             async for message in overseer.tap("test.>"):
@@ -379,7 +379,7 @@ async def served(world: World) -> AsyncGenerator[Bus]:
     """Run an answerer that is announced and has answered one call."""
     async with taking_part(world, "answerer") as answerer, taking_part(world, "asker") as caller:
         await serve(answerer, ASK, echo)
-        await answerer.announce()
+        await answerer.open_discovery()
         await caller.call(ASK, Ask())
         await until(lambda: answerer.figures().in_flight == 0)
         yield answerer

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from bus.transport import Record
+from bus.transport import StreamRecord
 from tests.contract.world import DIARY, GRANTS, TEST_S
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
@@ -71,4 +71,4 @@ async def test_a_line_that_others_have_written_after_is_known_again(tmp_path: Pa
             lines = await records.batch(">", 0, 100)
             assert written == [1]
             assert [(line.sequence, line.data) for line in lines] == [(1, b"mine"), (2, b"theirs")]
-            assert await records.at(1) == Record(1, "run.a", b"mine", lines[0].at_ms)
+            assert await records.at(1) == StreamRecord(1, "run.a", b"mine", lines[0].at_ms)

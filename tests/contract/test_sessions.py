@@ -14,7 +14,7 @@ from actors.fetchers.sessions import Sessions
 from actors.fetchers.sessions.kept import USED_MS
 from actors.sites import key_of
 from bus.seal import Seal, new_key
-from bus.table import Change, Table
+from bus.stores import Change, KeyTable
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import Cookie, OriginStorage, SavedSession, SessionState
 from protocol.subjects import SESSIONS
@@ -27,7 +27,7 @@ RESTORE_S = 0.2
 
 
 @asynccontextmanager
-async def replica(world: World, key: str = KEY) -> AsyncGenerator[tuple[Sessions, Table[SavedSession]]]:
+async def replica(world: World, key: str = KEY) -> AsyncGenerator[tuple[Sessions, KeyTable[SavedSession]]]:
     """Return the logins as one replica of a tier has them."""
     async with taking_part(world, "trusted") as bus:
         bus.seal = Seal.of(key)
@@ -43,7 +43,7 @@ async def values(sessions: Sessions, profile: str = "me", url: str = URL) -> dic
         return {one.name: one.value for one in session.cookies.export()}
 
 
-async def kept(table: Table[SavedSession]) -> Change[SavedSession]:
+async def kept(table: KeyTable[SavedSession]) -> Change[SavedSession]:
     """Return the login of `me` at the site as it lies in the bucket."""
     found = await table.get(key_of("me", "example.com"))
     assert found is not None

@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 from msgspec import Struct
 
-from bus import logs
+from bus import telemetry
 from protocol.tiers import TIERS
 from tests.flows.system import CALL_S, System, weft_up
 from tests.site import Site, site_in_thread
@@ -166,5 +166,5 @@ def main(folder: Path, file: Path, route: str, browser: str) -> None:
 
 
 if __name__ == "__main__":
-    logs.configure("error", "json")
+    telemetry.configure("error", "json")
     main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], sys.argv[4])

@@ -19,7 +19,7 @@ from bus.nats import keys
 from bus.nats.server import configuration, find_binary
 from bus.nats.transport import SERVER_COMPLAINED, connect
 from bus.permissions import EVERYTHING, grant, onlooker
-from bus.transport import Message
+from bus.transport import BusMessage
 from protocol.subjects import BROWSE, FETCH, VERIFY_PAGE
 from tests.contract.world import ASK, GRANTS, PLACES, Answer, Ask, serve, until
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
@@ -31,10 +31,10 @@ BACK_S = 30.0
 """A generous bound; the benchmark holds the half second."""
 
 
-def note(messages: list[Message]) -> Callable[[Message], Awaitable[None]]:
+def note(messages: list[BusMessage]) -> Callable[[BusMessage], Awaitable[None]]:
     """Note every message."""
 
-    async def keep(message: Message) -> None:
+    async def keep(message: BusMessage) -> None:
         messages.append(message)
 
     return keep
@@ -113,7 +113,7 @@ async def test_a_watch_and_a_value_survive_kill_9(tmp_path: Path) -> None:
 async def test_what_is_forbidden_is_told(tmp_path: Path) -> None:
     with anyio.fail_after(TEST_S):
         async with serve_nats(tmp_path, GRANTS) as server, server.connect("answerer") as transport:
-            heard: list[Message] = []
+            heard: list[BusMessage] = []
             with capture_logs() as logs:
                 await transport.publish("tool.x", b"")
                 await transport.subscribe("tool.>", note(heard))
@@ -130,7 +130,7 @@ async def test_a_fetcher_has_no_business_with_tools(tmp_path: Path) -> None:
     grants = {"fetcher.intelligence": grant("fetcher.intelligence", [FETCH.at(tier="intelligence")], [])}
     with anyio.fail_after(TEST_S):
         async with serve_nats(tmp_path, grants) as server, server.connect(OVERSEER) as overseer:
-            heard: list[Message] = []
+            heard: list[BusMessage] = []
             await overseer.subscribe(">", note(heard))
             async with server.connect("fetcher.intelligence") as fetcher:
                 for subject in ("tool.x", "web.browse", "web.fetch.browser", "verify.page", "$JS.API.STREAM.LIST", "a"):
@@ -149,10 +149,10 @@ async def test_an_onlooker_sees_all_and_answers_nothing(tmp_path: Path) -> None:
             server.connect("onlooker") as transport,
             server.connect("asker") as asker,
         ):
-            seen: list[Message] = []
-            heard: list[Message] = []
+            seen: list[BusMessage] = []
+            heard: list[BusMessage] = []
 
-            async def forge(message: Message) -> None:
+            async def forge(message: BusMessage) -> None:
                 seen.append(message)
                 if message.reply:
                     await transport.publish(message.reply, b"forged")
@@ -190,9 +190,9 @@ async def test_nobody_at_the_url_is_told_without_the_password() -> None:
 async def test_complaints_never_make_the_connection_deaf(tmp_path: Path) -> None:
     with anyio.fail_after(TEST_S):
         async with serve_nats(tmp_path, GRANTS) as server, server.connect(OVERSEER) as transport:
-            heard: list[Message] = []
+            heard: list[BusMessage] = []
 
-            async def listen(message: Message) -> None:
+            async def listen(message: BusMessage) -> None:
                 heard.append(message)
                 raise ValueError
 
@@ -216,7 +216,7 @@ async def test_a_wait_that_is_given_up_does_not_make_the_connection_deaf(tmp_pat
     """The answer to its PING comes when nobody waits for it any more."""
     with anyio.fail_after(TEST_S):
         async with serve_nats(tmp_path, GRANTS) as server, server.connect(OVERSEER) as transport:
-            heard: list[Message] = []
+            heard: list[BusMessage] = []
             await transport.subscribe("loom.heard", note(heard))
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(transport.flush)

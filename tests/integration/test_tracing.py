@@ -161,9 +161,9 @@ async def test_a_bad_receiver_holds_up_neither_a_browse_nor_the_end(tmp_path: Pa
 def test_without_an_endpoint_the_sdk_is_not_imported(tmp_path: Path) -> None:
     script = """
 import sys
-import actors.runtime.launch, actors.runtime.replica, bus.tracing
+import actors.runtime.launch, actors.runtime.replica, bus.telemetry, bus.tracing
 actors.registry.kinds()
-assert bus.tracing.start("gateway", "r1") is bus.tracing.OFF
+assert bus.telemetry.start_tracing("gateway", "r1") is bus.tracing.OFF
 print([name for name in sys.modules if name.startswith(("opentelemetry.sdk", "opentelemetry.exporter"))])
 """
     done = subprocess.run(

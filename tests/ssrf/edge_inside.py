@@ -14,7 +14,7 @@ import msgspec
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from bus import logs
+from bus import telemetry
 from tests.flows.system import CALL_S, System, weft_up
 from tests.ssrf.corpus import corpus
 from tests.ssrf.findings import Answer, AtTheEdge
@@ -80,5 +80,5 @@ def main(folder: Path, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    logs.configure("error", "json")
+    telemetry.configure("error", "json")
     main(Path(sys.argv[1]), Path(sys.argv[2]))

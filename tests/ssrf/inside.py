@@ -21,7 +21,7 @@ import anyio
 import msgspec
 
 from actors.settings import Settings
-from bus import Bus, logs
+from bus import Bus, telemetry
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
 from tests.site.scripted import ARTICLE
@@ -259,5 +259,5 @@ async def main(tier: str, file: str, networks: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    logs.configure("error", "json")
+    telemetry.configure("error", "json")
     anyio.run(main, sys.argv[1], str(Path(sys.argv[2])), sys.argv[3:])

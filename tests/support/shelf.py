@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from bus.memory.keyvalue import HeldKeys, MemoryKeys
-from bus.table import Table
+from bus.memory.stores import HeldKeys, MemoryKeys
+from bus.stores import KeyTable
 from protocol.subjects import Bucket, Objects
 
 
@@ -17,7 +17,7 @@ class Shelf:
     replica: str = "r1"
     kept: dict[str, bytes] = field(default_factory=dict[str, bytes])
     seal: None = None
-    tables: dict[str, Table[Any]] = field(default_factory=dict[str, Table[Any]])
+    tables: dict[str, KeyTable[Any]] = field(default_factory=dict[str, KeyTable[Any]])
 
     async def put(self, name: str, data: bytes) -> None:
         self.kept[name] = data
@@ -28,6 +28,6 @@ class Shelf:
     async def objects(self, entry: Objects) -> Shelf:
         return self
 
-    async def table(self, bucket: Bucket[Any]) -> Table[Any]:
+    async def table(self, bucket: Bucket[Any]) -> KeyTable[Any]:
         keys = MemoryKeys(HeldKeys(ttl_ms=None), lambda: None)
-        return self.tables.setdefault(bucket.name, Table(bucket, keys))
+        return self.tables.setdefault(bucket.name, KeyTable(bucket, keys))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bus import Bus
 from bus.clock import now_ms
-from bus.table import Change, Table
+from bus.stores import Change, KeyTable
 from protocol.browsers.sessions import BrowserInfo, BrowserRecord
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import BROWSER_SESSIONS
@@ -20,9 +20,9 @@ class Records:
 
     bus: Bus
     idle_ms: int
-    _table: Table[BrowserRecord] | None = None
+    _table: KeyTable[BrowserRecord] | None = None
 
-    async def table(self) -> Table[BrowserRecord]:
+    async def table(self) -> KeyTable[BrowserRecord]:
         """Return the table itself."""
         if self._table is None:
             self._table = await self.bus.table(BROWSER_SESSIONS)

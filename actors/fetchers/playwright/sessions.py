@@ -22,7 +22,7 @@ from actors.fetchers.web import guard
 from actors.sites import site_of
 from bus import Bus, NoResponderError
 from bus.clock import now_ms
-from bus.table import Change
+from bus.stores import Change
 from protocol.browsers.operations import (
     SESSION_BYTES,
     SESSION_PREFIX,

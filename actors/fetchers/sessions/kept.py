@@ -14,8 +14,8 @@ from actors.fetchers.sessions.merging import fitting, merged
 from actors.fetchers.sessions.session import Loan, Session
 from actors.sites import key_of, site_of
 from bus import Tables, TransportError
-from bus.memory.keyvalue import HeldKeys, MemoryKeys
-from bus.table import Table
+from bus.memory.stores import HeldKeys, MemoryKeys
+from bus.stores import KeyTable
 from protocol.faults import FaultError
 from protocol.sessions import SavedSession, SessionState
 from protocol.subjects import SESSIONS
@@ -40,7 +40,7 @@ class Sessions:
 
     def __init__(self, bus: Tables | None = None) -> None:
         self._bus = bus
-        self._opened: Table[SavedSession] | None = None
+        self._opened: KeyTable[SavedSession] | None = None
 
     @asynccontextmanager
     async def use(self, profile: str | None, url: str) -> AsyncGenerator[Session]:
@@ -82,14 +82,14 @@ class Sessions:
         except (TransportError, TimeoutError) as error:
             log.warning(NOT_SAVED, site=loan.saved.domain, reason=repr(error))
 
-    async def _table(self) -> Table[SavedSession]:
+    async def _table(self) -> KeyTable[SavedSession]:
         if self._opened is None:
-            in_memory = Table(SESSIONS, MemoryKeys(HeldKeys(ttl_ms=None), _nothing))
+            in_memory = KeyTable(SESSIONS, MemoryKeys(HeldKeys(ttl_ms=None), _nothing))
             self._opened = await self._bus.table(SESSIONS) if self._bus else in_memory
         return self._opened
 
 
-async def _merge(table: Table[SavedSession], loan: Loan, after: SessionState, now: int) -> None:
+async def _merge(table: KeyTable[SavedSession], loan: Loan, after: SessionState, now: int) -> None:
     saved, before, unreadable = loan.saved, loan.before, False
     key = key_of(saved.profile, saved.domain)
     for _ in range(TRIES):

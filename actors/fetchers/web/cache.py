@@ -13,7 +13,7 @@ import structlog
 from msgspec.structs import replace
 
 from bus import TransportError
-from bus.table import Change
+from bus.stores import Change
 from protocol.faults import FaultError
 from protocol.webcache import KeptAnswer, KeptAnswers
 

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 import anyio
 import stamina
 
-from bus.table import Change
+from bus.stores import Change
 from protocol.politeness import HostPace
 
 _CHANGE_S = 5.0

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from protego import Protego
 
 from bus import TransportError
-from bus.table import Change
+from bus.stores import Change
 from protocol.faults import Category, Code, FaultError, fault
 from protocol.politeness import RobotsFile
 

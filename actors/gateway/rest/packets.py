@@ -20,8 +20,7 @@ from actors.gateway.pages import check_login
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.contract import Endpoint, Tag
 from actors.gateway.rest.domains import HOST
-from bus.context import conversation
-from bus.ids import new_id
+from bus.context import conversation, new_id
 from protocol import subjects
 from protocol.browse import BrowseOptions
 from protocol.domains import AskDomain

@@ -20,10 +20,9 @@ from actors.runner.actor import Runner
 from actors.settings import Settings
 from actors.verifier.actor import Verifier
 from bus import Bus
-from bus.journal import Log
 from bus.memory import Broker
-from bus.objects import Store
 from bus.seal import Seal, new_key
+from bus.stores import FileStore, JournalLog
 from protocol import subjects
 from protocol.browsers.operations import ListTabs, Operation
 from protocol.browsers.results import Done, Tabs
@@ -48,8 +47,8 @@ class Running:
 
     site: Site
     bus: Bus
-    ledger: Log[LedgerLine]
-    artifacts: Store
+    ledger: JournalLog[LedgerLine]
+    artifacts: FileStore
     numbers: list[int] = field(default_factory=lambda: [0])
 
     async def run(self, template: str, inputs: dict[str, Any], session: str | None = None, **options: Any) -> RunEnded:
@@ -68,8 +67,8 @@ class Running:
         await self.bus.call(subjects.RUN_CREATE, asked)
         async with self.ledger.follow() as lines:
             async for line in lines:
-                if line.topic == state_topic(run_id) and isinstance(line.said, RunEnded):
-                    return line.said
+                if line.topic == state_topic(run_id) and isinstance(line.value, RunEnded):
+                    return line.value
         raise AssertionError
 
     async def whole(self, ended: RunEnded, number: int = 0) -> Any:
@@ -81,7 +80,7 @@ class Running:
 
     async def steps(self, ended: RunEnded) -> dict[int, StepEnded]:
         """Read the outcomes of a run's steps."""
-        said = [line.said async for line in self.ledger.read(run_topics(ended.run_id))]
+        said = [line.value async for line in self.ledger.read(run_topics(ended.run_id))]
         return {one.index: one for one in said if isinstance(one, StepEnded)}
 
     async def browse(self, url: str, **more: Any) -> Browsed:

@@ -42,8 +42,8 @@ async def logged_in(it: Running, number: int, password: str, **more: Any) -> tup
     await it.bus.call(subjects.RUN_CREATE, asked)
     async with it.ledger.follow() as lines:
         async for line in lines:
-            if line.topic == state_topic(run_id) and isinstance(line.said, RunEnded):
-                return line.said, [one.said async for one in it.ledger.read(run_topics(run_id))]
+            if line.topic == state_topic(run_id) and isinstance(line.value, RunEnded):
+                return line.value, [one.value async for one in it.ledger.read(run_topics(run_id))]
     raise AssertionError
 
 

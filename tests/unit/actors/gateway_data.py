@@ -14,12 +14,10 @@ from msgspec import Struct
 
 from actors.settings import Settings
 from bus import tracing
-from bus.memory.blobs import HeldBlobs, MemoryBlobs
-from bus.memory.keyvalue import HeldKeys, MemoryKeys
-from bus.objects import Store
+from bus.memory.stores import HeldBlobs, HeldKeys, MemoryBlobs, MemoryKeys
 from bus.seal import Seal
 from bus.stats import BUCKET_BOUNDS_S, EndpointStats, Meter, Replica
-from bus.table import Table
+from bus.stores import FileStore, KeyTable
 from bus.tracing import Attributes, Span, SpanKind, Value
 from protocol.browse import ConsoleMessage, DecisionTrace, NetworkRequest, TierAttempt, TraceSummary
 from protocol.confidence import FieldConfidence, Source, confidence, overall
@@ -187,15 +185,15 @@ class FakeBus:
             await self._wait()
         return self.outcome
 
-    async def objects(self, entry: Objects) -> Store:
-        return Store(entry, self.blobs)
+    async def objects(self, entry: Objects) -> FileStore:
+        return FileStore(entry, self.blobs)
 
     async def tell(self, event: Any, args: Any) -> None:
         self.told.append((event.pattern, args))
 
-    async def table(self, bucket: Any) -> Table[Any]:
+    async def table(self, bucket: Any) -> KeyTable[Any]:
         held = self.held.setdefault(bucket.name, HeldKeys(bucket.ttl_ms))
-        return Table(bucket, MemoryKeys(held, lambda: None), self.seal if bucket.sealed else None)
+        return KeyTable(bucket, MemoryKeys(held, lambda: None), self.seal if bucket.sealed else None)
 
     def meter(self, subject: str) -> Meter:
         return self.meters.setdefault(subject, Meter(subject))

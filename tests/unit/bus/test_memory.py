@@ -10,7 +10,7 @@ from bus import Bus
 from bus.errors import ForbiddenError, TransportError
 from bus.memory import Broker
 from bus.permissions import grant
-from bus.transport import Message, weight
+from bus.transport import BusMessage, weight
 from protocol.subjects import Bucket, Call, Event, Work
 
 TEST_S = 120.0
@@ -20,7 +20,7 @@ CHORE = Work("work.chore", str)
 PLACES = Bucket("places", str)
 
 
-async def nothing(_: Message) -> None:
+async def nothing(_: BusMessage) -> None:
     """Do nothing."""
 
 
@@ -47,7 +47,7 @@ async def test_who_puts_work_may_not_take_it() -> None:
     with anyio.fail_after(TEST_S):
         async with Broker() as broker:
             queue = await broker.connect("maker", grant("maker", [], [CHORE])).queue(CHORE)
-            await queue.put(CHORE.pattern, Message(CHORE.pattern, b"x", headers={"Nats-Msg-Id": "1"}))
+            await queue.put(CHORE.pattern, BusMessage(CHORE.pattern, b"x", headers={"Nats-Msg-Id": "1"}))
 
             with pytest.raises(ForbiddenError):
                 await queue.take(1, 0)
@@ -57,9 +57,9 @@ async def test_nothing_flows_while_the_connection_is_broken() -> None:
     with anyio.fail_after(TEST_S):
         async with Broker() as broker:
             one, two = broker.connect("one"), broker.connect("two")
-            heard: list[Message] = []
+            heard: list[BusMessage] = []
 
-            async def hear(message: Message) -> None:
+            async def hear(message: BusMessage) -> None:
                 heard.append(message)
 
             await two.subscribe("x", hear)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from bus import tracing
-from bus.tracing import ENDPOINT_VARIABLES, OFF, current_trace_id, inject, span
+from bus import telemetry
+from bus.telemetry import ENDPOINT_VARIABLES
+from bus.tracing import OFF, current_trace_id, inject, span
 
 
 def test_without_an_endpoint_it_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ENDPOINT_VARIABLES:
         monkeypatch.delenv(name, raising=False)
 
-    assert tracing.start("actor", "r1") is OFF
+    assert telemetry.start_tracing("actor", "r1") is OFF
 
 
 def test_off_records_nothing() -> None:

@@ -14,7 +14,7 @@ import structlog
 
 from actors.gateway.mcp.offers.catalogue import EMPTY, Catalogue, catalogue, unfit
 from bus import Tables
-from bus.transport import Entry
+from bus.transport import KeyEntry
 from protocol.codec import Decoder, MalformedError
 from protocol.faults import Code, FaultError, fault
 from protocol.offers.notifications import OfferNews, ResourceUpdated, Said, TaskChanged
@@ -157,7 +157,7 @@ class Offers:
         for key in [key for key, known in self._known.items() if known.heard_s < oldest_s]:
             self._forget(key)
 
-    def hear(self, entry: Entry) -> None:
+    def hear(self, entry: KeyEntry) -> None:
         """Take over what one key of the bucket holds now."""
         if entry.value is None:
             self._forget(entry.key)
@@ -198,7 +198,7 @@ class Offers:
             heard(news)
 
 
-def _read(entry: Entry, *, room: bool) -> Offer:
+def _read(entry: KeyEntry, *, room: bool) -> Offer:
     """Read an offer; one that clients would choke on harms nobody but its actor."""
     if not _KEY.fullmatch(entry.key) or not room:
         reason = "The key is not `name` or `name.replica`" if room else f"{MAX_ENTRIES} others offer something already"

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 from anyio import to_thread
 
-from bus.objects import Store
+from bus.stores import FileStore
 from protocol.faults import Code, FaultError, fault
 
 MAX_FILE_BYTES = 10_000_000
@@ -23,7 +23,7 @@ _TIDYING_S = 2.0
 
 
 @asynccontextmanager
-async def stored(store: Store, path: str) -> AsyncGenerator[str]:
+async def stored(store: FileStore, path: str) -> AsyncGenerator[str]:
     """Keep a file in the store while the block lasts; yields its name there.
 
     Raises:

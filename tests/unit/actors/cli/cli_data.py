@@ -12,7 +12,7 @@ import pytest
 
 from actors.settings import Settings
 from bus.stats import Replica
-from bus.transport import Message
+from bus.transport import BusMessage
 from protocol.browse import BrowseContent, BrowseMetadata, BrowseResult
 from protocol.tiers import RenderTier
 
@@ -46,14 +46,14 @@ REPLICA = Replica(
 class FakeBus:
     """A bus of answers that are known before."""
 
-    def __init__(self, *, replicas: tuple[Replica, ...] = (), messages: tuple[Message, ...] = ()) -> None:
+    def __init__(self, *, replicas: tuple[Replica, ...] = (), messages: tuple[BusMessage, ...] = ()) -> None:
         self._replicas = replicas
         self._messages = messages
 
     async def replicas(self) -> tuple[Replica, ...]:
         return self._replicas
 
-    async def tap(self, subject: str = ">") -> AsyncIterator[Message]:
+    async def tap(self, subject: str = ">") -> AsyncIterator[BusMessage]:
         for message in self._messages:
             yield message
 

@@ -13,7 +13,7 @@ from tests.unit.actors.cli.cli_data import FakeLaunch
 @pytest.fixture(autouse=True)
 def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEFT_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setattr("bus.logs.configure", _quiet)
+    monkeypatch.setattr("bus.telemetry.configure", _quiet)
 
 
 def _quiet(level: str, form: str) -> None:

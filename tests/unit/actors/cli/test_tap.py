@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from actors.cli import masking
 from actors.cli.main import run
 from actors.cli.tap import as_line, as_object_line, listen
-from bus.transport import Message
+from bus.transport import BusMessage
 from tests.unit.actors.cli.cli_data import MARK, FakeBus, connected_to
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
@@ -22,8 +22,8 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
 # -- tap --------------------------------------------------------------------------------------------------------------
 
 
-def message(packet: object, subject: str = "web.browse", headers: Mapping[str, str] | None = None) -> Message:
-    return Message(subject=subject, payload=msgspec.json.encode(packet), headers=headers or {})
+def message(packet: object, subject: str = "web.browse", headers: Mapping[str, str] | None = None) -> BusMessage:
+    return BusMessage(subject=subject, payload=msgspec.json.encode(packet), headers=headers or {})
 
 
 REQUEST = {
@@ -56,11 +56,11 @@ def test_an_answer_says_what_it_answers_and_its_error() -> None:
     "payload", [b"", b"\xff\x1b[2J", b"[]", b"1", b"[" * 100_000, b'{"sender":1,"conversation":[]}']
 )
 def test_what_is_no_packet_is_a_line_all_the_same(payload: bytes) -> None:
-    line = as_line(Message(subject="a.b", payload=payload), NOW)
+    line = as_line(BusMessage(subject="a.b", payload=payload), NOW)
 
     assert "\x1b" not in line
     assert line.endswith(f"{len(payload)} B")
-    assert json.loads(as_object_line(Message(subject="a.b", payload=payload), NOW))["size"] == len(payload)
+    assert json.loads(as_object_line(BusMessage(subject="a.b", payload=payload), NOW))["size"] == len(payload)
 
 
 def test_json_lines_hold_the_masked_packet() -> None:

@@ -14,10 +14,9 @@ from actors.actor import grant_of, handlers
 from actors.keeper.actor import Keeper
 from actors.settings import Settings
 from bus import Bus
-from bus.journal import Log
 from bus.memory import Broker
-from bus.objects import Store
 from bus.seal import Seal, new_key
+from bus.stores import FileStore, JournalLog
 from bus.transport import Transport
 from protocol import subjects
 from protocol.faults import Fault
@@ -125,8 +124,8 @@ class Asking:
     """Somebody who writes lines and asks keepers."""
 
     bus: Bus
-    ledger: Log[LedgerLine]
-    store: Store
+    ledger: JournalLog[LedgerLine]
+    store: FileStore
 
     async def write(self, *lines: LedgerLine) -> int:
         """Write lines as a runner does; returns the sequence of the last."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from actors.keeper.database import Database, Row
 from actors.keeper.folding import RunRow, fold
 from actors.keeper.projection import Projection, rows
-from bus.journal import Line
+from bus.stores import JournalLine
 from protocol.faults import Code, fault
 from protocol.runs.events import LedgerLine, StepEnded
 from protocol.runs.responses import RunEvent
@@ -53,11 +53,11 @@ def anything() -> st.SearchStrategy[LedgerLine]:
     )
 
 
-def numbered(lines: Sequence[LedgerLine]) -> list[Line[LedgerLine]]:
-    return [Line(number, topic_of(said), NOW + number, said) for number, said in enumerate(lines, 1)]
+def numbered(lines: Sequence[LedgerLine]) -> list[JournalLine[LedgerLine]]:
+    return [JournalLine(number, topic_of(said), NOW + number, said) for number, said in enumerate(lines, 1)]
 
 
-async def tables(batches: Sequence[Sequence[Line[LedgerLine]]]) -> list[list[Row]]:
+async def tables(batches: Sequence[Sequence[JournalLine[LedgerLine]]]) -> list[list[Row]]:
     """Apply batches, and give all that is in the tables then."""
     with tempfile.TemporaryDirectory() as folder:
         database = Database(Path(folder) / "keeper.sqlite")

@@ -12,7 +12,7 @@ import pytest
 from actors.navigator.browse_run import BrowseRun
 from actors.navigator.hosts import KnownHosts
 from actors.navigator.memory import TierMemory
-from bus.table import Table
+from bus.stores import KeyTable
 from protocol import subjects
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
@@ -52,7 +52,7 @@ class Site:
     async def tell(self, event: Event[A], args: A) -> None:
         """Listen to nothing."""
 
-    async def table(self, bucket: Bucket[Any]) -> Table[Any]:
+    async def table(self, bucket: Bucket[Any]) -> KeyTable[Any]:
         raise NotImplementedError
 
 

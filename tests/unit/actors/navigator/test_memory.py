@@ -19,7 +19,7 @@ from actors.navigator.hosts import KnownHosts, SiteKey, site_key_of
 from actors.navigator.memory import PROBE_MS, StartAdvice, TierMemory
 from bus import Bus
 from bus.memory import Broker, MemoryTransport
-from bus.table import Table
+from bus.stores import KeyTable
 from protocol.faults import Code, fault
 from protocol.subjects import TIER_HISTORY, Bucket
 from protocol.tierhistory import TierHistory
@@ -111,7 +111,7 @@ def alone(hosts: KnownHosts = KnownHosts()) -> TierMemory:  # noqa: B008 - froze
 
 
 class NoBus:
-    async def table(self, bucket: Bucket[Any]) -> Table[Any]:
+    async def table(self, bucket: Bucket[Any]) -> KeyTable[Any]:
         raise NotImplementedError
 
 

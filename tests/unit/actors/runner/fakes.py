@@ -18,10 +18,9 @@ from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Tab
 from actors.runner.templates.table import catalogue
 from actors.settings import Settings
 from bus import Bus
-from bus.journal import Log
 from bus.memory import Broker
-from bus.objects import Store
 from bus.seal import Seal, new_key
+from bus.stores import FileStore, JournalLog
 from bus.transport import Transport
 from protocol import subjects
 from protocol.browse import BrowseOptions
@@ -199,8 +198,8 @@ class World:
 
     broker: Broker
     bus: Bus
-    ledger: Log[LedgerLine]
-    artifacts: Store
+    ledger: JournalLog[LedgerLine]
+    artifacts: FileStore
     settings: Settings
     connect: Connect
     chores: Chores = field(default_factory=Chores)
@@ -239,14 +238,14 @@ class World:
 
     async def lines(self, run_id: str) -> list[LedgerLine]:
         """Read the lines of a run."""
-        return [line.said async for line in self.ledger.read(run_topics(run_id))]
+        return [line.value async for line in self.ledger.read(run_topics(run_id))]
 
     async def ended(self, run_id: str) -> RunEnded:
         """Wait for the end of a run."""
         async with self.ledger.follow() as lines:
             async for line in lines:
-                if line.topic == state_topic(run_id) and isinstance(line.said, RunEnded):
-                    return line.said
+                if line.topic == state_topic(run_id) and isinstance(line.value, RunEnded):
+                    return line.value
         raise AssertionError
 
     async def done(self, chores: Sequence[str] = ("a", "b"), /, **more: Any) -> RunEnded:

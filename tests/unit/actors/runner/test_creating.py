@@ -149,13 +149,13 @@ async def test_a_run_that_was_written_down_and_not_queued_is_queued_by_the_secon
             held = here.broker.queues[next(iter(here.broker.queues))]
             assert held.waiting
             await here.ended(asked.run_id)
-        held.seen.clear()
+        held.identities.clear()
         fresh = here.asked(("c",))
         async with here.runner("r2") as bus:
             del bus
             await here.bus.call(subjects.RUN_CREATE, fresh)
             held.waiting.clear()
-            held.seen.clear()
+            held.identities.clear()
             await here.bus.call(subjects.RUN_CREATE, fresh)
 
             assert status(await here.ended(fresh.run_id)) == (RunStatus.SUCCEEDED, None)
@@ -201,7 +201,7 @@ async def test_a_key_whose_run_was_never_written_down_begins_it() -> None:
         await here.ended(first.run_id)
         here.broker.journals["ledger"].held.clear()  # as if its replica had died between the two
         held = here.broker.queues[next(iter(here.broker.queues))]
-        held.seen.clear()
+        held.identities.clear()
         again = await here.create(idempotency_key=KEY)
 
         assert again.run_id == first.run_id

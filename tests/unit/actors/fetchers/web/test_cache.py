@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from actors.fetchers.web.cache import SHARED_BYTES, STALE, MemoryStore, Record, SharedStore
 from bus import TransportError
-from bus.table import Change
+from bus.stores import Change
 from protocol.faults import Code, FaultError, fault
 from protocol.webcache import KeptAnswer, KeptAnswers
 

@@ -14,7 +14,7 @@ from mcp.types import INVALID_PARAMS, PromptReference, ResourceTemplateReference
 from actors.gateway.mcp.offers import written
 from actors.gateway.mcp.offers.known import ListsChanged, News, Offers
 from actors.gateway.mcp.table import TOOLS
-from bus.transport import Entry
+from bus.transport import KeyEntry
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
 from protocol.offers.offer import OFFER_TTL_MS, Offer, OfferedPrompt, OfferedResource, OfferedTemplate
@@ -146,8 +146,8 @@ async def test_a_name_of_ours_stays_ours() -> None:
     assert at.loom.asked == []
 
 
-def entry(key: str, value: Any, revision: int = 1) -> Entry:
-    return Entry(key, value if isinstance(value, bytes | None) else encode(value), revision)
+def entry(key: str, value: Any, revision: int = 1) -> KeyEntry:
+    return KeyEntry(key, value if isinstance(value, bytes | None) else encode(value), revision)
 
 
 def test_of_two_by_one_name_the_actor_counts_that_sorts_first() -> None:

@@ -1,4 +1,4 @@
-"""Logging as the whole system does it: structlog, JSON for machines, colours for a terminal, on stderr."""
+"""The telemetry of a process: its log (structlog, JSON for machines, colours for a terminal, on stderr), its traces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from bus.context import conversation_id
-from bus.tracing import current_trace_id
+from bus.tracing import OFF, Tracing, current_trace_id
+
+ENDPOINT_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
 def configure(level: str, form: Literal["auto", "json", "pretty"] = "auto", **bound: str) -> None:
@@ -49,6 +51,18 @@ def configure(level: str, form: Literal["auto", "json", "pretty"] = "auto", **bo
         )
     )
     logging.basicConfig(level=logging.WARNING, handlers=[libraries], force=True)
+
+
+def start_tracing(service: str, replica: str) -> Tracing:
+    """Trace as `service` to where OTEL_EXPORTER_OTLP_ENDPOINT points; off when it points nowhere.
+
+    Call after a fork: the exporter has a thread of its own.
+    """
+    if not any(os.environ.get(name) for name in ENDPOINT_VARIABLES):
+        return OFF
+    from bus.otel import OtelTracing  # noqa: PLC0415 - the SDK costs 130 ms, so only when it is on
+
+    return OtelTracing(service, replica)
 
 
 class _Stderr:

@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 from bus import DeadlineError, DisconnectedError
+from bus.calling import Replies
 from bus.memory import Broker
-from bus.mux import Replies
 
 TEST_S = 120.0
 

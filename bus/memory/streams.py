@@ -1,0 +1,209 @@
+"""Journals in lists, and queues of durable work in dicts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+
+from bus.clock import now_ms
+from bus.transport import BusMessage, Callback, LineSignal, StreamRecord, Taken, check_line
+from protocol.subjects import Work, matches
+
+
+@dataclass
+class HeldRecords:
+    """The lines of a journal, oldest first; the oldest make room for what is new."""
+
+    ttl_ms: int
+    max_bytes: int
+    held: list[StreamRecord] = field(default_factory=list[StreamRecord])
+    sequence: int = 0
+    listening: set[LineSignal] = field(default_factory=set[LineSignal])
+
+    def add(self, topic: str, data: bytes) -> int:
+        """Write the next line."""
+        self.sequence += 1
+        self.held.append(StreamRecord(self.sequence, topic, data, now_ms()))
+        self.tell()
+        return self.sequence
+
+    def tell(self) -> None:
+        """Wake whoever waits for a new line."""
+        for signal in self.listening:
+            signal.set()
+
+    def lines(self) -> list[StreamRecord]:
+        """Return the lines that are still kept."""
+        oldest, size = now_ms() - self.ttl_ms, sum(len(one.data) for one in self.held)
+        while self.held and (self.held[0].at_ms < oldest or size > self.max_bytes):
+            size -= len(self.held.pop(0).data)
+        return self.held
+
+
+@dataclass(frozen=True)
+class MemoryRecords:
+    """A journal as one participant reaches it."""
+
+    inner: HeldRecords
+    name: str
+    max_payload: int
+    check_connected: Callable[[], None]
+    check_publish: Callable[[str], None]
+
+    async def append(self, topic: str, data: bytes, *, last: int | None = None) -> int:
+        """Write a line."""
+        self.check_connected()
+        check_line(topic, data, self.max_payload)
+        self.check_publish(f"{self.name}.{topic}")
+        before = await self.last(topic)
+        if last is not None and (before.sequence if before else 0) != last:
+            msg = f"{last} is no longer the last of {topic}"
+            raise ValueError(msg)
+        return self.inner.add(topic, bytes(data))
+
+    async def last(self, topic: str) -> StreamRecord | None:
+        """Return the last line of a topic."""
+        self.check_connected()
+        return next((one for one in reversed(self.inner.lines()) if one.topic == topic), None)
+
+    async def at(self, sequence: int) -> StreamRecord | None:
+        """Return the line of that sequence."""
+        self.check_connected()
+        return next((one for one in self.inner.lines() if one.sequence == sequence), None)
+
+    async def batch(self, topics: str, after: int, limit: int) -> list[StreamRecord]:
+        """Return the lines after a sequence."""
+        self.check_connected()
+        lines = (one for one in self.inner.lines() if one.sequence > after and matches(one.topic, topics))
+        return [one for one, _ in zip(lines, range(limit), strict=False)]
+
+    async def end(self) -> int:
+        """Return the sequence of the last line of all."""
+        self.check_connected()
+        return self.inner.sequence
+
+    @asynccontextmanager
+    async def signal(self) -> AsyncGenerator[Callback]:
+        """Return what waits for a new line."""
+        signal = LineSignal()
+        self.inner.listening.add(signal)
+        try:
+            yield signal.wait
+        finally:
+            self.inner.listening.discard(signal)
+
+
+POLL_S = 0.005
+
+
+@dataclass
+class Waiting:
+    """One piece of work, and from when on it may be handed out."""
+
+    message: BusMessage
+    visible_at: float = 0.0
+    deliveries: int = 0
+
+
+@dataclass
+class HeldWork:
+    """The work of one stream in the order in which it came, and the ids that were ever put."""
+
+    work: Work[Any]
+    waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
+    identities: set[str] = field(default_factory=set[str])
+
+    def add(self, message: BusMessage) -> None:
+        """Add work, once for each id."""
+        identity = message.headers.get("Nats-Msg-Id", f"#{len(self.identities)}")
+        if identity not in self.identities:
+            self.identities.add(identity)
+            self.waiting[identity] = Waiting(message)
+
+    def visible(self, limit: int) -> list[tuple[str, Waiting]]:
+        """Hand out up to `limit` pieces: first what was handed out before, then as much that is new as has a place."""
+        now = anyio.current_time()
+        placed = [one for one in self.waiting.items() if one[1].deliveries and not self._dead(one[1], now)]
+        new = [one for one in self.waiting.items() if not one[1].deliveries]
+        if self.work.at_once is not None:
+            new = new[: max(0, self.work.at_once - len(placed))]
+        taken = [*(one for one in placed if one[1].visible_at <= now), *new][:limit]
+        for _, item in taken:
+            item.visible_at = now + self.ack_wait_s
+            item.deliveries += 1
+        return taken
+
+    @property
+    def ack_wait_s(self) -> float:
+        """For how long a piece stays with who shows no life."""
+        return self.work.ack_wait_ms / 1000
+
+    def _dead(self, item: Waiting, now: float) -> bool:
+        most = self.work.max_deliver
+        return most is not None and item.deliveries >= most and item.visible_at <= now
+
+
+@dataclass(frozen=True)
+class MemoryTaken:
+    """One piece of work in hand."""
+
+    item: Waiting
+    key: str
+    inner: HeldWork
+    check_connected: Callable[[], None]
+
+    @property
+    def message(self) -> BusMessage:
+        """The work."""
+        return self.item.message
+
+    @property
+    def deliveries(self) -> int:
+        """How often it was handed out."""
+        return self.item.deliveries
+
+    async def alive(self) -> None:
+        """Say that it is still being worked on."""
+        self.check_connected()
+        self.item.visible_at = anyio.current_time() + self.inner.ack_wait_s
+
+    async def finish(self) -> None:
+        """Take it out."""
+        self.check_connected()
+        self.inner.waiting.pop(self.key, None)
+
+    async def again(self, delay_s: float) -> None:
+        """Put it back."""
+        self.check_connected()
+        self.item.visible_at = anyio.current_time() + delay_s
+
+
+@dataclass(frozen=True)
+class MemoryQueue:
+    """A queue of work as one participant reaches it."""
+
+    inner: HeldWork
+    name: str
+    check_connected: Callable[[], None]
+    check_publish: Callable[[str], None]
+
+    async def put(self, subject: str, message: BusMessage) -> None:
+        """Add work, once for each id."""
+        self.check_connected()
+        self.check_publish(subject)
+        self.inner.add(message)
+
+    async def take(self, limit: int, timeout_s: float) -> list[Taken]:
+        """Take up to `limit` pieces of work."""
+        self.check_publish(f"$JS.API.CONSUMER.MSG.NEXT.{self.name}.{self.name}")
+        with anyio.move_on_after(timeout_s):
+            while True:
+                self.check_connected()
+                if items := self.inner.visible(limit):
+                    return [MemoryTaken(item, key, self.inner, self.check_connected) for key, item in items]
+                await anyio.sleep(POLL_S)
+        return []

@@ -1,0 +1,252 @@
+"""The stores of the table of subjects as an actor sees them: typed values by key, whole files, and lines of a journal.
+
+What a sealed store holds is encrypted here. A value that does not open (another key) counts as none, a file as gone; a
+line that does not open, or is not understood (another version), is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import anyio
+import structlog
+
+from bus.errors import TransportError
+from bus.seal import Seal, UnsealError
+from bus.transport import Blobs, KeyEntry, Keys, RecordStream, StreamRecord
+from protocol.codec import MalformedError, decoder, encode
+from protocol.subjects import Bucket, Journal, Objects
+
+log = structlog.stdlib.get_logger()
+
+VALUE_NOT_UNSEALED = "value_not_unsealed"
+
+A = TypeVar("A")
+
+
+@dataclass(frozen=True)
+class Change(Generic[A]):
+    """What has become of a key: `value` is None when it is gone."""
+
+    key: str
+    value: A | None
+    revision: int
+
+
+@dataclass(frozen=True)
+class KeyTable(Generic[A]):
+    """The values of one bucket."""
+
+    bucket: Bucket[A]
+    keys: Keys
+    seal: Seal | None = None
+
+    async def get(self, key: str) -> Change[A] | None:
+        """Return the value of a key with its revision, if it has one."""
+        entry = await self.keys.get(key)
+        if entry is None or entry.value is None:
+            return None
+        change = self._change(key, entry.value, entry.revision)
+        return None if change.value is None else change
+
+    async def put(self, key: str, value: A, *, revision: int | None = None) -> int:
+        """Set a key and return its new revision; ValueError when `revision` is given and no longer the last."""
+        written = encode(value)
+        if self.seal is not None:
+            written = self.seal.seal(written, self._place(key))
+        return await self.keys.put(key, written, revision=revision)
+
+    async def delete(self, key: str) -> None:
+        """Remove a key."""
+        await self.keys.delete(key)
+
+    async def names(self) -> list[str]:
+        """Return every key that has a value, in no order."""
+        return await self.keys.names()
+
+    @asynccontextmanager
+    async def watch(self) -> AsyncGenerator[AsyncGenerator[Change[A]]]:
+        """Return every value there is, then every change, as long as the block lasts."""
+        async with self.keys.watch() as entries, aclosing(self._changes(entries)) as changes:
+            yield changes
+
+    async def _changes(self, entries: AsyncIterator[KeyEntry]) -> AsyncGenerator[Change[A]]:
+        async for entry in entries:
+            yield self._change(entry.key, entry.value, entry.revision)
+
+    def _change(self, key: str, value: bytes | None, revision: int) -> Change[A]:
+        if value is not None and self.seal is not None:
+            try:
+                value = self.seal.unseal(value, self._place(key))
+            except UnsealError:
+                log.warning(VALUE_NOT_UNSEALED, bucket=self.bucket.name, revision=revision)
+                value = None
+        return Change(key, None if value is None else _decode(self.bucket.value, value), revision)
+
+    def _place(self, key: str) -> str:
+        return f"{self.bucket.name} {key}"
+
+
+MAX_NAME_CHARS = 512
+"""A name travels in a subject, in base64, and nats-server reads lines of at most 4,096 bytes."""
+
+
+@dataclass(frozen=True)
+class FileStore:
+    """The files of one object store: each is there until it is deleted, too old, or has to make room for newer ones."""
+
+    entry: Objects
+    blobs: Blobs
+    seal: Seal | None = None
+
+    async def put(self, name: str, data: bytes) -> None:
+        """Keep `data`, in place of what has that name.
+
+        Raises:
+            ValueError: the name is empty or too long, or the data is more than half of what the store takes.
+        """
+        _check(name)
+        if len(data) > self.entry.max_bytes // 2:
+            msg = f"{len(data)} bytes are more than half of the {self.entry.max_bytes} of {self.entry.name}"
+            raise ValueError(msg)
+        await self.blobs.put(name, data if self.seal is None else self.seal.seal(data, self._place(name)))
+
+    async def get(self, name: str) -> bytes:
+        """Return back what was put.
+
+        Raises:
+            KeyError: it was never there, is gone, or was sealed with another key.
+            ValueError: that is no name.
+        """
+        _check(name)
+        data = await self.blobs.get(name)
+        if self.seal is None:
+            return data
+        try:
+            return self.seal.unseal(data, self._place(name))
+        except UnsealError:
+            raise KeyError(name) from None
+
+    async def delete(self, name: str) -> None:
+        """Forget it; nothing happens when it is gone."""
+        _check(name)
+        await self.blobs.delete(name)
+
+    def _place(self, name: str) -> str:
+        return f"{self.entry.name} {name}"
+
+
+def _check(name: str) -> None:
+    if not 0 < len(name.encode()) <= MAX_NAME_CHARS:
+        msg = f"a name has 1 to {MAX_NAME_CHARS} bytes"
+        raise ValueError(msg)
+
+
+LINE_NOT_UNSEALED = "line_not_unsealed"
+LINE_NOT_UNDERSTOOD = "line_not_understood"
+JOURNAL_NOT_READ = "journal_not_read"
+
+BATCH: Final = 256
+AGAIN_S: Final = 1.0
+"""How long to wait for a signal before looking all the same, and after a failure."""
+
+EVERYTHING: Final = ">"
+
+
+@dataclass(frozen=True)
+class JournalLine(Generic[A]):
+    """One line: `sequence` grows with every line of all topics, `at_ms` is when it was written (ms since the epoch)."""
+
+    sequence: int
+    topic: str
+    at_ms: int
+    value: A
+
+
+@dataclass(frozen=True)
+class JournalLog(Generic[A]):
+    """The lines of one journal."""
+
+    journal: Journal[A]
+    records: RecordStream
+    seal: Seal | None = None
+
+    async def append(self, topic: str, value: A, *, last: int | None = None) -> int:
+        """Write a line and return its sequence; ValueError when `last` (0: none) is not the last of the topic.
+
+        Raises:
+            LineTooLargeError: it does not fit into one message.
+        """
+        written = encode(value)
+        if self.seal is not None:
+            written = self.seal.seal(written, self._place(topic))
+        return await self.records.append(topic, written, last=last)
+
+    async def last(self, topic: str) -> JournalLine[A] | None:
+        """Return the last line of a topic."""
+        return self._opened(await self.records.last(topic))
+
+    async def at(self, sequence: int) -> JournalLine[A] | None:
+        """Return the line of that sequence, if it is still there."""
+        return self._opened(await self.records.at(sequence))
+
+    async def read(self, topics: str = EVERYTHING, after: int = 0) -> AsyncGenerator[JournalLine[A]]:
+        """Return the lines of some topics that are there now, in their order."""
+        while batch := await self.records.batch(topics, after, BATCH):
+            for record in batch:
+                if (line := self._opened(record)) is not None:
+                    yield line
+            after = batch[-1].sequence
+
+    async def end(self) -> int:
+        """Return the sequence of the last line of all; 0 where there is none."""
+        return await self.records.end()
+
+    @asynccontextmanager
+    async def follow(self, after: int = 0) -> AsyncGenerator[AsyncGenerator[JournalLine[A]]]:
+        """Yield every line after a sequence, then every new one, while the block lasts; failures are waited out."""
+        async with aclosing(self._lines(after)) as lines:
+            yield lines
+
+    async def _lines(self, after: int) -> AsyncGenerator[JournalLine[A]]:
+        async with self.records.signal() as wait:
+            while True:
+                try:
+                    batch = await self.records.batch(EVERYTHING, after, BATCH)
+                except TransportError as error:
+                    log.warning(JOURNAL_NOT_READ, journal=self.journal.name, reason=str(error))
+                    batch = []
+                for record in batch:
+                    after = record.sequence
+                    if (line := self._opened(record)) is not None:
+                        yield line
+                if not batch:
+                    with anyio.move_on_after(AGAIN_S):
+                        await wait()
+
+    def _opened(self, record: StreamRecord | None) -> JournalLine[A] | None:
+        if record is None:
+            return None
+        data = record.data
+        if self.seal is not None:
+            try:
+                data = self.seal.unseal(data, self._place(record.topic))
+            except UnsealError:
+                log.warning(LINE_NOT_UNSEALED, journal=self.journal.name, sequence=record.sequence)
+                return None
+        try:
+            value = _decode(self.journal.line, data)
+        except MalformedError as malformed:
+            log.warning(LINE_NOT_UNDERSTOOD, journal=self.journal.name, sequence=record.sequence, reason=str(malformed))
+            return None
+        return JournalLine(record.sequence, record.topic, record.at_ms, value)
+
+    def _place(self, topic: str) -> str:
+        return f"{self.journal.name} {topic}"
+
+
+def _decode(kind: Any, value: bytes) -> Any:
+    return decoder(kind).decode(value)
