@@ -12,10 +12,10 @@ from actors.gateway.access.key_store import KeyStore
 from actors.gateway.access.usage import Ledger
 from actors.gateway.progress import Watchers
 from bus import Directory, Publisher, Requester, Tables
-from bus.ids import new_id
-from bus.objects import Store
+from bus.context import new_id
 from bus.seal import Seal
 from bus.stats import Meter
+from bus.stores import FileStore
 from protocol.subjects import Objects
 
 NAMING_BYTES = 32
@@ -29,7 +29,7 @@ class BusClient(Tables, Requester, Publisher, Directory, Protocol):
         """What encrypts a login before it travels, for a gateway that was given the key."""
         ...
 
-    async def objects(self, entry: Objects) -> Store:
+    async def objects(self, entry: Objects) -> FileStore:
         """Open the files of an object store."""
         ...
 
