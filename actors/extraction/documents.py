@@ -9,7 +9,7 @@ from msgspec import UNSET, structs
 
 from actors.extraction.decide.language import language
 from actors.extraction.extraction import Extraction
-from actors.extraction.parse.formats.found import MAX_TITLE_CHARS, Found
+from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, ParsedDocument
 from actors.extraction.parse.text import one_line
 from protocol.browse import SelectorAttempt, TitleAttempt
 from protocol.confidence import Confidence, Source, confidence
@@ -18,7 +18,7 @@ from protocol.page import wire_names
 from protocol.pages import PageEvidence
 
 
-def shaped(found: Found, url: str, captured_at: datetime | None = None) -> Extraction:
+def shaped(found: ParsedDocument, url: str, captured_at: datetime | None = None) -> Extraction:
     """Return a body as a page: its address is its title where it has none, and no text is no content."""
     title = found.title or name_of(url)
     named = confidence(found.title_source, found.title_score) if found.title else confidence(Source.FALLBACK)
@@ -59,12 +59,12 @@ def name_of(url: str) -> str:
     return one_line(unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc or url, MAX_TITLE_CHARS)
 
 
-def _left_out(found: Found) -> dict[str, int]:
+def _left_out(found: ParsedDocument) -> dict[str, int]:
     counts = {"characters": found.left_out, **found.kept_back}
     return {kind: count for kind, count in counts.items() if count}
 
 
-def _whole(found: Found, sure: Confidence) -> SelectorAttempt:
+def _whole(found: ParsedDocument, sure: Confidence) -> SelectorAttempt:
     return SelectorAttempt(
         selector=":root",
         source="verbatim",
@@ -75,6 +75,6 @@ def _whole(found: Found, sure: Confidence) -> SelectorAttempt:
     )
 
 
-def _place(title: str, named: Confidence, found: Found) -> TitleAttempt:
+def _place(title: str, named: Confidence, found: ParsedDocument) -> TitleAttempt:
     source = "document" if found.title else "url"
     return TitleAttempt(source=source, matched=True, confidence_score=named.score, selected=True, value=title)

@@ -18,13 +18,13 @@ from actors.extraction.decide.product import product
 from actors.extraction.documents import shaped
 from actors.extraction.evidence import apis
 from actors.extraction.evidence.claim import Claim, Field
-from actors.extraction.evidence.data.states import Evaluate, no_scripts
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.sources import sources
+from actors.extraction.evidence.states import Evaluate, no_scripts
 from actors.extraction.extraction import Extraction
 from actors.extraction.parse.charset import decode
-from actors.extraction.parse.formats import reading
-from actors.extraction.parse.formats.found import Clock, no_clock
+from actors.extraction.parse.formats import readers
+from actors.extraction.parse.formats.document import Clock, no_clock
 from actors.extraction.parse.formats.kinds import BINARY, Kind, kind_of
 from actors.extraction.parse.tree import Page, read
 from actors.extraction.select.markdown_link import markdown_link
@@ -72,10 +72,10 @@ def extract(  # noqa: PLR0913 - what there is to read, and what it may be read w
     if kind is Kind.TEXT and _MARKDOWN_NAME.search(url.partition("?")[0]):
         kind = Kind.MARKDOWN
     if kind in BINARY:
-        return shaped(reading.read_bytes(kind, body, url, clock), url, captured_at)
+        return shaped(readers.read_bytes(kind, body, url, clock), url, captured_at)
     text, _ = decode(body, content_type)
     if kind is not Kind.HTML:
-        return shaped(reading.read(kind, text, url), url, captured_at)
+        return shaped(readers.read_text(kind, text, url), url, captured_at)
     return extract_html(text, url, include_html=include_html, captured_at=captured_at, evaluate=evaluate)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from actors.extraction.parse.values import Json
+from actors.extraction.evidence.json_values import Json
 
 MAX_EXPRESSIONS = 4
 MAX_CHARS = 1_000_000

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from actors.extraction.evidence import money, prices, stock
 from actors.extraction.evidence.claim import Field
-from actors.extraction.evidence.commerce import money, ranking, stock
-from actors.extraction.evidence.commerce.prices import candidates
-from actors.extraction.evidence.commerce.texts import texts
+from actors.extraction.evidence.prices import candidates
 from actors.extraction.evidence.sources import json_ld, microdata
 from actors.extraction.evidence.sources.visible_product import title_of
+from actors.extraction.evidence.text_runs import short_texts
 from actors.extraction.parse.tree import Page, read
 from scripts.extraction_training.data import FOLDS, GoldPage, pages
 
@@ -103,10 +103,10 @@ def _told(page: Page) -> set[Decimal]:
 
 def _described(page: Page) -> tuple[list[dict[str, float]], list[Decimal]]:
     title, buttons = title_of(page), stock.buy_buttons(page)
-    marked = texts(page, {*buttons, *([title] if title else [])})
+    marked = short_texts(page, {*buttons, *([title] if title else [])})
     found = candidates(marked)
     title_order = marked.begins.get(title, -1) if title else -1
-    rows = ranking.features(page, found, title_order, [marked.begins[button] for button in buttons])
+    rows = prices.features(page, found, title_order, [marked.begins[button] for button in buttons])
     return rows, [candidate.amount.value for candidate in found]
 
 

@@ -19,7 +19,7 @@ import trafilatura
 from anyio import to_thread
 from msgspec import UNSET
 
-from actors.extraction.evidence.commerce import money
+from actors.extraction.evidence import money
 from actors.extraction.page import extract
 from actors.extraction.parse.charset import decode
 from actors.fetchers.script_engine import evaluate
@@ -228,7 +228,7 @@ import msgspec, httpx2
 import protocol.pages
 before = rss()
 from actors.extraction.page import extract
-from actors.extraction.evidence.commerce import money
+from actors.extraction.evidence import money
 extract(b"<title>A</title><main><h1>A</h1><p>It has a few words, so that everything is loaded.</p></main>", "", "")
 print(rss() - before)
 """

@@ -12,7 +12,7 @@ from turbohtml import Element, Node, Text
 
 from actors.extraction.decide.content.content import Content
 from actors.extraction.evidence import markers
-from actors.extraction.evidence.error_pages import THIN_CHARS, error_page, plain
+from actors.extraction.evidence.markers import THIN_CHARS, error_page, folded
 from actors.extraction.parse.tree import Page
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.documents import Signal
@@ -161,7 +161,7 @@ def _wants_login(sight: _Sight) -> bool:
     passwords = page.root.select("input[type=password i]")[:_MAX_LOOKED_AT]
     if any(_seen(page, field) and field.closest(markers.ASIDE) is None for field in passwords):
         return True
-    says_so = sight.thin and any(markers.LOGIN_PART.fullmatch(plain(headline)) for headline in sight.headlines)
+    says_so = sight.thin and any(markers.LOGIN_PART.fullmatch(folded(headline)) for headline in sight.headlines)
     fields = "input[type=email i], input[type=text i], input:not([type])"
     return says_so and any(_seen(page, field) for field in page.root.select(fields)[:_MAX_LOOKED_AT])
 
@@ -175,7 +175,7 @@ def _error(sight: _Sight) -> ErrorPage | None:
 
 def _asks_consent(sight: _Sight) -> bool:
     """Return whether most of the little that a page says is a request for consent, and not its subject."""
-    if sight.length > _CONSENT_CHARS or any(markers.ABOUT_PRIVACY.search(plain(line)) for line in sight.headlines[:2]):
+    if sight.length > _CONSENT_CHARS or any(markers.ABOUT_PRIVACY.search(folded(line)) for line in sight.headlines[:2]):
         return False
     parts = sight.blocks or tuple(sight.words.split("\n"))
     asking = sum(len(part) for part in parts if _is_asking(part.lower()))

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from actors.extraction.evidence import money, product_labels
 from actors.extraction.evidence.claim import Claim, Field
-from actors.extraction.evidence.commerce import codes, money
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse.tree import Page
 
@@ -135,7 +135,7 @@ def _figure(text: str) -> str:
 
 _READS = {
     Field.AVAILABILITY: _availability,
-    Field.GTIN: codes.gtin,
+    Field.GTIN: product_labels.gtin,
     Field.SKU: _code,
     Field.MPN: _code,
     Field.BRAND: _brand,

@@ -11,10 +11,9 @@ from turbohtml import Element
 from actors.extraction.evidence.author import is_label, looks_personal, people
 from actors.extraction.evidence.claim import Claim, Field
 from actors.extraction.evidence.dates import day
-from actors.extraction.evidence.layout import Holder, Sight
-from actors.extraction.evidence.scan import containing
+from actors.extraction.evidence.text_runs import Holder, Sight, containing
+from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
-from actors.extraction.parse.values import one_line
 from protocol.confidence import Source
 
 MAX_CLAIMS = 24
@@ -128,7 +127,7 @@ def _of_called(view: Sight, called: list[Element]) -> Iterator[tuple[int, Claim]
         element = called[at]
         if element.tag in ("meta", "link", "body", "html", "form", "input", "img"):
             continue
-        value = one_line(element.attr("content") or "", MAX_CHARS) or _text(element)
+        value = collapsed(element.attr("content") or "", MAX_CHARS) or _text(element)
         who = people(value) if value else ()
         if not who:
             continue
@@ -150,7 +149,7 @@ def _text(element: Element) -> str:
             break
     if len(lines) > 1 and is_label(lines[0], whole=True):
         lines[:2] = [f"{lines[0]} {lines[1]}"]
-    return one_line(_BORDER.join(lines), MAX_CHARS)
+    return collapsed(_BORDER.join(lines), MAX_CHARS)
 
 
 def _labelled(view: Sight, index: int) -> bool:

@@ -10,10 +10,9 @@ from turbohtml import Element
 
 from actors.extraction.evidence.claim import Claim, Field
 from actors.extraction.evidence.dates import HINT, MAX_CHARS, day, written
-from actors.extraction.evidence.layout import Holder, Sight, short_text
-from actors.extraction.evidence.scan import matching
+from actors.extraction.evidence.text_runs import Holder, Sight, matching, short_text
 from actors.extraction.evidence.vocabulary import vocabulary
-from actors.extraction.parse.values import one_line
+from actors.extraction.parse.text import collapsed
 from protocol.confidence import Source
 
 TIMES = "time, relative-time, [datetime], abbr.published[title], abbr.updated[title]"
@@ -151,7 +150,7 @@ def _region(called: str) -> tuple[str, ...]:
 def _entry(value: str, words: list[str], label: str) -> tuple[int, Claim]:
     kept = tuple(dict.fromkeys([*words, *_marks(label.lower())]))
     place = f"visible {kept[0]}: {' '.join(kept[1:])}"
-    claim = Claim(Field.PUBLISHED, one_line(value, MAX_CHARS), place, Source.HEURISTIC)
+    claim = Claim(Field.PUBLISHED, collapsed(value, MAX_CHARS), place, Source.HEURISTIC)
     return sum(_WEIGHTS.get(word, 0) for word in kept), claim
 
 

@@ -11,22 +11,11 @@ from typing import Literal
 from turbohtml import Document, Element
 from turbohtml.extract import MicrodataItem, RdfaItem
 
-from actors.extraction.evidence.data import (
-    entities,
-    flight,
-    linked,
-    literals,
-    prose,
-    records,
-    schema_org,
-    states,
-    writings,
-)
-from actors.extraction.evidence.data.records import Record
-from actors.extraction.evidence.data.states import State
+from actors.extraction.evidence import linked_data, prose, schema_org, script_values, states
+from actors.extraction.evidence.json_values import Json
+from actors.extraction.evidence.states import Record, State
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.tree import Page
-from actors.extraction.parse.values import Json
 from protocol.page import StructuredItem
 
 MAX_ITEMS = 2_000
@@ -77,12 +66,12 @@ class Embedded:
     @cached_property
     def json_ld(self) -> tuple[dict[str, Json], ...]:
         """The objects of the linked data in their order, graphs opened."""
-        return tuple(linked.nodes(self._scripts.linked))
+        return tuple(linked_data.linked_nodes(self._scripts.linked))
 
     @cached_property
     def json_ld_by_id(self) -> Mapping[str, dict[str, Json]]:
         """The objects that others refer to by their `@id`."""
-        return linked.by_id(self.json_ld)
+        return linked_data.nodes_by_id(self.json_ld)
 
     def resolve(self, value: Json) -> Json:
         """Return the object of linked data that a reference means; anything else as it is."""
@@ -99,7 +88,7 @@ class Embedded:
         """The addresses that the page gives itself, as `entities.address` writes them."""
         written = [value for name, value in self.open_graph if name == "og:url"]
         written.extend(link.attr("href") or "" for link in self.root.select('link[rel~="canonical"][href]')[:4])
-        return frozenset(entities.address(absolute(self.base, url)) for url in written[:8])
+        return frozenset(linked_data.address(absolute(self.base, url)) for url in written[:8])
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
@@ -135,7 +124,7 @@ class Embedded:
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The objects of the states that bear the page's title."""
-        return records.titled(self.states, self.titles)
+        return states.titled_records(self.states, self.titles)
 
     @property
     def code(self) -> Sequence[str]:
@@ -145,7 +134,7 @@ class Embedded:
     @cached_property
     def deferred(self) -> tuple[str, ...]:
         """The states that are written as functions: only an engine can tell what they hold."""
-        return tuple(expression for code in self._scripts.code for expression in states.functions(code))
+        return tuple(expression for code in self._scripts.code for expression in states.deferred_expressions(code))
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -179,13 +168,13 @@ class Embedded:
         """
         nodes = [node.value for node in self.nodes]
         values = [*evaluated, *(state.value for state in self.states if prose.may_speak(state.name))]
-        thread = writings.thread(nodes)
+        thread = prose.thread(nodes)
         groups = (
-            writings.bodies(nodes),
-            writings.descriptions(nodes, "Product"),
+            prose.bodies(nodes),
+            prose.descriptions(nodes, "Product"),
             [thread] if "\n" in thread else [],
             [thread, *(prose.of_state(value) for value in values)],
-            [*writings.descriptions(nodes), *(value for name, value in self.open_graph if name == "og:description")],
+            [*prose.descriptions(nodes), *(value for name, value in self.open_graph if name == "og:description")],
         )
         ranked = (text for group in groups for text in sorted(group, key=len, reverse=True))
         return tuple(dict.fromkeys(text for text in ranked if len(text) >= MIN_TEXT_CHARS))[:MAX_TEXTS]
@@ -224,8 +213,8 @@ class _Scripts:
             left -= len(script.text)
             if left > 0:
                 yield from states.of_data_script(script, kind)
-        yield from states.of_flight(flight.pushed(code for code in self.code if "__next_f" in code))
-        patience = literals.Patience()
+        yield from states.of_flight(script_values.flight_pushes(code for code in self.code if "__next_f" in code))
+        patience = script_values.Patience()
         for code in self.code:
             left -= len(code)
             if left > 0:

@@ -21,3 +21,8 @@ def one_line(text: str, limit: int) -> str:
     """Clean a text and join it to one line of at most `limit` characters."""
     line = " ".join(clean(text).split())
     return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+def collapsed(text: str, limit: int) -> str:
+    """Collapse the white space of a text to single blanks, and cut it at `limit` characters; nothing else changes."""
+    return " ".join(text[: 2 * limit].split())[:limit].rstrip()

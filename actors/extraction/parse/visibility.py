@@ -9,8 +9,8 @@ from itertools import islice
 
 from turbohtml import Element, Node
 
-from actors.extraction.parse import colors, stylesheets
-from actors.extraction.parse.styles import Sight, sight
+from actors.extraction.parse import stylesheets
+from actors.extraction.parse.styles import Color, Sight, color, declarations, ground_of, same, sight
 from actors.extraction.parse.stylesheets import Sheet
 
 
@@ -98,7 +98,7 @@ def _found(root: Element) -> dict[Element, Sight]:
             if isinstance(ancestor, Element) and "font" in (ancestor.attr("style") or ""):
                 found.pop(ancestor, None)  # no type of its own, against the gaps between boxes
     found.update(dict.fromkeys(root.select(_UNSEEN), Sight.UNSEEN))
-    found.update(dict.fromkeys(colors.unseen(root, sheet), Sight.UNSEEN))
+    found.update(dict.fromkeys(uncoloured_text(root, sheet), Sight.UNSEEN))
     return found
 
 
@@ -130,3 +130,80 @@ def _opens(element: Element, targets: frozenset[str]) -> bool:
     if element.attr("hidden") == "until-found" or (element.attr("id") or "") in targets:
         return True
     return any(_BY_CLICK.search(value.lower()) for name in _SAYS if (value := element.attr(name)))
+
+
+_INKED = "[style*='color'],font[color]"
+_MAX_INKED = 3_000
+"""Coloured elements of one page that are looked at."""
+
+_CLEAR = frozenset({"transparent", "none", "inherit", "initial"})
+_WHITE: Color = (255, 255, 255)
+
+
+def uncoloured_text(root: Element, sheet: Sheet) -> set[Element]:
+    """Return the elements whose text cannot be told from the ground, as far as the page itself says both colours."""
+    inked = dict[Element, str]()
+    styled = sheet.is_small and root.select_one("link[rel~='stylesheet' i]") is None
+    grounds = dict[Element, str]()
+    if styled:
+        for element, body in sheet.colored(root):
+            declared = declarations(body.lower())
+            if ink := declared.get("color"):
+                inked[element] = ink
+            if ground := ground_of(declared):
+                grounds[element] = ground
+    for element in root.select(_INKED):
+        declared = declarations((element.attr("style") or "").lower())
+        if ink := declared.get("color", element.attr("color") or ""):
+            inked[element] = ink.lower()
+    return _matching_ground(inked, _Grounds(grounds, styled=styled)) if inked else set()
+
+
+class _Grounds:
+    """The colours behind elements, as far as the page says them; `told` are those of its style sheets."""
+
+    def __init__(self, told: Mapping[Element, str], *, styled: bool) -> None:
+        self._told = told
+        self._styled = styled
+        self._known = dict[Element, Color | None]()
+
+    def behind(self, element: Element) -> Color | None:
+        """Return the colour of the nearest ground; None where something unknown may lie between."""
+        passed = list[Element]()
+        ground = _WHITE if self._styled else None
+        for holder in (element, *element.ancestors):
+            if not isinstance(holder, Element):
+                break
+            if holder in self._known:
+                ground = self._known[holder]
+                break
+            passed.append(holder)
+            ends, own = self._own(holder)
+            if ends:
+                ground = own
+                break
+        self._known.update(dict.fromkeys(passed, ground))
+        return ground
+
+    def _own(self, holder: Element) -> tuple[bool, Color | None]:
+        # Whether nothing behind an element is seen, or it cannot be known, and its own colour.
+        declared = declarations((holder.attr("style") or "").lower())
+        ground = ground_of(declared) or self._told.get(holder) or holder.attr("bgcolor")
+        if "background-image" in declared or holder.attr("background"):
+            return True, None
+        if ground and ground not in _CLEAR:
+            return True, color(ground.lower())
+        # A style sheet that was not fetched may give it a ground.
+        return not self._styled and bool(holder.attr("class") or holder.attr("id")), None
+
+
+def _matching_ground(inked: Mapping[Element, str], grounds: _Grounds) -> set[Element]:
+    found = set[Element]()
+    seen = list[Element]()
+    for element, ink in islice(inked.items(), _MAX_INKED):
+        own = color(ink)
+        hidden = own is not None and same(own, grounds.behind(element))
+        (found.add if hidden else seen.append)(element)
+    for element in seen if found else ():
+        found.difference_update(element.ancestors)  # what stands within, in a colour of its own, is seen
+    return found

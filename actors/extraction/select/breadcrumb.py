@@ -9,10 +9,10 @@ from itertools import islice
 from turbohtml import Element
 
 from actors.extraction.evidence.embedded import embedded
+from actors.extraction.evidence.json_values import Json, items, mapping, scalar
 from actors.extraction.parse.addresses import on_the_web
 from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
-from actors.extraction.parse.values import Json, items, mapping, scalar
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select.words import words
 from protocol.page import Crumb

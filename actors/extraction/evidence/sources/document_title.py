@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from turbohtml import Element
 
 from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
-from actors.extraction.parse.values import one_line
 from protocol.confidence import Source
 
 MAX_CHARS = 500
@@ -18,7 +18,7 @@ MAX_TITLES = 20
 def claims(page: Page) -> Iterable[Claim]:
     """Return the first title that is not that of a drawing."""
     for element in page.root.select("title")[:MAX_TITLES]:
-        value = one_line(element.text, MAX_CHARS)
+        value = collapsed(element.text, MAX_CHARS)
         parent = element.parent
         if value and not (isinstance(parent, Element) and parent.tag in ("svg", "g", "symbol", "a", "path")):
             yield Claim(Field.TITLE, value, "title", Source.META_TAGS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from actors.extraction.evidence.claim import Claim
-from actors.extraction.evidence.data.states import Framework
 from actors.extraction.evidence.embedded import embedded
-from actors.extraction.evidence.mappers.records import of_record
+from actors.extraction.evidence.mappers import of_record
+from actors.extraction.evidence.states import Framework
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
 

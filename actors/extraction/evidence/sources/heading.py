@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from turbohtml import Element
 
 from actors.extraction.evidence.claim import Claim, Field
-from actors.extraction.evidence.layout import names, short_text
+from actors.extraction.evidence.text_runs import names_of, short_text
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 from protocol.confidence import Source
@@ -44,7 +44,7 @@ def claims(page: Page) -> Iterable[Claim]:
 def _words(page: Page, element: Element, rank: int, count: int) -> Iterator[str]:
     yield "only" if count == 1 else "first" if rank == 0 else "later"
     for holder in _around(element):
-        called = names(holder)
+        called = names_of(holder)
         if holder.tag in ("article", "main", "header", "nav", "footer", "aside", "a"):
             yield f"in-{holder.tag}"
         if _TITLED.search(called):

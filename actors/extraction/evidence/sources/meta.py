@@ -9,8 +9,8 @@ from functools import lru_cache
 from turbohtml import Element
 
 from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
-from actors.extraction.parse.values import one_line
 from protocol.confidence import Source
 
 MAX_METAS = 400
@@ -78,7 +78,7 @@ def _read(element: Element) -> tuple[str, str]:
     attrs = element.attrs
     name = attrs.get("property") or attrs.get("name") or attrs.get("itemprop") or attrs.get("http-equiv") or ""
     value = attrs.get("content") or attrs.get("value") or ""
-    return str(name).strip().lower()[:MAX_NAME_CHARS], one_line(str(value), MAX_CHARS)
+    return str(name).strip().lower()[:MAX_NAME_CHARS], collapsed(str(value), MAX_CHARS)
 
 
 @lru_cache(1024)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from actors.extraction.evidence import linked_data
 from actors.extraction.evidence.claim import Claim
-from actors.extraction.evidence.data import entities
 from actors.extraction.evidence.embedded import embedded
-from actors.extraction.evidence.mappers.entities import of_entity
-from actors.extraction.evidence.mappers.offers import of_product
+from actors.extraction.evidence.json_values import Json
+from actors.extraction.evidence.mappers import of_entity, of_product
 from actors.extraction.parse.tree import Page
-from actors.extraction.parse.values import Json
 from protocol.confidence import Source
 
 
 def claims(page: Page) -> Iterable[Claim]:
     """Return what the items say that speak for the page, microdata first."""
     data = embedded(page)
-    own = data.addresses | {entities.address(page.url)}
+    own = data.addresses | {linked_data.address(page.url)}
     for notation in ("microdata", "rdfa"):
         nodes = [node.value for node in data.nodes if node.format == notation]
-        for entity in entities.speaking(nodes, own, data.titles):
+        for entity in linked_data.speaking(nodes, own, data.titles):
             for field, value, name in of_entity(entity, _itself):
                 yield Claim(field, value, f"{notation}:{entity.place}.{name}", Source.STRUCTURED_DATA)
             if entity.family == "Product":

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from actors.extraction.evidence.claim import Claim, Field
-from actors.extraction.evidence.data.schema_org import OPEN_GRAPH_TYPES
 from actors.extraction.evidence.embedded import embedded
+from actors.extraction.evidence.schema_org import OPEN_GRAPH_TYPES
+from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
-from actors.extraction.parse.values import one_line
 from protocol.confidence import Source
 
 MAX_CLAIMS = 100
@@ -63,7 +63,7 @@ _TYPES = {"Article": "article", "Product": "product", "Blog": "listing"}
 def claims(page: Page) -> Iterable[Claim]:
     """Return what the properties say, in the order of the page."""
     for name, content in embedded(page).open_graph[:MAX_CLAIMS]:
-        value = one_line(content, MAX_CHARS)
+        value = collapsed(content, MAX_CHARS)
         field = _FIELDS.get(name)
         if not value or (field is Field.AUTHOR and value.startswith(_ADDRESS)):
             continue

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from actors.extraction.evidence.bylines import author_claims, called_authors
 from actors.extraction.evidence.claim import Claim
 from actors.extraction.evidence.date_lines import TIMES, date_claims
-from actors.extraction.evidence.layout import sight
+from actors.extraction.evidence.text_runs import sight
 from actors.extraction.parse.tree import Page
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from turbohtml import Element
 
+from actors.extraction.evidence import prices, product_labels, stock
 from actors.extraction.evidence.claim import Claim, Field
-from actors.extraction.evidence.commerce import labels, ranking, stock
-from actors.extraction.evidence.commerce.prices import candidates
-from actors.extraction.evidence.commerce.texts import Texts, texts
 from actors.extraction.evidence.embedded import embedded
+from actors.extraction.evidence.prices import candidates
+from actors.extraction.evidence.text_runs import ShortTexts, short_texts
+from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
-from actors.extraction.parse.values import one_line
 from protocol.confidence import Source
 
 MAX_CLAIMS = 40
@@ -51,35 +51,35 @@ def claims(page: Page) -> Iterable[Claim]:
 
 def _claims(page: Page, buttons: list[Element]) -> Iterator[Claim]:
     title = title_of(page)
-    called = list(labels.called(page))
-    marked = texts(page, {*buttons, *([title] if title else []), *(element for _, _, element in called)})
+    called = list(product_labels.named_values(page))
+    marked = short_texts(page, {*buttons, *([title] if title else []), *(element for _, _, element in called)})
     title_order = marked.begins.get(title, -1) if title else -1
     orders = [marked.begins[button] for button in buttons if button in marked.begins]
-    if title and (name := one_line(title.text, MAX_NAME_CHARS)):
+    if title and (name := collapsed(title.text, MAX_NAME_CHARS)):
         yield _claim(Field.PRODUCT_NAME, name, title.tag)
     yield from _prices(page, marked, title_order, orders)
     yield from _stock(marked, title_order, buttons)
-    labelled = [(field, value, run.order, "label") for field, value, run in labels.labelled(marked)]
+    labelled = [(field, value, run.order, "label") for field, value, run in product_labels.labelled_values(marked)]
     labelled += [(field, value, marked.begins.get(element, -1), "called") for field, value, element in called]
     yield from _numbers(labelled, title_order)
 
 
-def _prices(page: Page, marked: Texts, title_order: int, orders: Sequence[int]) -> Iterator[Claim]:
+def _prices(page: Page, marked: ShortTexts, title_order: int, orders: Sequence[int]) -> Iterator[Claim]:
     found = candidates(marked)
-    for likelihood, candidate in ranking.likelihoods(page, found, title_order, orders)[:2]:
+    for likelihood, candidate in prices.likelihoods(page, found, title_order, orders)[:2]:
         if likelihood < _POSSIBLE:
             return
         word = "sure" if likelihood >= _SURE else "likely" if likelihood >= _LIKELY else "possible"
-        if ranking.is_listed(likelihood, candidate, found):
+        if prices.is_listed(likelihood, candidate, found):
             word = "listed"
         yield _claim(Field.PRICE, str(candidate.amount.value), f"price.{word}")
         if candidate.amount.sign:
             yield _claim(Field.CURRENCY, candidate.amount.sign, f"price.{word}")
 
 
-def _stock(marked: Texts, title_order: int, buttons: Sequence[Element]) -> Iterator[Claim]:
+def _stock(marked: ShortTexts, title_order: int, buttons: Sequence[Element]) -> Iterator[Claim]:
     near = [button for button in buttons if _is_near(marked.begins.get(button, -1), title_order)]
-    said = stock.said([run for run in marked.runs if _is_near(run.order, title_order)])
+    said = stock.stated_availability([run for run in marked.runs if _is_near(run.order, title_order)])
     if said:
         yield _claim(Field.AVAILABILITY, said, "stock")
     if any(stock.usable(button) for button in near):

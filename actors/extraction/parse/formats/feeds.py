@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from turbohtml import parse_fragment
 
 from actors.extraction.parse.addresses import absolute
-from actors.extraction.parse.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Found
+from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, MAX_WORDS_CHARS, ParsedDocument
 from actors.extraction.parse.text import one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink
@@ -25,7 +25,7 @@ _UNSEEN = "script, style, template, iframe, object"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class FeedEntry:
     """One entry, as the feed writes it."""
 
     title: str = ""
@@ -43,22 +43,24 @@ class Feed:
     description: str = ""
     language: str = ""
     link: str = ""
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[FeedEntry, ...] = ()
 
 
-def write(feed: Feed, url: str) -> Found:
+def feed_document(feed: Feed, url: str) -> ParsedDocument:
     """Return a feed the shape of a page; its newest date is when it was modified."""
     title = one_line(feed.title, MAX_TITLE_CHARS)
-    links = dict.fromkeys(link for entry in feed.entries if (link := _link(entry, url)))
+    links = dict.fromkeys(link for entry in feed.entries if (link := _entry_link(entry, url)))
     dates = [date for entry in feed.entries if (date := iso_date(entry.published))]
-    return Found(
-        markdown=to_markdown(Doc(children=tuple(block for entry in feed.entries for block in _blocks(entry, url)))),
-        text="\n".join(line for entry in feed.entries for line in (_name(entry), _summary(entry)) if line),
+    return ParsedDocument(
+        markdown=to_markdown(
+            Doc(children=tuple(block for entry in feed.entries for block in _entry_blocks(entry, url)))
+        ),
+        text="\n".join(line for entry in feed.entries for line in (_entry_name(entry), _entry_summary(entry)) if line),
         source=Source.STRUCTURED_DATA,
         title=title,
         links=tuple(links),
         fields=PageFields(
-            description=one_line(words(feed.description), _MAX_SUMMARY_CHARS),
+            description=one_line(markup_words(feed.description), _MAX_SUMMARY_CHARS),
             language=feed.language.strip(),
             modified=max(dates, default=""),
             site_name=title,
@@ -66,7 +68,7 @@ def write(feed: Feed, url: str) -> Found:
     )
 
 
-def words(markup: str) -> str:
+def markup_words(markup: str) -> str:
     """Return the words of a text that may hold HTML."""
     if "<" not in markup and "&" not in markup:
         return markup
@@ -87,26 +89,26 @@ def iso_date(value: str) -> str:
         return ""
 
 
-def _blocks(entry: Entry, url: str) -> Iterator[Block]:
-    label, link = Text(text=_name(entry) or "Untitled"), _link(entry, url)
+def _entry_blocks(entry: FeedEntry, url: str) -> Iterator[Block]:
+    label, link = Text(text=_entry_name(entry) or "Untitled"), _entry_link(entry, url)
     yield Heading(level=2, children=(Link(href=link.url, children=(label,)) if link else label,))
     byline = ", ".join(filter(None, (one_line(entry.author, MAX_WORDS_CHARS), iso_date(entry.published))))
     if byline:
         yield Paragraph(children=(Text(text=byline),))
-    if summary := _summary(entry):
+    if summary := _entry_summary(entry):
         yield Paragraph(children=(Text(text=summary),))
 
 
-def _name(entry: Entry) -> str:
-    return one_line(words(entry.title), MAX_TITLE_CHARS)
+def _entry_name(entry: FeedEntry) -> str:
+    return one_line(markup_words(entry.title), MAX_TITLE_CHARS)
 
 
-def _summary(entry: Entry) -> str:
-    return one_line(words(entry.summary), _MAX_SUMMARY_CHARS)
+def _entry_summary(entry: FeedEntry) -> str:
+    return one_line(markup_words(entry.summary), _MAX_SUMMARY_CHARS)
 
 
-def _link(entry: Entry, url: str) -> ExtractedLink | None:
+def _entry_link(entry: FeedEntry, url: str) -> ExtractedLink | None:
     href = absolute(url, entry.link) if entry.link.strip() else ""
     if not href.startswith(("http://", "https://")) or len(href) > _MAX_LINK_CHARS:
         return None
-    return ExtractedLink(url=href, text=_name(entry) or href, context=_summary(entry)[:MAX_WORDS_CHARS])
+    return ExtractedLink(url=href, text=_entry_name(entry) or href, context=_entry_summary(entry)[:MAX_WORDS_CHARS])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -9,7 +10,10 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any, NamedTuple, cast
 
-from actors.extraction.parse.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS, Clock, Found
+from turbohtml import Element
+
+from actors.extraction.parse.formats import xml_data
+from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, MAX_WORDS_CHARS, ParsedDocument, bounded
 from actors.extraction.parse.formats.xml_data import elements
 from actors.extraction.parse.text import clean, one_line
 from protocol.confidence import Source, confidence
@@ -43,13 +47,12 @@ class _Said(NamedTuple):
     taken: str = ""
 
 
-def read(body: bytes, url: str, clock: Clock) -> Found:
+def read_image(body: bytes, url: str) -> ParsedDocument:
     """Read the words of an image; where it was taken is left out.
 
     Raises:
         FaultError: CONTENT_UNSUPPORTED_TYPE for what is no image, CONTENT_TOO_LARGE for one of too many pixels.
     """
-    del clock  # only the head of the file is read
     pillow: Any = import_module("PIL.Image")
     unknown: Any = import_module("PIL").UnidentifiedImageError
     try:
@@ -64,7 +67,7 @@ def read(body: bytes, url: str, clock: Clock) -> Found:
     return _found(kind, size, said, url)
 
 
-def _found(kind: str, size: tuple[int, int], said: _Said, url: str) -> Found:
+def _found(kind: str, size: tuple[int, int], said: _Said, url: str) -> ParsedDocument:
     lines = [f"{kind} image, {size[0]:,} \N{MULTIPLICATION SIGN} {size[1]:,} pixels."]
     lines += dict.fromkeys(text for text in (said.alternative, said.description) if text)
     lines += [f"By {said.author}"] * bool(said.author) + [said.rights] * bool(said.rights)
@@ -74,7 +77,7 @@ def _found(kind: str, size: tuple[int, int], said: _Said, url: str) -> Found:
         published=said.taken,
         image=url if url.startswith(("http://", "https://")) else "",
     )
-    return Found(
+    return ParsedDocument(
         markdown=to_markdown(Doc(children=tuple(Paragraph(children=(Text(text=line),)) for line in lines))),
         text="\n\n".join(lines),
         source=Source.META_TAGS,
@@ -153,3 +156,79 @@ def _named(packet: str) -> Iterator[tuple[str, str]]:
     for name, text in elements(packet):
         if name in ("title", "description", "creator", "rights", "AltTextAccessibility") and text.strip():
             yield name, text
+
+
+_UNSHOWN = frozenset(
+    {"script", "style", "defs", "metadata", "foreignObject", "symbol", "clipPath", "mask", "pattern", "title", "desc"}
+)
+_HIDDEN = re.compile(
+    r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:fill-|stroke-)?opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)"
+    r"|font-size\s*:\s*0(?:\.0+)?\s*(?:[a-z%]*)\s*(?:;|$))",
+    re.IGNORECASE,
+)
+_ATTRIBUTES = {
+    "display": ("none",),
+    "visibility": ("hidden", "collapse"),
+    "opacity": ("0", "0.0"),
+    "fill-opacity": ("0",),
+    "font-size": ("0",),
+    "fill": ("none", "transparent"),
+}
+_MAX_SVG_ELEMENTS = 50_000
+_MAX_TEXTS = 2_000
+_MAX_SHOWN_CHARS = 2_000
+
+
+def read_svg(text: str, url: str) -> ParsedDocument | None:
+    """Read a drawing; None where it is no XML."""
+    root = xml_data.parsed(text)
+    if root is None:
+        return None
+    title, description = (xml_data.child(root, name) for name in ("title", "desc"))
+    title, description = one_line(title, MAX_TITLE_CHARS), one_line(description, _MAX_SHOWN_CHARS)
+    shown, hidden = _texts(root)
+    lines = list(filter(None, [description, *shown]))
+    words, left_out = bounded("\n".join(lines) or title)
+    return ParsedDocument(
+        markdown=to_markdown(Doc(children=tuple(Paragraph(children=(Text(text=line),)) for line in words.split("\n")))),
+        text=words,
+        source=Source.SELECTOR_MATCH,
+        title=title,
+        fields=PageFields(description=description, image=url if url.startswith(("http://", "https://")) else ""),
+        signals=(Signal.NON_TEXT_CONTENT,),
+        left_out=left_out,
+        kept_back={"invisible texts": hidden},
+    )
+
+
+def _texts(root: Element) -> tuple[list[str], int]:
+    """Return the texts that are shown in the order in which they are drawn, and count those that are not."""
+    shown: list[str] = []
+    hidden = 0
+    for element, seen in _walk(root):
+        line = one_line(xml_data.text_of(element), _MAX_SHOWN_CHARS)
+        if line and not seen:
+            hidden += 1
+        elif line and len(shown) < _MAX_TEXTS:
+            shown.append(line)
+    return shown, hidden
+
+
+def _walk(root: Element) -> Iterator[tuple[Element, bool]]:
+    stack = [(root, True)]
+    for _ in range(_MAX_SVG_ELEMENTS):
+        if not stack:
+            return
+        element, seen = stack.pop()
+        seen = seen and not _is_hidden(element)
+        if xml_data.local(element) == "text":
+            yield element, seen
+            continue
+        children = [child for child in element.children if isinstance(child, Element)]
+        stack += [(child, seen) for child in reversed(children) if xml_data.local(child) not in _UNSHOWN]
+
+
+def _is_hidden(element: Element) -> bool:
+    if _HIDDEN.search(element.attr("style") or ""):
+        return True
+    return any((element.attr(name) or "").strip() in values for name, values in _ATTRIBUTES.items())

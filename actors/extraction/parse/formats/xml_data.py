@@ -10,8 +10,8 @@ from itertools import islice
 from turbohtml import Element, HTMLParseError, Text, parse_xml
 
 from actors.extraction.parse.formats import feeds
-from actors.extraction.parse.formats.feeds import Entry, Feed
-from actors.extraction.parse.formats.found import MAX_TITLE_CHARS, Found, fenced
+from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, ParsedDocument, fenced
+from actors.extraction.parse.formats.feeds import Feed, FeedEntry
 from actors.extraction.parse.text import one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink
@@ -28,14 +28,14 @@ _HTML_NAMES = frozenset(
 _PROLOGUE_CHARS = 10_000
 
 
-def read(text: str, url: str) -> Found | None:
+def read(text: str, url: str) -> ParsedDocument | None:
     """Read XML; None where it is none, even when mended. No entity is ever expanded, and nothing is loaded."""
     root = parsed(text)
     if root is None:
         return None
     match local(root):
         case "rss" | "feed" | "RDF":
-            return feeds.write(_feed(root), url)
+            return feeds.feed_document(_feed(root), url)
         case "urlset" | "sitemapindex":
             return _site_map(root, text)
         case _:
@@ -91,11 +91,11 @@ def _feed(root: Element) -> Feed:
     )
 
 
-def _entry(element: Element) -> Entry:
+def _entry(element: Element) -> FeedEntry:
     author = next(
         (child for child in element.children if isinstance(child, Element) and local(child) == "author"), None
     )
-    return Entry(
+    return FeedEntry(
         title=child(element, "title"),
         link=_href(element),
         summary=child(element, "description", "summary", "encoded", "content"),
@@ -113,7 +113,7 @@ def _href(element: Element) -> str:
     return guid if guid.startswith(("http://", "https://")) else ""
 
 
-def _site_map(root: Element, text: str) -> Found:
+def _site_map(root: Element, text: str) -> ParsedDocument:
     places = (text_of(element).strip() for element in root.iter_elements() if local(element) == "loc")
     links = tuple(
         ExtractedLink(url=place, text=place) for place in islice(places, _MAX_LINKS) if place.startswith("http")
@@ -122,13 +122,13 @@ def _site_map(root: Element, text: str) -> Found:
     words = "\n".join(link.url for link in links)
     count = text.count("<loc>")
     more = f"\n\n*({count:,} addresses; the first {len(links):,} are shown)*" if count > len(links) else ""
-    return Found(markdown=markdown + more, text=words, source=Source.STRUCTURED_DATA, links=links)
+    return ParsedDocument(markdown=markdown + more, text=words, source=Source.STRUCTURED_DATA, links=links)
 
 
-def _plain(root: Element, text: str) -> Found:
+def _plain(root: Element, text: str) -> ParsedDocument:
     markdown, left_out = fenced(text.strip(), "xml")
     title = next((text_of(element) for element in root.iter_elements() if local(element) == "title"), "")
-    return Found(
+    return ParsedDocument(
         markdown=markdown,
         text=text.strip()[: max(len(text.strip()) - left_out, 0)],
         source=Source.STRUCTURED_DATA,

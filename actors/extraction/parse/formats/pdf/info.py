@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from datetime import timezone as offset_zone
 from typing import NamedTuple
 
-from actors.extraction.parse.formats.found import MAX_TITLE_CHARS, MAX_WORDS_CHARS
+from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, MAX_WORDS_CHARS
 from actors.extraction.parse.text import one_line
 
 _DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?)?")

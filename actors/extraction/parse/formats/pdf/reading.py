@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
-from actors.extraction.parse.formats.found import MAX_CHARS, MAX_TITLE_CHARS, MAX_WORDS_CHARS, Clock, Found
+from actors.extraction.parse.formats.document import MAX_CHARS, MAX_TITLE_CHARS, MAX_WORDS_CHARS, Clock, ParsedDocument
 from actors.extraction.parse.formats.pdf import info, ruled
 from actors.extraction.parse.formats.pdf.glyphs import Box, Glyph, Leaf
 from actors.extraction.parse.formats.pdf.layout import Block, Heading, Piece, Sheet, Table, layout
@@ -53,13 +53,12 @@ class _Pages:
     characters: int = 0
 
 
-def read(body: bytes, url: str, clock: Clock) -> Found:
+def read(body: bytes, clock: Clock) -> ParsedDocument:
     """Read a PDF, as many of its pages as the time allows.
 
     Raises:
         FaultError: CONTENT_UNSUPPORTED_TYPE where it is locked, was scanned, or is damaged: no tier reads it.
     """
-    del url
     with opened(body) as document:
         count = len(document)
         pages = _pages(document, clock)
@@ -149,7 +148,7 @@ def _why_empty(count: int, pages: _Pages) -> str:
     return f"{those} no text: only pictures, as of a scan."
 
 
-def _found(pages: _Pages, count: int, told: Mapping[str, str], spoken: str) -> Found:
+def _found(pages: _Pages, count: int, told: Mapping[str, str], spoken: str) -> ParsedDocument:
     made = layout(pages.sheets)
     headings = [block for block in made.blocks if isinstance(block, Heading)]
     opening = " ".join(plain(block) for block in made.blocks[:40])
@@ -160,7 +159,7 @@ def _found(pages: _Pages, count: int, told: Mapping[str, str], spoken: str) -> F
     fields, sure = _fields(told, count, headings)
     unread = pages.unread
     more = f"\n\n*({unread:,} more pages)*" if unread else ""
-    return Found(
+    return ParsedDocument(
         markdown=clean("\n\n".join(written(blocks))) + more,
         text=text,
         source=Source.SELECTOR_MATCH,

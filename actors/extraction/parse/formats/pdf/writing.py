@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from actors.extraction.parse.formats import grids
+from actors.extraction.parse.formats import document
 from actors.extraction.parse.formats.pdf.layout import Block, Heading, Item, Paragraph, Program, Table
 from actors.extraction.parse.formats.pdf.lines import SOFT_HYPHEN
 from protocol import render
@@ -31,7 +31,7 @@ def written(blocks: Sequence[Block]) -> Iterator[str]:
             case Program():
                 yield render.to_markdown(render.Doc(children=(render.CodeBlock(text=_shown(block.text)),)))
             case Table():
-                yield grids.to_markdown(table(block))
+                yield document.table_markdown(table(block))
     yield from _list(items)
 
 
@@ -44,7 +44,7 @@ def plain(block: Block) -> str:
 
 def table(read: Table) -> ExtractedTable:
     """Return a table as data; its first row is its head."""
-    return grids.table([_shown(cell) for cell in read.rows[0]], [[*map(_shown, row)] for row in read.rows[1:]])
+    return document.table_of([_shown(cell) for cell in read.rows[0]], [[*map(_shown, row)] for row in read.rows[1:]])
 
 
 def _list(items: Sequence[Item]) -> Iterator[str]:

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from actors.extraction.evidence.data.states import Framework
 from actors.extraction.evidence.embedded import Embedded
+from actors.extraction.evidence.json_values import Json
+from actors.extraction.evidence.states import Framework
 from actors.extraction.parse.tree import read
-from actors.extraction.parse.values import Json
 from protocol.page import StructuredItem
 
 URL = "https://shop.example/things/1"

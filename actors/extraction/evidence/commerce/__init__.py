@@ -1,1 +1,0 @@
-"""What a page that sells something says of its goods: money, codes, stock, and where they stand."""

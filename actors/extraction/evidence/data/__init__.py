@@ -1,1 +1,0 @@
-"""Data that stand in a page beside its text, each notation read by a module of its own."""

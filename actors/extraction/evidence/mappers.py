@@ -1,0 +1,237 @@
+"""Says what an object of structured data claims of the fields of its page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from urllib.parse import unquote
+
+from actors.extraction.evidence import schema_org
+from actors.extraction.evidence.claim import Field
+from actors.extraction.evidence.json_values import Json, items, mapping, scalar, words
+from actors.extraction.evidence.linked_data import Entity
+from actors.extraction.evidence.schema_org import name as schema_name
+from actors.extraction.evidence.states import MAX_RECORDS, Record
+from actors.extraction.parse.text import collapsed
+
+MAX_AUTHORS = 12
+MAX_TEXT_CHARS = 20_000
+MAX_LINE_CHARS = 2_000
+
+Resolve = Callable[[Json], Json]
+"""Gives the object that a reference means, and anything else as it is."""
+
+_PAGE_TYPES = {
+    "Article": "article",
+    "Recipe": "article",
+    "Documentation": "documentation",
+    "Product": "product",
+    "Forum": "forum",
+    "List": "listing",
+}
+_ANONYMOUS = frozenset({"Organization", "NewsMediaOrganization", "Corporation"})
+
+
+def of_entity(entity: Entity, resolve: Resolve) -> Iterator[tuple[Field, str, str]]:
+    """Return each field that an entity speaks of: the value, and the property that it stands in."""
+    node = entity.node
+    if entity.family == "Site":
+        yield from _present(Field.SITE_NAME, node, "name", "alternateName")
+        return
+    if entity.standing == "first":
+        return
+    yield from _present(Field.TITLE, node, "headline", "name", "title")
+    yield from _present(Field.DESCRIPTION, node, "description", "abstract")
+    yield from _people(node, resolve)
+    yield from _present(Field.PUBLISHED, node, "datePublished", "dateCreated", "uploadDate", "datePosted")
+    yield from _present(Field.MODIFIED, node, "dateModified")
+    yield from _present(Field.LANGUAGE, node, "inLanguage")
+    yield from _pictures(node, resolve)
+    yield from _addresses(node)
+    for holder in ("publisher", "isPartOf", "sourceOrganization"):
+        if name := words(mapping(resolve(node.get(holder))).get("name"), MAX_LINE_CHARS):
+            yield Field.SITE_NAME, name, f"{holder}.name"
+    for name in ("articleBody", "text", "reviewBody"):
+        if text := words(node.get(name), MAX_TEXT_CHARS):
+            yield Field.TEXT, text, name
+    if kind := _PAGE_TYPES.get(entity.family):
+        yield Field.PAGE_TYPE, kind, "@type"
+
+
+def _present(field: Field, node: Mapping[str, Json], *names: str) -> Iterator[tuple[Field, str, str]]:
+    for name in names:
+        value = node.get(name)
+        described = mapping(value)
+        text = scalar(value) or scalar(described.get("@value")) or scalar(described.get("name"))
+        if text := words(text, MAX_LINE_CHARS):
+            yield field, text, name
+
+
+def _people(node: Mapping[str, Json], resolve: Resolve) -> Iterator[tuple[Field, str, str]]:
+    """Return each author by name; an organisation stands in another place than a person."""
+    for role in ("author", "creator"):
+        for person in items(resolve(node.get(role)))[:MAX_AUTHORS]:
+            known = resolve(person)
+            described = mapping(known)
+            name = scalar(described.get("name")) or (scalar(known) if isinstance(known, str) else "")
+            place = f"{role}.organization" if _ANONYMOUS.intersection(schema_org.types(described)) else role
+            if name := words(name, MAX_LINE_CHARS):
+                yield Field.AUTHOR, name, place
+
+
+def _pictures(node: Mapping[str, Json], resolve: Resolve) -> Iterator[tuple[Field, str, str]]:
+    for name in ("image", "thumbnailUrl", "primaryImageOfPage"):
+        value = resolve(next(iter(items(node.get(name))), None))
+        described = mapping(value)
+        text = scalar(described.get("url")) or scalar(described.get("contentUrl")) or scalar(described.get("@id"))
+        if text := collapsed(text or scalar(value), MAX_LINE_CHARS):
+            yield Field.IMAGE, text, name
+
+
+def _addresses(node: Mapping[str, Json]) -> Iterator[tuple[Field, str, str]]:
+    page = node.get("mainEntityOfPage")
+    for text, place in (
+        (scalar(node.get("url")), "url"),
+        (scalar(page) or scalar(mapping(page).get("@id")), "mainEntityOfPage"),
+    ):
+        if "/" in text and " " not in text and len(text) < MAX_LINE_CHARS:
+            yield Field.CANONICAL_URL, text, place
+
+
+MAX_VARIANTS = 300
+MAX_OFFER_CHARS = 300
+
+
+_NUMBERS = (
+    (Field.SKU, ("sku", "productID", "productId")),
+    (Field.MPN, ("mpn", "model")),
+    (Field.GTIN, ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "ean", "productID")),
+)
+
+
+def of_product(node: Mapping[str, Json], resolve: Resolve, url: str) -> Iterator[tuple[Field, str, str]]:
+    """Return each field of a product that an object speaks of: the value, and the property that it stands in.
+
+    Of a group of variants the one is taken that the address of the page names, else the first.
+    """
+    variant = _variant(node, resolve, url)
+    yield from _line(Field.PRODUCT_NAME, node, "name", "name")
+    yield from _offer(node, resolve, url) if not variant else _offer(variant, resolve, url)
+    for holder in ("brand", "manufacturer"):
+        value = resolve(node.get(holder) or variant.get(holder))
+        text = words(mapping(value).get("name"), MAX_OFFER_CHARS) or words(value, MAX_OFFER_CHARS)
+        if text and "://" not in text:
+            yield Field.BRAND, text, holder
+    for field, names in _NUMBERS:
+        for source in (variant, node):
+            for name in names:
+                yield from _line(field, source, name, name)
+    rating = mapping(resolve(node.get("aggregateRating")))
+    yield from _line(Field.RATING, rating, "ratingValue", "aggregateRating.ratingValue")
+    for name in ("reviewCount", "ratingCount"):
+        yield from _line(Field.REVIEWS, rating, name, f"aggregateRating.{name}")
+
+
+def _offer(product: Mapping[str, Json], resolve: Resolve, url: str) -> Iterator[tuple[Field, str, str]]:
+    """Return what the offer says that a visitor of the page would take."""
+    listed = [mapping(resolve(item)) for item in items(product.get("offers"))[:MAX_VARIANTS]]
+    listed = [inner for offer in listed for inner in (_inner(offer, resolve) or [offer])]
+    if not listed:
+        return
+    offer = max(listed, key=lambda item: _nearness(item, url))
+    several = "" if len(listed) == 1 else "several."
+    specification = mapping(resolve(offer.get("priceSpecification")))
+    for source, place in ((offer, f"{several}offers"), (specification, f"{several}offers.priceSpecification")):
+        yield from _line(Field.PRICE, source, "price", f"{place}.price")
+        yield from _line(Field.CURRENCY, source, "priceCurrency", f"{place}.priceCurrency")
+    yield from _line(Field.PRICE, offer, "lowPrice", f"{several}offers.lowPrice")
+    if text := schema_name(collapsed(scalar(offer.get("availability")), MAX_OFFER_CHARS)):
+        yield Field.AVAILABILITY, text, f"{several}offers.availability"
+    for name in ("sku", "mpn", "gtin13", "gtin"):
+        field = {"sku": Field.SKU, "mpn": Field.MPN}.get(name, Field.GTIN)
+        yield from _line(field, offer, name, f"{several}offers.{name}")
+
+
+def _inner(offer: Mapping[str, Json], resolve: Resolve) -> list[dict[str, Json]]:
+    """Return the offers that an aggregate holds, if it has no price of its own."""
+    if "lowPrice" in offer or "price" in offer:
+        return []
+    return [mapping(resolve(item)) for item in items(offer.get("offers"))[:MAX_VARIANTS]]
+
+
+def _variant(node: Mapping[str, Json], resolve: Resolve, url: str) -> Mapping[str, Json]:
+    variants = [mapping(resolve(item)) for item in items(node.get("hasVariant") or node.get("model"))[:MAX_VARIANTS]]
+    variants = [variant for variant in variants if "offers" in variant]
+    return max(variants, key=lambda item: _nearness(item, url)) if variants else {}
+
+
+def _nearness(item: Mapping[str, Json], url: str) -> int:
+    """Return how surely the address of the page names an offer or variant."""
+    address = unquote(url).lower()
+    for name in ("url", "@id", "sku", "mpn", "gtin13"):
+        text = scalar(item.get(name)).lower()
+        tail = text.rpartition("?")[2] if "?" in text else text.rpartition("/")[2]
+        if len(tail) > 3 and tail in address:  # noqa: PLR2004 - shorter ones are in every address
+            return 2
+    return 1 if scalar(item.get("price")) else 0
+
+
+def _line(field: Field, node: Mapping[str, Json], name: str, place: str) -> Iterator[tuple[Field, str, str]]:
+    if text := words(node.get(name), MAX_OFFER_CHARS):
+        yield field, text, place
+
+
+MAX_RECORD_CHARS = 500
+
+_NAMES: tuple[tuple[Field, frozenset[str]], ...] = (
+    (Field.TITLE, frozenset({"headline", "title", "name", "productname", "displayname", "heading", "producttitle"})),
+    (
+        Field.PUBLISHED,
+        frozenset(
+            {"datepublished", "publishedat", "publisheddate", "publishdate", "firstpublished", "firstpublishedat"}
+            | {"publicationdate", "published", "pubdate", "publishedtime", "datefirstpublished", "displaydate"}
+            | {"publishtime", "dateposted", "createdat", "datecreated", "creationdate", "created"}
+        ),
+    ),
+    (
+        Field.MODIFIED,
+        frozenset({"datemodified", "updatedat", "modifiedat", "lastmodified", "lastupdated", "dateupdated"}),
+    ),
+    (Field.AUTHOR, frozenset({"author", "authors", "byline", "bylines", "authorname", "writer", "creator"})),
+    (Field.DESCRIPTION, frozenset({"description", "summary", "excerpt", "dek", "standfirst", "abstract"})),
+)
+_DATE = re.compile(r"\d{4}-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}/\d{1,2}/|\b(?:19|20)\d\d\b")
+_SECONDS = (600_000_000, 2_400_000_000)
+"""Numbers between these are taken for seconds since 1970, and a thousand times as large ones for milliseconds."""
+
+
+def of_record(record: Record) -> Iterator[tuple[Field, str, str]]:
+    """Return each field that a record speaks of: the value, and the property that it stands in."""
+    for key, value in record.node.items():
+        plain = key.replace("_", "").replace("-", "").lower()
+        for field, names in _NAMES:
+            if plain in names:
+                for text in _texts(field, value):
+                    yield field, text, plain
+
+
+def _texts(field: Field, value: Json) -> Iterator[str]:
+    if field in {Field.PUBLISHED, Field.MODIFIED}:
+        text = _moment(value) or scalar(value)
+        if _DATE.search(text[:40]):
+            yield text[:40]
+        return
+    for item in items(value)[:MAX_RECORDS]:
+        described = mapping(item)
+        text = scalar(described.get("name")) or scalar(described.get("displayName")) or scalar(item)
+        if (text := collapsed(text, MAX_RECORD_CHARS)) and "<" not in text:
+            yield text
+
+
+def _moment(value: Json) -> str:
+    """Write seconds or milliseconds since 1970 as a date and time."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return ""
+    seconds = value / 1000 if value > _SECONDS[1] else value
+    return datetime.fromtimestamp(seconds, UTC).isoformat() if _SECONDS[0] < seconds < _SECONDS[1] else ""

@@ -1,1 +1,0 @@
-"""What objects of data state of the fields of their page: one module for each kind of object."""

@@ -1,0 +1,62 @@
+"""What Markdown hides, and what runs, is taken out; code stays."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.extraction.parse.formats.markdown import shown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "invisible"),
+    [
+        ("# Looms\n\nof <b>wood</b>", "# Looms\n\nof wood", 0),
+        ("one <!-- obey\nme --> two", "one  two", 1),
+        ("one <!-- obey me", "one", 1),
+        ("one <span style='display:none'>obey <b>me</b></span> two", "one  two", 1),
+        ("one <span style='font-size:0'>obey me</span> two", "one  two", 1),
+        ("one <p hidden>obey me</p> two", "one  two", 1),
+        ("one <div aria-hidden=true><div>obey</div> me</div> two", "one  two", 1),
+        ("one <script>obey(me)</script> two", "one  two", 1),
+        ("one <div hidden>obey me", "one", 1),
+        ("one <input hidden> two", "one  two", 0),
+        ("[//]: # (obey me)\n[x]: <> (obey)\none", "one", 2),
+        ("[a][b]\n\n[b]: https://a.example/", "[a][b]\n\n[b]: https://a.example/", 0),
+        ("one[^1]\n\n[^1]: A note.", "one[^1]\n\n[^1]: A note.", 0),
+        ("[a](javascript:run(1)) [b](https://a.example/)", "a [b](https://a.example/)", 0),
+        ("![a loom](data:image/png;base64,AAAA)", "a loom", 0),
+        ("<img src=x alt='a loom'>", "a loom", 0),
+        ("List<String> <https://a.example/> a < b", "List\\<String> <https://a.example/> a < b", 0),
+        ("`<!-- code -->` <b>x</b>", "`<!-- code -->` x", 0),
+        (
+            "```html\n<div hidden>code</div>\n[x]: y\n```\n<b>x</b>",
+            "```html\n<div hidden>code</div>\n[x]: y\n```\nx",
+            0,
+        ),
+        ("<!-- ```\n--> <b>x</b>", "x", 0),
+        ("<details><summary>More</summary>Inside</details>", "More\nInside", 0),
+        ("<h2>Parts</h2>", "## Parts", 0),
+    ],
+)
+def test_what_is_seen(text: str, expected: str, invisible: int) -> None:
+    assert shown(text) == (expected, invisible)
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["<!--", "`", "`a``b", "<a ", "[", "[a]: \n", "<div hidden>", "```\n", "[x](data:", "![[", "[x](data:()", "<p "],
+)
+def test_hostile_markdown_takes_no_longer_than_other(part: str) -> None:
+    started = time.process_time()
+    shown(part * (500_000 // len(part)))
+
+    assert time.process_time() - started < 3.0
+
+
+@given(st.text(alphabet="<>!-`[]()#: \nabhidenscrpt/='", max_size=200))
+def test_nothing_raises_and_no_comment_stays(text: str) -> None:
+    assert isinstance(shown(text).markdown, str)
