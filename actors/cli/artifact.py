@@ -14,7 +14,7 @@ import anyio
 import typer
 
 from actors.cli import terminal
-from actors.cli.desk import at_gateway
+from actors.cli.connection import at_gateway
 from actors.cli.options import ConfigFile, DataDir, LogLevel, read
 from actors.settings import Loaded
 from protocol.faults import Code, FaultError, fault
@@ -54,31 +54,31 @@ async def pieces(loaded: Loaded, artifact_id: str) -> AsyncGenerator[bytes]:
     from actors.gateway.client import ArtifactRequest  # noqa: PLC0415 - imports the gateway
 
     async with at_gateway(loaded) as client:
-        had = 0
+        offset = 0
         while True:
-            piece = await client.artifact(ArtifactRequest(artifact_id=artifact_id, offset=had))
+            piece = await client.artifact(ArtifactRequest(artifact_id=artifact_id, offset=offset))
             yield piece.data
-            had += len(piece.data)
+            offset += len(piece.data)
             if piece.complete:
                 return
             if not piece.data:
-                message = f"The file ends after {had} of {piece.size} bytes."
+                message = f"The file ends after {offset} of {piece.size} bytes."
                 raise FaultError(fault(Code.INTERNAL_ERROR, message))
 
 
 async def _whole(loaded: Loaded, artifact_id: str) -> bytes:
-    async with aclosing(pieces(loaded, artifact_id)) as found:
-        return b"".join([piece async for piece in found])
+    async with aclosing(pieces(loaded, artifact_id)) as stream:
+        return b"".join([piece async for piece in stream])
 
 
 async def _save(loaded: Loaded, artifact_id: str, path: Path) -> None:
     """Write beside the place, and move it there when it is whole."""
-    async with aclosing(pieces(loaded, artifact_id)) as found:
-        first = await anext(found)  # nothing is written where there is nothing
+    async with aclosing(pieces(loaded, artifact_id)) as stream:
+        first = await anext(stream)  # nothing is written where there is nothing
         with _draft(path) as draft:
             try:
                 draft.write(first)
-                async for piece in found:
+                async for piece in stream:
                     draft.write(piece)
                 draft.close()
                 os.replace(draft.name, path)  # noqa: PTH105 - the name is a text

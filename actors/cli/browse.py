@@ -9,60 +9,57 @@ import msgspec
 import typer
 
 from actors.cli import terminal
-from actors.cli.errors import from_structured, not_running
-from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from actors.cli.running import find, key_of, private
-from actors.runtime.rundir import Ready
-from actors.settings import Loaded, Settings
+from actors.cli.connection import EdgeRequest, find, private, send
+from actors.cli.options import (
+    ConfigFile,
+    DataDir,
+    Fresh,
+    Html,
+    Json,
+    LogLevel,
+    MaxLatency,
+    MaxTier,
+    Pages,
+    SavedLogin,
+    Scroll,
+    Tier,
+    Trace,
+    WaitFor,
+    read,
+)
+from actors.settings import Loaded
 from protocol.browse import (
     DEFAULT_LATENCY_MS,
     DEFAULT_PAGES,
-    MAX_LATENCY_MS,
-    MAX_PAGES,
     BrowseOptions,
     BrowseResult,
     DecisionTrace,
     Freshness,
-    StructuredError,
 )
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
-from protocol.tiers import TIERS, RenderTier
+from protocol.tiers import RenderTier
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 ANSWER_MARGIN_S = 5.0
-CONNECT_TIMEOUT_S = 5.0
 
 
 def browse(  # noqa: PLR0913 - the options of a command
     url: Annotated[str, typer.Argument(metavar="URL", help="Address of the page; https:// when it names no scheme.")],
     *,
     as_json: Json = False,
-    trace: Annotated[bool, typer.Option("--trace", help="Show which tiers and selectors were tried.")] = False,
-    html: Annotated[bool, typer.Option("--html", help="Print the HTML of the page instead of Markdown.")] = False,
-    max_tier: Annotated[RenderTier, typer.Option("--max-tier", help="The most expensive tier allowed.")] = TIERS[-1],
-    tier: Annotated[RenderTier | None, typer.Option("--tier", help="Use this tier and no other.")] = None,
-    profile: Annotated[
-        str | None, typer.Option("--profile", help="The saved login to use, by its name; see: weft sessions.")
-    ] = None,
-    wait_for: Annotated[
-        str | None, typer.Option("--wait-for", metavar="CSS", help="Wait until the page has this element.")
-    ] = None,
-    scroll: Annotated[bool, typer.Option("--scroll", help="Scroll until no more of the page comes.")] = False,
-    pages: Annotated[
-        int, typer.Option("--pages", min=1, max=MAX_PAGES, help="Add the pages that follow, so many in all.")
-    ] = 1,
-    max_latency_ms: Annotated[
-        int, typer.Option("--max-latency-ms", min=1, max=MAX_LATENCY_MS, help="Milliseconds that the answer may take.")
-    ] = DEFAULT_LATENCY_MS,
-    fresh: Annotated[
-        Freshness,
-        typer.Option(
-            "--fresh", help="realtime: ask the site; cached: anything stored will do; any: stored while it is fresh."
-        ),
-    ] = Freshness.ANY,
+    trace: Trace = False,
+    html: Html = False,
+    max_tier: MaxTier = RenderTier.PLAYWRIGHT,
+    tier: Tier = None,
+    profile: SavedLogin = None,
+    wait_for: WaitFor = None,
+    scroll: Scroll = False,
+    pages: Pages = 1,
+    max_latency_ms: MaxLatency = DEFAULT_LATENCY_MS,
+    fresh: Fresh = Freshness.ANY,
     config: ConfigFile = None,
     data_dir: DataDir = None,
     log_level: LogLevel = None,
@@ -108,7 +105,10 @@ async def _result(loaded: Loaded, url: str, options: BrowseOptions) -> BrowseRes
     ready = await find(loaded.settings)
     if ready is None:
         return await _by_private(loaded, url, options)
-    return await _by_rest(loaded.settings, ready, url, options)
+    body = {"url": url, "options": options}
+    timeout_s = options.max_latency_ms / 1000 + ANSWER_MARGIN_S
+    request = EdgeRequest("POST", "/api/browse", body=body, timeout_s=timeout_s)
+    return await send(loaded.settings, ready, request, BrowseResult)
 
 
 async def _by_private(loaded: Loaded, url: str, options: BrowseOptions) -> BrowseResult:
@@ -118,36 +118,6 @@ async def _by_private(loaded: Loaded, url: str, options: BrowseOptions) -> Brows
 
     async with private(loaded) as bus:
         return await GatewayClient(bus, version("weft")).browse(BrowsePage(url=url, options=options))
-
-
-async def _by_rest(settings: Settings, ready: Ready, url: str, options: BrowseOptions) -> BrowseResult:
-    import httpx2  # noqa: PLC0415 - costs 100 ms
-
-    headers = {"Authorization": f"Bearer {key_of(settings, ready)}", "Content-Type": "application/json"}
-    body = msgspec.json.encode({"url": url, "options": options})
-    timeout = httpx2.Timeout(options.max_latency_ms / 1000 + ANSWER_MARGIN_S, connect=CONNECT_TIMEOUT_S)
-    try:
-        # trust_env off: no proxy has business between us and our own machine
-        async with httpx2.AsyncClient(trust_env=False, timeout=timeout) as client:
-            answer = await client.post(f"{ready.rest}/api/browse", content=body, headers=headers)
-    except httpx2.TransportError:
-        raise not_running(settings.data_dir, f"The Weft at {ready.rest} went away: none runs") from None
-    return read_answer(answer.status_code, answer.content)
-
-
-def read_answer(status: int, body: bytes) -> BrowseResult:
-    """Read what POST /api/browse answered.
-
-    Raises:
-        FaultError: the one that the system told, or INTERNAL_ERROR for an answer that is neither.
-    """
-    try:
-        if status == 200:  # noqa: PLR2004 - OK
-            return msgspec.json.decode(body, type=BrowseResult)
-        told = from_structured(msgspec.json.decode(body, type=StructuredError))
-    except msgspec.DecodeError:
-        told = fault(Code.INTERNAL_ERROR, f"The running Weft answered with status {status} and no readable body.")
-    raise FaultError(told)
 
 
 def _show(result: BrowseResult, *, as_json: bool, html: bool) -> None:

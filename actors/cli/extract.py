@@ -11,22 +11,26 @@ import typer
 
 from actors.cli import terminal
 from actors.cli.browse import look_up
-from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from actors.cli.options import (
+    ConfigFile,
+    Cursor,
+    DataDir,
+    Json,
+    Jsonl,
+    LogLevel,
+    MaxChars,
+    OutFolder,
+    PageUrl,
+    Query,
+    SectionName,
+    Workers,
+    read,
+)
 from actors.markdown.excerpt import excerpt
-from protocol.browse import MAX_EXCERPT_CHARS, MIN_EXCERPT_CHARS, BrowseOptions
+from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 
 STDIN = "-"
-
-Jsonl = Annotated[
-    Path | None,
-    typer.Option(
-        "--jsonl", metavar="IN", help='Extract many: a line {"id", "url", "path"} for each page (HTML, plain or .gz).'
-    ),
-]
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Folder for ID.md and ID.json of each page of --jsonl.")
-]
 
 
 def extract(  # noqa: PLR0913 - the options of a command
@@ -36,19 +40,14 @@ def extract(  # noqa: PLR0913 - the options of a command
     ] = "",
     *,
     jsonl: Jsonl = None,
-    out: Out = None,
-    workers: Annotated[
-        int, typer.Option("--workers", min=0, help="Processes for --jsonl; 0 is one for each core.", show_default=False)
-    ] = 0,
-    url: Annotated[str, typer.Option("--url", help="Address of the page in a file, for its links.")] = "",
+    out: OutFolder = None,
+    workers: Workers = 0,
+    url: PageUrl = "",
     as_json: Json = False,
-    max_chars: Annotated[
-        int | None,
-        typer.Option("--max-chars", min=MIN_EXCERPT_CHARS, max=MAX_EXCERPT_CHARS, help="Characters of Markdown."),
-    ] = None,
-    cursor: Annotated[str | None, typer.Option("--cursor", help="Go on where an excerpt ended.")] = None,
-    section: Annotated[str | None, typer.Option("--section", help="Heading of the one section to print.")] = None,
-    query: Annotated[str | None, typer.Option("--query", help="Words: print the passages that match best.")] = None,
+    max_chars: MaxChars = None,
+    cursor: Cursor = None,
+    section: SectionName = None,
+    query: Query = None,
     config: ConfigFile = None,
     data_dir: DataDir = None,
     log_level: LogLevel = None,
@@ -65,12 +64,12 @@ def extract(  # noqa: PLR0913 - the options of a command
     if "://" in page:
         look_up(page, options, read(config, data_dir, log_level), as_json=as_json)
         return
-    from actors.cli.extracted import extracted  # noqa: PLC0415 - brings the parser along
+    from actors.cli.file_extraction import extract_page  # noqa: PLC0415 - brings the parser along
 
-    found = extracted(_body(page), url or _address(page))
-    part = excerpt(found.markdown, max_chars=max_chars, cursor=cursor, section=section, query=query)
+    result = extract_page(_body(page), url or _address(page))
+    part = excerpt(result.markdown, max_chars=max_chars, cursor=cursor, section=section, query=query)
     if as_json:
-        terminal.write(terminal.json_text(msgspec.structs.replace(found, markdown=part.markdown)))
+        terminal.write(terminal.json_text(msgspec.structs.replace(result, markdown=part.markdown)))
     else:
         terminal.write(terminal.plain(part.markdown))
 
@@ -78,7 +77,7 @@ def extract(  # noqa: PLR0913 - the options of a command
 def _many(page: str, jsonl: Path | None, out: Path | None, workers: int) -> None:
     if page or jsonl is None or out is None:
         raise typer.BadParameter("give both --jsonl IN and --out DIR, and no single page with them")
-    from actors.cli.extracted import extract_many  # noqa: PLC0415 - brings the parser along
+    from actors.cli.file_extraction import extract_many  # noqa: PLC0415 - brings the parser along
 
     failed = extract_many(jsonl, out, workers)
     if failed:

@@ -12,9 +12,8 @@ import anyio
 import typer
 
 from actors.cli import terminal
-from actors.cli.calling import Ask, answered
+from actors.cli.connection import EdgeRequest, ask_edge
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from actors.cli.status import duration_text
 from bus.clock import now_ms
 from protocol.access import KeyInfo, KeysAnswer, NewKey, Scope
 from protocol.faults import Code, FaultError, fault
@@ -51,8 +50,8 @@ def add(  # noqa: PLR0913 - the options of a command
 ) -> None:
     """Make a key and print it, this once: only its hash is kept."""
     body = {"name": name, "scopes": scope or None, "expiresIn": seconds_of(expires, time.time()) if expires else None}
-    asked = {field: value for field, value in body.items() if value is not None}
-    made = anyio.run(answered, read(config, data_dir, log_level), Ask("POST", "/api/keys", body=asked), NewKey)
+    given = {field: value for field, value in body.items() if value is not None}
+    made = anyio.run(ask_edge, read(config, data_dir, log_level), EdgeRequest("POST", "/api/keys", body=given), NewKey)
     if as_json:
         terminal.write(terminal.json_text(made))
         return
@@ -72,11 +71,11 @@ def list_keys(
     log_level: LogLevel = None,
 ) -> None:
     """List the keys; none of them is shown."""
-    found = anyio.run(answered, read(config, data_dir, log_level), Ask("GET", "/api/keys"), KeysAnswer)
+    listed = anyio.run(ask_edge, read(config, data_dir, log_level), EdgeRequest("GET", "/api/keys"), KeysAnswer)
     if as_json:
-        terminal.write(terminal.json_text(found.keys))
+        terminal.write(terminal.json_text(listed.keys))
     else:
-        _print_table(found.keys)
+        _print_table(listed.keys)
 
 
 @app.command()
@@ -89,8 +88,8 @@ def revoke(
     log_level: LogLevel = None,
 ) -> None:
     """Take a key back: within a second it opens nothing any more."""
-    ask = Ask("DELETE", f"/api/keys/{quote(key, safe='')}")
-    gone = anyio.run(answered, read(config, data_dir, log_level), ask, KeyInfo)
+    request = EdgeRequest("DELETE", f"/api/keys/{quote(key, safe='')}")
+    gone = anyio.run(ask_edge, read(config, data_dir, log_level), request, KeyInfo)
     if as_json:
         terminal.write(terminal.json_text(gone))
     else:
@@ -103,8 +102,8 @@ def seconds_of(text: str, now_s: float) -> int:
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST, when it is neither, or over.
     """
-    if found := _SPAN.fullmatch(text.strip()):
-        seconds = int(found[1]) * _SECONDS[found[2]]
+    if match := _SPAN.fullmatch(text.strip()):
+        seconds = int(match[1]) * _SECONDS[match[2]]
     else:
         try:
             when = datetime.fromisoformat(text.strip())
@@ -125,14 +124,11 @@ def _date(ms: int) -> str:
 
 
 def _print_table(keys: tuple[KeyInfo, ...]) -> None:
-    from rich.table import Table  # noqa: PLC0415 - costs 40 ms
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("NAME", "ID", "SCOPES", "MADE", "ENDS"):
-        table.add_column(name, no_wrap=True)
     now = now_ms()
-    for one in keys:
-        made = f"{duration_text(max(now - one.created, 0))} ago"
-        ends = "expired" if one.expired else f"in {duration_text(one.expires - now)}" if one.expires else "never"
-        table.add_row(*map(terminal.one_line, (one.name, one.id, " ".join(one.scopes), made, ends)))
-    terminal.table(table)
+    terminal.print_rows(("NAME", "ID", "SCOPES", "MADE", "ENDS"), [_row(one, now) for one in keys])
+
+
+def _row(key: KeyInfo, now: int) -> tuple[str, ...]:
+    made = f"{terminal.duration_text(max(now - key.created, 0))} ago"
+    left = f"in {terminal.duration_text(key.expires - now)}" if key.expires else "never"
+    return key.name, key.id, " ".join(key.scopes), made, "expired" if key.expired else left

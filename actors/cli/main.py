@@ -12,18 +12,16 @@ import typer
 from actors.cli.artifact import artifact
 from actors.cli.browse import browse
 from actors.cli.doctor import doctor
-from actors.cli.errors import Exit, exit_code, first, show
 from actors.cli.extract import extract
 from actors.cli.keys import app as keys
-from actors.cli.mcp import mcp
-from actors.cli.run import run as run_template
 from actors.cli.runs import app as runs
-from actors.cli.schema import schema
+from actors.cli.runs import run as run_template
+from actors.cli.runs import templates
 from actors.cli.sessions import app as sessions
 from actors.cli.status import status
-from actors.cli.tap import tap
-from actors.cli.templates import templates
-from actors.cli.up import up
+from actors.cli.tap import schema, tap
+from actors.cli.terminal import Exit, exit_code, first, show
+from actors.cli.up import mcp, up
 from protocol.faults import FaultError
 
 app = typer.Typer(
@@ -51,7 +49,7 @@ def weft(
         bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
     ] = False,
 ) -> None:
-    """Return LLM agents a web that they can trust.
+    """Let LLM agents read a web that they can trust.
 
     A page goes in; clean Markdown with a confidence on every field comes out, or an error with the next thing to try.
     """
@@ -78,7 +76,7 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command line and give its exit code."""
+    """Run one command line and return its exit code."""
     try:
         app(arguments, prog_name="weft")
     except SystemExit as done:
@@ -86,9 +84,9 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except Exception as error:
-        if found := first(error, FaultError):
-            show(found.fault, as_json="--json" in arguments)
-            return exit_code(found)
+        if failure := first(error, FaultError):
+            show(failure.fault, as_json="--json" in arguments)
+            return exit_code(failure)
         if not first(error, BrokenPipeError):
             raise
     return _flushed(Exit.OK)

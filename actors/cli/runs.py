@@ -1,28 +1,105 @@
-"""`weft runs`: list runs, look at one, stop it, go on with it."""
+"""`weft templates`, `weft run` and `weft runs`: what there is to run, one run of it, and the runs there are."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio
+import msgspec
 import typer
 from typer.core import TyperGroup
 
 from actors.cli import terminal
-from actors.cli.desk import at_gateway
-from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from actors.cli.run import Detached, finish
-from actors.cli.runfollowing import followed
-from actors.cli.runinputs import Input, read_inputs
-from actors.cli.runshown import show_run, show_runs
+from actors.cli.connection import at_gateway
+from actors.cli.options import (
+    BrowserSession,
+    ConfigFile,
+    DataDir,
+    Detached,
+    IdempotencyKey,
+    InputFile,
+    Json,
+    KeptArtifacts,
+    LogLevel,
+    RunTimeout,
+    read,
+)
+from actors.cli.run_output import exit_code_of, followed, show_run, show_runs
+from actors.cli.terminal import Exit
 from actors.settings import Loaded
-from protocol.runs.responses import CancelAnswer, Run, RunAccepted, RunList
+from protocol.codec import malformed
+from protocol.faults import Code, FaultError, fault
+from protocol.runs.responses import CancelAnswer, Run, RunAccepted, RunList, Template, TemplateList
 from protocol.runs.states import DEFAULT_LISTED, MAX_LISTED, MAX_OFFSET, RunStatus
+
+if TYPE_CHECKING:
+    from actors.gateway.client import RunRequest
+
+STDIN = "-"
 
 RunId = Annotated[str, typer.Argument(metavar="ID", help="Id of the run.")]
 
 
-class Listing(TyperGroup):
+def run(  # noqa: PLR0913 - the options of a command
+    template: Annotated[str, typer.Argument(metavar="TEMPLATE", help="Id of the template; see: weft templates.")],
+    *,
+    source: InputFile = None,
+    session: BrowserSession = None,
+    timeout_ms: RunTimeout = None,
+    artifact: KeptArtifacts = None,
+    idempotency_key: IdempotencyKey = None,
+    detached: Detached = False,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Run a template, tell how far it is, and print what came of it.
+
+    Uses the running Weft; without one, and without --async, it starts a private one, whose files end with this call.
+    Ctrl-C asks the run to stop after the step in hand. Exit codes: 0 succeeded, 4 succeeded in part, 1 failed or
+    canceled.
+    """
+    options: dict[str, Any] = {"mode": "async" if detached else "sync", "timeoutMs": timeout_ms}
+    arguments: dict[str, Any] = {
+        "templateId": template,
+        "inputs": _inputs(source),
+        "sessionId": session,
+        "idempotencyKey": idempotency_key,
+        "options": options | ({"artifacts": artifact} if artifact else {}),
+    }
+    loaded = read(config, data_dir, log_level)
+    finish(*anyio.run(_run, loaded, arguments, detached), as_json=as_json)
+
+
+def finish(run: RunAccepted | Run, interrupted: bool, *, as_json: bool) -> None:  # noqa: FBT001 - a pair, as `waited` gives it
+    """Print a run that was begun, or has ended, and leave with what its end means."""
+    if isinstance(run, RunAccepted):
+        terminal.write(terminal.json_text(run) if as_json else run.run_id)
+        return
+    show_run(run, as_json=as_json)
+    raise typer.Exit(Exit.INTERRUPTED if interrupted else exit_code_of(run))
+
+
+async def _run(loaded: Loaded, arguments: dict[str, Any], detached: bool) -> tuple[RunAccepted | Run, bool]:  # noqa: FBT001 - anyio.run passes it by place
+    request = _request(arguments)
+    async with at_gateway(loaded, or_private=not detached) as client:
+        accepted = await client.start_run(request)
+        return (accepted, False) if detached else await followed(client, accepted.run_id)
+
+
+def _request(arguments: dict[str, Any]) -> RunRequest:
+    from actors.gateway.client import RunRequest  # noqa: PLC0415 - imports the gateway
+
+    try:
+        return msgspec.convert(arguments, RunRequest)
+    except msgspec.ValidationError as error:
+        raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None
+
+
+class ListByDefault(TyperGroup):
     """A group that lists where no verb is named."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -31,7 +108,7 @@ class Listing(TyperGroup):
         return super().parse_args(ctx, args if named else ["list", *args])
 
 
-app = typer.Typer(cls=Listing, rich_markup_mode=None)
+app = typer.Typer(cls=ListByDefault, rich_markup_mode=None)
 
 
 @app.command("list")
@@ -66,7 +143,7 @@ def show(
     data_dir: DataDir = None,
     log_level: LogLevel = None,
 ) -> None:
-    """Return how a run stands, and what came of it."""
+    """Show how a run stands, and what came of it."""
     show_run(anyio.run(_get, read(config, data_dir, log_level), run_id), as_json=as_json)
 
 
@@ -80,20 +157,20 @@ def cancel(
     log_level: LogLevel = None,
 ) -> None:
     """Ask a run to stop after the step in hand."""
-    told = anyio.run(_cancel, read(config, data_dir, log_level), run_id)
+    answer = anyio.run(_cancel, read(config, data_dir, log_level), run_id)
     if as_json:
-        terminal.write(terminal.json_text(told))
-    elif told.cancel_requested:
-        terminal.write(f"The run is asked to stop after the step in hand; it is {told.current_status.value}.")
+        terminal.write(terminal.json_text(answer))
+    elif answer.cancel_requested:
+        terminal.write(f"The run is asked to stop after the step in hand; it is {answer.current_status.value}.")
     else:
-        terminal.write(f"There is nothing to stop; the run is {told.current_status.value}.")
+        terminal.write(f"There is nothing to stop; the run is {answer.current_status.value}.")
 
 
 @app.command()
 def resume(  # noqa: PLR0913 - the options of a command
     run_id: RunId,
     *,
-    source: Input = None,
+    source: InputFile = None,
     detached: Detached = False,
     as_json: Json = False,
     config: ConfigFile = None,
@@ -106,7 +183,7 @@ def resume(  # noqa: PLR0913 - the options of a command
     --input holds only what is secret in them, which is kept nowhere.
     """
     loaded = read(config, data_dir, log_level)
-    finish(*anyio.run(_resume, loaded, run_id, read_inputs(source), detached), as_json=as_json)
+    finish(*anyio.run(_resume, loaded, run_id, _inputs(source), detached), as_json=as_json)
 
 
 async def _list(loaded: Loaded, chosen: dict[str, Any]) -> RunList:
@@ -137,3 +214,72 @@ async def _resume(
     async with at_gateway(loaded) as client:
         accepted = await client.resume_run(run_id, ResumeRequest(inputs=inputs))
         return (accepted, False) if detached else await followed(client, accepted.run_id)
+
+
+def templates(
+    template: Annotated[
+        str | None, typer.Argument(metavar="ID", help="One template, with the schema of its inputs; without: all.")
+    ] = None,
+    *,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
+) -> None:
+    """List the templates that can be run.
+
+    Uses the running Weft, or starts a private one for this call.
+    """
+    listed = anyio.run(_list_templates, read(config, data_dir, log_level))
+    if template is not None:
+        chosen = _named_template(listed, template)
+        terminal.write(terminal.json_text(chosen if as_json else chosen.inputs_schema))
+    elif as_json:
+        terminal.write(terminal.json_text(listed))
+    else:
+        _show_templates(listed)
+
+
+async def _list_templates(loaded: Loaded) -> TemplateList:
+    async with at_gateway(loaded, or_private=True) as client:
+        return await client.templates()
+
+
+def _named_template(listed: TemplateList, name: str) -> Template:
+    known = {one.template_id: one for one in listed.templates}
+    if name not in known:
+        message = f"there is no template {name!r}. {terminal.similar(name, known)}"
+        raise typer.BadParameter(message, param_hint="ID")
+    return known[name]
+
+
+def _show_templates(listed: TemplateList) -> None:
+    rows = [
+        (
+            one.template_id,
+            one.version,
+            one.execution_mode.value,
+            " ".join(level.value for level in one.trust_level_support),
+            one.description,
+        )
+        for one in listed.templates
+    ]
+    terminal.print_rows(("TEMPLATE", "VERSION", "MODE", "FOR CLIENTS", "WHAT IT DOES"), rows, wrap_last=True)
+
+
+def _inputs(source: str | None) -> dict[str, Any]:
+    """Read a JSON object; without a source it is empty.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST; no word of the file is repeated, as it may hold a password.
+    """
+    if source is None:
+        return {}
+    try:
+        written = sys.stdin.buffer.read() if source == STDIN else Path(source).read_bytes()
+        return msgspec.json.decode(written, type=dict[str, Any])
+    except OSError as error:
+        complaint = f"{source}: {error.strerror or type(error).__name__}"
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        complaint = f"{source}: no JSON object"
+    raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, complaint, field="--input"))

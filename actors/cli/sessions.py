@@ -12,9 +12,8 @@ import msgspec
 import typer
 
 from actors.cli import terminal
-from actors.cli.calling import Ask, answered
+from actors.cli.connection import EdgeRequest, ask_edge
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from actors.cli.status import duration_text
 from bus.clock import now_ms
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import DEFAULT_PROFILE, SessionList, SessionStatus
@@ -37,12 +36,12 @@ def list_sessions(
     log_level: LogLevel = None,
 ) -> None:
     """List the saved logins, and how each stands."""
-    ask = Ask("GET", "/api/sessions", {"profile": profile} if profile else {})
-    found = anyio.run(answered, read(config, data_dir, log_level), ask, SessionList)
+    request = EdgeRequest("GET", "/api/sessions", {"profile": profile} if profile else {})
+    listed = anyio.run(ask_edge, read(config, data_dir, log_level), request, SessionList)
     if as_json:
-        terminal.write(terminal.json_text(found.sessions))
+        terminal.write(terminal.json_text(listed.sessions))
     else:
-        _print_table(found.sessions)
+        _print_table(listed.sessions)
 
 
 @app.command("import")
@@ -61,8 +60,8 @@ def import_session(  # noqa: PLR0913 - the options of a command
 ) -> None:
     """Keep a login from a file: a storage state of Playwright, or cookies.txt as browsers export it."""
     body = {"domain": domain, "profile": profile, "address": address, "state": read_state(file)}
-    ask = Ask("POST", "/api/sessions", body=body)
-    _show(anyio.run(answered, read(config, data_dir, log_level), ask, SessionStatus), as_json=as_json)
+    request = EdgeRequest("POST", "/api/sessions", body=body)
+    _show(anyio.run(ask_edge, read(config, data_dir, log_level), request, SessionStatus), as_json=as_json)
 
 
 @app.command()
@@ -76,8 +75,8 @@ def refresh(  # noqa: PLR0913 - the options of a command
     log_level: LogLevel = None,
 ) -> None:
     """Visit the site with a saved login, so that it is renewed."""
-    ask = Ask("POST", f"{_path(domain)}/refresh", {"profile": profile})
-    _show(anyio.run(answered, read(config, data_dir, log_level), ask, SessionStatus), as_json=as_json)
+    request = EdgeRequest("POST", f"{_path(domain)}/refresh", {"profile": profile})
+    _show(anyio.run(ask_edge, read(config, data_dir, log_level), request, SessionStatus), as_json=as_json)
 
 
 @app.command()
@@ -91,8 +90,8 @@ def delete(  # noqa: PLR0913 - the options of a command
     log_level: LogLevel = None,
 ) -> None:
     """Forget a saved login."""
-    ask = Ask("DELETE", _path(domain), {"profile": profile})
-    _show(anyio.run(answered, read(config, data_dir, log_level), ask, SessionStatus), as_json=as_json)
+    request = EdgeRequest("DELETE", _path(domain), {"profile": profile})
+    _show(anyio.run(ask_edge, read(config, data_dir, log_level), request, SessionStatus), as_json=as_json)
 
 
 def read_state(file: Path) -> StorageState:
@@ -138,15 +137,9 @@ def _show(status: SessionStatus, *, as_json: bool) -> None:
 
 
 def _print_table(sessions: tuple[SessionStatus, ...]) -> None:
-    from rich.table import Table  # noqa: PLC0415 - costs 40 ms
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("DOMAIN", "PROFILE", "HEALTH", "COOKIES", "LOGIN COOKIES", "USED", "ENDS"):
-        table.add_column(name, no_wrap=True)
-    now = now_ms()
+    now, rows = now_ms(), list[tuple[str, ...]]()
     for one in sessions:
-        used = f"{duration_text(max(now - one.used, 0))} ago" if one.used else ""
-        ends = f"in {duration_text(max(one.expires - now, 0))}" if one.expires else ""
-        cells = (one.domain, one.profile, one.health, str(one.cookies), " ".join(one.auth_cookies), used, ends)
-        table.add_row(*map(terminal.one_line, cells))
-    terminal.table(table)
+        used = f"{terminal.duration_text(max(now - one.used, 0))} ago" if one.used else ""
+        ends = f"in {terminal.duration_text(max(one.expires - now, 0))}" if one.expires else ""
+        rows.append((one.domain, one.profile, one.health, str(one.cookies), " ".join(one.auth_cookies), used, ends))
+    terminal.print_rows(("DOMAIN", "PROFILE", "HEALTH", "COOKIES", "LOGIN COOKIES", "USED", "ENDS"), rows)

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import anyio
 
 from actors.cli import terminal
-from actors.cli.errors import not_running
+from actors.cli.connection import connected
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from actors.cli.running import connected
+from actors.cli.terminal import not_running
 from actors.settings import Loaded
 from bus.clock import now_ms
 
 if TYPE_CHECKING:
     from bus.stats import Replica
-
-
-_UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
-
-
-class Directory(Protocol):
-    """Who knows the live replicas."""
-
-    async def replicas(self) -> tuple[Replica, ...]:
-        """Ask them all."""
-        ...
 
 
 def status(
@@ -63,15 +51,6 @@ def row(replica: Replica, now: int) -> dict[str, str | int | float]:
     }
 
 
-def duration_text(ms: int) -> str:
-    """Write a duration in its largest unit and the next: 3d 4h, 5m 0s, 7s."""
-    seconds = ms // 1000
-    for (unit, size), (next_unit, next_size) in pairwise(_UNITS):
-        if seconds >= size:
-            return f"{seconds // size}{unit} {seconds % size // next_size}{next_unit}"
-    return f"{seconds}s"
-
-
 def _print_table(replicas: tuple[Replica, ...], now_ms: int) -> None:
     from rich.table import Table  # noqa: PLC0415 - costs 40 ms
 
@@ -84,18 +63,14 @@ def _print_table(replicas: tuple[Replica, ...], now_ms: int) -> None:
         names = (one.actor, one.replica, one.host, str(one.pid), one.version)
         counts = (one.in_flight, one.queued, one.served, one.errors)
         latency = (f"{one.p50_ms:.1f}", f"{one.p99_ms:.1f}")
-        cells = (*names, duration_text(now_ms - one.started), *map(str, counts), *latency)
+        cells = (*names, terminal.duration_text(now_ms - one.started), *map(str, counts), *latency)
         table.add_row(*map(terminal.one_line, cells), style="yellow" if one.errors else None)
     terminal.table(table)
 
 
 async def _ask(loaded: Loaded) -> tuple[Replica, ...]:
     async with connected(loaded) as bus:
-        replicas = await _live(bus)
+        replicas = await bus.replicas()
     if not replicas:
         raise not_running(loaded.settings.data_dir, "No actor answers")
     return replicas
-
-
-async def _live(directory: Directory) -> tuple[Replica, ...]:
-    return await directory.replicas()

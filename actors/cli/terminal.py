@@ -1,12 +1,21 @@
-"""What reaches the terminal: text of the web without its power over the terminal, and JSON."""
+"""What reaches the terminal: text of the web without its power over it, tables, JSON, errors, and the exit code."""
 
 from __future__ import annotations
 
+import difflib
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from enum import IntEnum
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
+from msgspec import UNSET
+
+from protocol.browse import StructuredError
+from protocol.faults import Action, Code, Fault, FaultError, fault
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +31,7 @@ _SEQUENCE = re.compile(
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters except tab and newline, and those that turn the direction of writing around."""
 _ENTITY = re.compile(r"&#(?:x([0-9a-f]{1,6})|([0-9]{1,7}));", re.IGNORECASE)
+_UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 _UNPRINTABLE_IN_JSON = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -38,7 +48,7 @@ def one_line(text: str) -> str:
 
 def plain_markdown(markdown: str) -> str:
     """Take out the same from Markdown that will be rendered: its entities stand for control characters, too."""
-    return _ENTITY.sub(lambda found: "" if _stands_for_control(found) else found[0], plain(markdown))
+    return _ENTITY.sub(lambda match: "" if _stands_for_control(match) else match[0], plain(markdown))
 
 
 def out() -> Console:
@@ -70,13 +80,114 @@ def table(rows: Table) -> None:
     console.print(rows)
 
 
+def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]], *, wrap_last: bool = False) -> None:
+    """Print rows of texts below their heads; the last column alone may be wrapped."""
+    from rich.table import Table  # noqa: PLC0415 - costs 40 ms
+
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for head in heads:
+        shown.add_column(one_line(head), no_wrap=not (wrap_last and head == heads[-1]))
+    for row in rows:
+        shown.add_row(*map(one_line, row))
+    table(shown)
+
+
+def similar(name: str, known: Collection[str]) -> str:
+    """Say which of the known names is meant by one that is not, or which there are."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(known)}"
+
+
+def duration_text(ms: int) -> str:
+    """Write a duration in its largest unit and the next: 3d 4h, 5m 0s, 7s."""
+    seconds = ms // 1000
+    for (unit, size), (next_unit, next_size) in pairwise(_UNITS):
+        if seconds >= size:
+            return f"{seconds // size}{unit} {seconds % size // next_size}{next_unit}"
+    return f"{seconds}s"
+
+
 def json_text(value: Any, *, indent: int = 2) -> str:
     """Write a value as JSON, every character that a terminal would obey escaped; `indent` 0 is one line."""
     encoded = msgspec.json.encode(value)
     text = (msgspec.json.format(encoded, indent=indent) if indent else encoded).decode()
-    return _UNPRINTABLE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNPRINTABLE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _stands_for_control(entity: re.Match[str]) -> bool:
     code = int(entity[1], 16) if entity[1] else int(entity[2])
     return code <= sys.maxunicode and _CONTROL.match(chr(code)) is not None
+
+
+E = TypeVar("E", bound=BaseException)
+
+
+class Exit(IntEnum):
+    """The exit codes of `weft`; 2, wrong usage, is typer's own."""
+
+    OK = 0
+    FAILED = 1
+    NOT_RUNNING = 3
+    PARTIAL = 4
+    INTERRUPTED = 130
+
+
+class NotRunningError(FaultError):
+    """No Weft runs, or none that can be reached."""
+
+
+def not_running(data_dir: Path, why: str = "No Weft runs") -> NotRunningError:
+    """Make the error for a system that is looked for under `data_dir`, with its cure."""
+    start = Action(action="start", description="Start Weft in another terminal: weft up")
+    other = Action(
+        action="choose_data_dir",
+        description="If it runs with another data folder, name it: --data-dir DIR, or WEFT_DATA_DIR.",
+        priority=2,
+    )
+    message = f"{why} with the data folder {data_dir}."
+    return NotRunningError(fault(Code.INTERNAL_UNAVAILABLE, message, actions=(start, other)))
+
+
+def first(error: BaseException, kind: type[E]) -> E | None:
+    """Find the exception of a kind that an exception is, or that the group of a task group holds."""
+    return next((one for one in _flat(error) if isinstance(one, kind)), None)
+
+
+def exit_code(error: FaultError) -> Exit:
+    """Return the exit code of an error."""
+    return Exit.NOT_RUNNING if isinstance(error, NotRunningError) else Exit.FAILED
+
+
+def show(shown: Fault, *, as_json: bool) -> None:
+    """Print a fault: JSON on stdout for programs, else text on stderr."""
+    if as_json:
+        from actors.gateway.client import to_error  # noqa: PLC0415 - imports the gateway
+
+        write(json_text(to_error(shown)))
+        return
+    console = err()
+    console.print(f"error: {one_line(shown.message)} [{shown.code}]", style="bold red", soft_wrap=True)
+    for number, action in enumerate(sorted(shown.actions, key=lambda action: action.priority), start=1):
+        console.print(f"  {number}. {one_line(action.description)}", soft_wrap=True)
+
+
+def from_structured(error: StructuredError) -> Fault:
+    """Return the fault of an error that the edge answered with."""
+    return Fault(
+        category=error.category,
+        code=error.code,
+        message=error.error,
+        retryable=error.retryable,
+        actions=error.recommended_actions,
+        http_status=None if error.http_status is UNSET else error.http_status,
+        field=None if error.field is UNSET else error.field,
+        context=None if error.context is UNSET else error.context,
+    )
+
+
+def _flat(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            yield from _flat(inner)
+    else:
+        yield error

@@ -1,15 +1,19 @@
-"""`weft up`: start actors on this machine, and NATS with them unless there is one to join."""
+"""`weft up` and `weft mcp`: start actors on this machine, and NATS with them, or speak MCP over stdio."""
 
 from __future__ import annotations
 
-import difflib
+import gc
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
+import anyio
 import typer
 
+from actors.cli import terminal
+from actors.cli.connection import connected_or_private
 from actors.cli.options import ConfigFile, DataDir, LogLevel, read
+from actors.settings import Loaded
 
 MAX_REPLICAS = 256
 
@@ -61,7 +65,7 @@ def parse_actors(text: str, known: Iterable[str]) -> dict[str, int]:
     for part in filter(None, map(str.strip, text.split(","))):
         name, equals, number = map(str.strip, part.partition("="))
         if name not in names:
-            raise _refused(f"there is no actor {name!r}. {_hint(name, names)}")
+            raise _refused(f"there is no actor {name!r}. {terminal.similar(name, names)}")
         if name in chosen:
             raise _refused(f"{name} is named twice")
         chosen[name] = _replicas(name, number) if equals else 1
@@ -76,10 +80,25 @@ def _replicas(name: str, number: str) -> int:
     return int(number)
 
 
-def _hint(name: str, names: list[str]) -> str:
-    close = difflib.get_close_matches(name, names, n=1)
-    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(names)}"
-
-
 def _refused(why: str) -> typer.BadParameter:
     return typer.BadParameter(why, param_hint="--actors")
+
+
+def mcp(*, config: ConfigFile = None, data_dir: DataDir = None, log_level: LogLevel = None) -> None:
+    """Speak MCP over stdin and stdout.
+
+    For an MCP client that starts its servers itself. Uses the running Weft, or starts a private one that ends with the
+    client. Nothing but the protocol is written to stdout; the log goes to stderr.
+    """
+    gc.disable()  # the client waits while thousands of classes are made, and the collector would look at all of them
+    anyio.run(_serve, read(config, data_dir, log_level))
+
+
+async def _serve(loaded: Loaded) -> None:
+    from actors.gateway.client import load_stdio_server  # noqa: PLC0415 - imports the gateway
+
+    serve_stdio = load_stdio_server()
+    gc.freeze()
+    gc.enable()
+    async with connected_or_private(loaded, stdio=True) as bus:
+        await serve_stdio(bus, loaded.settings)

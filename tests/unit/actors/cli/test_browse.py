@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.cli import checks, running, terminal
-from actors.cli.browse import read_answer
+from actors.cli import connection, doctor, terminal
+from actors.cli.connection import read_response
 from actors.cli.main import run
 from actors.gateway.errors import to_error
 from actors.runtime.rundir import Ready, ready_path, write_ready
@@ -73,14 +73,14 @@ def test_json_is_readable_and_free_of_control_characters(text: str) -> None:
 
 
 def test_an_answer_is_read() -> None:
-    assert read_answer(200, msgspec.json.encode(RESULT)) == RESULT
+    assert read_response(200, msgspec.json.encode(RESULT), BrowseResult) == RESULT
 
 
 def test_an_error_of_the_edge_is_raised_as_it_was_told() -> None:
     told = fault(Code.RATE_LIMIT_EXCEEDED, "Slower", http_status=429)
 
     with pytest.raises(FaultError) as caught:
-        read_answer(429, msgspec.json.encode(to_error(told)))
+        read_response(429, msgspec.json.encode(to_error(told)), BrowseResult)
 
     assert caught.value.fault == told
 
@@ -88,7 +88,7 @@ def test_an_error_of_the_edge_is_raised_as_it_was_told() -> None:
 @pytest.mark.parametrize(("status", "body"), [(200, b""), (502, b"<html>"), (200, b"\xff"), (500, b"{}")])
 def test_an_answer_of_something_else_is_an_error(status: int, body: bytes) -> None:
     with pytest.raises(FaultError) as caught:
-        read_answer(status, body)
+        read_response(status, body, BrowseResult)
 
     assert caught.value.fault.code is Code.INTERNAL_ERROR
 
@@ -132,7 +132,7 @@ def test_on_a_terminal_a_page_has_a_header(capsys: pytest.CaptureFixture[str], m
 
 
 async def test_no_record_means_nothing_runs(tmp_path: Path) -> None:
-    assert await running.find(Settings(data_dir=tmp_path)) is None
+    assert await connection.find(Settings(data_dir=tmp_path)) is None
 
 
 @pytest.mark.parametrize("record", [b"", b"{}", b'{"rest":"","mcp":"","nats":"","keyFile":"","pid":1}'])
@@ -140,7 +140,7 @@ async def test_a_record_that_names_no_edge_means_nothing_runs(record: bytes, tmp
     ready_path(tmp_path).parent.mkdir()
     ready_path(tmp_path).write_bytes(record)
 
-    assert await running.find(Settings(data_dir=tmp_path)) is None
+    assert await connection.find(Settings(data_dir=tmp_path)) is None
 
 
 def record(folder: Path, rest: str) -> Settings:
@@ -155,8 +155,8 @@ async def test_a_system_whose_edge_is_silent_does_not_run(tmp_path: Path) -> Non
         rest = f"http://127.0.0.1:{closed.getsockname()[1]}"
     settings = record(tmp_path, rest)
 
-    assert await running.find(settings) is None
-    assert checks.running(settings, answers=False).state is checks.State.WARNING
+    assert await connection.find(settings) is None
+    assert doctor.running(settings, answers=False).state is doctor.CheckState.WARNING
 
 
 def test_the_running_system_is_asked_over_rest_with_its_key(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.cli import checks
+from actors.cli import doctor
 from actors.cli.main import run
 from actors.fetchers.lightweight.engine import binary
 from actors.fetchers.lightweight.engine.binary import Wall
@@ -51,8 +51,8 @@ def test_the_doctor_ends_with_1_and_the_cure(
 
 
 def test_an_old_python_is_missing_something() -> None:
-    assert checks.python((3, 10, 9)).state is checks.State.MISSING
-    assert checks.python((3, 11, 0)).state is checks.State.OK
+    assert doctor.python((3, 10, 9)).state is doctor.CheckState.MISSING
+    assert doctor.python((3, 11, 0)).state is doctor.CheckState.OK
 
 
 def test_a_light_engine_that_cannot_run_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,9 +61,11 @@ def test_a_light_engine_that_cannot_run_is_no_fault(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(binary, "absence", absent)
 
-    found = checks.light(Settings())
+    found = doctor.light(Settings())
 
-    assert found == checks.Check(name="light", state=checks.State.WARNING, detail="It is not there.", cure="Get it.")
+    assert found == doctor.Check(
+        name="light", state=doctor.CheckState.WARNING, detail="It is not there.", cure="Get it."
+    )
 
 
 def test_a_light_engine_without_a_wall_is_worth_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,24 +77,24 @@ def test_a_light_engine_without_a_wall_is_worth_a_warning(monkeypatch: pytest.Mo
     monkeypatch.setattr(binary, "absence", present)
     monkeypatch.setattr(binary, "walls", lambda: walls)
 
-    found = checks.light(Settings())
+    found = doctor.light(Settings())
 
-    assert (found.state, found.detail) == (checks.State.WARNING, "lightpanda, behind: no Landlock, x")
+    assert (found.state, found.detail) == (doctor.CheckState.WARNING, "lightpanda, behind: no Landlock, x")
 
 
 def test_a_port_that_is_taken_is_fine_only_for_the_weft_that_runs() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         settings = Settings(port=taken.getsockname()[1], data_dir=Path())
 
-        assert checks.port(settings, running=False).state is checks.State.MISSING
-        assert checks.port(settings, running=True).state is checks.State.OK
+        assert doctor.port(settings, running=False).state is doctor.CheckState.MISSING
+        assert doctor.port(settings, running=True).state is doctor.CheckState.OK
 
 
 def test_a_data_folder_under_a_file_is_missing(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    assert checks.data_dir(tmp_path / "file" / "data").state is checks.State.MISSING
-    assert checks.data_dir(tmp_path / "new" / "data").state is checks.State.OK
+    assert doctor.data_dir(tmp_path / "file" / "data").state is doctor.CheckState.MISSING
+    assert doctor.data_dir(tmp_path / "new" / "data").state is doctor.CheckState.OK
 
 
 def test_a_key_that_others_can_read_is_a_warning(tmp_path: Path) -> None:
@@ -100,9 +102,9 @@ def test_a_key_that_others_can_read_is_a_warning(tmp_path: Path) -> None:
     path.touch(0o644)
     path.chmod(0o644)
 
-    check = checks.api_key(Settings(data_dir=tmp_path))
+    check = doctor.api_key(Settings(data_dir=tmp_path))
 
-    assert (check.state, check.cure) == (checks.State.WARNING, f"chmod 600 {path}")
+    assert (check.state, check.cure) == (doctor.CheckState.WARNING, f"chmod 600 {path}")
 
 
 def test_schema_prints_all_or_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from actors.cli import keys
-from actors.cli.calling import Ask
+from actors.cli.connection import EdgeRequest
 from actors.cli.main import run
 from protocol.access import KeyInfo, KeysAnswer, NewKey, Scope
 from protocol.faults import Code, FaultError
@@ -19,21 +19,21 @@ from protocol.faults import Code, FaultError
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
 INFO = KeyInfo(id="abcdefgh1234", name="laptop", scopes=(Scope.BROWSE,), created=0, expires=4_000_000_000_000)
 MADE = NewKey(key="weft_very_secret", **msgspec.structs.asdict(INFO))
-Answering = Callable[[msgspec.Struct], list[Ask]]
+Answering = Callable[[msgspec.Struct], list[EdgeRequest]]
 
 
 @pytest.fixture
 def answering(monkeypatch: pytest.MonkeyPatch) -> Answering:
     """Answer in place of an edge, and tell what was asked."""
-    asked: list[Ask] = []
+    asked: list[EdgeRequest] = []
 
-    def install(answer: msgspec.Struct) -> list[Ask]:
-        async def answered(_loaded: Any, ask: Ask, kind: type[msgspec.Struct]) -> msgspec.Struct:
+    def install(answer: msgspec.Struct) -> list[EdgeRequest]:
+        async def ask_edge(_loaded: Any, ask: EdgeRequest, kind: type[msgspec.Struct]) -> msgspec.Struct:
             asked.append(ask)
             assert isinstance(answer, kind)
             return answer
 
-        monkeypatch.setattr(keys, "answered", answered)
+        monkeypatch.setattr(keys, "ask_edge", ask_edge)
         return asked
 
     return install
@@ -81,7 +81,7 @@ def test_a_key_is_printed_alone_so_that_it_can_be_piped(
     assert "laptop" in printed.err
     assert "weft_very_secret" not in printed.err
     assert asked == [
-        Ask("POST", "/api/keys", body={"name": "laptop", "scopes": ["browse", "runs"], "expiresIn": 86_400})
+        EdgeRequest("POST", "/api/keys", body={"name": "laptop", "scopes": ["browse", "runs"], "expiresIn": 86_400})
     ]
 
 
@@ -102,7 +102,7 @@ def test_a_name_cannot_lead_elsewhere(answering: Answering) -> None:
 
     assert run(["keys", "revoke", "../sessions/a?b#c"]) == 0
 
-    assert asked == [Ask("DELETE", "/api/keys/..%2Fsessions%2Fa%3Fb%23c")]
+    assert asked == [EdgeRequest("DELETE", "/api/keys/..%2Fsessions%2Fa%3Fb%23c")]
 
 
 @pytest.mark.parametrize("arguments", [["add", "a"], ["list"], ["revoke", "a"]])

@@ -11,9 +11,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from actors.cli import errors
+from actors.cli import terminal
 from actors.cli.main import app, run
-from actors.cli.status import duration_text
+from actors.cli.terminal import duration_text
 from actors.cli.up import parse_actors
 from actors.registry import ACTORS
 from actors.settings import Settings
@@ -85,7 +85,7 @@ def test_a_bad_setting_ends_with_1_and_its_cure(
 
 
 def test_an_error_has_a_message_a_code_and_numbered_steps(capsys: pytest.CaptureFixture[str]) -> None:
-    errors.show(fault(Code.CONTENT_REQUIRES_JS, "No\x1b[2J text"), as_json=False)
+    terminal.show(fault(Code.CONTENT_REQUIRES_JS, "No\x1b[2J text"), as_json=False)
 
     shown = capsys.readouterr()
     assert shown.out == ""

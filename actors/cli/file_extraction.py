@@ -1,4 +1,4 @@
-"""Runs the extraction over files: one here, many in processes of their own."""
+"""Extracts pages from files: one here, many in processes of their own."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BATCH = 8
 _SAFE_ID = re.compile(r"[\w.@+=,-]{1,200}")
 
 
-class Task(Struct, frozen=True):
+class FileTask(Struct, frozen=True):
     """A line of the input: the page's own name, its address, and the file that holds it.
 
     A path is looked for here, then beside the list.
@@ -70,7 +70,7 @@ class ExtractedPage(Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     error: str = ""
 
 
-def extracted(body: bytes, url: str) -> ExtractedPage:
+def extract_page(body: bytes, url: str) -> ExtractedPage:
     """Extract one page; `body` may be compressed with gzip.
 
     Raises:
@@ -78,12 +78,12 @@ def extracted(body: bytes, url: str) -> ExtractedPage:
     """
     body = gzip.decompress(body) if body.startswith(GZIP) else body
     started = time.process_time()
-    found = extract(body, "", url, evaluate=evaluate, clock=time.thread_time)
-    return _whole(found, url, round((time.process_time() - started) * 1000, 3))
+    extraction = extract(body, "", url, evaluate=evaluate, clock=time.thread_time)
+    return _whole(extraction, url, round((time.process_time() - started) * 1000, 3))
 
 
 def extract_many(jsonl: Path, out: Path, workers: int) -> int:
-    """Extract every page that a file lists into a folder; gives the number of those that failed.
+    """Extract every page that a file lists into a folder; returns the number of those that failed.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST, for a line that is no task.
@@ -113,7 +113,7 @@ def extract_many(jsonl: Path, out: Path, workers: int) -> int:
     return failed
 
 
-def _tasks(jsonl: Path) -> Iterator[Task]:
+def _tasks(jsonl: Path) -> Iterator[FileTask]:
     try:
         lines = jsonl.read_bytes().splitlines()
     except OSError as error:
@@ -122,7 +122,7 @@ def _tasks(jsonl: Path) -> Iterator[Task]:
         if not line.strip():
             continue
         try:
-            task = msgspec.json.decode(line, type=Task)
+            task = msgspec.json.decode(line, type=FileTask)
         except msgspec.DecodeError as error:
             raise _wrong(f"{jsonl}, line {number}: {error}") from None
         if not _SAFE_ID.fullmatch(task.id):
@@ -135,28 +135,28 @@ def _wrong(message: str) -> FaultError:
     return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{message}; {hint}", field="--jsonl"))
 
 
-def _extract_to(task: Task, out: Path) -> str:
-    """Write what a page says into its two files; gives what went wrong, if anything did."""
+def _extract_to(task: FileTask, out: Path) -> str:
+    """Write what a page says into its two files; returns what went wrong, if anything did."""
     try:
-        found = extracted(Path(task.path).read_bytes(), task.url)
+        page = extract_page(Path(task.path).read_bytes(), task.url)
     except (OSError, EOFError) as error:
-        found = ExtractedPage(url=task.url, error=str(error))
+        page = ExtractedPage(url=task.url, error=str(error))
     except FaultError as error:
-        found = ExtractedPage(url=task.url, error=error.fault.message)
+        page = ExtractedPage(url=task.url, error=error.fault.message)
     except Exception as error:  # noqa: BLE001 - one page of many must not end the work on the others
-        found = ExtractedPage(url=task.url, error=repr(error))
-    (out / f"{task.id}.md").write_text(found.markdown, encoding="utf-8", errors="replace")
-    written = msgspec.json.encode(replace(found, markdown=""))
+        page = ExtractedPage(url=task.url, error=repr(error))
+    (out / f"{task.id}.md").write_text(page.markdown, encoding="utf-8", errors="replace")
+    written = msgspec.json.encode(replace(page, markdown=""))
     (out / f"{task.id}.json").write_bytes(written)
-    return found.error
+    return page.error
 
 
-def _whole(found: Extraction, url: str, ms: float) -> ExtractedPage:
-    summary = found.summary
+def _whole(extraction: Extraction, url: str, ms: float) -> ExtractedPage:
+    summary = extraction.summary
     parts, fields = summary.parts, summary.parts.fields
-    every = overall(found.title, found.content)
-    scores = {"content": found.content, "title": found.title, "overall": every, **found.fields}
-    scores |= {short: found.fields[long] for long, short in SHORT.items() if long in found.fields}
+    every = overall(extraction.title, extraction.content)
+    scores = {"content": extraction.content, "title": extraction.title, "overall": every, **extraction.fields}
+    scores |= {short: extraction.fields[long] for long, short in SHORT.items() if long in extraction.fields}
     return ExtractedPage(
         url=url,
         title=summary.title,
@@ -172,7 +172,7 @@ def _whole(found: Extraction, url: str, ms: float) -> ExtractedPage:
         forms=parts.forms,
         links=PageLinks(content=summary.extracted_links, navigation=parts.navigation),
         structured_data=parts.structured,
-        discovered_apis=found.apis,
+        discovered_apis=extraction.apis,
         signals=summary.signals,
         left_out=parts.left_out,
         ms=ms,

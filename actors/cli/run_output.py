@@ -1,22 +1,32 @@
-"""A run as a person at a shell sees it: how it stands, what came of it, and its files."""
+"""A run as a person at a shell sees it: how it stands, what came of it, and how far it is while it is waited for."""
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+import anyio
 from msgspec import UNSET
 
 from actors.cli import terminal
-from actors.cli.errors import Exit
-from actors.cli.status import duration_text
+from actors.cli.terminal import Exit
 from bus.clock import now_ms
-from protocol.runs.responses import ArtifactRef, Run, RunSummary
+from protocol.runs.requests import RunNews
+from protocol.runs.responses import ArtifactRef, Run, RunEvent, RunSummary
 from protocol.runs.states import RunStatus
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+    from actors.gateway.client import GatewayClient
+
+    OnNews = Callable[[RunNews], None]
 
 MAX_ROWS = 50
 """Rows of a list in a result that are shown."""
@@ -60,12 +70,12 @@ def show_runs(runs: Sequence[RunSummary]) -> None:
             run.template_id,
             run.status.value,
             f"{run.progress.done_steps}/{run.progress.total_steps}",
-            f"{duration_text(max(now - run.created_at, 0))} ago",
+            f"{terminal.duration_text(max(now - run.created_at, 0))} ago",
             "" if run.error_code is UNSET else run.error_code,
         )
         for run in runs
     ]
-    terminal.table(_table(("RUN", "TEMPLATE", "STATUS", "STEPS", "CREATED", "ERROR"), rows))
+    terminal.print_rows(("RUN", "TEMPLATE", "STATUS", "STEPS", "CREATED", "ERROR"), rows)
 
 
 def _heading(run: Run) -> str:
@@ -95,7 +105,7 @@ def _show_error(run: Run) -> None:
 def _show_result(result: Mapping[str, Any]) -> None:
     facts = [(name, _cell(value)) for name, value in _facts(result)]
     if facts:
-        terminal.table(_table(("RESULT", ""), facts))
+        terminal.print_rows(("RESULT", ""), facts)
     for name, value in result.items():
         if isinstance(value, list):
             rows = [cast("dict[str, Any]", row) for row in cast("Iterable[Any]", value) if isinstance(row, dict)]
@@ -121,7 +131,7 @@ def _show_list(name: str, rows: list[dict[str, Any]]) -> None:
         return
     terminal.write("")
     lines = [[cells[column][place] for column in chosen] for place in range(len(shown))]
-    terminal.table(_table([column.upper() for column in chosen], lines))
+    terminal.print_rows([column.upper() for column in chosen], lines)
     if len(rows) > len(shown):
         terminal.write(f"… {len(rows) - len(shown)} more of {terminal.one_line(name)} with --json")
 
@@ -161,19 +171,93 @@ def _cell(value: Any) -> str:
 def _show_artifacts(artifacts: tuple[ArtifactRef, ...]) -> None:
     now = now_ms()
     rows = [
-        (one.artifact_id, one.type.value, str(one.size), f"for {duration_text(max(one.expires_at - now, 0))}")
+        (one.artifact_id, one.type.value, str(one.size), f"for {terminal.duration_text(max(one.expires_at - now, 0))}")
         for one in artifacts
     ]
     terminal.write("")
-    terminal.table(_table(("ARTIFACT", "TYPE", "BYTES", "KEPT"), rows))
+    terminal.print_rows(("ARTIFACT", "TYPE", "BYTES", "KEPT"), rows)
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    from rich.table import Table  # noqa: PLC0415 - costs 40 ms
+@dataclass
+class Interrupts:
+    """What Ctrl-C has done so far."""
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for head in heads:
-        table.add_column(terminal.one_line(head), no_wrap=True)
-    for row in rows:
-        table.add_row(*map(terminal.one_line, row))
-    return table
+    count: int = 0
+
+
+async def followed(client: GatewayClient, run_id: str) -> tuple[Run, bool]:
+    """Wait for the end of a run; return how it stands then, and whether Ctrl-C was pressed meanwhile.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed once more; the run stops when its step in hand is done.
+        FaultError: nobody tells of the run any more.
+    """
+    console, interrupts = terminal.err(), Interrupts()
+    with anyio.open_signal_receiver(signal.SIGINT) as signals:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_cancel_on_signal, signals, client, run_id, console, interrupts, tasks.cancel_scope)
+            with _progress_of(console, run_id) as on_news:
+                async with aclosing(client.follow_run(run_id)) as stream:
+                    async for news in stream:
+                        on_news(news)
+            tasks.cancel_scope.cancel()
+    if interrupts.count > 1:
+        raise KeyboardInterrupt
+    return await client.run(run_id), interrupts.count > 0
+
+
+async def _cancel_on_signal(  # noqa: PLR0913, PLR0917 - what a signal has to do with
+    signals: AsyncIterator[signal.Signals],
+    client: GatewayClient,
+    run_id: str,
+    console: Console,
+    interrupts: Interrupts,
+    waiting: anyio.CancelScope,
+) -> None:
+    """Ask the run to stop at the first Ctrl-C, and leave at the second."""
+    async for _ in signals:
+        interrupts.count += 1
+        if interrupts.count > 1:
+            console.print(f"Left. See what becomes of it: weft runs show {run_id}", soft_wrap=True)
+            waiting.cancel()
+            return
+        console.print("The run is asked to stop after the step in hand; Ctrl-C again does not wait.", soft_wrap=True)
+        await client.cancel_run(run_id)
+
+
+@contextmanager
+def _progress_of(console: Console, run_id: str) -> Generator[OnNews]:
+    if not console.is_terminal or console.is_dumb_terminal:  # which moves no cursor
+        console.print(f"{run_id} begins", soft_wrap=True)
+        yield lambda news: _lines(console, news.events)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - costs 40 ms
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(run_id, total=None)
+
+        def on_news(news: RunNews) -> None:
+            now = news.run
+            bar.update(
+                task,
+                description=f"{run_id} {now.status.value}",
+                total=now.progress.total_steps,
+                completed=now.progress.done_steps,
+            )
+
+        yield on_news
+
+
+def _lines(console: Console, events: tuple[RunEvent, ...]) -> None:
+    for event in events:
+        console.print(terminal.one_line(line_of(event)), soft_wrap=True)
+
+
+def line_of(event: RunEvent) -> str:
+    """Write an event in a line."""
+    if event.step is None:
+        return f"{event.done_steps}/{event.total_steps} {event.event}"
+    outcome = event.step_status.value if event.step_status is not None else ""
+    code = f" [{event.error_code}]" if event.error_code else ""
+    return f"{event.done_steps}/{event.total_steps} {event.name} {event.step} {outcome}{code}"
