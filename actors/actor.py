@@ -11,7 +11,7 @@ from actors.settings import Settings
 from bus import Bus
 from bus.permissions import Grant, client, grant, micro_name
 from protocol import subjects
-from protocol.lifecycle import Absence, WhyAbsent
+from protocol.replicas import Absence, WhyAbsent
 from protocol.subjects import Bucket, Call, Event, Journal, Objects, Subject, Work
 
 A = TypeVar("A")

@@ -23,8 +23,8 @@ from bus.transport import BusMessage, Transport
 from bus.wire import REFUSED, TIMEOUT, Packed, PacketCodec
 from protocol.codec import MalformedError, decoder, encode
 from protocol.faults import Fault, FaultError
-from protocol.lifecycle import Cancel, ReplicaGone
 from protocol.packets import Request, Response
+from protocol.replicas import Cancel, ReplicaGone
 from protocol.subjects import REPLICA_GONE, Call, Event, matches
 
 log = structlog.stdlib.get_logger()

@@ -21,8 +21,8 @@ from bus.transport import BusMessage, Subscription, Transport
 from bus.wire import CLAIM, REFUSED, TIMEOUT, Packed, PacketCodec
 from protocol.codec import MalformedError, decoder
 from protocol.faults import Code, Fault, FaultError, fault
-from protocol.lifecycle import Cancel
 from protocol.packets import Request
+from protocol.replicas import Cancel
 from protocol.subjects import Call, Event, Subject
 
 log = structlog.stdlib.get_logger()

@@ -1,4 +1,4 @@
-"""Reading what a model wrote: JSON where there is some, otherwise Markdown, and never a half-valid tool call."""
+"""OutputReading what a model wrote: JSON where there is some, otherwise Markdown, and never a half-valid tool call."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any, cast
 
 import msgspec
 
-from protocol.citations import Citation
 from protocol.faults import Code, FaultError, fault
-from protocol.packets import Assistant, ToolCall
+from protocol.packets import Assistant, Citation, ToolCall
 from protocol.render import Doc, plain
 
 MAX_OUTPUT_CHARS = 400_000
@@ -25,7 +24,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)', re.DOTALL)
 _CITATIONS, _END_CITATIONS = "---CITATIONS---", "---END CITATIONS---"
 
 
-class Reading(StrEnum):
+class OutputReading(StrEnum):
     """How an output was understood."""
 
     STRICT = "strict"
@@ -40,7 +39,7 @@ class ModelOutput:
 
     assistant: Assistant
     tool_calls: tuple[ToolCall, ...]
-    reading: Reading
+    reading: OutputReading
 
 
 def read_model_output(output: str, *, tools: bool = True) -> ModelOutput:
@@ -57,13 +56,13 @@ def read_model_output(output: str, *, tools: bool = True) -> ModelOutput:
         message = f"The model wrote {len(output)} characters; {MAX_OUTPUT_CHARS} are read at most"
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message))
     bare = _without_thoughts(output).strip()
-    for text, reading in ((bare, Reading.STRICT), (_repaired(bare), Reading.REPAIRED)):
+    for text, reading in ((bare, OutputReading.STRICT), (_repaired(bare), OutputReading.REPAIRED)):
         body = _object(text)
         assistant = _assistant(body) if body is not None else None
         if body is not None and assistant is not None:
             return ModelOutput(assistant, _tool_calls(body) if tools else (), reading)
     broken = _unfenced(bare).startswith("{")
-    return ModelOutput(_markdown(bare), (), Reading.BROKEN_JSON if broken else Reading.MARKDOWN)
+    return ModelOutput(_markdown(bare), (), OutputReading.BROKEN_JSON if broken else OutputReading.MARKDOWN)
 
 
 def _without_thoughts(text: str) -> str:
@@ -134,7 +133,7 @@ def _markdown(text: str) -> Assistant:
     except ValueError:
         return Assistant(markdown=text)
     block = (_object(line) for line in lines[start + 1 : end] if line.strip())
-    citations = tuple(found for line in block if (found := _citation(line)) is not None)
+    citations = tuple(citation for line in block if (citation := _citation(line)) is not None)
     return Assistant(markdown="\n".join(lines[:start] + lines[end + 1 :]).strip(), citations=citations)
 
 

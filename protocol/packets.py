@@ -1,4 +1,4 @@
-"""The LLMCP packet, the one envelope of everything that travels on the bus (003 "Protocol envelope")."""
+"""The LLMCP packet, the one envelope of all that travels on the bus, and its citations (003 "Protocol envelope")."""
 
 from __future__ import annotations
 
@@ -8,10 +8,35 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from protocol.citations import Citation
+from protocol.confidence import Score
 from protocol.documents import Content, Document, NonEmpty
 from protocol.faults import Fault
 from protocol.render import Doc
+
+
+class Locator(Struct, frozen=True, kw_only=True):
+    """A hint where in the source the evidence stands."""
+
+    type: Literal["text_fragment", "section_heading"]
+    value: str
+
+
+class Citation(Struct, frozen=True, kw_only=True):
+    """Evidence for a claim: `doc_id` of a page, or `source_id` of a collection's source, or both."""
+
+    source_id: str | UnsetType = UNSET
+    doc_id: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    quote: str | UnsetType = UNSET
+    locator: Locator | UnsetType = UNSET
+    confidence: Score | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        """Refuse a citation that cites nothing."""
+        if not self.source_id and not self.doc_id:
+            msg = "a citation names a doc_id or a source_id"
+            raise ValueError(msg)
+
 
 PROTOCOL_NAME: Final = "laika.llmcp"
 PROTOCOL_VERSION: Final = 1

@@ -22,7 +22,7 @@ from protocol.browse import (
 from protocol.confidence import Confidence, FieldConfidence
 from protocol.documents import Document, WebObservationSummary
 from protocol.faults import Code
-from protocol.progress import Watch
+from protocol.replicas import Watch
 from protocol.tiers import RenderTier
 
 Url = Annotated[str, Meta(min_length=1, max_length=MAX_URL_CHARS)]

@@ -97,7 +97,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 def to_markdown(doc: Doc) -> str:
     """Write the tree as Markdown, blocks apart by an empty line; text is escaped, so it stays text."""
-    return _apart(_block(child) for child in doc.children)
+    return _separated(_block(child) for child in doc.children)
 
 
 def plain(markdown: str) -> Doc:
@@ -130,7 +130,7 @@ def _block(node: Block) -> str:
             marks = (f"{number}. " if node.ordered else "- " for number in range(1, len(node.items) + 1))
             return "\n".join(_indented(_item(item), mark) for mark, item in zip(marks, node.items, strict=True))
         case Blockquote():
-            body = _apart(_block(child) for child in node.children)
+            body = _separated(_block(child) for child in node.children)
             return "\n".join(f"> {line}" if line else ">" for line in body.split("\n"))
         case _:
             assert_never(node)
@@ -149,10 +149,10 @@ def _item(item: ListItem) -> str:
         pieces.append(_block(child))
     if inline:
         pieces.append(_line(tuple(inline)))
-    return _apart(pieces)
+    return _separated(pieces)
 
 
-def _apart(blocks: Iterable[str]) -> str:
+def _separated(blocks: Iterable[str]) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -185,4 +185,4 @@ def _escape(text: str) -> str:
 
 
 def _destination(href: str) -> str:
-    return re.sub(r"[<>\\\s\0]", lambda found: quote(found[0]), href)
+    return re.sub(r"[<>\\\s\0]", lambda match: quote(match[0]), href)

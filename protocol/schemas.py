@@ -44,9 +44,9 @@ def _reachable(root: dict[str, Any], definitions: dict[str, Any]) -> dict[str, A
     names = set(_references(root))
     unread = list(names)
     while unread:
-        found = set(_references(definitions[unread.pop()])) - names
-        names |= found
-        unread.extend(found)
+        references = set(_references(definitions[unread.pop()])) - names
+        names |= references
+        unread.extend(references)
     return {name: definitions[name] for name in sorted(names)}
 
 
@@ -64,7 +64,7 @@ def _references(node: Any) -> Iterator[str]:
 
 def messages() -> dict[str, dict[str, Any]]:
     """Every message by name: the packets of each subject, any LLMCP packet, a document, and the edge's own types."""
-    found: dict[str, dict[str, Any]] = {
+    schemas: dict[str, dict[str, Any]] = {
         "llmcp.request": schema(Request[Any]),
         "llmcp.response": schema(Response[Any]),
         "llmcp.document": schema(Document[Content]),
@@ -76,7 +76,7 @@ def messages() -> dict[str, dict[str, Any]]:
         if isinstance(entry, Subject):
             args: Any = entry.args
             answer: Any = getattr(entry, "answer", None)
-            found[f"{entry.task}.request"] = schema(Request[args])
+            schemas[f"{entry.task}.request"] = schema(Request[args])
             if answer is not None:
-                found[f"{entry.task}.response"] = schema(Response[answer])
-    return found
+                schemas[f"{entry.task}.response"] = schema(Response[answer])
+    return schemas

@@ -11,15 +11,19 @@ from protocol.access import KeyRecord, UsageRecord
 from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
 from protocol.domains import AskDomain, DomainKnowledge, Foreseen, ForeseePage, Preview
-from protocol.edge import CallCancelled, ClientReply, ReplyTaken
-from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
-from protocol.offers.notifications import OfferNews, Said
-from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, Offer
-from protocol.offers.requests import AskOffer
-from protocol.offers.results import OfferAnswer
+from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Offer
+from protocol.offers.results import OfferAnswer, OfferNews, Said
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
-from protocol.politeness import HostPace, RobotsFile
-from protocol.progress import Progress
+from protocol.replicas import (
+    Absence,
+    CallCancelled,
+    ClientReply,
+    Progress,
+    ReplicaGone,
+    ReplicaReady,
+    ReplyTaken,
+    WhyAbsent,
+)
 from protocol.runs.events import LedgerLine
 from protocol.runs.keys import KeyedRun
 from protocol.runs.requests import (
@@ -38,8 +42,8 @@ from protocol.runs.requests import (
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from protocol.runs.states import IDEMPOTENCY_MS, MAX_CONCURRENT_RUNS
 from protocol.sessions import ListSessions, NamedSession, SavedSession, SaveSession, SessionList, SessionStatus
-from protocol.tierhistory import TierHistory
-from protocol.webcache import KeptAnswers
+from protocol.tiers import TierHistory
+from protocol.web import HostPace, KeptAnswers, RobotsFile
 
 A = TypeVar("A")
 R = TypeVar("R")

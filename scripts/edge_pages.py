@@ -14,7 +14,7 @@ from actors.gateway.mcp.tool import ToolEntry
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.rest.contract import Endpoint
 from actors.gateway.rest.endpoints import ENDPOINTS
-from protocol.browsers.errors import ERROR_CODES, ErrorCode
+from protocol.browsers.results import ERROR_CODES, ErrorCode
 from protocol.schemas import schema
 from scripts import markdown
 

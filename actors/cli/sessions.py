@@ -16,8 +16,7 @@ from actors.cli.connection import EdgeRequest, ask_edge
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from bus.clock import now_ms
 from protocol.faults import Code, FaultError, fault
-from protocol.sessions import DEFAULT_PROFILE, SessionList, SessionStatus
-from protocol.storagestate import StorageState, StoredCookie
+from protocol.sessions import DEFAULT_PROFILE, SessionList, SessionStatus, StorageState, StoredCookie
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 

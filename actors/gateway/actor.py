@@ -20,9 +20,8 @@ from actors.gateway.serving.connections import connections
 from actors.gateway.serving.server import serving
 from actors.settings import Settings
 from protocol import subjects
-from protocol.edge import CallCancelled, ClientReply, ReplyTaken
-from protocol.offers.notifications import OfferNews, Said
-from protocol.progress import Progress
+from protocol.offers.results import OfferNews, Said
+from protocol.replicas import CallCancelled, ClientReply, Progress, ReplyTaken
 from protocol.subjects import Bucket, Objects, Subject
 
 log = structlog.stdlib.get_logger()

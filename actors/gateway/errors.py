@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct, UnsetType, structs
 
 from actors.gateway.translate import one_line
 from protocol.browse import SCHEMA_VERSION, StructuredError
-from protocol.browsers.errors import ERROR_CODES, ErrorCode
+from protocol.browsers.results import ERROR_CODES, ErrorCode
 from protocol.faults import Action, Category, Code, Fault, FaultContext, fault
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from protocol.progress import Progress, Watch
+from protocol.replicas import Progress, Watch
 
 OnProgress = Callable[[Progress], Awaitable[None]]
 

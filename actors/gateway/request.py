@@ -15,7 +15,7 @@ from actors.gateway.access.caller import NOBODY, Caller
 from actors.gateway.access.usage import RequestUsage
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
 from actors.gateway.progress import Watcher
-from protocol.progress import Watch
+from protocol.replicas import Watch
 
 SCOPE_KEY: Final = "weft.request"
 """Where it stands in the ASGI scope."""

@@ -22,9 +22,10 @@ from protocol.sessions import (
     SaveSession,
     SessionHealth,
     SessionStatus,
+    StorageState,
+    from_storage_state,
     sealed_for,
 )
-from protocol.storagestate import StorageState, from_storage_state
 from protocol.subjects import Call
 
 _DOMAIN = Meta(description="Host or address of the site.")

@@ -29,9 +29,8 @@ from bus.permissions import micro_name
 from protocol import subjects
 from protocol.documents import Document, WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError
-from protocol.lifecycle import WhyAbsent
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageClaim, Verdict
-from protocol.progress import Progress
+from protocol.replicas import Progress, WhyAbsent
 from protocol.tiers import RenderTier
 
 PUBLISH_MS = 500

@@ -8,8 +8,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from actors.navigator.history import chance, faded
-from protocol.tierhistory import TierHistory, TierRecord
-from protocol.tiers import TIERS, HostKind, Prior, RenderTier
+from protocol.tiers import TIERS, HostKind, Prior, RenderTier, TierHistory, TierRecord
 
 AGAIN = 0.5
 """The least chance of a tier that was enough the last time. To try it once more in vain costs little; where a site no

@@ -13,8 +13,7 @@ from msgspec import structs
 from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Rejected, Skipped, Superseded, TooSlow
 from actors.navigator.hosts import SiteKey
 from protocol.faults import Code
-from protocol.tierhistory import TierHistory, TierRecord
-from protocol.tiers import TIERS, Prior, RenderTier
+from protocol.tiers import TIERS, Prior, RenderTier, TierHistory, TierRecord
 
 HALF_LIFE_MS = 30 * 86_400_000
 """Sites are rebuilt once in months or years: what was seen this month counts, what is half a year old hardly does. A

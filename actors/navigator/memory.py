@@ -22,8 +22,7 @@ from bus.stores import KeyTable
 from protocol.codec import MalformedError
 from protocol.faults import FaultError
 from protocol.subjects import TIER_HISTORY
-from protocol.tierhistory import TierHistory
-from protocol.tiers import RenderTier
+from protocol.tiers import RenderTier, TierHistory
 
 log = structlog.stdlib.get_logger()
 

@@ -13,7 +13,7 @@ import structlog
 from actors.runner.hands import StepHands, StoppedError
 from actors.runner.template import Outcome, Template
 from bus.clock import now_ms
-from protocol.browsers.errors import ERROR_CODES, ErrorCode
+from protocol.browsers.results import ERROR_CODES, ErrorCode
 from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.runs.events import RunCreated, StepEnded

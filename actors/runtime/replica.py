@@ -24,7 +24,7 @@ from bus.clock import now_ms
 from bus.nats.keys import NKey
 from bus.nats.transport import NatsTransport, connect
 from bus.seal import Seal
-from protocol.lifecycle import Absence, ReplicaGone, ReplicaReady, WhyAbsent
+from protocol.replicas import Absence, ReplicaGone, ReplicaReady, WhyAbsent
 from protocol.subjects import REPLICA_GONE, REPLICA_READY
 
 log = structlog.stdlib.get_logger()

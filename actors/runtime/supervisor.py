@@ -15,7 +15,7 @@ from actors.runtime.restarts import Policy, delay_s
 from actors.runtime.spawners import Child
 from bus import Bus, TransportError
 from protocol.faults import Code, FaultError, fault
-from protocol.lifecycle import ReplicaGone, ReplicaReady
+from protocol.replicas import ReplicaGone, ReplicaReady
 from protocol.subjects import REPLICA_GONE, REPLICA_READY, Subject
 
 log = structlog.stdlib.get_logger()

@@ -84,7 +84,7 @@ class CreateTab(_Operation, frozen=True, kw_only=True, tag="create_tab"):
 
 
 class ListTabs(_Operation, frozen=True, kw_only=True, tag="list_tabs"):
-    """Tell the tabs of a session."""
+    """List the tabs of a session."""
 
 
 class SwitchTab(_Operation, frozen=True, kw_only=True, tag="switch_tab"):
@@ -172,7 +172,7 @@ class ExecuteJavascript(_InTab, frozen=True, kw_only=True, tag="execute_javascri
 
 
 class GetNetworkLogs(_InTab, frozen=True, kw_only=True, tag="get_network_logs"):
-    """Tell the requests that the page made; slow ones took more than a second."""
+    """List the requests that the page made; slow ones took more than a second."""
 
     filter: Literal["all", "xhr", "failed", "slow"] = "all"
     max_entries: Annotated[int, Meta(ge=1, le=MAX_LOG_ENTRIES)] = 50
@@ -191,11 +191,11 @@ class GetConsoleLogs(_InTab, frozen=True, kw_only=True, tag="get_console_logs"):
 
 
 class GetDialogInfo(_InTab, frozen=True, kw_only=True, tag="get_dialog_info"):
-    """Tell the dialog that waits for an answer, and those before it."""
+    """Return the dialog that waits for an answer, and those before it."""
 
 
 class GetDownloads(_Operation, frozen=True, kw_only=True, tag="get_downloads"):
-    """Tell the files that the pages of a session had the browser download."""
+    """List the files that the pages of a session had the browser download."""
 
 
 # -- acting ------------------------------------------------------------------------------------------------------------

@@ -5,8 +5,12 @@ Every word of a page in it is the web's: evidence, never instructions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from protocol.browse import ConsoleMessage, NetworkRequest
@@ -23,24 +27,32 @@ from protocol.browsers.pageinfo import (
     Section,
     Stability,
 )
-from protocol.browsers.tabs import BrowserTab
+from protocol.faults import Code
 from protocol.pages import Captured
 
 
-class _Done(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="done"):
+class BrowserTab(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tab, by its number in the session; `title` is the web's."""
+
+    tab: int = msgspec.field(name="id")
+    url: str
+    title: str = ""
+
+
+class _OperationResult(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="done"):
     """Where it was done."""
 
     session_id: str = ""
     tab_id: int | None = None
 
 
-class SessionCreated(_Done, frozen=True, kw_only=True, tag="session_created"):
+class SessionCreated(_OperationResult, frozen=True, kw_only=True, tag="session_created"):
     """A session is open; `page` is where it begins."""
 
     page: PageRef | None = None
 
 
-class SessionClosed(_Done, frozen=True, kw_only=True, tag="session_closed"):
+class SessionClosed(_OperationResult, frozen=True, kw_only=True, tag="session_closed"):
     """A session was ended, or kept for the `reason`; one that there is not counts as ended."""
 
     success: bool
@@ -48,7 +60,7 @@ class SessionClosed(_Done, frozen=True, kw_only=True, tag="session_closed"):
     reason: str = ""
 
 
-class Navigated(_Done, frozen=True, kw_only=True, tag="navigated"):
+class Navigated(_OperationResult, frozen=True, kw_only=True, tag="navigated"):
     """The tab is there; `partial` where the page did not come to rest in time. `status_code` is the site's.
 
     `dialog` is one that the page called up and that waits for an answer. `changed` says what else came of it.
@@ -62,14 +74,14 @@ class Navigated(_Done, frozen=True, kw_only=True, tag="navigated"):
     changed: str = ""
 
 
-class TabCreated(_Done, frozen=True, kw_only=True, tag="tab_created"):
+class TabCreated(_OperationResult, frozen=True, kw_only=True, tag="tab_created"):
     """A tab is open, and active."""
 
     url: str
     partial: bool = False
 
 
-class Tabs(_Done, frozen=True, kw_only=True, tag="tabs"):
+class Tabs(_OperationResult, frozen=True, kw_only=True, tag="tabs"):
     """The tabs of a session, and how many cookies it has."""
 
     active_tab_id: int | None = None
@@ -77,7 +89,7 @@ class Tabs(_Done, frozen=True, kw_only=True, tag="tabs"):
     cookies: int = 0
 
 
-class Acted(_Done, frozen=True, kw_only=True, tag="acted"):
+class Acted(_OperationResult, frozen=True, kw_only=True, tag="acted"):
     """It was done, and the page came to rest after it; `page` is where the tab is now.
 
     `new_tab_created` is the tab that it opened, `dialog` one that it called up and that waits for an answer.
@@ -91,7 +103,7 @@ class Acted(_Done, frozen=True, kw_only=True, tag="acted"):
     changed: str = ""
 
 
-class PageInfo(_Done, frozen=True, kw_only=True, tag="page_info"):
+class PageInfo(_OperationResult, frozen=True, kw_only=True, tag="page_info"):
     """What there is to act on; `next_cursor` goes on where `has_more`."""
 
     page: PageSummary
@@ -107,7 +119,7 @@ class PageInfo(_Done, frozen=True, kw_only=True, tag="page_info"):
     next_cursor: str | None = None
 
 
-class PageContent(_Done, frozen=True, kw_only=True, tag="page_content"):
+class PageContent(_OperationResult, frozen=True, kw_only=True, tag="page_content"):
     """The words of the page, in document order."""
 
     title: str
@@ -118,14 +130,14 @@ class PageContent(_Done, frozen=True, kw_only=True, tag="page_content"):
     truncated: bool = False
 
 
-class Found(_Done, frozen=True, kw_only=True, tag="found"):
+class Found(_OperationResult, frozen=True, kw_only=True, tag="found"):
     """The elements that fit best, best first; five at most."""
 
     query: str
     candidates: tuple[Candidate, ...]
 
 
-class ScreenshotTaken(_Done, frozen=True, kw_only=True, tag="screenshot_taken"):
+class ScreenshotTaken(_OperationResult, frozen=True, kw_only=True, tag="screenshot_taken"):
     """A picture, by its name in CAPTURES; sizes in pixels."""
 
     image: Captured
@@ -134,14 +146,14 @@ class ScreenshotTaken(_Done, frozen=True, kw_only=True, tag="screenshot_taken"):
     page: PageRef
 
 
-class Evaluated(_Done, frozen=True, kw_only=True, tag="evaluated"):
+class Evaluated(_OperationResult, frozen=True, kw_only=True, tag="evaluated"):
     """What a script came to, as JSON; cut to text where it is longer than 4,000 characters."""
 
     result: Any = None
     truncated: bool = False
 
 
-class Stable(_Done, frozen=True, kw_only=True, tag="stable"):
+class Stable(_OperationResult, frozen=True, kw_only=True, tag="stable"):
     """Whether the page came to rest."""
 
     stable: bool
@@ -150,14 +162,14 @@ class Stable(_Done, frozen=True, kw_only=True, tag="stable"):
     load_state: Literal["loading", "interactive", "complete"]
 
 
-class Dialogs(_Done, frozen=True, kw_only=True, tag="dialogs"):
+class Dialogs(_OperationResult, frozen=True, kw_only=True, tag="dialogs"):
     """The dialog that waits, and those before it, newest last."""
 
     pending_dialog: PastDialog | None = None
     dialog_history: tuple[PastDialog, ...] = ()
 
 
-class NetworkLogs(_Done, frozen=True, kw_only=True, tag="network_logs"):
+class NetworkLogs(_OperationResult, frozen=True, kw_only=True, tag="network_logs"):
     """Requests, newest last, without credentials; `top_issues` in sentences of ours."""
 
     logs: tuple[NetworkRequest, ...]
@@ -168,13 +180,13 @@ class NetworkLogs(_Done, frozen=True, kw_only=True, tag="network_logs"):
     next_cursor: str | None = None
 
 
-class ConsoleLogs(_Done, frozen=True, kw_only=True, tag="console_logs"):
+class ConsoleLogs(_OperationResult, frozen=True, kw_only=True, tag="console_logs"):
     """Lines of the console, newest last."""
 
     logs: tuple[ConsoleMessage, ...]
 
 
-class Downloads(_Done, frozen=True, kw_only=True, tag="downloads"):
+class Downloads(_OperationResult, frozen=True, kw_only=True, tag="downloads"):
     """Files, by their names in CAPTURES."""
 
     downloads: tuple[Captured, ...] = ()
@@ -199,3 +211,30 @@ Done = (
     | Downloads
 )
 """Whatever an operation can come to."""
+
+
+class ErrorCode(StrEnum):
+    """The codes of the tool layer (002 §7.1)."""
+
+    ELEMENT_NOT_FOUND = "ELEMENT_NOT_FOUND"
+    NAVIGATION_TIMEOUT = "NAVIGATION_TIMEOUT"
+    SESSION_NOT_FOUND = "SESSION_NOT_FOUND"
+    PAGE_CRASHED = "PAGE_CRASHED"
+    INVALID_PARAMETER = "INVALID_PARAMETER"
+    EXECUTION_ERROR = "EXECUTION_ERROR"
+
+
+ERROR_CODES: Mapping[Code, ErrorCode] = MappingProxyType(
+    {
+        Code.ELEMENT_NOT_FOUND: ErrorCode.ELEMENT_NOT_FOUND,
+        Code.NETWORK_TIMEOUT: ErrorCode.NAVIGATION_TIMEOUT,
+        Code.INTERNAL_DEADLINE: ErrorCode.NAVIGATION_TIMEOUT,
+        Code.BROWSER_PAGE_HUNG: ErrorCode.NAVIGATION_TIMEOUT,
+        Code.SESSION_NOT_FOUND: ErrorCode.SESSION_NOT_FOUND,
+        Code.PAGE_CRASHED: ErrorCode.PAGE_CRASHED,
+        Code.VALIDATION_INVALID_REQUEST: ErrorCode.INVALID_PARAMETER,
+        Code.SECURITY_URL_BLOCKED: ErrorCode.INVALID_PARAMETER,
+        Code.SECURITY_ADDRESS_BLOCKED: ErrorCode.INVALID_PARAMETER,
+    }
+)
+"""The code of the tool layer for a code of ours; every other one is an EXECUTION_ERROR."""

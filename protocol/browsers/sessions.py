@@ -7,8 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from protocol.browsers.operations import Operation, SessionId
-from protocol.browsers.results import Done
-from protocol.browsers.tabs import BrowserTab
+from protocol.browsers.results import BrowserTab, Done
 from protocol.pages import Captured
 from protocol.sessions import SessionState
 

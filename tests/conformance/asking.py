@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from protocol.offers.requests import AskOffer, CallTool
+from protocol.offers.offer import AskOffer, CallTool
 from protocol.offers.results import InputRequest, InputRequired, Message, Messages, Refused, Text, ToolResult
 from tests.conformance.tools import said
 

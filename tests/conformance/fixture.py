@@ -13,32 +13,28 @@ import anyio
 from actors.offering import Standing, offering
 from bus import Bus
 from bus.nats.transport import connect
-from protocol.offers.notifications import LogLevel, LogLine, OfferNews, Said, Step, TaskChanged
-from protocol.offers.requests import (
-    AskOffer,
-    CallTool,
-    CancelTask,
-    Complete,
-    GetPrompt,
-    GetTask,
-    ReadResource,
-    UpdateTask,
-)
+from protocol.offers.offer import AskOffer, CallTool, CancelTask, Complete, GetPrompt, GetTask, ReadResource, UpdateTask
 from protocol.offers.results import (
     Completion,
     Contents,
     Embedded,
+    LogLevel,
+    LogLine,
     Message,
     Messages,
     OfferAnswer,
+    OfferNews,
     Outcome,
     Picture,
     Refused,
     ResourceContents,
+    Said,
+    Step,
+    TaskChanged,
     Text,
     ToolResult,
 )
-from protocol.progress import Watch
+from protocol.replicas import Watch
 from protocol.subjects import OFFER_NEWS, OFFER_SAID, OFFERED
 from tests.conformance import asking, tasking
 from tests.conformance.offer import offer
@@ -64,7 +60,7 @@ class Fixture:
     async def answer(self, asked: AskOffer) -> OfferAnswer:
         """Do what is wanted."""
         said = _Said(self.bus, asked.watch)
-        return OfferAnswer(came=await self._came(asked, said), said=said.count)
+        return OfferAnswer(outcome=await self._came(asked, said), messages=said.count)
 
     async def _came(self, asked: AskOffer, said: _Said) -> Outcome:
         match asked.do:

@@ -12,7 +12,7 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import UNSET
 
-from protocol.offers.requests import AskOffer, CallTool
+from protocol.offers.offer import AskOffer, CallTool
 from protocol.offers.results import (
     Acknowledged,
     InputRequest,

@@ -11,7 +11,7 @@ import pytest
 
 from bus import Bus
 from bus.serving import Handler
-from protocol.lifecycle import ReplicaGone
+from protocol.replicas import ReplicaGone
 from protocol.subjects import REPLICA_GONE, Call
 from tests.contract.world import ASK, ONCE, SECRET, Answer, Ask, MakeWorld, World, serve, taking_part, until
 

@@ -14,8 +14,8 @@ from mcp.types import CallToolResult, ImageContent, ResourceLink
 
 from actors.gateway.errors import ToolError
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS
-from protocol.browsers.errors import ErrorCode
 from protocol.browsers.operations import SESSION_PREFIX
+from protocol.browsers.results import ErrorCode
 from tests.flows.mcp_clients import Era, Transport, connected, text_of
 from tests.flows.system import System
 from tests.requirements import requirement

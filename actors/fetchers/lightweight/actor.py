@@ -38,8 +38,8 @@ from actors.settings import Settings
 from bus import remaining_ms, span
 from protocol import subjects
 from protocol.faults import FaultError
-from protocol.lifecycle import Absence
 from protocol.pages import Fetched, FetchPage
+from protocol.replicas import Absence
 from protocol.sessions import OriginStorage
 from protocol.subjects import Bucket
 from protocol.tiers import RenderTier

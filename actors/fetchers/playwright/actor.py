@@ -24,8 +24,8 @@ from bus.seal import UnsealError
 from protocol import subjects
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, ListBrowsers
 from protocol.faults import FaultError
-from protocol.lifecycle import Absence
 from protocol.pages import Fetched, FetchPage
+from protocol.replicas import Absence
 from protocol.subjects import Bucket, Objects, Subject
 from protocol.tiers import RenderTier
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, Protocol
 
-from protocol.lifecycle import Absence
+from protocol.replicas import Absence
 
 CURE = "apt install chromium-headless-shell (or chromium), or: playwright install chromium-headless-shell"
 

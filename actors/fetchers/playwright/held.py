@@ -16,8 +16,8 @@ from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION, Browser, Con
 from actors.fetchers.sessions import Loan, Session
 from actors.fetchers.sessions.merging import fitting
 from bus.clock import now_ms
+from protocol.browsers.results import BrowserTab
 from protocol.browsers.sessions import MAX_DOWNLOADS, BrowserRecord
-from protocol.browsers.tabs import BrowserTab
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Captured
 

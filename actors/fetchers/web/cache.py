@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from bus import TransportError
 from bus.stores import Change
 from protocol.faults import FaultError
-from protocol.webcache import KeptAnswer, KeptAnswers
+from protocol.web import KeptAnswer, KeptAnswers
 
 log = structlog.stdlib.get_logger()
 

@@ -19,7 +19,7 @@ from actors.fetchers.web.cache import Record, Store
 from actors.fetchers.web.freshness import Use
 from actors.fetchers.web.visits import Visit
 from protocol.faults import FaultError
-from protocol.webcache import KeptAnswer
+from protocol.web import KeptAnswer
 
 Clock = Callable[[], float]
 """Gives the time of day in seconds since the epoch."""

@@ -20,7 +20,7 @@ from actors.fetchers.web.visits import Visit
 from bus import TransportError
 from protocol.domains import Foreseen, PaceOutlook, RobotsOutlook
 from protocol.faults import FaultError
-from protocol.politeness import HostPace
+from protocol.web import HostPace
 
 NOBODY = "nobody"
 """The replica that asks what it would get, and takes nothing."""

@@ -10,7 +10,7 @@ from email.utils import parsedate_tz
 from enum import Enum, auto
 from http import HTTPStatus
 
-from protocol.webcache import KeptAnswer
+from protocol.web import KeptAnswer
 
 HEURISTIC = frozenset({200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501})
 """Statuses that may be given again although nothing says for how long (RFC 9110 §15.1); partial ones are not kept."""

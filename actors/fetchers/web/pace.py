@@ -19,7 +19,7 @@ from actors.fetchers.web.paces import OwnPaces, Paces, Seen, changed
 from actors.fetchers.web.rates import Given, Limits, Wish
 from bus import TransportError
 from protocol.faults import Fault, FaultError, rate_limited
-from protocol.politeness import HostPace
+from protocol.web import HostPace
 
 log = structlog.stdlib.get_logger()
 

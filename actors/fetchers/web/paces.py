@@ -10,7 +10,7 @@ import anyio
 import stamina
 
 from bus.stores import Change
-from protocol.politeness import HostPace
+from protocol.web import HostPace
 
 _CHANGE_S = 5.0
 """How long replicas may be in each other's way."""

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from msgspec.structs import replace
 
 from actors.rates import Rate, earliest, taken
-from protocol.politeness import HostPace, Lease
+from protocol.web import HostPace, Lease
 
 MAX_RETRY_AFTER_MS = 24 * 3_600_000
 MAX_WAIT_MS = 3_600_000.0

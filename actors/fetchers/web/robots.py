@@ -19,7 +19,7 @@ from protego import Protego
 from bus import TransportError
 from bus.stores import Change
 from protocol.faults import Category, Code, FaultError, fault
-from protocol.politeness import RobotsFile
+from protocol.web import RobotsFile
 
 log = structlog.stdlib.get_logger()
 

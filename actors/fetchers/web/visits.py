@@ -25,7 +25,7 @@ from hishel import (
 from actors.fetchers.web import freshness
 from actors.fetchers.web.cache import Record
 from actors.fetchers.web.freshness import Asked
-from protocol.webcache import KeptAnswer
+from protocol.web import KeptAnswer
 
 Fields = tuple[tuple[str, str], ...]
 

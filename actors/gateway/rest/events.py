@@ -22,7 +22,7 @@ from actors.gateway.request import RequestContext
 from bus.context import conversation_id
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import Code, Fault, FaultError, fault
-from protocol.progress import Progress
+from protocol.replicas import Progress
 
 log = structlog.stdlib.get_logger()
 

@@ -27,8 +27,7 @@ from actors.gateway.sessions import (
 )
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
-from protocol.sessions import DEFAULT_PROFILE, NamedSession, Profile, SessionStatus
-from protocol.storagestate import StorageState
+from protocol.sessions import DEFAULT_PROFILE, NamedSession, Profile, SessionStatus, StorageState
 from protocol.subjects import Call
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from actors.runner.reading.told import ItemError, PageItem
 from actors.runner.template import Outcome
-from protocol.browsers.errors import ERROR_CODES, ErrorCode
+from protocol.browsers.results import ERROR_CODES, ErrorCode
 from protocol.faults import KINDS, Code
 from protocol.runs.states import StepStatus
 

@@ -24,7 +24,7 @@ from actors.runner.reading.told import (
 from actors.runner.reading.visiting import visit
 from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Table, Template
 from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions
-from protocol.browsers.errors import ERROR_CODES, ErrorCode
+from protocol.browsers.results import ERROR_CODES, ErrorCode
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import TemplateLimits
 from protocol.runs.states import DEFAULT_THRESHOLD, MAX_RUN_TIMEOUT_MS, Mode

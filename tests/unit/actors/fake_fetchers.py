@@ -19,7 +19,7 @@ from bus import Bus
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, Fault, FaultContext, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, PageBrowsed
-from protocol.progress import Progress, Watch
+from protocol.replicas import Progress, Watch
 from protocol.subjects import Call, Event
 from protocol.tiers import TIERS, RenderTier
 from tests.unit.actors.page_data import URL, verdict

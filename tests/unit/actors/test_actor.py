@@ -11,8 +11,8 @@ import pytest
 from actors.actor import Actor, Handler, grant_like, grant_of, handlers, handles, subscribes
 from actors.registry import ACTORS, kinds
 from bus.permissions import grant
-from protocol.lifecycle import ReplicaGone
 from protocol.pages import Fetched, FetchPage, PageClaim, Verdict
+from protocol.replicas import ReplicaGone
 from protocol.subjects import (
     BROWSE,
     FETCH,

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
-from protocol.citations import Citation, Locator
 from protocol.codec import MalformedError, decoder, encode
+from protocol.packets import Citation, Locator
 from tests.requirements import requirement
 
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from protocol.citations import Citation
 from protocol.faults import FaultError
-from protocol.lenient import MAX_OUTPUT_CHARS, ModelOutput, Reading, read_model_output, rendered
-from protocol.packets import Assistant, ToolCall
+from protocol.lenient import MAX_OUTPUT_CHARS, ModelOutput, OutputReading, read_model_output, rendered
+from protocol.packets import Assistant, Citation, ToolCall
 from protocol.render import Doc, Paragraph, Text
 from tests.requirements import requirement
 from tests.unit.protocol import packet_data
@@ -23,7 +22,7 @@ def written(row: object) -> str:
     return msgspec.json.encode(row).decode()
 
 
-def said(markdown: str, reading: Reading, *calls: ToolCall, citations: tuple[Citation, ...] = ()) -> ModelOutput:
+def said(markdown: str, reading: OutputReading, *calls: ToolCall, citations: tuple[Citation, ...] = ()) -> ModelOutput:
     return ModelOutput(Assistant(markdown=markdown, citations=citations), calls, reading)
 
 
@@ -35,37 +34,47 @@ HIGH = '{"assistant":{"markdown":"High."},"tool_calls":[]}'
 @pytest.mark.parametrize(
     ("output", "expected"),
     [
-        pytest.param(HIGH, said("High.", Reading.STRICT), id="packet"),
-        pytest.param(f"\n {HIGH}\n", said("High.", Reading.STRICT), id="blank space"),
-        pytest.param('{"markdown":"High."}', said("High.", Reading.STRICT), id="assistant alone"),
-        pytest.param(f"```json\n{HIGH}\n```", said("High.", Reading.REPAIRED), id="fence"),
-        pytest.param(f"```\n{HIGH}```", said("High.", Reading.REPAIRED), id="fence without a last line"),
-        pytest.param(f"```json  \n\n{HIGH}\n\n```\n", said("High.", Reading.REPAIRED), id="fence with blank space"),
-        pytest.param(f"<think>maybe {{}}</think>\n{HIGH}", said("High.", Reading.STRICT), id="thoughts"),
-        pytest.param(f"<THINK>a<think>b</Think>{HIGH}", said("High.", Reading.STRICT), id="loud thoughts"),
-        pytest.param(f"<think>a</think>{HIGH}<think>b</think>", said("High.", Reading.STRICT), id="thoughts around"),
+        pytest.param(HIGH, said("High.", OutputReading.STRICT), id="packet"),
+        pytest.param(f"\n {HIGH}\n", said("High.", OutputReading.STRICT), id="blank space"),
+        pytest.param('{"markdown":"High."}', said("High.", OutputReading.STRICT), id="assistant alone"),
+        pytest.param(f"```json\n{HIGH}\n```", said("High.", OutputReading.REPAIRED), id="fence"),
+        pytest.param(f"```\n{HIGH}```", said("High.", OutputReading.REPAIRED), id="fence without a last line"),
         pytest.param(
-            f"<think>a</think>\n```json\n{HIGH}\n```", said("High.", Reading.REPAIRED), id="thoughts before a fence"
+            f"```json  \n\n{HIGH}\n\n```\n", said("High.", OutputReading.REPAIRED), id="fence with blank space"
         ),
-        pytest.param(f"<think>a\n{HIGH}", said(f"<think>a\n{HIGH}", Reading.MARKDOWN), id="thoughts without end"),
-        pytest.param('{"markdown":"High.",}', said("High.", Reading.REPAIRED), id="trailing comma"),
-        pytest.param('{"markdown":"a,} b,]", \n}', said("a,} b,]", Reading.REPAIRED), id="commas inside strings stay"),
+        pytest.param(f"<think>maybe {{}}</think>\n{HIGH}", said("High.", OutputReading.STRICT), id="thoughts"),
+        pytest.param(f"<THINK>a<think>b</Think>{HIGH}", said("High.", OutputReading.STRICT), id="loud thoughts"),
+        pytest.param(
+            f"<think>a</think>{HIGH}<think>b</think>", said("High.", OutputReading.STRICT), id="thoughts around"
+        ),
+        pytest.param(
+            f"<think>a</think>\n```json\n{HIGH}\n```",
+            said("High.", OutputReading.REPAIRED),
+            id="thoughts before a fence",
+        ),
+        pytest.param(f"<think>a\n{HIGH}", said(f"<think>a\n{HIGH}", OutputReading.MARKDOWN), id="thoughts without end"),
+        pytest.param('{"markdown":"High.",}', said("High.", OutputReading.REPAIRED), id="trailing comma"),
+        pytest.param(
+            '{"markdown":"a,} b,]", \n}', said("a,} b,]", OutputReading.REPAIRED), id="commas inside strings stay"
+        ),
         pytest.param(
             '{"markdown":"a\\",}", "tool_calls":[{"name":"x","arguments":{"a":[1,],},},],}',
-            said('a",}', Reading.REPAIRED, ToolCall(name="x", arguments={"a": [1]})),
+            said('a",}', OutputReading.REPAIRED, ToolCall(name="x", arguments={"a": [1]})),
             id="trailing commas everywhere",
         ),
-        pytest.param("# High\n\nat noon", said("# High\n\nat noon", Reading.MARKDOWN), id="Markdown"),
-        pytest.param("", said("", Reading.MARKDOWN), id="nothing"),
-        pytest.param("42", said("42", Reading.MARKDOWN), id="a number"),
-        pytest.param('["High."]', said('["High."]', Reading.MARKDOWN), id="a list"),
-        pytest.param("```python\nx = 1\n```", said("```python\nx = 1\n```", Reading.MARKDOWN), id="fenced code"),
-        pytest.param('{"markdown":"Hi', said('{"markdown":"Hi', Reading.BROKEN_JSON), id="cut off"),
-        pytest.param('{"title":"T"}', said('{"title":"T"}', Reading.BROKEN_JSON), id="no words"),
-        pytest.param('{"assistant":"High."}', said('{"assistant":"High."}', Reading.BROKEN_JSON), id="no object"),
-        pytest.param('{"assistant":null}', said('{"assistant":null}', Reading.BROKEN_JSON), id="null"),
+        pytest.param("# High\n\nat noon", said("# High\n\nat noon", OutputReading.MARKDOWN), id="Markdown"),
+        pytest.param("", said("", OutputReading.MARKDOWN), id="nothing"),
+        pytest.param("42", said("42", OutputReading.MARKDOWN), id="a number"),
+        pytest.param('["High."]', said('["High."]', OutputReading.MARKDOWN), id="a list"),
+        pytest.param("```python\nx = 1\n```", said("```python\nx = 1\n```", OutputReading.MARKDOWN), id="fenced code"),
+        pytest.param('{"markdown":"Hi', said('{"markdown":"Hi', OutputReading.BROKEN_JSON), id="cut off"),
+        pytest.param('{"title":"T"}', said('{"title":"T"}', OutputReading.BROKEN_JSON), id="no words"),
+        pytest.param('{"assistant":"High."}', said('{"assistant":"High."}', OutputReading.BROKEN_JSON), id="no object"),
+        pytest.param('{"assistant":null}', said('{"assistant":null}', OutputReading.BROKEN_JSON), id="null"),
         pytest.param(
-            '{"markdown":"High.","render":{"type":"table"}}', said("High.", Reading.STRICT), id="a tree that is none"
+            '{"markdown":"High.","render":{"type":"table"}}',
+            said("High.", OutputReading.STRICT),
+            id="a tree that is none",
         ),
     ],
 )
@@ -80,13 +89,15 @@ def test_a_whole_packet_is_read_with_its_tree_and_citations() -> None:
     found = read_model_output(written(row))
 
     assert msgspec.json.decode(msgspec.json.encode(found.assistant)) == row["assistant"]
-    assert (found.tool_calls, found.reading) == ((CALL,), Reading.STRICT)
+    assert (found.tool_calls, found.reading) == ((CALL,), OutputReading.STRICT)
 
 
 @requirement("003.tool-call.shape")
 @pytest.mark.parametrize("key", ["tool_calls", "toolCalls"])
 def test_tool_calls_may_be_written_either_way(key: str) -> None:
-    assert read_model_output(written({"markdown": "Click.", key: [CLICK]})) == said("Click.", Reading.STRICT, CALL)
+    assert read_model_output(written({"markdown": "Click.", key: [CLICK]})) == said(
+        "Click.", OutputReading.STRICT, CALL
+    )
 
 
 @requirement("003.tool-call.shape")
@@ -105,21 +116,23 @@ def test_tool_calls_may_be_written_either_way(key: str) -> None:
     ],
 )
 def test_one_bad_tool_call_discards_all(calls: object) -> None:
-    assert read_model_output(written({"markdown": "Click.", "tool_calls": calls})) == said("Click.", Reading.STRICT)
+    assert read_model_output(written({"markdown": "Click.", "tool_calls": calls})) == said(
+        "Click.", OutputReading.STRICT
+    )
 
 
 @requirement("003.output.markdown-mode")
 def test_markdown_mode_never_has_tool_calls() -> None:
     output = written({"markdown": "Click.", "tool_calls": [CLICK]})
 
-    assert read_model_output(output, tools=False) == said("Click.", Reading.STRICT)
+    assert read_model_output(output, tools=False) == said("Click.", OutputReading.STRICT)
 
 
 @requirement("003.output.fallback")
 def test_broken_json_has_neither_tool_calls_nor_citations() -> None:
     output = written({"markdown": "Click.", "tool_calls": [CLICK], "citations": [{"doc_id": "d"}]})[:-1]
 
-    assert read_model_output(output) == said(output, Reading.BROKEN_JSON)
+    assert read_model_output(output) == said(output, OutputReading.BROKEN_JSON)
 
 
 @requirement("003.output.markdown-mode")
@@ -138,7 +151,7 @@ def test_markdown_may_end_in_a_block_of_citations() -> None:
 
     assert read_model_output(output) == said(
         "High at noon.\n\nThat is all.",
-        Reading.MARKDOWN,
+        OutputReading.MARKDOWN,
         citations=(Citation(doc_id="doc_1", quote="High water at noon."), Citation(source_id="src_2")),
     )
 
@@ -148,7 +161,7 @@ def test_markdown_may_end_in_a_block_of_citations() -> None:
     ["a\n---CITATIONS---\n{}", "a\n---END CITATIONS---\n---CITATIONS---", "a ---CITATIONS---\n---END CITATIONS---"],
 )
 def test_a_block_of_citations_that_is_not_whole_is_text(output: str) -> None:
-    assert read_model_output(output) == said(output, Reading.MARKDOWN)
+    assert read_model_output(output) == said(output, OutputReading.MARKDOWN)
 
 
 @requirement("003.output.caps")

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from msgspec import Raw, inspect
 
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
-from protocol.citations import Citation
 from protocol.codec import encode
 from protocol.documents import Content, Document, Trust, WebObservationChunk
 from protocol.faults import Action, Code, fault
-from protocol.lifecycle import Cancel
 from protocol.offers.results import ResourceContents
-from protocol.packets import Assistant, Request, Response
+from protocol.packets import Assistant, Citation, Request, Response
+from protocol.replicas import Cancel
 from protocol.subjects import Bucket, Call, Journal, Objects, Subject, table
 
 JSON = st.recursive(

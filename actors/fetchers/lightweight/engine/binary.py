@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from actors.fetchers.lightweight.engine import jail
-from protocol.lifecycle import Absence
+from protocol.replicas import Absence
 
 PACKAGE: Final = "lightpanda"
 """The optional extra `light` installs it; the program lies inside."""

@@ -17,8 +17,8 @@ from bus import Tables
 from bus.transport import KeyEntry
 from protocol.codec import Decoder, MalformedError
 from protocol.faults import Code, FaultError, fault
-from protocol.offers.notifications import OfferNews, ResourceUpdated, Said, TaskChanged
 from protocol.offers.offer import OFFER_TTL_MS, Offer
+from protocol.offers.results import OfferNews, ResourceUpdated, Said, TaskChanged
 from protocol.subjects import OFFERS
 
 log = structlog.stdlib.get_logger()

@@ -34,7 +34,7 @@ from actors.gateway.mcp.offers.handles import Handles, TaskName
 from actors.gateway.mcp.offers.known import ListsChanged, News, Offers
 from actors.gateway.mcp.offers.written import Wire
 from actors.gateway.request import RequestContext
-from protocol.offers.notifications import ResourceUpdated, TaskChanged
+from protocol.offers.results import ResourceUpdated, TaskChanged
 
 MAX_BEHIND = 1_000
 """News that a client may be behind: then its stream ends, and it asks anew for all it wants to know."""

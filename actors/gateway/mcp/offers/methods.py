@@ -30,8 +30,7 @@ from bus import conversation, span
 from bus.context import current_conversation
 from protocol.faults import FaultError
 from protocol.offers import results as outcomes
-from protocol.offers.offer import TaskUse
-from protocol.offers.requests import CallTool, Complete, GetPrompt, ReadResource
+from protocol.offers.offer import CallTool, Complete, GetPrompt, ReadResource, TaskUse
 from protocol.offers.results import Contents, InputRequired, Messages, OfferedTask, Outcome, ToolResult
 
 

@@ -17,8 +17,8 @@ from mcp.types import EmptyResult, LoggingMessageNotification, LoggingMessageNot
 from actors.gateway.mcp.offers.clients import Context
 from actors.gateway.mcp.offers.known import Offers
 from actors.gateway.progress import beside
-from protocol.offers.notifications import LogLine, Said, Step
-from protocol.progress import Watch
+from protocol.offers.results import LogLine, Said, Step
+from protocol.replicas import Watch
 
 _ROOM = 100
 """Sayings that a slow client may be behind."""

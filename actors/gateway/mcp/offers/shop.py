@@ -17,7 +17,7 @@ from actors.gateway.mcp.offers.known import Offers
 from actors.gateway.mcp.offers.progress_messages import hearing
 from actors.gateway.mcp.offers.written import MAX_ANSWER_BYTES, Wire, input_required, is_too_long, refusal
 from protocol.faults import Code, FaultError, fault
-from protocol.offers.requests import AskOffer, Wanted
+from protocol.offers.offer import AskOffer, Wanted
 from protocol.offers.results import InputRequired, OfferAnswer, Outcome, Refused
 from protocol.subjects import OFFERED
 
@@ -65,7 +65,7 @@ class Shop:
             said = 0
             for _ in range(MAX_ROUNDS):
                 answer = await self._once(actor, question, timeout_ms)
-                came, said = answer.came, said + answer.said
+                came, said = answer.outcome, said + answer.messages
                 await ear.until(said)
                 if isinstance(came, Refused):
                     raise refusal(came)
@@ -81,7 +81,7 @@ class Shop:
     async def _once(self, actor: str, question: AskOffer, timeout_ms: int) -> OfferAnswer:
         call = OFFERED.at(actor=actor)
         answer = await self.app.bus.call(call, question, timeout_ms=timeout_ms, wait_ms=self.app.grace_ms)
-        if is_too_long(answer.came):
+        if is_too_long(answer.outcome):
             message = f"The answer is longer than {MAX_ANSWER_BYTES // 1024 // 1024} MiB"
             raise FaultError(fault(Code.CONTENT_TOO_LARGE, message))
         return answer

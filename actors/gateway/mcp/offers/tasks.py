@@ -18,7 +18,7 @@ from actors.gateway.mcp.offers.shop import Shop, unexpected
 from actors.gateway.mcp.offers.written import Wire
 from actors.gateway.request import RequestContext
 from protocol.faults import FaultError
-from protocol.offers.requests import CancelTask, GetTask, UpdateTask, Wanted
+from protocol.offers.offer import CancelTask, GetTask, UpdateTask, Wanted
 from protocol.offers.results import Acknowledged, OfferedTask, Outcome
 
 

@@ -42,8 +42,8 @@ from actors.gateway.mcp.transport.questions import Questions
 from actors.gateway.mcp.transport.stream import Stream, Streams
 from actors.gateway.mcp.transport.underway import Underway
 from actors.gateway.request import RequestContext
-from protocol.edge import CallCancelled
 from protocol.faults import FaultError
+from protocol.replicas import CallCancelled
 from protocol.subjects import CALL_CANCELLED
 
 log = structlog.stdlib.get_logger()

@@ -9,7 +9,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, Server
 
 from actors.gateway.progress import Watchers, watching
 from actors.gateway.request import RequestContext
-from protocol.progress import Progress
+from protocol.replicas import Progress
 
 
 def reporting(watchers: Watchers) -> ServerMiddleware[RequestContext]:

@@ -16,8 +16,8 @@ import anyio
 import structlog
 
 from actors.gateway.app_context import BusClient
-from protocol.edge import ClientReply
 from protocol.faults import FaultError
+from protocol.replicas import ClientReply
 from protocol.subjects import EDGE_REPLY
 
 log = structlog.stdlib.get_logger()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
-from protocol.edge import CallCancelled
+from protocol.replicas import CallCancelled
 
 
 @dataclass(frozen=True)

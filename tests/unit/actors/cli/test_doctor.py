@@ -14,7 +14,7 @@ from actors.fetchers.lightweight.engine import binary
 from actors.fetchers.lightweight.engine.binary import Wall
 from actors.settings import Settings
 from protocol import schemas
-from protocol.lifecycle import Absence
+from protocol.replicas import Absence
 from tests.unit.actors.cli.cli_data import MARK
 
 # -- doctor, schema ---------------------------------------------------------------------------------------------------

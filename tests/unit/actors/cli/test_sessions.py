@@ -9,7 +9,7 @@ import pytest
 from actors.cli.main import run
 from actors.cli.sessions import read_state
 from protocol.faults import Code, FaultError
-from protocol.storagestate import StorageState, StoredCookie
+from protocol.sessions import StorageState, StoredCookie
 
 COOKIES = """# Netscape HTTP Cookie File
 #HttpOnly_.example.com\tTRUE\t/\tTRUE\t2000000000\tsid\tvery-secret

@@ -13,7 +13,7 @@ from actors.gateway.progress import Watchers, watching
 from actors.gateway.request import RequestContext
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
-from protocol.progress import Progress, Watch
+from protocol.replicas import Progress, Watch
 from tests.unit.actors.gateway_data import FakeBus, browsed
 from tests.unit.actors.page_data import URL
 

@@ -24,9 +24,9 @@ from actors.gateway.errors import (
 )
 from actors.gateway.progress import watching
 from actors.gateway.request import RequestContext
-from protocol.browsers.errors import ErrorCode
+from protocol.browsers.results import ErrorCode
 from protocol.faults import Action, Code, FaultError, fault
-from protocol.progress import Progress
+from protocol.replicas import Progress
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunOptions, inputs_of
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, RunList, RuntimeLimits, RuntimeProfile, TemplateList
 from protocol.runs.states import MAX_INPUT_BYTES, Mode, RunStatus, TrustLevel

@@ -11,10 +11,9 @@ from bus import TransportError
 from protocol.browse import BrowseOptions
 from protocol.documents import PageParts, WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError, fault
-from protocol.lifecycle import Absence
 from protocol.page import PageFields
 from protocol.pages import Fetched
-from protocol.progress import Watch
+from protocol.replicas import Absence, Watch
 from tests.unit.actors.fake_fetchers import (
     CHEAP,
     MIDDLE,

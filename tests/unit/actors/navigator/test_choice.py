@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from actors.navigator.choice import Early, Reason, TierChoice, hedge, start
 from actors.navigator.history import Evidence, Lessons, learned
-from protocol.tierhistory import TierHistory
-from protocol.tiers import TIERS, HostKind, RenderTier
+from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 from tests.unit.actors.navigator.test_history import histories
 
 CHEAP, LIGHT, BROWSER = TIERS

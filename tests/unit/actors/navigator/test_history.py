@@ -21,8 +21,7 @@ from actors.navigator.history import (
 )
 from protocol.codec import decoder, encode
 from protocol.faults import Category, Code, fault
-from protocol.tierhistory import TierHistory, TierRecord
-from protocol.tiers import TIERS
+from protocol.tiers import TIERS, TierHistory, TierRecord
 from tests.unit.actors.page_data import accepted, attempt, evidence, fetched, rejected, verdict
 
 CHEAP, LIGHT, BROWSER = TIERS

@@ -22,8 +22,7 @@ from bus.memory import Broker, MemoryTransport
 from bus.stores import KeyTable
 from protocol.faults import Code, fault
 from protocol.subjects import TIER_HISTORY, Bucket
-from protocol.tierhistory import TierHistory
-from protocol.tiers import TIERS, HostKind
+from protocol.tiers import TIERS, HostKind, TierHistory
 from tests.unit.actors.page_data import accepted, attempt, rejected
 
 CHEAP, LIGHT, BROWSER = TIERS

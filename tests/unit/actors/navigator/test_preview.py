@@ -31,10 +31,9 @@ from protocol.domains import (
     RobotsOutlook,
 )
 from protocol.faults import Code, FaultError, fault
-from protocol.lifecycle import Absence
 from protocol.pages import BrowsePage
-from protocol.tierhistory import TierHistory
-from protocol.tiers import TIERS, HostKind, RenderTier
+from protocol.replicas import Absence
+from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 from tests.unit.actors.gateway_data import endpoint, replica
 from tests.unit.actors.page_data import URL, accepted, attempt, fetched, rejected, verdict
 

@@ -8,8 +8,7 @@ from itertools import pairwise
 import pytest
 
 from actors.navigator.choice import Reason, TierChoice, start
-from protocol.tierhistory import TierHistory
-from protocol.tiers import TIERS, HostKind, RenderTier
+from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 from tests.unit.actors.navigator.visitors import (
     BROWSER,
     BROWSER_ONLY,

@@ -10,8 +10,7 @@ from actors.navigator.attempts import REACTIONS, Reaction
 from actors.navigator.choice import TierChoice, hedge, start
 from actors.navigator.history import Evidence, Lessons, evidence_of, learned
 from protocol.faults import Code
-from protocol.tierhistory import TierHistory
-from protocol.tiers import TIERS, HostKind, RenderTier
+from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 
 CHEAP, LIGHT, BROWSER = TIERS
 HOUR_MS = 3_600_000

@@ -25,9 +25,8 @@ from bus.transport import Transport
 from protocol import subjects
 from protocol.browse import BrowseOptions
 from protocol.browsers.operations import CloseSession, CreateSession, CreateTab, ListTabs
-from protocol.browsers.results import Done, SessionClosed, SessionCreated, TabCreated, Tabs
+from protocol.browsers.results import BrowserTab, Done, SessionClosed, SessionCreated, TabCreated, Tabs
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer
-from protocol.browsers.tabs import BrowserTab
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
 from protocol.runs.events import LedgerLine, RunEnded, RunTaken, StepEnded, run_topics, slice_name, state_topic

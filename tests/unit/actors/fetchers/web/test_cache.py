@@ -8,7 +8,7 @@ from actors.fetchers.web.cache import SHARED_BYTES, STALE, MemoryStore, Record, 
 from bus import TransportError
 from bus.stores import Change
 from protocol.faults import Code, FaultError, fault
-from protocol.webcache import KeptAnswer, KeptAnswers
+from protocol.web import KeptAnswer, KeptAnswers
 
 KIB = 1_024
 COST = 4 * KIB

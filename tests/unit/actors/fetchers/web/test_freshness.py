@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from actors.fetchers.web import freshness
 from actors.fetchers.web.freshness import Asked, Use
 from actors.fetchers.web.rates import MAX_RETRY_AFTER_MS, retry_after_ms
-from protocol.webcache import KeptAnswer
+from protocol.web import KeptAnswer
 
 NOW = 1_750_000_000.0
 CONTROL = st.text(alphabet='abcdeghmnrsty-=,"\\ 0159', max_size=60)

@@ -17,7 +17,7 @@ from actors.fetchers.web.rates import (
     refused,
     take,
 )
-from protocol.politeness import HostPace, Lease
+from protocol.web import HostPace, Lease
 
 NOW = 1_000_000.0
 LIMITS = Limits(interval_ms=100.0, burst=3, at_once=2)

@@ -32,12 +32,9 @@ from actors.offering import Standing, offering
 from bus import Bus
 from bus.memory import Broker
 from bus.seal import Seal
-from protocol.edge import ClientReply, ReplyTaken
-from protocol.offers.notifications import OfferNews, Said
-from protocol.offers.offer import Offer, OfferedTool
-from protocol.offers.requests import AskOffer
-from protocol.offers.results import OfferAnswer, Outcome
-from protocol.progress import Watch
+from protocol.offers.offer import AskOffer, Offer, OfferedTool
+from protocol.offers.results import OfferAnswer, OfferNews, Outcome, Said
+from protocol.replicas import ClientReply, ReplyTaken, Watch
 from protocol.subjects import EDGE_REPLY, OFFER_NEWS, OFFER_SAID, OFFERED
 from tests.unit.actors.gateway.mcp.replicas import CALLER, RoundRobin
 from tests.unit.actors.gateway_data import VAULT_KEY, settings
@@ -72,7 +69,7 @@ class Loom:
         self.asked.append(asked)
         self.said = 0
         came = await self.answer(asked)
-        return OfferAnswer(came=came, said=self.said)
+        return OfferAnswer(outcome=came, messages=self.said)
 
     async def say(self, watch: Watch | None, says: Any) -> None:
         """Say something on the way."""

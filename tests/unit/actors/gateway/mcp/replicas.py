@@ -50,8 +50,7 @@ from actors.gateway.serving.exchange import Exchanges
 from actors.gateway.serving.server import serving
 from bus import Bus
 from bus.memory import Broker
-from protocol.edge import ClientReply, ReplyTaken
-from protocol.progress import Progress
+from protocol.replicas import ClientReply, Progress, ReplyTaken
 from protocol.subjects import CALL_CANCELLED, EDGE_REPLY, PROGRESS, Call
 from tests.unit.actors.gateway_data import settings
 

@@ -17,7 +17,7 @@ from actors.gateway.request import RequestContext
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
-from protocol.progress import Progress
+from protocol.replicas import Progress
 from tests.unit.actors.gateway_data import FakeBus, browsed
 
 GOOD, BETTER, SILENT = "https://a.example/", "https://b.example/", "https://silent.example/"

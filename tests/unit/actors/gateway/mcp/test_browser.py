@@ -31,7 +31,6 @@ from actors.gateway.request import RequestContext
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.browsers import operations as do
 from protocol.browsers import results as came
-from protocol.browsers.errors import ERROR_CODES, ErrorCode
 from protocol.browsers.pageinfo import (
     Candidate,
     Element,
@@ -43,8 +42,8 @@ from protocol.browsers.pageinfo import (
     Stability,
     ViewType,
 )
+from protocol.browsers.results import ERROR_CODES, BrowserTab, ErrorCode
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer
-from protocol.browsers.tabs import BrowserTab
 from protocol.faults import Action, Code, FaultError, fault
 from protocol.pages import Captured
 from protocol.subjects import BROWSER

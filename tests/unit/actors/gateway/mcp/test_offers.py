@@ -17,8 +17,18 @@ from actors.gateway.mcp.table import TOOLS
 from bus.transport import KeyEntry
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
-from protocol.offers.offer import OFFER_TTL_MS, Offer, OfferedPrompt, OfferedResource, OfferedTemplate
-from protocol.offers.requests import AskOffer, CallTool, Complete, GetPrompt, ReadResource
+from protocol.offers.offer import (
+    OFFER_TTL_MS,
+    AskOffer,
+    CallTool,
+    Complete,
+    GetPrompt,
+    Offer,
+    OfferedPrompt,
+    OfferedResource,
+    OfferedTemplate,
+    ReadResource,
+)
 from protocol.offers.results import (
     Acknowledged,
     Audio,

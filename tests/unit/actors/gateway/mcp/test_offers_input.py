@@ -19,10 +19,19 @@ from mcp.types import (
 )
 
 from actors.gateway.mcp.offers import progress_messages
-from protocol.offers.notifications import LogLevel, LogLine, Step
-from protocol.offers.offer import Offer, OfferedPrompt
-from protocol.offers.requests import AskOffer
-from protocol.offers.results import InputRequest, InputRequired, Message, Messages, Outcome, Text, ToolResult
+from protocol.offers.offer import AskOffer, Offer, OfferedPrompt
+from protocol.offers.results import (
+    InputRequest,
+    InputRequired,
+    LogLevel,
+    LogLine,
+    Message,
+    Messages,
+    Outcome,
+    Step,
+    Text,
+    ToolResult,
+)
 from tests.unit.actors.gateway.mcp.market import MODERN, TEST_S, Loom, connected, http, market, post, tool
 from tests.unit.actors.gateway.mcp.replicas import CALLER
 

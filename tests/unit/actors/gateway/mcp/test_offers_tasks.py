@@ -18,15 +18,15 @@ from mcp.types import (
 )
 
 from actors.gateway.mcp.transport.http import PATH
-from protocol.offers.notifications import ResourceUpdated, TaskChanged
-from protocol.offers.offer import Offer, TaskUse
-from protocol.offers.requests import AskOffer, CallTool, CancelTask, GetTask, UpdateTask
+from protocol.offers.offer import AskOffer, CallTool, CancelTask, GetTask, Offer, TaskUse, UpdateTask
 from protocol.offers.results import (
     Acknowledged,
     InputRequest,
     OfferedTask,
     Outcome,
     Refused,
+    ResourceUpdated,
+    TaskChanged,
     TaskStatus,
     Text,
     ToolResult,

@@ -13,8 +13,8 @@ import pytest
 from actors.gateway.mcp.transport import dialogue, stream
 from actors.gateway.mcp.transport.http import PATH
 from protocol.browse import StructuredError
-from protocol.edge import CallCancelled
 from protocol.faults import Code
+from protocol.replicas import CallCancelled
 from tests.unit.actors.gateway.mcp.replicas import CALLER, LEGACY, MODERN, TEST_S, http, replicas
 
 Json = dict[str, Any]

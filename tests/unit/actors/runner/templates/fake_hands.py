@@ -18,7 +18,6 @@ from actors.extraction.page import extract
 from actors.fetchers import answering
 from actors.runner.template import Outcome, Template
 from protocol.browse import BrowseOptions, DecisionTrace, TraceSummary
-from protocol.browsers.errors import ERROR_CODES, ErrorCode
 from protocol.browsers.operations import (
     CloseTab,
     CreateTab,
@@ -30,7 +29,17 @@ from protocol.browsers.operations import (
     WaitForStable,
 )
 from protocol.browsers.pageinfo import Element, ElementKind, PageRef, PageSummary, PastDialog, Section, ViewType
-from protocol.browsers.results import Acted, Done, Navigated, PageContent, PageInfo, Stable, TabCreated
+from protocol.browsers.results import (
+    ERROR_CODES,
+    Acted,
+    Done,
+    ErrorCode,
+    Navigated,
+    PageContent,
+    PageInfo,
+    Stable,
+    TabCreated,
+)
 from protocol.codec import encode
 from protocol.confidence import FieldConfidence, overall
 from protocol.faults import Code, FaultError, fault

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from protocol.sessions import Cookie, OriginStorage, SessionState
-from protocol.storagestate import StorageState, from_storage_state, to_storage_state
+from protocol.sessions import Cookie, OriginStorage, SessionState, StorageState, from_storage_state, to_storage_state
 
 STATE = SessionState(
     cookies=(
