@@ -120,10 +120,10 @@ def complaints(files: Sequence[Path]) -> Iterator[str]:
             if product and isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 classes[node.name].append(f"{file}:{node.lineno}")
     for name, places in sorted(classes.items()):
-        if name in WIRE_NAMES:
-            places = [place for place in places if not place.startswith("protocol/")] or places[:1]
-        if len(places) > 1:
-            yield f"{places[0]}: class {name} stands twice: {', '.join(places[1:])}"
+        of_wire = [place for place in places if name in WIRE_NAMES and place.startswith("protocol/")]
+        counted = [place for place in places if place not in of_wire[1:]]
+        if len(counted) > 1:
+            yield f"{counted[0]}: class {name} stands twice: {', '.join(counted[1:])}"
 
 
 def _of_node(file: Path, node: ast.AST, *, product: bool) -> Iterator[str]:
