@@ -23,7 +23,7 @@ _LAST_WORDS_S = 1.0
 
 
 @dataclass
-class Standing:
+class LiveOffer:
     """An offer that stands under `key`."""
 
     table: KeyTable[Offer]
@@ -46,12 +46,12 @@ class Standing:
 
 
 @asynccontextmanager
-async def offering(bus: Bus, actor: str, offer: Offer) -> AsyncGenerator[Standing]:
+async def offering(bus: Bus, actor: str, offer: Offer) -> AsyncGenerator[LiveOffer]:
     """Offer this as `actor` while the block lasts; whoever offers has to answer OFFERED under that name.
 
     An actor declares OFFERS in `buckets`, and in `publishes` those of OFFER_SAID and OFFER_NEWS that it tells.
     """
-    standing = Standing(await bus.table(OFFERS), f"{actor}.{bus.replica}", offer)
+    standing = LiveOffer(await bus.table(OFFERS), f"{actor}.{bus.replica}", offer)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(standing.repeat)
         try:

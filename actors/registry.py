@@ -34,11 +34,11 @@ ACTORS: Mapping[str, str] = MappingProxyType(
 
 def kinds(names: Iterable[str] = ACTORS) -> dict[str, type[Actor]]:
     """Import the classes of some actors."""
-    found: dict[str, type[Actor]] = {}
+    classes: dict[str, type[Actor]] = {}
     for name in names:
         module, _, kind = ACTORS[name].partition(":")
-        found[name] = getattr(importlib.import_module(module), kind)
-    return found
+        classes[name] = getattr(importlib.import_module(module), kind)
+    return classes
 
 
 def warmed(names: Iterable[str]) -> dict[str, type[Actor]]:
@@ -48,7 +48,7 @@ def warmed(names: Iterable[str]) -> dict[str, type[Actor]]:
     process writes to is no longer shared.
     """
     gc.disable()
-    found = kinds(names)
+    classes = kinds(names)
     for _, entry in table():
         if isinstance(entry, Subject):
             args: Any = getattr(entry, "args", None)
@@ -56,9 +56,9 @@ def warmed(names: Iterable[str]) -> dict[str, type[Actor]]:
             decoder(Request[args])
             if answer is not None:
                 decoder(Response[answer])
-    for kind in found.values():
+    for kind in classes.values():
         kind.warm()
     anyio.run(anyio.sleep, 0)
     gc.freeze()
     gc.enable()
-    return found
+    return classes

@@ -28,7 +28,7 @@ A = TypeVar("A")
 
 
 @dataclass(frozen=True)
-class Change(Generic[A]):
+class KeyChange(Generic[A]):
     """What has become of a key: `value` is None when it is gone."""
 
     key: str
@@ -44,7 +44,7 @@ class KeyTable(Generic[A]):
     keys: Keys
     seal: Seal | None = None
 
-    async def get(self, key: str) -> Change[A] | None:
+    async def get(self, key: str) -> KeyChange[A] | None:
         """Return the value of a key with its revision, if it has one."""
         entry = await self.keys.get(key)
         if entry is None or entry.value is None:
@@ -68,23 +68,23 @@ class KeyTable(Generic[A]):
         return await self.keys.names()
 
     @asynccontextmanager
-    async def watch(self) -> AsyncGenerator[AsyncGenerator[Change[A]]]:
+    async def watch(self) -> AsyncGenerator[AsyncGenerator[KeyChange[A]]]:
         """Return every value there is, then every change, as long as the block lasts."""
         async with self.keys.watch() as entries, aclosing(self._changes(entries)) as changes:
             yield changes
 
-    async def _changes(self, entries: AsyncIterator[KeyEntry]) -> AsyncGenerator[Change[A]]:
+    async def _changes(self, entries: AsyncIterator[KeyEntry]) -> AsyncGenerator[KeyChange[A]]:
         async for entry in entries:
             yield self._change(entry.key, entry.value, entry.revision)
 
-    def _change(self, key: str, value: bytes | None, revision: int) -> Change[A]:
+    def _change(self, key: str, value: bytes | None, revision: int) -> KeyChange[A]:
         if value is not None and self.seal is not None:
             try:
                 value = self.seal.unseal(value, self._place(key))
             except UnsealError:
                 log.warning(VALUE_NOT_UNSEALED, bucket=self.bucket.name, revision=revision)
                 value = None
-        return Change(key, None if value is None else _decode(self.bucket.value, value), revision)
+        return KeyChange(key, None if value is None else _decode(self.bucket.value, value), revision)
 
     def _place(self, key: str) -> str:
         return f"{self.bucket.name} {key}"

@@ -18,12 +18,10 @@ import msgspec
 import structlog
 
 from actors.registry import ACTORS, GATEWAY, kinds, warmed
-from actors.runtime.banner import banner
-from actors.runtime.ports import listen
 from actors.runtime.replica import VERSION, replica_main
-from actors.runtime.rundir import claimed, read_ready, ready_path, write_ready
+from actors.runtime.rundir import Ready, claimed, read_ready, ready_path, write_ready
 from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
-from actors.runtime.system import ONLOOKER, STDIO, Plan, System, running
+from actors.runtime.system import ONLOOKER, STDIO, Plan, System, listen, running
 from actors.settings import Settings, key_file, resolve_api_key, resolve_vault_key, vault_key_file
 from bus import Bus, TransportError, telemetry
 from bus.nats import keys
@@ -52,7 +50,7 @@ def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], r
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads that nobody uses, before the fork
     with claimed(settings.data_dir), ExitStack() as stack:
         telemetry.configure(settings.log_level, settings.log_format)
-        found = warmed(actors)
+        kinds_by_name = warmed(actors)
         # The zygote comes first: the key and the listening socket are none of its business.
         zygote = None if single_process else zygote_process(replica_main, fork=_forks(settings))
         control = stack.enter_context(zygote) if zygote else None
@@ -64,7 +62,7 @@ def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], r
         if GATEWAY in actors:
             listener = stack.enter_context(listen("port", settings.host, settings.port))
             settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-        plan = Plan(settings, dict(actors), found, listener)
+        plan = Plan(settings, dict(actors), kinds_by_name, listener)
         return anyio.run(partial(_up, plan, control, ready_file, show_key=new_key))
 
 
@@ -81,7 +79,7 @@ async def _up(plan: Plan, control: socket.socket | None, ready_file: Path | None
         async with running(plan, spawner, folder) as system:
             with serving:
                 await system.until_ready()
-                _announce(system, ready_file, show_key=show_key)
+                _publish_ready(system, ready_file, show_key=show_key)
                 await anyio.sleep_forever()
         group.cancel_scope.cancel()
     log.info(STOPPED)
@@ -100,17 +98,38 @@ async def _stop_on_signal(serving: anyio.CancelScope, spawner: Spawner) -> None:
             serving.cancel()
 
 
-def _announce(system: System, ready_file: Path | None, *, show_key: bool) -> None:
-    """Tell programs and people where the system is to be found."""
+def _publish_ready(system: System, ready_file: Path | None, *, show_key: bool) -> None:
+    """Write for programs and people where the system is to be found."""
     ready, plan = system.ready(), system.plan
     for path in (ready_path(plan.settings.data_dir), *([ready_file] if ready_file else [])):
         write_ready(path, ready)
     log.info(SERVING, rest=ready.rest, actors=sum(plan.actors.values()))
     try:
         key = plan.settings.api_key if show_key or sys.stdout.isatty() else f"$(cat {ready.key_file})"
-        print(banner(ready, sum(plan.actors.values()), VERSION, key), flush=True)  # noqa: T201 - for the person who started it
+        print(_banner(ready, sum(plan.actors.values()), VERSION, key), flush=True)  # noqa: T201 - for the person who started it
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever closed it has read enough
+
+
+def _banner(ready: Ready, replicas: int, version: str, key: str) -> str:
+    """Write what a person reads when a system serves; `key` is the API key, or how a shell gets it."""
+    lines = [f"Weft {version} serves: {replicas} actor replicas, NATS at {ready.nats}"]
+    if ready.rest:
+        lines += [
+            f"  REST     {ready.rest}/api/browse   ({ready.rest}/openapi.json)",
+            f"  MCP      {ready.mcp}",
+            f"  console  {ready.rest}/   (still to come)",
+            f"  API key  {key}   (kept in {ready.key_file})",
+            "Paste into your MCP client, or into .mcp.json:",
+            f"  claude mcp add --transport http weft {ready.mcp} --header 'Authorization: Bearer {key}'",
+            f"  {_snippet(ready.mcp, key)}",
+        ]
+    return "\n".join([*lines, "Ctrl-C stops it."])
+
+
+def _snippet(url: str, key: str) -> str:
+    server = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {key}"}}
+    return msgspec.json.encode({"mcpServers": {"weft": server}}).decode()
 
 
 # -- systems found, and systems for one call -----------------------------------------------------------------------

@@ -109,25 +109,27 @@ class Processes:
 
     async def program(self, name: str, argv: tuple[str, ...]) -> ChildProcess:
         """Start a program."""
-        return await self._start(zygote.Start(number=self._next(), name=name, argv=argv))
+        return await self._start(zygote.StartCommand(number=self._next(), name=name, argv=argv))
 
     async def replica(self, spec: ReplicaSpec, listener: socket.socket | None) -> ChildProcess:
         """Start a replica."""
         payload = msgspec.json.encode(spec, enc_hook=str)
-        command = zygote.Start(number=self._next(), name=spec.actor, payload=payload, listens=listener is not None)
+        command = zygote.StartCommand(
+            number=self._next(), name=spec.actor, payload=payload, listens=listener is not None
+        )
         with listener.dup() if listener else nullcontext() as own:  # the system may close its own meanwhile
             return await self._start(command, own)
 
     async def signal(self, number: int, sent: signal.Signals) -> None:
         """Signal a child; one that has ended hears nothing."""
         if number in self._children:
-            await self._send(zygote.Signal(number=number, signal=sent))
+            await self._send(zygote.SignalCommand(number=number, signal=sent))
 
     def kill_all(self) -> None:
         """Have the zygote kill every child."""
         self._control.setblocking(True)  # noqa: FBT003 - the standard library has it so
         for number in self._children:
-            self._control.sendall(_line(zygote.Signal(number=number, signal=signal.SIGKILL)))
+            self._control.sendall(_line(zygote.SignalCommand(number=number, signal=signal.SIGKILL)))
 
     async def listen(self) -> None:
         """Hear the zygote's reports until it is gone, which is an end for everything.
@@ -146,7 +148,7 @@ class Processes:
 
     def _heard(self, report: zygote.Report) -> None:
         child = self._children[report.number]
-        if isinstance(report, zygote.Started):
+        if isinstance(report, zygote.StartedReport):
             child.pid = report.pid
         else:
             child.status = report.status
@@ -154,7 +156,7 @@ class Processes:
             del self._children[report.number]
         child.has_started.set()
 
-    async def _start(self, command: zygote.Start, listener: socket.socket | None = None) -> ChildProcess:
+    async def _start(self, command: zygote.StartCommand, listener: socket.socket | None = None) -> ChildProcess:
         child = ChildProcess(self, command.number)
         self._children[command.number] = child
         await self._send(command, listener)

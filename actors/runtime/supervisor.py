@@ -1,4 +1,4 @@
-"""Keeps every replica alive: starts it, hears it become ready, restarts it when it dies, and gives up loudly."""
+"""Keeps every replica alive: starts it, waits until it is ready, restarts it when it dies, and gives up loudly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any, Literal
 import anyio
 import structlog
 
-from actors.runtime.restarts import Policy, delay_s
 from actors.runtime.spawners import Child
 from bus import Bus, TransportError
 from protocol.faults import Code, FaultError, fault
@@ -67,7 +66,7 @@ class GivenUpError(FaultError):
 class Supervisor:
     """Fills slots, and keeps them filled."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: RestartPolicy) -> None:
         """Restart children as `policy` allows."""
         self._policy = policy
         self._bus: Bus | None = None
@@ -98,7 +97,7 @@ class Supervisor:
         now = time.monotonic()
         slot.deaths_s.append(now)
         deaths = len(slot.deaths_s)
-        wait_s = delay_s(self._policy, slot.deaths_s, now, random.random())  # noqa: S311 - jitter is no secret
+        wait_s = restart_delay_s(self._policy, slot.deaths_s, now, random.random())  # noqa: S311 - jitter is no secret
         if wait_s is None:
             log.critical(GIVEN_UP, child=slot.name, replica=slot.replica, status=status, deaths=deaths)
             await self._tell_gone(slot, "given_up")
@@ -125,7 +124,7 @@ class Supervisor:
     # -- readiness ---------------------------------------------------------------------------------------------------
 
     async def listen(self, bus: Bus) -> None:
-        """Hear replicas announce themselves on `bus`."""
+        """Subscribe on `bus` to replicas that become ready."""
         self._bus = bus
         await bus.serve(REPLICA_READY, self._on_ready, at_once=16)
 
@@ -169,3 +168,29 @@ class Supervisor:
             await slot.child.kill()
         with anyio.move_on_after(KILL_AFTER_S):
             await slot.gone.wait()
+
+
+MAX_DOUBLINGS = 32
+"""No back-off grows any more after so many: what is later is bounded by the policy, not by floating point."""
+
+
+@dataclass(frozen=True)
+class RestartPolicy:
+    """More than `limit` deaths within `window_s` are too many; times in seconds."""
+
+    limit: int
+    window_s: float
+    backoff_s: float
+    backoff_max_s: float
+
+
+def restart_delay_s(policy: RestartPolicy, deaths_s: Sequence[float], now_s: float, jitter: float) -> float | None:
+    """How long to wait before the next start after `deaths_s`, of which the last is now; None to give up.
+
+    `jitter` from 0 to 1 takes away up to half of the delay, so that replicas do not start all at once.
+    """
+    recent = sum(1 for death in deaths_s if now_s - death <= policy.window_s)
+    if recent > policy.limit:
+        return None
+    delay = min(policy.backoff_s * 2.0 ** min(recent - 1, MAX_DOUBLINGS), policy.backoff_max_s) if recent else 0.0
+    return delay * (1 - jitter / 2)

@@ -19,13 +19,11 @@ from anyio.abc import TaskGroup
 from actors.actor import Actor, grant_like, grant_of, handlers
 from actors.registry import ACTORS, GATEWAY, kinds
 from actors.runtime.natsserver import NatsServer
-from actors.runtime.ports import listen
 from actors.runtime.replica import VERSION, ReplicaSpec
-from actors.runtime.restarts import Policy
 from actors.runtime.rundir import Ready
 from actors.runtime.spawners import Child, Spawner
-from actors.runtime.supervisor import Slot, Supervisor
-from actors.settings import Settings, key_file
+from actors.runtime.supervisor import RestartPolicy, Slot, Supervisor
+from actors.settings import Settings, env_name, key_file
 from bus import Bus, TransportError
 from bus.nats import keys
 from bus.nats.keys import NKey
@@ -160,8 +158,8 @@ def _close_port(plan: Plan, gateways: list[Slot]) -> None:
         plan.listener.close()
 
 
-def _policy(settings: Settings) -> Policy:
-    return Policy(
+def _policy(settings: Settings) -> RestartPolicy:
+    return RestartPolicy(
         limit=settings.restart_limit,
         window_s=settings.restart_window_ms / 1000,
         backoff_s=settings.restart_backoff_ms / 1000,
@@ -223,3 +221,23 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
 
     slot = Slot(name, start, answers=tuple(handler.subject for handler in handlers(kind)))
     return slot
+
+
+def listen(setting: str, host: str, port: int) -> socket.socket:
+    """Open the port that a setting names.
+
+    The gateway's is opened by the launcher, so that clients can queue there while a gateway is restarted.
+
+    Raises:
+        FaultError: CONFIG_INVALID, when it is taken.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        reason = str(error.strerror).partition(" (while")[0]  # create_server adds the address
+        message = f"{setting}: {host}:{port} cannot be opened ({reason}); choose another with {env_name(setting)}"
+        raise FaultError(fault(Code.CONFIG_INVALID, message, field=setting)) from None
+    # All processes that accept here share the flag, and each `dup` writes it anew: one that blocks serves nobody.
+    listener.setblocking(False)  # noqa: FBT003 - the standard library takes it so
+    return listener

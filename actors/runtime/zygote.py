@@ -37,7 +37,7 @@ ReplicaMain = Callable[[bytes, int | None], int]
 """Lives as the replica of a spec, with the listening socket of that number if any; returns the exit status."""
 
 
-class Start(Struct, frozen=True, kw_only=True, tag="start"):
+class StartCommand(Struct, frozen=True, kw_only=True, tag="start"):
     """Start a program, or (without `argv`) an actor replica whose spec is `payload`.
 
     With `listens`, the socket that it accepts from travels beside the command.
@@ -50,29 +50,29 @@ class Start(Struct, frozen=True, kw_only=True, tag="start"):
     listens: bool = False
 
 
-class Signal(Struct, frozen=True, kw_only=True, tag="signal"):
+class SignalCommand(Struct, frozen=True, kw_only=True, tag="signal"):
     """Send a signal to what was started under that number."""
 
     number: int
     signal: int
 
 
-class Started(Struct, frozen=True, kw_only=True, tag="started"):
+class StartedReport(Struct, frozen=True, kw_only=True, tag="started"):
     """It runs, as this process."""
 
     number: int
     pid: int
 
 
-class Ended(Struct, frozen=True, kw_only=True, tag="ended"):
+class EndedReport(Struct, frozen=True, kw_only=True, tag="ended"):
     """It has ended, or could not be started: an exit status, or minus the signal."""
 
     number: int
     status: int
 
 
-Command = Start | Signal
-Report = Started | Ended
+Command = StartCommand | SignalCommand
+Report = StartedReport | EndedReport
 
 _read = msgspec.json.Decoder(Command).decode
 _write = msgspec.json.Encoder().encode
@@ -123,7 +123,7 @@ class Zygote:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake, COMMAND_BYTES)
                 self._bury()
-            if control in readable and not self._hear():
+            if control in readable and not self._obey_commands():
                 return
 
     def end_all(self) -> None:
@@ -136,8 +136,8 @@ class Zygote:
                 self._bury()
                 time.sleep(0.01)
 
-    def _hear(self) -> bool:
-        """Do what the launcher has just said; False when it is gone."""
+    def _obey_commands(self) -> bool:
+        """Obey the commands that the launcher has just sent; False when it is gone."""
         data, sockets, _, _ = socket.recv_fds(self._control, COMMAND_BYTES, SOCKETS_AT_ONCE)
         self._listeners += sockets
         *lines, self._buffer = (self._buffer + data).split(b"\n")
@@ -146,7 +146,7 @@ class Zygote:
         return bool(data)
 
     def _do(self, command: Command) -> None:
-        if isinstance(command, Signal):
+        if isinstance(command, SignalCommand):
             for pid, number in self._numbers.items():
                 if number == command.number:
                     os.kill(pid, command.signal)
@@ -155,20 +155,20 @@ class Zygote:
         try:
             pid = self._start(command, listener)
         except OSError as error:
-            self._report(Ended(number=command.number, status=error.errno or 1))
+            self._report(EndedReport(number=command.number, status=error.errno or 1))
             return
         finally:
             if listener is not None:
                 os.close(listener)  # whoever holds it keeps the port open
         self._numbers[pid] = command.number
-        self._report(Started(number=command.number, pid=pid))
+        self._report(StartedReport(number=command.number, pid=pid))
 
-    def _start(self, command: Start, listener: int | None) -> int:
+    def _start(self, command: StartCommand, listener: int | None) -> int:
         if command.argv:
             return start_program(command.argv).pid
         return self._forked(command, listener) if self._fork else _spawned(command, listener)
 
-    def _forked(self, command: Start, listener: int | None) -> int:
+    def _forked(self, command: StartCommand, listener: int | None) -> int:
         zygote = os.getpid()
         pid = os.fork()
         if pid:
@@ -199,7 +199,7 @@ class Zygote:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
                 return
-            self._report(Ended(number=self._numbers.pop(pid), status=os.waitstatus_to_exitcode(status)))
+            self._report(EndedReport(number=self._numbers.pop(pid), status=os.waitstatus_to_exitcode(status)))
 
     def _report(self, report: Report) -> None:
         with contextlib.suppress(OSError):
@@ -210,7 +210,7 @@ def _ignored(_number: int, _frame: object) -> None:
     """Let a signal do no more than write to the wake-up pipe."""
 
 
-def _spawned(command: Start, listener: int | None) -> int:
+def _spawned(command: StartCommand, listener: int | None) -> int:
     """Start a new interpreter that reads its spec from its standard input."""
     fds = () if listener is None else (listener,)
     # -P: not from the folder we happen to be in
@@ -226,21 +226,21 @@ def start_program(
     argv: Sequence[str], *, stdin: int = subprocess.DEVNULL, pass_fds: tuple[int, ...] = ()
 ) -> subprocess.Popen[bytes]:
     """Start a program that ends with this process and does not hear the terminal's Ctrl-C."""
-    before = None if sys.platform == "win32" else _before_exec(os.getpid())
-    return subprocess.Popen(argv, stdin=stdin, pass_fds=pass_fds, preexec_fn=before)  # noqa: S603, PLW1509 - our own argv; what it runs needs no lock
+    prepare = None if sys.platform == "win32" else _before_exec(os.getpid())
+    return subprocess.Popen(argv, stdin=stdin, pass_fds=pass_fds, preexec_fn=prepare)  # noqa: S603, PLW1509 - our own argv; what it runs needs no lock
 
 
 def _before_exec(parent: int) -> Callable[[], None]:
-    """Return a program the signals that it expects, but not the terminal's Ctrl-C: it is stopped in order."""
+    """Return what restores the signals of a program, but for the terminal's Ctrl-C: it is stopped in order."""
     _libc()  # nothing may be loaded between fork and exec
 
-    def before() -> None:
+    def prepare() -> None:
         os.setpgid(0, 0)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
         die_with(parent)
 
-    return before
+    return prepare
 
 
 def die_with(parent: int) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from actors.settings.fields import Settings
+from actors.settings.fields import Settings, masked
 from actors.settings.keys import key_file, resolve_api_key, resolve_vault_key, vault_key_file
-from actors.settings.masking import masked
-from actors.settings.reading import load
-from actors.settings.telling import Loaded, Setting, describe, env_name, text_of
+from actors.settings.loading import Loaded, Setting, describe, env_name, load, text_of
 
 __all__ = [
     "Loaded",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
-
-from actors.settings.masking import masked
 
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 Ms = Annotated[int, Meta(ge=0, le=86_400_000)]
@@ -362,3 +361,25 @@ class Settings(Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         """Show every field, secrets masked."""
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
+
+
+MASK = "***"
+SECRETS = frozenset({"api_key", "vault_key"})
+"""The settings that nobody gets to see."""
+
+
+def masked(name: str, value: object) -> object:
+    """Return a value of the setting `name` as anybody may see it."""
+    if name in SECRETS:
+        return MASK if value else value
+    return _without_credentials(value) if isinstance(value, str) and name == "nats_url" else value
+
+
+def _without_credentials(urls: str) -> str:
+    return ",".join(map(_without_userinfo, re.split(r",(?=\w+://)", urls)))
+
+
+def _without_userinfo(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    userinfo, at, host = rest.rpartition("@")
+    return f"{scheme}://{MASK}@{host}" if userinfo or at else url

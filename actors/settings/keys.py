@@ -8,8 +8,7 @@ import stat
 from pathlib import Path
 
 from actors.settings.fields import Settings
-from actors.settings.reading import invalid
-from actors.settings.telling import env_name
+from actors.settings.loading import env_name, invalid
 
 KEY_BYTES = 32
 

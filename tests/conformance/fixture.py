@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-from actors.offering import Standing, offering
+from actors.offering import LiveOffer, offering
 from bus import Bus
 from bus.nats.transport import connect
 from protocol.offers.offer import AskOffer, CallTool, CancelTask, Complete, GetPrompt, GetTask, ReadResource, UpdateTask
@@ -53,7 +53,7 @@ class Fixture:
     """Answers what a gateway asks for the suite."""
 
     bus: Bus
-    standing: Standing
+    standing: LiveOffer
     tasks: Tasks
     turn: int = 0
 

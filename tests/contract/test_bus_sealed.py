@@ -9,7 +9,7 @@ import pytest
 
 from bus import Bus
 from bus.seal import Seal, new_key
-from bus.stores import Change
+from bus.stores import KeyChange
 from tests.contract.world import CIPHERS, SAFE, STRONGROOM, Ask, MakeWorld, World, taking_part
 
 KEY = new_key()
@@ -32,7 +32,7 @@ async def test_whoever_has_the_key_reads_what_was_put(make_world: MakeWorld) -> 
         async with (await other.table(SAFE)).watch() as changes:
             seen = await anext(changes)
 
-        assert seen == Change("a/b", Ask(text="secret two"), second)
+        assert seen == KeyChange("a/b", Ask(text="secret two"), second)
         assert await (await other.table(SAFE)).get("a/b") == seen
 
 

@@ -10,7 +10,7 @@ from anyio.lowlevel import checkpoint
 
 from bus import TransportError
 from bus.errors import ForbiddenError
-from bus.stores import Change
+from bus.stores import KeyChange
 from protocol.subjects import Bucket
 from tests.contract.world import FLEETING, PLACES, Ask, MakeWorld, taking_part, until
 
@@ -24,7 +24,7 @@ async def test_what_was_put_is_there(make_world: MakeWorld) -> None:
 
         revision = await table.put("a/b.c", Ask(text="home"))
 
-        assert await (await other.table(PLACES)).get("a/b.c") == Change("a/b.c", Ask(text="home"), revision)
+        assert await (await other.table(PLACES)).get("a/b.c") == KeyChange("a/b.c", Ask(text="home"), revision)
         assert await table.get("elsewhere") is None
 
 
@@ -50,7 +50,7 @@ async def test_a_value_is_replaced_only_at_its_revision(make_world: MakeWorld) -
                 await table.put("a", Ask(text="3"), revision=stale)
 
         assert second > first
-        assert await table.get("a") == Change("a", Ask(text="2"), second)
+        assert await table.get("a") == KeyChange("a", Ask(text="2"), second)
 
 
 async def test_a_deleted_key_has_a_revision_too(make_world: MakeWorld) -> None:

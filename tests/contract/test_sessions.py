@@ -14,7 +14,7 @@ from actors.fetchers.sessions import Sessions
 from actors.fetchers.sessions.kept import USED_MS
 from actors.sites import key_of
 from bus.seal import Seal, new_key
-from bus.stores import Change, KeyTable
+from bus.stores import KeyChange, KeyTable
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import Cookie, OriginStorage, SavedSession, SessionState
 from protocol.subjects import SESSIONS
@@ -43,14 +43,14 @@ async def values(sessions: Sessions, profile: str = "me", url: str = URL) -> dic
         return {one.name: one.value for one in session.cookies.export()}
 
 
-async def kept(table: KeyTable[SavedSession]) -> Change[SavedSession]:
+async def kept(table: KeyTable[SavedSession]) -> KeyChange[SavedSession]:
     """Return the login of `me` at the site as it lies in the bucket."""
     found = await table.get(key_of("me", "example.com"))
     assert found is not None
     return found
 
 
-def names(found: Change[SavedSession]) -> list[str]:
+def names(found: KeyChange[SavedSession]) -> list[str]:
     assert found.value is not None
     return sorted(one.name for one in found.value.state.cookies)
 
@@ -166,7 +166,7 @@ async def test_a_login_that_is_only_used_is_written_once_an_hour(make_world: Mak
     )
     async with make_world() as world, replica(world) as (sessions, table):
         await table.put(key, login)
-        seen = list[Change[SavedSession]]()
+        seen = list[KeyChange[SavedSession]]()
         for _ in range(3):
             await values(sessions)
             seen.append(await kept(table))

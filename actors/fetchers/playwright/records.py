@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bus import Bus
 from bus.clock import now_ms
-from bus.stores import Change, KeyTable
+from bus.stores import KeyChange, KeyTable
 from protocol.browsers.sessions import BrowserInfo, BrowserRecord
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import BROWSER_SESSIONS
@@ -28,7 +28,7 @@ class Records:
             self._table = await self.bus.table(BROWSER_SESSIONS)
         return self._table
 
-    async def known(self, session: str, caller: str, *, in_use: bool = False) -> Change[BrowserRecord]:
+    async def known(self, session: str, caller: str, *, in_use: bool = False) -> KeyChange[BrowserRecord]:
         """Find what was written of a session last; the session of another caller is none.
 
         Raises:

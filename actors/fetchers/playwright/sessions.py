@@ -22,7 +22,7 @@ from actors.fetchers.web import guard
 from actors.sites import site_of
 from bus import Bus, NoResponderError
 from bus.clock import now_ms
-from bus.stores import Change
+from bus.stores import KeyChange
 from protocol.browsers.operations import (
     SESSION_BYTES,
     SESSION_PREFIX,
@@ -178,7 +178,7 @@ class BrowserSessions:
                 log.info(MOVED, session=short(session))
         raise FaultError(fault(Code.INTERNAL_UNAVAILABLE))
 
-    async def _known(self, session: str, caller: str) -> tuple[Change[BrowserRecord], BrowserRecord]:
+    async def _known(self, session: str, caller: str) -> tuple[KeyChange[BrowserRecord], BrowserRecord]:
         found = await self._records.known(session, caller, in_use=self._here.uses(session))
         if found.value is None:
             raise FaultError(fault(Code.SESSION_NOT_FOUND))
@@ -194,7 +194,7 @@ class BrowserSessions:
                 raise MovedError from None
             raise
 
-    async def _adopt(self, found: Change[BrowserRecord], record: BrowserRecord) -> None:
+    async def _adopt(self, found: KeyChange[BrowserRecord], record: BrowserRecord) -> None:
         """Take over a session, unless somebody else is faster.
 
         Raises:

@@ -13,7 +13,7 @@ import structlog
 from msgspec.structs import replace
 
 from bus import TransportError
-from bus.stores import Change
+from bus.stores import KeyChange
 from protocol.faults import FaultError
 from protocol.web import KeptAnswer, KeptAnswers
 
@@ -64,7 +64,7 @@ class Store(Protocol):
 class Shelves(Protocol):
     """What is used of the bucket HTTP_CACHE."""
 
-    async def get(self, key: str) -> Change[KeptAnswers] | None:
+    async def get(self, key: str) -> KeyChange[KeptAnswers] | None:
         """Return the value of a key with its revision, if it has one."""
         ...
 

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 import anyio
 import stamina
 
-from bus.stores import Change
+from bus.stores import KeyChange
 from protocol.web import HostPace
 
 _CHANGE_S = 5.0
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class Paces(Protocol):
     """What is used of the bucket PACE."""
 
-    async def get(self, key: str) -> Change[HostPace] | None:
+    async def get(self, key: str) -> KeyChange[HostPace] | None:
         """Return the value of a key with its revision, if it has one."""
         ...
 
@@ -37,9 +37,9 @@ class OwnPaces:
     """The paces of a replica that shares them with nobody."""
 
     def __init__(self) -> None:
-        self._held: dict[str, Change[HostPace]] = {}
+        self._held: dict[str, KeyChange[HostPace]] = {}
 
-    async def get(self, key: str) -> Change[HostPace] | None:
+    async def get(self, key: str) -> KeyChange[HostPace] | None:
         """Return the value of a key with its revision, if it has one."""
         return self._held.get(key)
 
@@ -48,7 +48,7 @@ class OwnPaces:
         last = held.revision if (held := self._held.get(key)) else 0
         if revision not in (None, last):
             raise ValueError(key)
-        self._held[key] = Change(key, value, last + 1)
+        self._held[key] = KeyChange(key, value, last + 1)
         return last + 1
 
 
@@ -56,7 +56,7 @@ class OwnPaces:
 class Seen:
     """What a replica last saw of a host."""
 
-    last: Change[HostPace] | None = None
+    last: KeyChange[HostPace] | None = None
 
     @property
     def pace(self) -> HostPace:
@@ -85,7 +85,7 @@ async def _change(paces: Paces, key: str, seen: Seen, turn: Callable[[HostPace],
     if last is not None and last.value is not None:
         after, result = turn(last.value)
         if after != last.value:
-            seen.last = Change(key, after, await paces.put(key, after, revision=last.revision))
+            seen.last = KeyChange(key, after, await paces.put(key, after, revision=last.revision))
             return result
     found = await paces.get(key)
     before = (found.value if found else None) or HostPace()
@@ -93,7 +93,7 @@ async def _change(paces: Paces, key: str, seen: Seen, turn: Callable[[HostPace],
     revision = found.revision if found else 0
     if after != before:
         revision = await paces.put(key, after, revision=revision)
-    seen.last = Change(key, after, revision)
+    seen.last = KeyChange(key, after, revision)
     return result
 
 

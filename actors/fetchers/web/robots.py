@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from protego import Protego
 
 from bus import TransportError
-from bus.stores import Change
+from bus.stores import KeyChange
 from protocol.faults import Category, Code, FaultError, fault
 from protocol.web import RobotsFile
 
@@ -74,7 +74,7 @@ class Rules:
 class Files(Protocol):
     """What is used of the bucket ROBOTS."""
 
-    async def get(self, key: str) -> Change[RobotsFile] | None:
+    async def get(self, key: str) -> KeyChange[RobotsFile] | None:
         """Return the value of a key with its revision, if it has one."""
         ...
 

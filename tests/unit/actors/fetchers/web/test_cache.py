@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from actors.fetchers.web.cache import SHARED_BYTES, STALE, MemoryStore, Record, SharedStore
 from bus import TransportError
-from bus.stores import Change
+from bus.stores import KeyChange
 from protocol.faults import Code, FaultError, fault
 from protocol.web import KeptAnswer, KeptAnswers
 
@@ -30,11 +30,11 @@ async def keep(store: MemoryStore | SharedStore, key: str, *answers: KeptAnswer)
 class Shelf:
     """A bucket in a dict, which may be away."""
 
-    held: dict[str, Change[KeptAnswers]] = field(default_factory=dict[str, Change[KeptAnswers]])
+    held: dict[str, KeyChange[KeptAnswers]] = field(default_factory=dict[str, KeyChange[KeptAnswers]])
     away: bool = False
     unreadable: bool = False
 
-    async def get(self, key: str) -> Change[KeptAnswers] | None:
+    async def get(self, key: str) -> KeyChange[KeptAnswers] | None:
         if self.away:
             raise TransportError("away")
         if self.unreadable:
@@ -47,7 +47,7 @@ class Shelf:
         last = held.revision if (held := self.held.get(key)) else 0
         if revision not in (None, last):
             raise ValueError(key)
-        self.held[key] = Change(key, value, last + 1)
+        self.held[key] = KeyChange(key, value, last + 1)
         return last + 1
 
 

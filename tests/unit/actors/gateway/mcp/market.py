@@ -28,7 +28,7 @@ from actors.gateway.mcp.transport.http import PATH, Endpoint
 from actors.gateway.request import RequestContext, with_request
 from actors.gateway.serving.exchange import Exchanges
 from actors.gateway.serving.server import serving
-from actors.offering import Standing, offering
+from actors.offering import LiveOffer, offering
 from bus import Bus
 from bus.memory import Broker
 from bus.seal import Seal
@@ -89,7 +89,7 @@ class Market:
     ports: list[int]
     offers: list[Offers]
     loom: Loom
-    standing: Standing
+    standing: LiveOffer
 
     async def until(self, settled: Callable[[Offers], bool]) -> None:
         """Wait until every gateway knows of what was offered last."""

@@ -31,7 +31,7 @@ from actors.settings import (
 from bus.seal import Seal
 from protocol.faults import Code, Fault, FaultError
 
-SHIPPED = Path(__file__).parents[3] / "config" / "weft.toml"
+SHIPPED = Path(__file__).parents[4] / "config" / "weft.toml"
 
 
 def read(

@@ -1,4 +1,4 @@
-"""Reads the settings from five layers: defaults, two files, the environment, the command line."""
+"""Loads the settings from five layers (defaults, two files, the environment, the command line) and explains each."""
 
 from __future__ import annotations
 
@@ -9,24 +9,51 @@ import re
 import tomllib
 import typing
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import msgspec
+from msgspec import Meta, Struct
 
-from actors.settings.fields import Settings
-from actors.settings.masking import SECRETS
-from actors.settings.telling import ENV_PREFIX, Loaded, env_name, kinds, meta_of, type_text
+from actors.settings.fields import SECRETS, Settings, masked
 from protocol.faults import Action, Code, FaultError, fault
 
 SHIPPED = "config/weft.toml"
+
+
+ENV_PREFIX = "WEFT_"
+
+
 OTHERS = frozenset({"WEFT_PYTHON"})
 """Variables that are no settings: scripts/ reads them before there is a Weft."""
 
+
 _NETWORKS = frozenset({"allow_private", "trusted_proxies"})
+
+
 _TRUTHS = {"true": True, "false": False}
 """How a variable or an option says yes and no, as TOML does."""
+
+
+class Loaded(NamedTuple):
+    """Settings, and for each field where its value came from: default, a file, a variable or an option."""
+
+    settings: Settings
+    origins: dict[str, str]
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """A row that explains one setting to a person; `value` and `origin` are those of a system, secrets masked."""
+
+    name: str
+    env: str
+    type: str
+    default: str
+    description: str
+    value: str
+    origin: str
 
 
 def load(*, config_file: Path | None, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Loaded:
@@ -43,6 +70,27 @@ def load(*, config_file: Path | None, overrides: Mapping[str, Any], environ: Map
         values[name] = _convert(name, raw, origin)
         origins[name] = origin
     return Loaded(Settings(**values), origins)
+
+
+def describe(loaded: Loaded | None = None) -> tuple[Setting, ...]:
+    """Explain every setting, with the values of `loaded`, or else the defaults; no secret is shown."""
+    return tuple(_row(field, loaded) for field in msgspec.structs.fields(Settings))
+
+
+def env_name(name: str) -> str:
+    """Name the environment variable of a setting."""
+    return ENV_PREFIX + name.upper()
+
+
+def text_of(value: object) -> str:
+    """Write a value as it would stand in an environment variable."""
+    return ",".join(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else str(value)
+
+
+def invalid(field: str | None, what: str, cure: str) -> FaultError:
+    """Make the error of a setting that cannot be used."""
+    action = Action(action="fix_setting", description=cure)
+    return FaultError(fault(Code.CONFIG_INVALID, f"{what}. {cure}", field=field, actions=(action,)))
 
 
 def _layers(
@@ -73,13 +121,13 @@ def _table(path: Traversable, origin: str) -> dict[str, Any]:
         raise invalid(None, f"{origin} is not TOML: {error}", f"Correct {origin} at that place.") from None
 
 
-def _known(name: str, said: str, where: str) -> str:
+def _known(name: str, spelling: str, where: str) -> str:
     if name in Settings.__struct_fields__:
         return name
     close = difflib.get_close_matches(name, Settings.__struct_fields__, n=1)
-    shape = env_name if said.startswith(ENV_PREFIX) else str
+    shape = env_name if spelling.startswith(ENV_PREFIX) else str
     cure = f"Did you mean {shape(close[0])}?" if close else "`weft doctor` lists every setting."
-    raise invalid(name, f"{said} in {where} is no setting of Weft", cure)
+    raise invalid(name, f"{spelling} in {where} is no setting of Weft", cure)
 
 
 def _typed(name: str, text: str) -> object:
@@ -113,7 +161,43 @@ def _path(kind: type, raw: object) -> Path:
     raise ValueError(msg)
 
 
-def invalid(field: str | None, what: str, cure: str) -> FaultError:
-    """Make the error of a setting that cannot be used."""
-    action = Action(action="fix_setting", description=cure)
-    return FaultError(fault(Code.CONFIG_INVALID, f"{what}. {cure}", field=field, actions=(action,)))
+@cache
+def kinds() -> dict[str, Any]:
+    """Return the annotated type of every setting."""
+    return {field.name: field.type for field in msgspec.structs.fields(Settings)}
+
+
+@cache
+def meta_of(name: str) -> Meta:
+    """Return what is said of a setting: its meaning and limits."""
+    metas = typing.get_args(kinds()[name])[1:]
+    return next(meta for meta in metas if isinstance(meta, Meta) and meta.description)
+
+
+def type_text(kind: object) -> str:
+    """Say in words what a setting takes."""
+    inner, *metas = typing.get_args(kind)
+    if typing.get_origin(inner) is Literal:
+        return " | ".join(typing.get_args(inner))
+    if typing.get_origin(inner) is tuple:
+        return "a list of texts (in a variable: separated by commas)"
+    if inner is int:
+        bounds = next(meta for meta in cast("list[Meta]", metas) if meta.le is not None)
+        return f"an integer from {bounds.ge} to {bounds.le}"
+    if inner is bool:
+        return "true or false"
+    return "the path of a folder" if inner is Path else "a text"
+
+
+def _row(field: msgspec.structs.FieldInfo, loaded: Loaded | None) -> Setting:
+    meta = meta_of(field.name)
+    default = (meta.extra or {}).get("default") or text_of(field.default)
+    return Setting(
+        name=field.name,
+        env=env_name(field.name),
+        type=type_text(field.type),
+        default=default,
+        description=meta.description or "",
+        value=text_of(masked(field.name, getattr(loaded.settings, field.name))) if loaded else default,
+        origin=loaded.origins[field.name] if loaded else "default",
+    )

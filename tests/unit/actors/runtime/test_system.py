@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from actors.runtime.ports import listen
+from actors.runtime.system import listen
 
 
 def test_nobody_who_shares_the_listening_socket_blocks_in_accept() -> None:
