@@ -28,8 +28,7 @@ from actors.extraction.parse.formats.document import Clock, no_clock
 from actors.extraction.parse.formats.kinds import BINARY, Kind, kind_of
 from actors.extraction.parse.tree import Page, read
 from actors.extraction.select.markdown_link import markdown_link
-from actors.extraction.write import writer
-from actors.extraction.write.sanitised import sanitised
+from actors.extraction.write import LeftOut, sanitised_html, write_markdown
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.confidence import Confidence, Source, confidence
 from protocol.documents import ExtractedLink, PageParts, WebObservationSummary
@@ -99,8 +98,8 @@ def extract_html(
     links, beside = _beside(page, content, fields)
     endpoints = apis.discover(page)
     offer = markdown_link(page)
-    html = sanitised(page) if include_html else UNSET
-    written = writer.write(page, content)  # the last: it takes the tree apart
+    html = sanitised_html(page) if include_html else UNSET
+    written = write_markdown(page, content)  # the last: it takes the tree apart
     summary = WebObservationSummary(
         url=url,
         title=decided.title,
@@ -184,6 +183,6 @@ def _fields(
     return fields, named
 
 
-def _counted(left_out: writer.LeftOut) -> dict[str, int]:
+def _counted(left_out: LeftOut) -> dict[str, int]:
     counts = {"invisible texts": left_out.invisible_texts, "invisible characters": left_out.invisible_characters}
     return {kind: count for kind, count in counts.items() if count}

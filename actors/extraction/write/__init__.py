@@ -1,7 +1,8 @@
-"""Writes the main content as Markdown."""
+"""Writing of the main content: as Markdown and plain text, and as sanitised HTML."""
 
 from __future__ import annotations
 
-from actors.extraction.write.writer import LeftOut, Written, write
+from actors.extraction.write.sanitised import sanitised_html
+from actors.extraction.write.writer import ContentText, LeftOut, write_markdown
 
-__all__ = ["LeftOut", "Written", "write"]
+__all__ = ["ContentText", "LeftOut", "sanitised_html", "write_markdown"]

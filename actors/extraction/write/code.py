@@ -20,7 +20,7 @@ _LANGUAGE = re.compile(
     r"(?:^|\s)(?:highlight\s+(?!highlight)|language-|lang-|highlight-source-|highlight-text-|brush:\s*|code-|src-|sourceCode\s+|hljs\s+|prettyprint\s+lang-)"
     r"([A-Za-z][\w+#.-]{0,24})"
 )
-_NAMED = ("data-lang", "data-language", "data-code-language", "language")
+_LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "language")
 _NO_LANGUAGE = frozenset(
     {
         "block",
@@ -45,7 +45,7 @@ _WRAPPERS = 3
 _MAX_BLOCKS = 2_000
 
 
-def mend(body: Element) -> None:
+def rewrite_code(body: Element) -> None:
     """Rewrite each block of code of a pruned tree as its plain lines, with the language as turbohtml reads it."""
     for outer in body.select("code:has(pre),code:has(table)"):
         _unwrap(outer)
@@ -55,10 +55,10 @@ def mend(body: Element) -> None:
     for table in body.select(f"table:has({_CODE_CELLS})"):
         _unfold(table)
     for block in body.select("pre")[:_MAX_BLOCKS]:
-        _mend(block)
+        _rewrite_block(block)
     for short in body.select("code:has(br)"):
         if short.closest("pre") is None and len(short.select("br")) > 1:
-            _mend(short.wrap(Element("pre")))
+            _rewrite_block(short.wrap(Element("pre")))
 
 
 def _unwrap(outer: Element) -> None:
@@ -66,7 +66,7 @@ def _unwrap(outer: Element) -> None:
     if outer.closest("pre") is None:
         language = _language(outer)
         for block in outer.select("pre") if language else ():
-            if not _named(block):
+            if not _declared_language(block):
                 block.attrs["data-lang"] = language
         outer.unwrap()
 
@@ -79,7 +79,7 @@ def _is_displayed(element: Element) -> bool:
     return "block" in names or (lonely and element.parent is not None)
 
 
-def _mend(block: Element) -> None:
+def _rewrite_block(block: Element) -> None:
     for extra in (*block.select(_GUTTERS), *block.select(_BUTTONS)):
         if extra.tag == "button" or _NUMBERED.fullmatch(extra.text):
             extra.extract()
@@ -142,22 +142,22 @@ def _language(block: Element) -> str:
         holder = holder.parent if holder is not None else None
         holders.append(holder)
     for each in holders:
-        if isinstance(each, Element) and (found := _named(each)):
-            return found
+        if isinstance(each, Element) and (language := _declared_language(each)):
+            return language
     return ""
 
 
-def _named(element: Element) -> str:
-    for name in _NAMED:
+def _declared_language(element: Element) -> str:
+    for name in _LANGUAGE_ATTRIBUTES:
         if value := element.attr(name):
-            return _known(value)
+            return _language_name(value)
     for value in _LANGUAGE.findall(element.attr("class") or ""):
-        if found := _known(value):
-            return found
+        if language := _language_name(value):
+            return language
     return ""
 
 
-def _known(name: str) -> str:
+def _language_name(name: str) -> str:
     plain = name.strip().lower()
     return plain if plain not in _NO_LANGUAGE and re.fullmatch(r"[\w+#.-]{1,25}", plain) else ""
 

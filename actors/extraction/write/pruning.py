@@ -1,24 +1,66 @@
-"""Prunes the tree of a page to its main content."""
+"""Prunes a tree to the main content and its pictures; without title, list of contents and invisible characters."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+import re
+from collections.abc import Container, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 
 from turbohtml import Element, Node, Text
 
 from actors.extraction.decide.content.content import Content
-from actors.extraction.write.images import is_of_content
-from actors.extraction.write.verbatim import is_own
+from actors.extraction.parse.text import clean
+from actors.extraction.write.rendering import is_verbatim
 
 _MAX_PICTURES = 5_000
 """A page of more pictures is no text with pictures; looking at each costs 10 µs."""
 
-_STAY = frozenset({"br", "hr", "wbr"})
+_EMPTY_TAGS = frozenset({"br", "hr", "wbr"})
 _CELLS = frozenset({"td", "th"})
-_HEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
+_SUBHEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _INLINE = frozenset({"a", "b", "code", "em", "font", "i", "span", "strong"})
-_PICTURES = frozenset({"a", "amp-img", "center", "div", "figure", "img", "noscript", "p", "picture", "span"})
+_MAY_HOLD_PICTURE = frozenset({"a", "amp-img", "center", "div", "figure", "img", "noscript", "p", "picture", "span"})
+
+_MAX_ALT_CHARS = 120
+"""What a picture is called; what is longer was not written for who looks at the page."""
+
+_MAX_ICON_PX = 48
+"""Pixels of width or height up to which a picture is an icon, an avatar or a tracker."""
+
+_DECORATION = re.compile(
+    r"avatar|gravatar|icon|logo|sprite|spacer|pixel|tracking|badge|emoji|smiley|button|share|social|author|byline|profile"
+)
+_SOURCES = ("data-src", "data-lazy-src", "data-original", "data-url", "data-lazy", "data-hi-res-src", "data-orig-file")
+_SOURCE_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
+_PICTURES = "img,amp-img"
+_EMOJI = re.compile(r"[^\w\s\x00-\x7f][^\w\s\x00-\x7f\ufe0f\u200d]{0,7}")
+_ADDRESS = re.compile(r"(?!data:|about:|blob:|javascript:)\S+", re.IGNORECASE)
+
+_HEADING_SELECTOR = "h1,h2,h3,h4,h5,h6"
+_WORD = re.compile(r"\w+")
+_TITLES = "title,meta[property='og:title'],meta[name='twitter:title']"
+_MAX_TITLES = 4
+_MAX_TITLE_CHARS = 500
+_TITLE_SEPARATOR = re.compile(r"\s+[|\-\u2013\u2014\u00b7\u2022\u00bb:/]+\s+|\s*[|\u00bb]\s*|:\s+")
+"""Where titles join the name of a page with that of its site."""
+
+_CONTENTS_LINKS = "li a[href^='#']"
+_LISTS = ("ul", "ol")
+_MIN_CONTENTS_LINKS = 3
+"""Links within the page that a list must have to be one of contents."""
+
+_LINKED_SHARE = 0.8
+"""Share of the letters of such a list that stand in its links, beside numbers and dots."""
+
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_MAX_CONTENTS_LINKS = 2_000
+_MAX_CONTENTS_HEADING = 30
+
+_SUSPECT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""What cleaning may change, as one set: a search for it takes a tenth of the time."""
 
 
 def prune(root: Element, content: Content, hidden: Container[object]) -> None:
@@ -28,7 +70,7 @@ def prune(root: Element, content: Content, hidden: Container[object]) -> None:
     """
     kept: set[Node] = {node for block in content.blocks for node in block.nodes}
     holders = content.holders
-    pictures = _PICTURES if len(root.select("img")) <= _MAX_PICTURES else frozenset[str]()
+    pictures = _MAY_HOLD_PICTURE if len(root.select("img")) <= _MAX_PICTURES else frozenset[str]()
     stack = [root]
     while stack:
         children = stack.pop().children
@@ -40,22 +82,22 @@ def prune(root: Element, content: Content, hidden: Container[object]) -> None:
                 child.extract()
             elif child in holders:
                 stack.append(child)
-            elif child.tag in _STAY or is_own(child):
+            elif child.tag in _EMPTY_TAGS or is_verbatim(child):
                 continue
             elif child in hidden or not (
-                (child.tag in pictures and is_of_content(child)) or _leads(child, children, place, holders)
+                (child.tag in pictures and is_content_image(child)) or _leads(child, children, place, holders)
             ):
                 _remove(child)
 
 
 def _leads(child: Element, children: Sequence[Node], place: int, holders: AbstractSet[Element]) -> bool:
     """Return whether a heading stands directly above what was kept."""
-    if child.tag not in _HEADINGS:
+    if child.tag not in _SUBHEADINGS:
         return False
     for later in range(place + 1, len(children)):
         follower = children[later]
-        if isinstance(follower, Element) and follower.tag not in _STAY:
-            return follower in holders and follower.tag not in _HEADINGS
+        if isinstance(follower, Element) and follower.tag not in _EMPTY_TAGS:
+            return follower in holders and follower.tag not in _SUBHEADINGS
         if isinstance(follower, Text) and not follower.data.isspace():
             return False
     return False
@@ -68,3 +110,150 @@ def _remove(child: Element) -> None:
         child.replace_with(Text(child.text))
     else:
         child.extract()
+
+
+def is_content_image(element: Element) -> bool:
+    """Return whether an element without kept text is a picture that says something (not an icon, avatar or tracker)."""
+    picture = element if element.tag in ("img", "amp-img") else element.select_one(_PICTURES)
+    if picture is None or (element is not picture and element.text.strip() and element.tag != "noscript"):
+        return False
+    is_described = bool((picture.attr("alt") or "").strip()) or _has_caption(picture)
+    return is_described and not _is_decoration(picture, element)
+
+
+def _is_decoration(picture: Element, holder: Element) -> bool:
+    sizes = (picture.attr("width") or "", picture.attr("height") or "")
+    if any(size.rstrip("px").isdigit() and int(size.rstrip("px")[:6]) <= _MAX_ICON_PX for size in sizes):
+        return True
+    names = f"{picture.attr('class') or ''} {picture.attr('id') or ''} {holder.attr('class') or ''}".lower()
+    return _DECORATION.search(names) is not None
+
+
+def resolve_images(body: Element) -> None:
+    """Set the real address and a plain name of each picture of a pruned tree; remove those that have neither."""
+    sources = set[str]()
+    for picture in body.select(_PICTURES):
+        alt = " ".join((picture.attr("alt") or "").split())[:_MAX_ALT_CHARS]
+        source = _source(picture)
+        if _EMOJI.fullmatch(alt):
+            picture.replace_with(Text(alt))
+        elif not source or source in sources or not (alt or _has_caption(picture)):
+            picture.extract()
+        else:
+            sources.add(source)
+            picture.replace_with(Element("img", {"src": source, "alt": alt}))
+
+
+def _source(picture: Element) -> str:
+    for name in _SOURCES:
+        if (value := picture.attr(name)) and _ADDRESS.fullmatch(value.strip()):
+            return value.strip()
+    for name in _SOURCE_SETS:
+        if value := picture.attr(name):
+            first = value.strip().split(" ", 1)[0].rstrip(",")
+            if _ADDRESS.fullmatch(first) and not (name == "srcset" and _is_plain(picture.attr("src") or "")):
+                return first
+    source = (picture.attr("src") or "").strip()
+    return source if _is_plain(source) else ""
+
+
+def _is_plain(source: str) -> bool:
+    return _ADDRESS.fullmatch(source.strip()) is not None
+
+
+def _has_caption(picture: Element) -> bool:
+    figure = picture.closest("figure")
+    return figure is not None and figure.select_one("figcaption") is not None
+
+
+def drop_title(body: Element, root: Element) -> None:
+    """Remove a first heading that repeats the title of the page."""
+    heading = body.select_one(_HEADING_SELECTOR)
+    if heading is not None and _is_title(heading, root):
+        heading.extract()
+
+
+def _is_title(heading: Element, root: Element) -> bool:
+    heading_words = _words(heading.text)
+    titles = (each.attr("content") or each.text for each in root.select(_TITLES)[:_MAX_TITLES])
+    return any(
+        heading_words == _words(part)
+        for title in titles
+        for part in (title, *_TITLE_SEPARATOR.split(title[:_MAX_TITLE_CHARS]))
+    )
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text[:_MAX_TITLE_CHARS].lower())
+
+
+def drop_contents(body: Element) -> None:
+    """Remove lists of links to places of the same page, with the heading that is theirs alone."""
+    links = body.select(_CONTENTS_LINKS)[:_MAX_CONTENTS_LINKS]
+    if len(links) < _MIN_CONTENTS_LINKS:
+        return
+    for outer in dict.fromkeys(outermost for link in links if (outermost := _outermost(link)) is not None):
+        if _is_contents(outer):
+            _drop_heading(outer)
+            outer.extract()
+
+
+def _outermost(link: Element) -> Element | None:
+    outermost = None
+    for ancestor in link.ancestors:
+        if isinstance(ancestor, Element) and ancestor.tag in _LISTS:
+            outermost = ancestor
+    return outermost
+
+
+def _is_contents(outer: Element) -> bool:
+    links = [link for link in outer.iter_elements("a") if link.text.strip()]
+    if len(links) < _MIN_CONTENTS_LINKS or not all((link.attr("href") or "").startswith("#") for link in links):
+        return False
+    return sum(_letters(link.text) for link in links) >= _LINKED_SHARE * _letters(outer.text)
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
+
+
+def _drop_heading(outer: Element) -> None:
+    place: Node = outer
+    while _nearest_sibling(place.previous_sibling, forward=False) is None and isinstance(place.parent, Element):
+        if place.parent.tag == "body":
+            return
+        place = place.parent
+    heading = _nearest_sibling(place.previous_sibling, forward=False)
+    if isinstance(heading, Element) and heading.tag in _HEADINGS and len(heading.text) <= _MAX_CONTENTS_HEADING:
+        follower = _nearest_sibling(place.next_sibling, forward=True)
+        if follower is None or (isinstance(follower, Element) and follower.tag in _HEADINGS):
+            heading.extract()
+
+
+def _nearest_sibling(node: Node | None, *, forward: bool) -> Node | None:
+    """Return the nearest sibling that is no white space, itself included."""
+    while isinstance(node, Text) and node.data.isspace():
+        node = node.next_sibling if forward else node.previous_sibling
+    return node
+
+
+def cleaned(text: str) -> tuple[str, int]:
+    """Return a text without invisible characters, and how many those were."""
+    if _SUSPECT.search(text) is None:
+        return text, 0
+    visible = clean(text)
+    return visible.replace("\u00a0", " "), len(text) - len(visible)
+
+
+def clean_nodes(nodes: Iterable[Node]) -> int:
+    """Clean those of some nodes that are texts; return how many characters were removed."""
+    removed = 0
+    for node in nodes:
+        if isinstance(node, Text):
+            data = node.data
+            if not (data.isascii() and data.isprintable()):
+                visible, count = cleaned(data)
+                if visible != data:
+                    node.data = visible
+                removed += count
+    return removed

@@ -1,4 +1,4 @@
-"""Renders a mended tree as Markdown that stays text: nothing that a page writes becomes markup or HTML."""
+"""Renders a tree as Markdown that stays text: what a page writes becomes no markup; what we insert does."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from turbohtml import Element, Markdown, Node, Text
 
-from actors.extraction.write.verbatim import NOTE, TAG, Verbatim
-
 _GAPS = re.compile(r"\n{3,}")
 _TICKS = re.compile(r"`+")
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -16,22 +14,27 @@ _EMPHASES = {"em": "*", "i": "*", "strong": "**", "b": "**", "del": "~~", "s": "
 
 _BLOCKS = "p,div,pre,ul,ol,dl,table,blockquote,hr,h1,h2,h3,h4,h5,h6"
 _CONTAINERS = "pre,ul,ol,dl,table,blockquote,h1,h2,h3,h4,h5,h6"
-_LINES = frozenset({*_BLOCKS.split(","), "li", "td", "th", "dt", "dd", "body", "figcaption", "figure", "section"})
-_SPELT = ("code", "kbd", "samp", "tt")
+_LINE_TAGS = frozenset({*_BLOCKS.split(","), "li", "td", "th", "dt", "dd", "body", "figcaption", "figure", "section"})
+_CODE_TAGS = ("code", "kbd", "samp", "tt")
 
 _AROUND_BLOCKS = ",".join(f"{tag}:has({_BLOCKS})" for tag in _EMPHASES)
 
 Converter = Callable[[Element, str], str]
 
+_VERBATIM_TAG = "weft-verbatim"
+_FOOTNOTE_TAG = "weft-note"
+_INDEX = "place"
+_SCHEME = re.compile(r"[^\s/]*:")
+
 
 def render(root: Element, own: Verbatim) -> str:
     """Write a tree as GitHub-flavoured Markdown."""
     converters: dict[str, Converter] = {
-        TAG: own.write,
-        NOTE: own.write_note,
-        **dict.fromkeys(_SPELT, _code),
+        _VERBATIM_TAG: own.write,
+        _FOOTNOTE_TAG: own.write_note,
+        **dict.fromkeys(_CODE_TAGS, _code),
         "dl": _terms,
-        "dd": _meaning,
+        "dd": _definition,
         **dict.fromkeys(_EMPHASES, _emphasis),
     }
     for outer in root.select(_AROUND_BLOCKS):
@@ -90,11 +93,11 @@ def _code(element: Element, _: str) -> str:
 
 def _follows_code(element: Element) -> bool:
     node: Node = element
-    while node.previous_sibling is None and isinstance(node.parent, Element) and node.parent.tag not in _LINES:
+    while node.previous_sibling is None and isinstance(node.parent, Element) and node.parent.tag not in _LINE_TAGS:
         node = node.parent
     before = node.previous_sibling
     while isinstance(before, Element):
-        if before.tag in _SPELT:
+        if before.tag in _CODE_TAGS:
             return True
         before = before.children[-1] if before.children else before.previous_sibling
     return False
@@ -104,7 +107,62 @@ def _terms(_: Element, inner: str) -> str:
     return inner.replace("\n\n: ", "\n: ")
 
 
-def _meaning(element: Element, inner: str) -> str:
+def _definition(element: Element, inner: str) -> str:
     if element.select_one(_CONTAINERS) is not None:
         return inner  # what does not know lists of terms would take the code in one for text
     return ": " + inner.strip().replace("\n", "\n  ")
+
+
+class Verbatim:
+    """The Markdown that stands for elements of our own.
+
+    Their tags are ours alone once `unwrap_forged` has removed those of the page.
+    """
+
+    def __init__(self) -> None:
+        # Known by their number, since elements that are made one by one have hashes that collide.
+        self._texts = list[str]()
+
+    def element(self, markdown: str) -> Element:
+        """Make an element that is written as it stands."""
+        return Element(_VERBATIM_TAG, {_INDEX: self._place(markdown)})
+
+    def paragraph(self, markdown: str) -> Element:
+        """Make a paragraph that is written as it stands."""
+        return Element("p", None, [self.element(markdown)])
+
+    def note(self, label: str, text: list[Node]) -> Element:
+        """Make a footnote of what stands in some nodes."""
+        return Element(_FOOTNOTE_TAG, {_INDEX: self._place(label)}, text)
+
+    def write(self, element: Element, _: str) -> str:
+        """Return the Markdown of an element, as a converter of turbohtml."""
+        return self._text_of(element)
+
+    def write_note(self, element: Element, inner: str) -> str:
+        """Return a footnote with its label, as a converter of turbohtml."""
+        text = inner.strip().replace("\n", "\n    ")
+        # Who does not know footnotes would take a note that begins so for the address of a link.
+        apart = "\u21a9 " if _SCHEME.match(text) and not text.startswith(("http:", "https:")) else ""
+        return f"[^{self._text_of(element)}]: {apart}{text}"
+
+    def _place(self, text: str) -> str:
+        self._texts.append(text)
+        return str(len(self._texts) - 1)
+
+    def _text_of(self, element: Element) -> str:
+        return self._texts[int(element.attr(_INDEX) or 0)]
+
+
+def unwrap_forged(body: Element) -> None:
+    """Take elements that bear our tags out of a page's tree; what stands in them stays."""
+    for forged in body.select(f"{_VERBATIM_TAG},{_FOOTNOTE_TAG}"):
+        forged.unwrap()
+
+
+def is_verbatim(element: Element) -> bool:
+    """Return whether an element is one of ours, or a paragraph around one."""
+    if element.tag != "p":
+        return element.tag == _VERBATIM_TAG
+    first = element.children[0] if element.children else None
+    return isinstance(first, Element) and first.tag == _VERBATIM_TAG

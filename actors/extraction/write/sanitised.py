@@ -1,4 +1,4 @@
-"""Writes a page, or what was kept of it, as HTML that runs nothing and loads nothing but pictures."""
+"""Writes a page, or what holds its main content, as HTML that runs nothing and loads nothing but pictures."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _WITH_CONTENT = frozenset(
 )
 """What is left out with all that stands in it; of other elements that are not allowed, the children stay."""
 
-_UNSEEN = "data-weft-unseen"
-_KEPT = "data-weft-kept"
-_STAY = frozenset({"br", "hr", "wbr"})
+_HIDDEN_MARK = "data-weft-unseen"
+_KEPT_MARK = "data-weft-kept"
+_EMPTY_TAGS = frozenset({"br", "hr", "wbr"})
 
 
-def sanitised(page: Page, content: Content | None = None) -> str:
+def sanitised_html(page: Page, content: Content | None = None) -> str:
     """Return a page, or what holds the main content of it, as HTML with absolute links, without what nobody sees.
 
     The tree of the page is left as it was.
@@ -69,9 +69,9 @@ def sanitised(page: Page, content: Content | None = None) -> str:
     body = next((each for each in page.root.children if isinstance(each, Element) and each.tag == "body"), page.root)
     unseen = [element for element, why in page.hidden.items() if why is Hiding.INVISIBLE]
     kept = content.holders if content is not None else frozenset[Element]()
-    with _marked(unseen, _UNSEEN), _marked(kept, _KEPT):
-        clean = _sanitizer(_UNSEEN, _KEPT).sanitize_node(body)
-    for element in clean.select(f"[{_UNSEEN}]"):
+    with _marked(unseen, _HIDDEN_MARK), _marked(kept, _KEPT_MARK):
+        clean = _sanitizer(_HIDDEN_MARK, _KEPT_MARK).sanitize_node(body)
+    for element in clean.select(f"[{_HIDDEN_MARK}]"):
         element.extract()
     if content is not None:
         _prune(clean)
@@ -112,9 +112,9 @@ def _prune(clean: Element) -> None:
     stack = [clean]
     while stack:
         for child in stack.pop().children:
-            if not isinstance(child, Element) or child.tag in _STAY:
+            if not isinstance(child, Element) or child.tag in _EMPTY_TAGS:
                 continue
-            if child.attr(_KEPT) is not None:
+            if child.attr(_KEPT_MARK) is not None:
                 stack.append(child)
             elif child.text.strip() or (child.tag != "img" and child.select_one("img") is None):
                 child.extract()

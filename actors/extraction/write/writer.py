@@ -9,11 +9,12 @@ from turbohtml import Element, Text
 from actors.extraction.decide.content.content import Content
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
-from actors.extraction.write import breaks, code, contents, folds, formulas, headings, images, links, notes, tables
-from actors.extraction.write.characters import clean_nodes, cleaned
-from actors.extraction.write.pruning import prune
-from actors.extraction.write.rendering import render
-from actors.extraction.write.verbatim import Verbatim, expel
+from actors.extraction.write import normalisation, pruning
+from actors.extraction.write.code import rewrite_code
+from actors.extraction.write.footnotes import extract_footnotes
+from actors.extraction.write.formulas import replace_formulas
+from actors.extraction.write.pruning import clean_nodes, cleaned
+from actors.extraction.write.rendering import Verbatim, render, unwrap_forged
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ContentText:
     """The main content as Markdown, and as plain text with a line for every block."""
 
     markdown: str
@@ -33,41 +34,41 @@ class Written:
     left_out: LeftOut = LeftOut()
 
 
-def write(page: Page, content: Content) -> Written:
+def write_markdown(page: Page, content: Content) -> ContentText:
     """Write the main content; the tree of the page is taken apart for it, so this comes last."""
-    left_out = _unseen_texts(page)
+    invisible_texts = _count_invisible_texts(page)
     if content.said_elsewhere:
         text, removed = cleaned(content.said_elsewhere)
-        return Written(paragraphs(text), text, LeftOut(left_out, removed))
+        return ContentText(_paragraphs(text), text, LeftOut(invisible_texts, removed))
     body = next(
         (child for child in page.root.children if isinstance(child, Element) and child.tag == "body"), page.root
     )
     own = Verbatim()
-    expel(body)
-    formulas.write(body, content.holders, own)
-    footnotes = notes.gather(body, page, content, own)
-    prune(body, content, page.hidden)
-    contents.drop(body)
-    headings.drop_title(body, page.root)
+    unwrap_forged(body)
+    replace_formulas(body, content.holders, own)
+    footnotes = extract_footnotes(body, page, content, own)
+    pruning.prune(body, content, page.hidden)
+    pruning.drop_contents(body)
+    pruning.drop_title(body, page.root)
     body.extend(footnotes)
     removed = clean_nodes(node for block in content.blocks for node in block.nodes)
     removed += clean_nodes(node for note in footnotes for node in note.descendants)
-    code.mend(body)
-    tables.mend(body, page.hidden, own)
-    folds.mend(body, page.hidden, own)
-    images.mend(body)
-    links.mend(body, page.base)
-    breaks.mend(body)
-    return Written(render(body, own), cleaned(content.text)[0], LeftOut(left_out, removed))
+    rewrite_code(body)
+    normalisation.rewrite_tables(body, page.hidden, own)
+    normalisation.mark_collapsed(body, page.hidden, own)
+    pruning.resolve_images(body)
+    normalisation.clean_links(body, page.base)
+    normalisation.split_paragraphs(body)
+    return ContentText(render(body, own), cleaned(content.text)[0], LeftOut(invisible_texts, removed))
 
 
-def paragraphs(text: str) -> str:
-    """Write lines as paragraphs that stay text."""
+def _paragraphs(text: str) -> str:
+    """Render lines as paragraphs that stay text."""
     lines = (line for line in text.splitlines() if line.strip())
     return render(Element("div", None, [Element("p", None, [Text(line)]) for line in lines]), Verbatim())
 
 
-def _unseen_texts(page: Page) -> int:
+def _count_invisible_texts(page: Page) -> int:
     return sum(
         1
         for element, why in page.hidden.items()

@@ -8,7 +8,7 @@ from actors.extraction.decide.blocks import blocks
 from actors.extraction.decide.content.content import Content
 from actors.extraction.parse import tree
 from actors.extraction.parse.tree import Page
-from actors.extraction.write import Written, write
+from actors.extraction.write import ContentText, write_markdown
 from protocol.confidence import Source, confidence
 
 URL = "https://example.org/a/b"
@@ -23,10 +23,10 @@ def content(page: Page, *left_out: str) -> Content:
     return Content(kept, holders, text, confidence(Source.HEURISTIC), {}, ())
 
 
-def written(body: str, *left_out: str) -> Written:
+def written(body: str, *left_out: str) -> ContentText:
     """Write a page without some of its blocks."""
     page = tree.read(f"<!doctype html><title>The title | Site</title>{body}", URL)
-    return write(page, content(page, *left_out))
+    return write_markdown(page, content(page, *left_out))
 
 
 def markdown(body: str, *left_out: str) -> str:

@@ -12,7 +12,7 @@ from turbohtml import Element, parse
 from actors.extraction.decide.blocks import Block, blocks
 from actors.extraction.decide.content.content import Content
 from actors.extraction.parse import tree
-from actors.extraction.write.sanitised import sanitised
+from actors.extraction.write.sanitised import sanitised_html
 from protocol.confidence import Source, confidence
 
 URL = "https://example.org/a/b"
@@ -87,13 +87,13 @@ def kept(found: list[Block], *words: str) -> Content:
     ],
 )
 def test_only_plain_elements_are_left(body: str, clean: str) -> None:
-    assert sanitised(tree.read(body, URL)) == clean
+    assert sanitised_html(tree.read(body, URL)) == clean
 
 
 def test_of_the_main_content_only_its_elements_are_left() -> None:
     page = tree.read("<nav>n</nav><article><p>a</p><figure><img src=/i.png alt=b></figure><p>c</p></article>", URL)
 
-    clean = sanitised(page, kept(blocks(page), "a"))
+    clean = sanitised_html(page, kept(blocks(page), "a"))
 
     assert clean == '<article><p>a</p><figure><img src="https://example.org/i.png" alt="b"></figure></article>'
 
@@ -102,14 +102,14 @@ def test_the_tree_is_left_as_it_was() -> None:
     page = tree.read("<p hidden>a</p><p onclick=x>b</p>", URL)
     before = page.root.html
 
-    sanitised(page, kept(blocks(page), "b"))
+    sanitised_html(page, kept(blocks(page), "b"))
 
     assert page.root.html == before
 
 
 @given(st.lists(st.sampled_from(MARKUP), max_size=12).map("".join))
 def test_nothing_runs_whatever_comes_in(body: str) -> None:
-    clean = sanitised(tree.read(body, URL))
+    clean = sanitised_html(tree.read(body, URL))
 
     again = parse(clean, positions=False).root
     assert again is not None

@@ -6,7 +6,7 @@ import pytest
 
 from actors.extraction.decide.content.content import Content
 from actors.extraction.parse import tree
-from actors.extraction.write import LeftOut, Written, write
+from actors.extraction.write import ContentText, LeftOut, write_markdown
 from protocol.confidence import Source, confidence
 from tests.unit.actors.extraction.write.pages import URL, content, markdown, written
 
@@ -151,7 +151,7 @@ def test_another_first_heading_stays() -> None:
 def test_what_nobody_sees_is_left_out_and_counted() -> None:
     body = "<p>a\u200bb\u202ec</p><p hidden>no</p><div style='display:none'>no</div><!-- no --><template>no</template>"
 
-    assert written(body) == Written("abc", "abc", LeftOut(invisible_texts=2, invisible_characters=2))
+    assert written(body) == ContentText("abc", "abc", LeftOut(invisible_texts=2, invisible_characters=2))
 
 
 def test_joiners_stay_where_a_script_needs_them() -> None:
@@ -168,11 +168,11 @@ def test_text_from_elsewhere_is_written_as_paragraphs() -> None:
     page = tree.read("<p>a</p>", URL)
     said = Content((), frozenset(), "", confidence(Source.FRAMEWORK_DATA), {}, (), "# b\n\n*c*\u200b")
 
-    assert write(page, said) == Written("\\# b\n\n\\*c\\*", "# b\n\n*c*", LeftOut(invisible_characters=1))
+    assert write_markdown(page, said) == ContentText("\\# b\n\n\\*c\\*", "# b\n\n*c*", LeftOut(invisible_characters=1))
 
 
 def test_a_page_without_content_is_empty() -> None:
-    assert written("") == Written("", "")
+    assert written("") == ContentText("", "")
 
 
 def test_the_same_page_gives_the_same_bytes() -> None:
@@ -184,4 +184,4 @@ def test_the_same_page_gives_the_same_bytes() -> None:
 def test_the_text_has_a_line_for_every_block() -> None:
     page = tree.read("<h2>a</h2><p>b <i>c</i></p><ul><li>d<li>e</ul>", URL)
 
-    assert write(page, content(page)).text == "a\nb c\nd\ne"
+    assert write_markdown(page, content(page)).text == "a\nb c\nd\ne"

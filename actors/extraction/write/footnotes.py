@@ -12,7 +12,7 @@ from turbohtml import Element, Node, Text
 from actors.extraction.decide.content.content import Content
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
-from actors.extraction.write.verbatim import Verbatim
+from actors.extraction.write.rendering import Verbatim
 
 _LINKS = "a[href*='#']"
 _MARK = re.compile(
@@ -44,7 +44,7 @@ _MAX_LINKS = 20_000
 
 
 @dataclass(slots=True)
-class _Note:
+class _Footnote:
     """One footnote: the element that a mark leads to, and the marks."""
 
     target: Element
@@ -52,9 +52,9 @@ class _Note:
     marks: list[Element] = field(default_factory=list[Element])
 
 
-def gather(body: Element, page: Page, content: Content, own: Verbatim) -> list[Element]:
+def extract_footnotes(body: Element, page: Page, content: Content, own: Verbatim) -> list[Element]:
     """Take the notes that kept marks lead to out of the tree, and write the marks as references to them."""
-    notes = _notes(body, page, content)
+    notes = _footnotes(body, page, content)
     if not notes:
         return []
     _number(notes)
@@ -71,20 +71,20 @@ def gather(body: Element, page: Page, content: Content, own: Verbatim) -> list[E
     return taken
 
 
-def _notes(body: Element, page: Page, content: Content) -> list[_Note]:
+def _footnotes(body: Element, page: Page, content: Content) -> list[_Footnote]:
     marks = [
         link for link in body.select(_LINKS)[:_MAX_LINKS] if link in content.holders and (_is_mark(link, page.url))
     ]
     if not marks:
         return []
-    places = _places(body)
-    notes = dict[Element, _Note]()
+    places = _targets_by_name(body)
+    notes = dict[Element, _Footnote]()
     for link in marks[:_MAX_NOTES]:
         target = places.get((link.attr("href") or "").partition("#")[2])
-        if target is None or target == link or _holds(target, link):
+        if target is None or target == link or _contains(target, link):
             continue
         match = _MARK.fullmatch(link.text.strip())
-        notes.setdefault(target, _Note(target, match[1] if match else "")).marks.append(link)
+        notes.setdefault(target, _Footnote(target, match[1] if match else "")).marks.append(link)
     return list(notes.values())
 
 
@@ -96,15 +96,15 @@ def _is_mark(link: Element, url: str) -> bool:
     if not fragment or (place and place.rsplit("/", 1)[-1] not in url and link.attr("data-type") != "noteref"):
         return False
     raised = link.closest("sup") is not None or link.select_one("sup") is not None
-    said = f"{link.attr('class') or ''} {link.attr('role') or ''} {_class_of(link.parent)}"
-    return raised or _TARGET.search(fragment) is not None or _CLASS.search(said) is not None
+    names = f"{link.attr('class') or ''} {link.attr('role') or ''} {_class_of(link.parent)}"
+    return raised or _TARGET.search(fragment) is not None or _CLASS.search(names) is not None
 
 
 def _class_of(node: Node | None) -> str:
     return (node.attr("class") or "") if isinstance(node, Element) else ""
 
 
-def _places(body: Element) -> dict[str, Element]:
+def _targets_by_name(body: Element) -> dict[str, Element]:
     places = dict[str, Element]()
     for element in body.select("a[name],[id]"):
         for name in ("name", "id"):
@@ -113,11 +113,11 @@ def _places(body: Element) -> dict[str, Element]:
     return places
 
 
-def _holds(holder: Element, inner: Element) -> bool:
+def _contains(holder: Element, inner: Element) -> bool:
     return any(ancestor == holder for ancestor in inner.ancestors)
 
 
-def _number(notes: list[_Note]) -> None:
+def _number(notes: list[_Footnote]) -> None:
     # The page's own marks where each is of one note, else numbers.
     labels = [note.label.lower() for note in notes]
     if len(set(labels)) < len(labels) or not all(label.isalnum() for label in labels):
@@ -125,10 +125,10 @@ def _number(notes: list[_Note]) -> None:
             note.label = str(number)
 
 
-def _text(note: _Note, targets: Mapping[Node, int], hidden: Mapping[Element, Hiding]) -> list[Node] | None:
+def _text(note: _Footnote, targets: Mapping[Node, int], hidden: Mapping[Element, Hiding]) -> list[Node] | None:
     """Take the nodes of a note's text out of the tree, without the links back and the number before it."""
     holder = _holder(note.target)
-    if holder is None or any(_holds(holder, mark) for mark in note.marks) or _is_unseen(holder, hidden):
+    if holder is None or any(_contains(holder, mark) for mark in note.marks) or _is_hidden(holder, hidden):
         return None
     shared = targets.get(holder, 0) > 1
     if len(holder.text) > _MAX_NOTE_CHARS and not shared:
@@ -143,7 +143,7 @@ def _text(note: _Note, targets: Mapping[Node, int], hidden: Mapping[Element, Hid
     for block in text.select("pre"):
         block.tag = "code"  # a note is one paragraph to those who do not know notes
     _drop_number(text, note.label)
-    if not _holds(text, note.target):
+    if not _contains(text, note.target):
         _drop_lead(note.target)
     return [text]
 
@@ -190,7 +190,7 @@ def _split(holder: Element, target: Element, targets: Mapping[Node, int]) -> Ite
         node = follower
 
 
-def _is_unseen(element: Element, hidden: Mapping[Element, Hiding]) -> bool:
+def _is_hidden(element: Element, hidden: Mapping[Element, Hiding]) -> bool:
     return any(
         hidden.get(each) is Hiding.INVISIBLE for each in (element, *element.ancestors) if isinstance(each, Element)
     )

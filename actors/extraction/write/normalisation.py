@@ -1,0 +1,247 @@
+"""Brings what Markdown cannot hold into a form that it can: line breaks, collapsed parts, spans, links of blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from turbohtml import Element, Node, Text
+
+from actors.extraction.parse.visibility import Hiding
+from actors.extraction.select.tables import Grid, grid
+from actors.extraction.write.rendering import Verbatim
+
+_BLOCK_TAGS = frozenset(
+    {"address", "article", "blockquote", "div", "dl", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6"}
+    | {"header", "hr", "li", "ol", "p", "pre", "section", "table", "ul"}
+)
+_RULER = re.compile(r"\s*[|:][\s|:-]*(?:\n|$)")
+"""A line that would make a table of what stands above and below it."""
+
+_SINGLE_LINE = "a,code,h1,h2,h3,h4,h5,h6,td,th,caption"
+_EMPHASIS = frozenset(
+    {"b", "cite", "del", "em", "font", "i", "ins", "q", "s", "small", "span", "strike", "strong", "u"}
+)
+
+COLLAPSED_MARK = "*(collapsed)*"
+_MAX_FOLDS = 10_000
+_PARTS_OF_LISTS = frozenset({"tr", "tbody", "thead", "tfoot", "table", "ul", "ol", "dl"})
+_INLINE_TAGS = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code", "small", "label"})
+
+_MAX_WHOLE_ROWS = 50
+"""Rows up to which a table is written whole."""
+
+_SHOWN_ROWS = 20
+"""Rows that are written of a longer one."""
+
+_MAX_TABLES = 500
+_PARTS_OF_TABLES = ("tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col")
+
+_HEADINGS = "h1,h2,h3,h4,h5,h6"
+_ANCHOR = re.compile(
+    r"[#¶§🔗⚓\s]*|link|anchor|permalink|permanent link|(?:direct )?link to (?:this|the) \w+|copy link", re.IGNORECASE
+)
+_ANCHOR_CLASS = re.compile(r"anchor|header-?link|perma-?link|hash-?link|heading-?link")
+_EDIT_LINKS = ".mw-editsection,.editsection"
+_ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)[^\s<>]+", re.IGNORECASE)
+_BLOCKS = "h1,h2,h3,h4,h5,h6,p,div,ul,ol,table,figure,blockquote,pre,section,article,header"
+_AROUND_BLOCKS = ",".join(f"a:has({tag})" for tag in _BLOCKS.split(","))
+_MAX_URL_CHARS = 2_000
+
+
+def split_paragraphs(body: Element) -> None:
+    """Turn two or more line breaks in a row into the end of a paragraph; drop those at either end of a block."""
+    for inner in reversed(body.select("br")):
+        _lift_break(inner)
+    done = set[Element]()
+    for first in body.select("br"):
+        if first in done:
+            continue
+        follower, run = _consecutive_breaks(first)
+        done.update(run)
+        if len(run) > 1 or (isinstance(follower, Text) and _RULER.match(follower.data)):
+            first.replace_with(Element("div"))
+            for other in run[1:]:
+                other.extract()
+        elif _is_end(follower) or _is_end(_previous(first)):
+            first.extract()
+
+
+def _lift_break(inner: Element) -> None:
+    """Take a break out of emphasis, which ends before it and begins again after it; elsewhere in a line, a space."""
+    if inner.closest(_SINGLE_LINE) is not None:
+        inner.replace_with(Text(" "))
+        return
+    parent = inner.parent
+    while isinstance(parent, Element) and parent.tag in _EMPHASIS:
+        begins = _previous(inner) is None
+        rest = list(inner.next_siblings)
+        if not _is_blank(rest):
+            parent.insert_after(Element(parent.tag, None, rest))
+        parent.insert_after(inner)
+        if begins:
+            parent.extract()
+        parent = inner.parent
+
+
+def _consecutive_breaks(first: Element) -> tuple[Node | None, list[Element]]:
+    """Return the breaks that follow one directly, itself included, and what comes after them."""
+    run = [first]
+    node = first.next_sibling
+    while node is not None:
+        if isinstance(node, Element) and node.tag == "br":
+            run.append(node)
+        elif not _is_blank([node]):
+            break
+        node = node.next_sibling
+    return node, run
+
+
+def _previous(node: Element) -> Node | None:
+    before = node.previous_sibling
+    while before is not None and _is_blank([before]):
+        before = before.previous_sibling
+    return before
+
+
+def _is_end(neighbour: Node | None) -> bool:
+    return neighbour is None or (isinstance(neighbour, Element) and neighbour.tag in _BLOCK_TAGS)
+
+
+def _is_blank(nodes: Sequence[Node]) -> bool:
+    return all(isinstance(node, Text) and node.data.isspace() for node in nodes)
+
+
+def mark_collapsed(body: Element, hidden: Mapping[Element, Hiding], own: Verbatim) -> None:
+    """Write summaries in bold, and a mark before everything that is collapsed."""
+    for details in body.select("details")[:_MAX_FOLDS]:
+        _unfold(details, own)
+    for element, why in islice(hidden.items(), _MAX_FOLDS):
+        if why is Hiding.COLLAPSED and _is_shown_within(element, body):
+            _mark(element, own)
+
+
+def _is_shown_within(element: Element, body: Element) -> bool:
+    parent = element.parent
+    if parent is None or (isinstance(parent, Element) and parent.tag == "details"):
+        return False
+    return any(ancestor == body for ancestor in element.ancestors) and bool(element.text.strip())
+
+
+def _unfold(details: Element, own: Verbatim) -> None:
+    summary = next((each for each in details.children if isinstance(each, Element) and each.tag == "summary"), None)
+    mark: list[Node] = [] if details.attr("open") is not None else [own.element(COLLAPSED_MARK)]
+    if summary is None:
+        if mark:
+            details.insert(0, Element("p", None, mark))
+        return
+    if summary.select_one("h1,h2,h3,h4,h5,h6") is not None:
+        summary.tag = "div"
+        summary.extend([Element("p", None, mark)] if mark else [])
+        return
+    for bold in summary.select("b,strong"):
+        bold.unwrap()
+    summary.wrap_children(Element("strong"))
+    summary.tag = "p"
+    summary.extend([Text(" "), *mark] if mark else [])
+
+
+def _mark(element: Element, own: Verbatim) -> None:
+    if element.tag in _INLINE_TAGS:
+        element.insert(0, own.element(f"{COLLAPSED_MARK} "))
+    elif element.tag not in _PARTS_OF_LISTS:
+        element.insert(0, own.paragraph(COLLAPSED_MARK))
+    elif element.tag in ("ul", "ol", "dl", "table"):
+        element.insert_before(own.paragraph(COLLAPSED_MARK))
+    elif (cell := element.select_one("td,th")) is not None:
+        cell.insert(0, own.element(f"{COLLAPSED_MARK} "))
+
+
+def rewrite_tables(body: Element, hidden: Mapping[Element, Hiding], own: Verbatim) -> None:
+    """Rewrite each table of a pruned tree as plain rows; tables that only lay the page out become blocks."""
+    for number, table in enumerate(body.select("table")):
+        if table.tag != "table" or table.parent is None:
+            continue
+        read = grid(table, hidden) if number < _MAX_TABLES else None
+        if read is None:
+            _flatten(table)
+        else:
+            _rewrite(table, read, own)
+
+
+def _flatten(table: Element) -> None:
+    for part in [part for part in table.iter_elements(_PARTS_OF_TABLES) if part.closest("table") == table]:
+        part.tag = "div"
+    table.tag = "div"
+
+
+def _rewrite(table: Element, read: Grid, own: Verbatim) -> None:
+    count = len(read.rows) - read.header_rows
+    shown = read.header_rows + (count if count <= _MAX_WHOLE_ROWS else _SHOWN_ROWS)
+    written = set[Element]()
+    rows = [_header(read, written)] if read.header_rows else []
+    for slots, texts in zip(read.rows[read.header_rows : shown], read.texts[read.header_rows : shown], strict=True):
+        rows.append(Element("tr", None, [_cell("td", *pair, written) for pair in zip(slots, texts, strict=True)]))
+    parts: list[Node] = [Element("p", None, [Text(read.caption)])] if read.caption else []
+    parts.append(Element("table", None, rows))
+    if count > _MAX_WHOLE_ROWS:
+        parts.append(own.paragraph(f"*({count:,} rows; the first {_SHOWN_ROWS} are shown)*"))
+    table.replace_with(*parts)
+
+
+def _header(read: Grid, written: set[Element]) -> Element:
+    slots: Sequence[Element | None] = read.rows[0] if read.header_rows == 1 else (None,) * len(read.headers)
+    pairs = zip(slots, read.headers, strict=True)
+    return Element("tr", None, [_cell("th", slot, text, written) for slot, text in pairs])
+
+
+def _cell(tag: str, source: Element | None, text: str, written: set[Element]) -> Element:
+    """Make a cell of what stands in another; where that spans several, its words are repeated."""
+    if source is None or source in written:
+        return Element(tag, None, [Text(text)])
+    written.add(source)
+    return Element(tag, None, list(source.children) or [Text(text)])
+
+
+def clean_links(body: Element, base: str) -> None:
+    """Make links absolute, plain and within one block; remove those that lead nowhere or to themselves."""
+    for extra in body.select(_EDIT_LINKS):
+        extra.extract()
+    for anchor in body.select(",".join(f"{tag} a" for tag in _HEADINGS.split(","))):
+        _remove_anchor(anchor)
+    for link in body.select(_AROUND_BLOCKS):
+        _move_into_block(link)
+    body.resolve_links(base)
+    for picture in body.select("img"):
+        if not (picture.attr("src") or "").startswith(("http://", "https://")):
+            picture.extract()
+    for link in body.select("a"):
+        href = link.attr("href") or ""
+        says = bool(link.text.strip()) or link.select_one("img,weft-verbatim") is not None
+        if not says or len(href) > _MAX_URL_CHARS or _ADDRESS.fullmatch(href) is None:
+            link.unwrap()
+        elif link.attr("title") is not None:
+            del link.attrs["title"]  # nobody sees it
+
+
+def _remove_anchor(anchor: Element) -> None:
+    href = (anchor.attr("href") or "").strip()
+    label = anchor.text.strip()
+    is_anchor = href.startswith("#") or _ANCHOR_CLASS.search((anchor.attr("class") or "").lower())
+    if (href.startswith("#") or is_anchor) and _ANCHOR.fullmatch(label):
+        anchor.extract()
+    elif href.startswith("#"):
+        anchor.unwrap()
+
+
+def _move_into_block(link: Element) -> None:
+    """Let a link around blocks stand within its heading, or else its first block that says something."""
+    target = link.select_one(_HEADINGS)
+    if target is None:
+        blocks = [block for block in link.select(_BLOCKS) if block.text.strip() and block.select_one(_BLOCKS) is None]
+        target = blocks[0] if blocks else None
+    href = link.attr("href")
+    if target is not None and href and target.select_one("a") is None:
+        target.wrap_children(Element("a", {"href": href}))
+    link.unwrap()
