@@ -27,7 +27,7 @@ from actors.extraction.parse.formats import readers
 from actors.extraction.parse.formats.document import Clock, no_clock
 from actors.extraction.parse.formats.kinds import BINARY, Kind, kind_of
 from actors.extraction.parse.tree import Page, read
-from actors.extraction.select.markdown_link import markdown_link
+from actors.extraction.select.links import markdown_link
 from actors.extraction.write import LeftOut, sanitised_html, write_markdown
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.confidence import Confidence, Source, confidence

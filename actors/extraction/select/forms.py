@@ -13,7 +13,6 @@ from actors.extraction.parse.addresses import on_the_web
 from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
-from actors.extraction.select.labels import CONTROLS, labels, legends
 from actors.extraction.select.words import words
 from protocol.page import Form, FormField
 
@@ -27,38 +26,45 @@ _MAX_CONTROLS = 1_000
 
 _MAX_DEPTH = 300
 _BUTTONS = frozenset({"submit", "button", "image", "reset"})
-_SECRET = frozenset({"hidden", "password", "file"})
+_UNREAD_KINDS = frozenset({"hidden", "password", "file"})
 _CHOICES = frozenset({"radio", "checkbox"})
-_UNSEEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+_HIDING_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 _METHODS = frozenset({"GET", "POST", "DIALOG"})
+
+_MAX_LABELS = 2_000
+_MAX_GROUPS = 100
+_LABEL_ATTRIBUTES = ("aria-label", "placeholder", "title")
+CONTROLS = ("input", "select", "textarea")
 
 
 def forms(page: Page) -> tuple[Form, ...]:
     """Return the forms that can be seen, with the fields in them and those that name them by their `form` attribute."""
-    elements = list(islice((form for form in page.root.iter_elements("form") if _is_seen(form, page)), MAX_FORMS))
+    elements = list(islice((form for form in page.root.iter_elements("form") if _is_visible(form, page)), MAX_FORMS))
     if not elements:
         return ()
     joined: dict[str, list[Element]] = {}
     for control in page.root.select("input[form],select[form],textarea[form]")[:_MAX_CONTROLS]:
         joined.setdefault(control.attr("form") or "", []).append(control)
     controls = [_controls(form, joined.get(form.attr("id") or "", [])) for form in elements]
-    reader = _Reader(page, labels(page, [control for own in controls for control in own]), legends(page), _unseen(page))
+    reader = _FormReader(
+        page, labels(page, [control for own in controls for control in own]), legends(page), _hidden_controls(page)
+    )
     return tuple(reader.form(form, own) for form, own in zip(elements, controls, strict=True))
 
 
-def _is_seen(element: Element, page: Page) -> bool:
+def _is_visible(element: Element, page: Page) -> bool:
     around = (element, *islice(element.ancestors, _MAX_DEPTH))
     return not any(page.hidden.get(one) is Hiding.INVISIBLE for one in around if isinstance(one, Element))
 
 
-def _unseen(page: Page) -> set[Element]:
+def _hidden_controls(page: Page) -> set[Element]:
     outer = [element for element, why in page.hidden.items() if why is Hiding.INVISIBLE]
     return {control for element in outer for control in element.iter_elements(CONTROLS)}
 
 
 def _is_trap(control: Element) -> bool:
     # Robots fill what people do not see; choices hide behind labels that are drawn in their place.
-    return _UNSEEN.search((control.attr("style") or "").lower()) is not None
+    return _HIDING_STYLE.search((control.attr("style") or "").lower()) is not None
 
 
 def _controls(form: Element, joined: Sequence[Element]) -> list[Element]:
@@ -67,7 +73,7 @@ def _controls(form: Element, joined: Sequence[Element]) -> list[Element]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _FormReader:
     page: Page
     labels: dict[Element, str]
     legends: dict[Element, str]
@@ -136,6 +142,51 @@ def _kind(control: Element) -> str:
 
 
 def _value(control: Element, kind: str) -> str:
-    if kind in _SECRET:
+    if kind in _UNREAD_KINDS:
         return ""
     return one_line(control.text[: 4 * MAX_CHARS] if kind == "textarea" else control.attr("value") or "", MAX_CHARS)
+
+
+def labels(page: Page, controls: Sequence[Element]) -> dict[Element, str]:
+    """Return the text that each control is labelled with; controls without one are left out."""
+    by_id, around = _label_elements(page)
+    described = _describing_elements(page, controls)
+    texts: dict[Element, str] = {}
+    for control in controls:
+        label = by_id.get(control.attr("id") or "") or around.get(control) or described.get(control)
+        text = words(label, page.hidden, MAX_CHARS) if label is not None else ""
+        spoken = (one_line(control.attr(name) or "", MAX_CHARS) for name in _LABEL_ATTRIBUTES)
+        if text := text or next(filter(None, spoken), ""):
+            texts[control] = text
+    return texts
+
+
+def legends(page: Page) -> dict[Element, str]:
+    """Return the legend of the innermost group of fields that each control stands in."""
+    texts: dict[Element, str] = {}
+    for group in islice(page.root.iter_elements("fieldset"), _MAX_GROUPS):
+        legend = next((child for child in group.children if isinstance(child, Element) and child.tag == "legend"), None)
+        if legend is not None:
+            text = words(legend, page.hidden, MAX_CHARS)
+            texts.update(dict.fromkeys(islice(group.iter_elements(CONTROLS), _MAX_LABELS), text))
+    return texts
+
+
+def _label_elements(page: Page) -> tuple[dict[str, Element], dict[Element, Element]]:
+    """Return the labels by the id that they are for, and by the control that they stand around."""
+    by_id: dict[str, Element] = {}
+    around: dict[Element, Element] = {}
+    for label in islice(page.root.iter_elements("label"), _MAX_LABELS):
+        if name := label.attr("for"):
+            by_id.setdefault(name, label)
+        elif (control := next(label.iter_elements(CONTROLS), None)) is not None:
+            around.setdefault(control, label)
+    return by_id, around
+
+
+def _describing_elements(page: Page, controls: Sequence[Element]) -> dict[Element, Element]:
+    wanted = {control: (control.attr("aria-labelledby") or "").split() for control in controls}
+    if not any(wanted.values()):
+        return {}
+    by_id = {element.attr("id") or "": element for element in reversed(page.root.select("[id]"))}
+    return {control: by_id[names[0]] for control, names in wanted.items() if names and names[0] in by_id}

@@ -1,26 +1,38 @@
-"""Reads the links of a page, those of the main content apart from those that lead around the site."""
+"""Reads the links of a page: those of its content, those around it, its feeds, and its Markdown version."""
 
 from __future__ import annotations
+
+from urllib.parse import urlsplit
 
 from turbohtml import Element
 
 from actors.extraction.decide.content.content import Content
-from actors.extraction.parse.addresses import joined
+from actors.extraction.parse.addresses import joined, on_the_web
 from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select.words import INLINE, words
 from protocol.documents import ExtractedLink
+from protocol.page import FeedLink
 
 MAX_LINKS = 200
 """Links of the content, and as many of the navigation, that are given."""
 
 MAX_URL_CHARS = 2_048
-MAX_TEXT_CHARS = 200
+MAX_LINK_CHARS = 200
 
 _MAX_AROUND_CHARS = 2_000
-_MAX_CLIMB = 8
+_MAX_ANCESTORS = 8
 _SCHEMES = ("http://", "https://", "mailto:", "tel:")
+
+MAX_FEEDS = 20
+MAX_FEED_TITLE_CHARS = 200
+
+_FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
+_AMBIGUOUS_TYPES = frozenset({"application/json", "application/xml", "text/xml"})
+"""Types of feeds and of much else: of those, what calls itself a feed is one."""
+
+MARKDOWN_TYPES = frozenset({"text/markdown", "text/x-markdown"})
 
 
 def links(page: Page, content: Content) -> tuple[list[ExtractedLink], list[ExtractedLink]]:
@@ -31,11 +43,11 @@ def links(page: Page, content: Content) -> tuple[list[ExtractedLink], list[Extra
     own: dict[str, tuple[Element, str]] = {}
     other: dict[str, tuple[Element, str]] = {}
     for link in page.root.iter_elements("a"):
-        found = own if link in content.holders else other
-        if len(found) >= MAX_LINKS or link in invisible or not (url := _address(link, page)) or url in found:
+        group = own if link in content.holders else other
+        if len(group) >= MAX_LINKS or link in invisible or not (url := _address(link, page)) or url in group:
             continue
         if url not in own and (text := _text(link, page)):
-            found[url] = (link, text)
+            group[url] = (link, text)
     around = _Surroundings(page)
     inner = [ExtractedLink(url=url, text=text, context=around.of(link, text)) for url, (link, text) in own.items()]
     outer = [ExtractedLink(url=url, text=text) for url, (_, text) in other.items() if url not in own]
@@ -52,10 +64,10 @@ def _address(link: Element, page: Page) -> str:
 
 def _text(link: Element, page: Page) -> str:
     """Return the words of a link; of a picture without words its name."""
-    if text := words(link, page.hidden, MAX_TEXT_CHARS):
+    if text := words(link, page.hidden, MAX_LINK_CHARS):
         return text
     names = (link.attr("aria-label"), link.attr("title"), *(image.attr("alt") for image in link.select("img[alt]")[:3]))
-    return next((line for name in names if name and (line := one_line(name, MAX_TEXT_CHARS))), "")
+    return next((line for name in names if name and (line := one_line(name, MAX_LINK_CHARS))), "")
 
 
 class _Surroundings:
@@ -68,7 +80,7 @@ class _Surroundings:
     def of(self, link: Element, text: str) -> str:
         """Return the words around a link, "" where there are no others."""
         block = link.parent
-        for _ in range(_MAX_CLIMB):
+        for _ in range(_MAX_ANCESTORS):
             if not isinstance(block, Element) or block.tag not in INLINE:
                 break
             block = block.parent
@@ -77,15 +89,52 @@ class _Surroundings:
         if block not in self._texts:
             self._texts[block] = words(block, self._page.hidden, _MAX_AROUND_CHARS)
         around = self._texts[block]
-        return "" if around == text else _window(around, text)
+        return "" if around == text else _excerpt_around(around, text)
 
 
-def _window(around: str, text: str) -> str:
+def _excerpt_around(around: str, text: str) -> str:
     """Cut a long text to the words before and after a part of it."""
-    if len(around) <= MAX_TEXT_CHARS:
+    if len(around) <= MAX_LINK_CHARS:
         return around
     place = max(around.find(text), 0)
-    start = max(min(place - (MAX_TEXT_CHARS - len(text)) // 2, len(around) - MAX_TEXT_CHARS), 0)
-    part = around[start : start + MAX_TEXT_CHARS]
+    start = max(min(place - (MAX_LINK_CHARS - len(text)) // 2, len(around) - MAX_LINK_CHARS), 0)
+    part = around[start : start + MAX_LINK_CHARS]
     before = part.partition(" ")[2] if start else part
-    return (before.rpartition(" ")[0] if start + MAX_TEXT_CHARS < len(around) else before).strip()
+    return (before.rpartition(" ")[0] if start + MAX_LINK_CHARS < len(around) else before).strip()
+
+
+def feeds(page: Page) -> tuple[FeedLink, ...]:
+    """Return the feeds that the head of a page links, each address once."""
+    feeds_by_url: dict[str, FeedLink] = {}
+    for link in page.root.select("link[href][type]"):
+        rel = (link.attr("rel") or "").lower().split()
+        kind = (link.attr("type") or "").partition(";")[0].strip().lower()
+        href, title = link.attr("href") or "", one_line(link.attr("title") or "", MAX_FEED_TITLE_CHARS)
+        named = any(word in f"{href} {title}".lower() for word in ("feed", "rss", "atom"))
+        if not {"alternate", "feed"} & set(rel) or not (kind in _FEED_TYPES or (kind in _AMBIGUOUS_TYPES and named)):
+            continue
+        if (url := on_the_web(page.base, href)) and "oembed" not in url:
+            feeds_by_url.setdefault(url, FeedLink(url=url, type=kind, title=title))
+        if len(feeds_by_url) == MAX_FEEDS:
+            break
+    return tuple(feeds_by_url.values())
+
+
+def markdown_link(page: Page) -> str:
+    """Return the address of the same page in Markdown, of the same origin, as the head of the page links it."""
+    for link in page.root.select("link[href][type][rel]"):
+        kind = (link.attr("type") or "").partition(";")[0].strip().lower()
+        if kind in MARKDOWN_TYPES and "alternate" in (link.attr("rel") or "").lower().split():
+            url = on_the_web(page.base, link.attr("href") or "")
+            if same_origin(url, page.url):
+                return url
+    return ""
+
+
+def same_origin(one: str, other: str) -> bool:
+    """Return whether two addresses are of one scheme, host and port."""
+    try:
+        mine, theirs = urlsplit(one), urlsplit(other)
+    except ValueError:
+        return False
+    return bool(mine.netloc) and (mine.scheme, mine.netloc.lower()) == (theirs.scheme, theirs.netloc.lower())

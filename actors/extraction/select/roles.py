@@ -93,6 +93,14 @@ _UTILITY = re.compile(
     r"|sc|mui|chakra|is|has|js|no|not|box|item|card|link|btn|button|icon|img|image|col-.*|false|true|none|null|undefined|desktop|mobile|overlay|hide|show|slide|slider|blue|red|green|black|white|gray|grey|primary|secondary|first|last|middle|half|full|auto|more|cool|big|wide|line|body|section|column|area|view|field|elementor|wp|et|vc|e)(?:[-_:].*)?)$"
 )
 
+_STATE = re.compile(
+    r"^(?:first|last|odd|even|alt|active|current|selected|new|hot|featured|promoted|sticky|is-.*|has-.*|js-.*|.*clone[sd]?"
+    r"|hidden|visible|show|open|closed|hentry|lazy.*|animated?|wow|clearfix|row|status-.*|post-?)$"
+)
+"""Classes that tell the state of an element, or its place among others, and not its kind."""
+
+_DIGITS = re.compile(r"[-_]*\d+[-_]*")
+
 _READABLE = re.compile(
     r"(?!.*[bcdfghjklmnpqrstvwxz]{4})(?:[aeiou]|(?:s?[cpt]|[bfgdk])[lr]|[cpstwgkr]h|s[ckmnpqtw]|tw|qu|kn|wr|[b-df-hj-np-tv-z]"
     r"(?=[aeiouy]))[a-z]{3,19}"
@@ -105,9 +113,9 @@ def by_class(classes: str) -> str:
     """Return the role that classes name; "" for none. Of several in one class the last is the closest."""
     for name in islice(classes.split(), 12):
         plain = _CAMEL.sub("-", name).lower().replace("_", "-")
-        found = "" if _NO_ROLE.search(plain) else _last_role(plain)
-        if found:
-            return found
+        role = "" if _NO_ROLE.search(plain) else _last_role(plain)
+        if role:
+            return role
     return ""
 
 
@@ -123,8 +131,8 @@ def is_of_person(url: str) -> bool:
 
 def price_in(text: str) -> str:
     """Return the first price in a text that says more than prices; else the text."""
-    found = [match[0] for match in _PRICE.finditer(text)]
-    return found[0].strip() if found and sum(map(len, found)) < _MOSTLY * len(text) else text
+    prices = [match[0] for match in _PRICE.finditer(text)]
+    return prices[0].strip() if prices and sum(map(len, prices)) < _MOSTLY * len(text) else text
 
 
 def by_microdata(itemprop: str) -> str:
@@ -154,6 +162,13 @@ def word(classes: str) -> str:
         if _READABLE.fullmatch(last) and not _UTILITY.match(plain) and not _UTILITY.match(last):
             return last
     return ""
+
+
+@lru_cache(maxsize=4_096)
+def signature(tag: str, classes: str) -> str:
+    """Name the kind of an element: its tag, and its first class that tells neither number nor state."""
+    names = (_DIGITS.sub("-", name).strip("-_") for name in islice(classes.split(), 8))
+    return next((f"{tag}.{name}" for name in names if name and not _STATE.match(name)), tag)
 
 
 def _last_role(plain: str) -> str:

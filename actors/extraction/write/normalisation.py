@@ -9,7 +9,7 @@ from itertools import islice
 from turbohtml import Element, Node, Text
 
 from actors.extraction.parse.visibility import Hiding
-from actors.extraction.select.tables import Grid, grid
+from actors.extraction.select.tables import DataTable, data_table
 from actors.extraction.write.rendering import Verbatim
 
 _BLOCK_TAGS = frozenset(
@@ -163,7 +163,7 @@ def rewrite_tables(body: Element, hidden: Mapping[Element, Hiding], own: Verbati
     for number, table in enumerate(body.select("table")):
         if table.tag != "table" or table.parent is None:
             continue
-        read = grid(table, hidden) if number < _MAX_TABLES else None
+        read = data_table(table, hidden) if number < _MAX_TABLES else None
         if read is None:
             _flatten(table)
         else:
@@ -176,7 +176,7 @@ def _flatten(table: Element) -> None:
     table.tag = "div"
 
 
-def _rewrite(table: Element, read: Grid, own: Verbatim) -> None:
+def _rewrite(table: Element, read: DataTable, own: Verbatim) -> None:
     count = len(read.rows) - read.header_rows
     shown = read.header_rows + (count if count <= _MAX_WHOLE_ROWS else _SHOWN_ROWS)
     written = set[Element]()
@@ -190,7 +190,7 @@ def _rewrite(table: Element, read: Grid, own: Verbatim) -> None:
     table.replace_with(*parts)
 
 
-def _header(read: Grid, written: set[Element]) -> Element:
+def _header(read: DataTable, written: set[Element]) -> Element:
     slots: Sequence[Element | None] = read.rows[0] if read.header_rows == 1 else (None,) * len(read.headers)
     pairs = zip(slots, read.headers, strict=True)
     return Element("tr", None, [_cell("th", slot, text, written) for slot, text in pairs])

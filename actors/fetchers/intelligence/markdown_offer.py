@@ -12,7 +12,7 @@ from msgspec import structs
 from actors.extraction.extraction import Extraction
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.formats.kinds import Kind, kind_of
-from actors.extraction.select.markdown_link import TYPES, same_origin
+from actors.extraction.select.links import MARKDOWN_TYPES, same_origin
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.faults import FaultError
 
@@ -49,7 +49,11 @@ def linked(found: Extraction, header: str | None, url: str) -> str:
     for link in _LINK.finditer(header or ""):
         about = link[2].lower().replace('"', "").replace(" ", "")
         target = absolute(url, link[1])
-        if "rel=alternate" in about and any(f"type={kind}" in about for kind in TYPES) and same_origin(target, url):
+        if (
+            "rel=alternate" in about
+            and any(f"type={kind}" in about for kind in MARKDOWN_TYPES)
+            and same_origin(target, url)
+        ):
             return target
     return ""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from http import HTTPStatus
 
 from actors.extraction.extraction import Extraction
-from actors.extraction.select.markdown_link import same_origin
+from actors.extraction.select.links import same_origin
 from actors.fetchers.intelligence import markdown_offer
 from actors.fetchers.web.client import Response
 from protocol.faults import FaultError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.extraction.select.breadcrumb import breadcrumb
+from actors.extraction.select.navigation import breadcrumb
 from protocol.page import Crumb
 from tests.support.whole_page import parsed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.extraction.select.feeds import MAX_FEEDS, feeds
+from actors.extraction.select.links import MAX_FEEDS, feeds
 from protocol.page import FeedLink
 from tests.support.whole_page import parsed
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from actors.extraction.select.columns import MAX_COLUMNS
 from actors.extraction.select.lists import MAX_LISTS, MAX_ROWS, record_lists
+from actors.extraction.select.records import MAX_COLUMNS
 from protocol.page import PageType, RecordList
 from tests.support.whole_page import parsed, whole
 

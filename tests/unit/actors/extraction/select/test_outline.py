@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.extraction.select.outline import MAX_HEADINGS, outline
+from actors.extraction.select.navigation import MAX_HEADINGS, outline
 from protocol.page import Heading
 from tests.support.whole_page import parsed, whole
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.extraction.select.pagination import Neighbours, pagination
+from actors.extraction.select.navigation import Neighbours, pagination
 from tests.support.whole_page import parsed
 
 HERE = "https://site.example/list?page=2"

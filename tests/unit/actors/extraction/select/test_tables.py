@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from actors.extraction.select.headers import Mark
-from actors.extraction.select.spans import MAX_COLUMNS, MAX_ROWS, MAX_SLOTS
-from actors.extraction.select.tables import MAX_CELL_CHARS, grid, tables
+from actors.extraction.select.table_rows import MAX_COLUMNS, MAX_ROWS, MAX_SLOTS, HeaderMark
+from actors.extraction.select.tables import MAX_CELL_CHARS, data_table, tables
 from protocol.confidence import Source
 from protocol.documents import ExtractedTable
 from tests.support.whole_page import parsed, whole
@@ -172,17 +171,22 @@ def test_a_grid_gives_the_cells_themselves() -> None:
     )
     (element,) = page.root.select("table")
 
-    found = grid(element, page.hidden)
+    found = data_table(element, page.hidden)
 
     assert found is not None
     name, parts, first, reed, pin = page.root.select("th,td")
     assert found.rows == ((name, parts), (first, reed), (first, pin))
     assert found.texts == (("Name", "Parts"), ("A", "reed"), ("A", "pin"))
-    assert (found.header_rows, found.headers, found.caption, found.mark) == (1, ("Name", "Parts"), "Looms", Mark.CELLS)
+    assert (found.header_rows, found.headers, found.caption, found.mark) == (
+        1,
+        ("Name", "Parts"),
+        "Looms",
+        HeaderMark.CELLS,
+    )
 
 
 def test_a_layout_has_no_grid() -> None:
     page = parsed("<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>")
     (element,) = page.root.select("table")
 
-    assert grid(element, page.hidden) is None
+    assert data_table(element, page.hidden) is None
