@@ -11,8 +11,8 @@ from msgspec import UNSET, structs
 from actors.extraction import select
 from actors.extraction.decide import blockers
 from actors.extraction.decide.blocks import Block, blocks
-from actors.extraction.decide.content.content import Content, choose
-from actors.extraction.decide.fields.decide import Decided, decide
+from actors.extraction.decide.content import Content, choose_content
+from actors.extraction.decide.fields import DecidedFields, decide_fields
 from actors.extraction.decide.language import language
 from actors.extraction.decide.product import product
 from actors.extraction.documents import shaped
@@ -90,10 +90,10 @@ def extract_html(
     page = read(source, url)
     claims = [claim for place in sources() for claim in place.claims(page)]
     shown = blocks(page)
-    content = choose(page, shown, _elsewhere(page, shown, evaluate))
-    decided = decide(page, claims, content)
+    content = choose_content(page, shown, _elsewhere(page, shown, evaluate))
+    decided = decide_fields(page, claims, content)
     fields, sure = _fields(page, claims, content, decided)
-    evidence, signals = blockers.look(page, content)
+    evidence, signals = blockers.find_blockers(page, content)
     grids = select.tables(page, content)
     links, beside = _beside(page, content, fields)
     endpoints = apis.discover(page)
@@ -120,7 +120,7 @@ def extract_html(
         content=_honest(content.confidence, evidence),
         tables=tuple(sure for _, sure in grids),
         selectors=content.attempts,
-        titles=decided.attempts,
+        titles=decided.title_attempts,
         fields=sure,
         apis=endpoints,
         markdown_link=offer,
@@ -158,7 +158,7 @@ def _elsewhere(page: Page, shown: list[Block], evaluate: Evaluate) -> tuple[str,
 
 
 def _fields(
-    page: Page, claims: list[Claim], content: Content, decided: Decided
+    page: Page, claims: list[Claim], content: Content, decided: DecidedFields
 ) -> tuple[PageFields, Mapping[str, Confidence]]:
     """Add to what the sources say what the parts of the page show; gives how sure each is by its wire name."""
     way = select.pagination(page)

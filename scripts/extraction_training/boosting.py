@@ -9,8 +9,8 @@ from typing import Any
 import lightgbm
 import numpy as np
 
-from actors.extraction.decide.content.layout import Floats, Ints
-from actors.extraction.decide.content.trees import Scores, Trees, at_most
+from actors.extraction.decide.block_arrays import Floats, Ints
+from actors.extraction.decide.model import Scores, Trees
 
 _lightgbm: Any = lightgbm
 """The library as it is: its own types leave out what its arrays hold."""
@@ -76,6 +76,13 @@ def fit(rows: Rows, settings: Settings, rounds: int) -> Booster:
     data = _lightgbm.Dataset(rows.matrix, label=rows.labels, weight=rows.weights, free_raw_data=True)
     fitted = _lightgbm.train({**_SAME_EACH_TIME, **settings}, data, rounds)
     return Booster(fitted, rows.names, int(settings.get("num_class", 1)))
+
+
+def at_most(values: Sequence[float]) -> Floats:
+    """Round thresholds down to the precision of the features, so that no comparison comes out differently."""
+    exact = np.array(values, np.float64)
+    rounded = exact.astype(np.float32)
+    return np.where(rounded.astype(np.float64) > exact, np.nextafter(rounded, np.float32(-np.inf)), rounded)
 
 
 class _Nodes:

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from actors.extraction.assets import CONTENT_MODEL, FOLDER
-from actors.extraction.decide.content import calibration, groups, page_type
-from actors.extraction.decide.content.content import TEMPERATURE
-from actors.extraction.decide.content.cut import Cut, cut
-from actors.extraction.decide.content.layout import Columns, Floats, side_by_side
-from actors.extraction.decide.content.lexicon import Lexicon
-from actors.extraction.decide.content.trees import Scores, probability
+from actors.extraction.decide import cutoff, model
+from actors.extraction.decide.block_arrays import Columns, Floats, as_matrix
+from actors.extraction.decide.content import TEMPERATURE
+from actors.extraction.decide.cutoff import Cutoff, best_cutoff
+from actors.extraction.decide.features_words import Lexicon
+from actors.extraction.decide.model import Scores, probability
 from protocol.page import PageType
 from scripts.extraction_training import archive, boosting, words
 from scripts.extraction_training.boosting import Booster, Settings
@@ -40,7 +40,7 @@ BLOCK_ROUNDS = 260
 
 TYPES: Settings = {
     "objective": "multiclass",
-    "num_class": len(page_type.TRAINED),
+    "num_class": len(model.TRAINED_TYPES),
     "learning_rate": 0.08,
     "num_leaves": 7,
     "min_data_in_leaf": 10,
@@ -76,7 +76,7 @@ class Blocks:
 
     def ask(self, one: Sample) -> tuple[Scores, Scores]:
         """Score the blocks of a page, and tell its type."""
-        kinds = page_type.softmax(self.types.scores(one.summary[None])[0])
+        kinds = model.softmax(self.types.scores(one.summary[None])[0])
         return self.booster.scores(_matrix(one, words.matrix(one, self.lexicon), kinds))[:, 0], kinds
 
 
@@ -118,18 +118,18 @@ def train(samples: Sequence[Sample]) -> Trained:
         seen = folds != fold
         booster = boosting.fit(boosting.Rows(rows[seen], f1[seen], names), SURE, SURE_ROUNDS)
         raw[~seen] = probability(booster.scores(rows[~seen])[:, 0])
-    sure = [calibration.faded(one, found) for one, (_, found) in zip(raw.tolist(), cuts, strict=True)]
+    sure = [cutoff.faded(one, found) for one, (_, found) in zip(raw.tolist(), cuts, strict=True)]
     outcomes = tuple(map(Outcome, samples, f1.tolist(), sure, (answers[one.name][1] for one in samples)))
     final = boosting.fit(boosting.Rows(rows, f1, names), SURE, SURE_ROUNDS)
     return Trained(_fit_blocks(samples), final, outcomes)
 
 
-def choose(one: Sample, scores: Scores, types: Scores) -> tuple[Cut, dict[str, float]]:
+def choose(one: Sample, scores: Scores, types: Scores) -> tuple[Cutoff, dict[str, float]]:
     """Cut a page as extraction does."""
     columns: Columns = dict(zip(one.names, one.matrix.T, strict=True))
-    chances = probability(groups.adjusted(scores / TEMPERATURE, one.role, columns, one.tokens, types))
-    made = cut(chances, one.tokens)
-    return made, calibration.evidence(made, chances, columns, one.tokens, types)
+    chances = probability(cutoff.adjusted_scores(scores / TEMPERATURE, one.role, columns, one.tokens, types))
+    made = best_cutoff(chances, one.tokens)
+    return made, cutoff.cutoff_evidence(made, chances, columns, one.tokens, types)
 
 
 def save(trained: Trained, path: Path) -> None:
@@ -146,13 +146,13 @@ def _fit_blocks(samples: Sequence[Sample]) -> Blocks:
     matrix = np.concatenate([_matrix(one, learned[one.name], kinds[one.name]) for one in samples])
     labels = np.concatenate([one.labels for one in samples])
     weights = np.concatenate([one.weights for one in samples])
-    names = (*samples[0].names, *words.column_names(samples), *page_type.columns(kinds[samples[0].name], 1))
+    names = (*samples[0].names, *words.column_names(samples), *model.page_type_columns(kinds[samples[0].name], 1))
     booster = boosting.fit(boosting.Rows(matrix, labels, names, weights), BLOCKS, BLOCK_ROUNDS)
     return Blocks(_fit_types(samples), words.learn(samples), booster)
 
 
 def _matrix(one: Sample, of_words: Floats, kinds: Scores) -> Floats:
-    of_types = side_by_side(page_type.columns(kinds, len(one.tokens)).values())
+    of_types = as_matrix(model.page_type_columns(kinds, len(one.tokens)).values())
     return np.concatenate([one.matrix, of_words, of_types], 1)
 
 
@@ -162,13 +162,13 @@ def _types_crosswise(samples: Sequence[Sample]) -> dict[str, Scores]:
     for part in range(words.PARTS):
         types = _fit_types([one for one in samples if words.part(one) != part])
         inside = [one for one in samples if words.part(one) == part]
-        found |= {one.name: page_type.softmax(types.scores(one.summary[None])[0]) for one in inside}
+        found |= {one.name: model.softmax(types.scores(one.summary[None])[0]) for one in inside}
     return found
 
 
 def _fit_types(samples: Sequence[Sample]) -> Booster:
     matrix = np.stack([one.summary for one in samples])
-    labels = np.array([page_type.TRAINED.index(PageType(one.type)) for one in samples], np.int64)
+    labels = np.array([model.TRAINED_TYPES.index(PageType(one.type)) for one in samples], np.int64)
     return boosting.fit(boosting.Rows(matrix, labels, samples[0].names), TYPES, TYPE_ROUNDS)
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.extraction.assets import FIELD_MODELS, FOLDER
-from actors.extraction.decide.content.layout import Floats
-from actors.extraction.decide.content.trees import Scores, Trees
-from actors.extraction.decide.fields.election import AGREE, LEAST, evidence, judged
+from actors.extraction.decide.block_arrays import Floats
+from actors.extraction.decide.model import Scores, Trees
+from actors.extraction.decide.vote import AGREEMENTS, MIN_PROBABILITY, candidate_probabilities, election_evidence
 from scripts.extraction_training import archive, boosting, vote_report
 from scripts.extraction_training.boosting import Settings
 from scripts.extraction_training.data import FOLDS
@@ -56,7 +56,7 @@ def train(data_dir: Path) -> str:
     asked = read(data_dir)
     arrays: dict[str, NDArray[np.generic]] = {}
     outcomes: dict[str, list[Outcome]] = {}
-    for name in AGREE:
+    for name in AGREEMENTS:
         print(f"voting on {name} ...", file=sys.stderr, flush=True)
         elected = _crosswise(name, asked[name])
         outcomes[name] = _crosswise_sure(elected)
@@ -70,7 +70,7 @@ def train(data_dir: Path) -> str:
 def measure(data_dir: Path) -> dict[str, list[Outcome]]:
     """Elect on every page by votes that have not seen its site; gives the outcomes of title, author and date."""
     asked = read(data_dir)
-    return {name: _crosswise_sure(_crosswise(name, asked[name])) for name in AGREE}
+    return {name: _crosswise_sure(_crosswise(name, asked[name])) for name in AGREEMENTS}
 
 
 def _fit(asked: Sequence[Asked]) -> Trees:
@@ -106,10 +106,10 @@ def _crosswise(name: str, asked: Sequence[Asked]) -> list[Outcome]:
 def _outcome(name: str, trees: Trees, one: Asked) -> Outcome:
     if not one.question.candidates:
         return Outcome(one, 0, (), elected=False)
-    shares: Scores = judged(trees, one.question.rows)
+    shares: Scores = candidate_probabilities(trees, one.question.rows)
     best = int(shares.argmax())
-    found = evidence(name, one.question.candidates, shares, best)
-    return Outcome(one, best, tuple(found), elected=bool(shares[best] >= LEAST[name]))
+    found = election_evidence(name, one.question.candidates, shares, best)
+    return Outcome(one, best, tuple(found), elected=bool(shares[best] >= MIN_PROBABILITY[name]))
 
 
 def _fit_sure(outcomes: Iterable[Outcome]) -> NDArray[np.float64]:

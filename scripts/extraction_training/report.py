@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-from actors.extraction.decide.content import page_type
-from actors.extraction.decide.content.content import TEMPERATURE
+from actors.extraction.decide import model
+from actors.extraction.decide.content import TEMPERATURE
 from scripts.extraction_training import content as training
 from scripts.extraction_training import diagram, scoring
 from scripts.extraction_training.content import Outcome, Trained
@@ -57,7 +57,7 @@ def _table(outcomes: Sequence[Outcome]) -> str:
         if inside:
             rows.append(_row(name, inside))
             means.append(fmean(one.f1 for one in inside))
-    for kind in page_type.TRAINED:
+    for kind in model.TRAINED_TYPES:
         inside = [one for one in outcomes if one.sample.dataset == "wcxb_dev" and one.sample.type == kind]
         if inside:
             rows.append(_row(f"wcxb_dev, {kind}", inside))
@@ -94,7 +94,7 @@ extractors agree, and the type of the page."""
 
 def _types_right(outcomes: Sequence[Outcome]) -> float:
     inside = [one for one in outcomes if one.sample.dataset == "wcxb_dev"]
-    return fmean(page_type.TRAINED[int(one.types.argmax())] == one.sample.type for one in inside)
+    return fmean(model.TRAINED_TYPES[int(one.types.argmax())] == one.sample.type for one in inside)
 
 
 def _settings() -> str:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
+from actors.extraction.decide import features, features_words, model
+from actors.extraction.decide.block_arrays import BlockArrays, Floats, Ints, as_matrix
 from actors.extraction.decide.blocks import Block, blocks
-from actors.extraction.decide.content import features, lexicon, page_type
-from actors.extraction.decide.content.layout import Floats, Ints, Layout, side_by_side
-from actors.extraction.decide.content.lexicon import Spelling
+from actors.extraction.decide.features_words import PageWords
 from actors.extraction.parse import charset, tree
 from scripts.extraction_training.data import GoldPage
 from scripts.extraction_training.scoring import words
@@ -43,7 +43,7 @@ class Sample:
     weights: Floats
     tokens: Floats
     role: Ints
-    spelling: Spelling
+    spelling: PageWords
     first: Ints
     end: Ints
     bag: Ints
@@ -67,8 +67,8 @@ def sample(gold: GoldPage) -> Sample | None:
     found = blocks(page)
     if not found:
         return None
-    layout = Layout.of(found)
-    columns = features.columns(page, layout)
+    arrays = BlockArrays.of(found)
+    columns = features.feature_columns(page, arrays)
     names = tuple(columns)
     aligned = _aligned(found, gold)
     bag, ends, amounts = _bags(found, gold)
@@ -79,15 +79,15 @@ def sample(gold: GoldPage) -> Sample | None:
         domain=gold.domain(),
         fold=gold.fold(),
         names=names,
-        matrix=side_by_side(columns.values()),
-        summary=page_type.summary(columns, layout.tokens, names),
+        matrix=as_matrix(columns.values()),
+        summary=model.page_summary(columns, arrays.tokens, names),
         labels=(aligned >= _MOSTLY).astype(np.float32),
-        weights=_weights(layout.tokens),
-        tokens=layout.tokens,
-        role=layout.role[layout.box],
-        spelling=lexicon.spell(layout),
-        first=layout.first,
-        end=layout.end,
+        weights=_weights(arrays.tokens),
+        tokens=arrays.tokens,
+        role=arrays.role[arrays.box],
+        spelling=features_words.page_words(arrays),
+        first=arrays.first,
+        end=arrays.end,
         bag=bag,
         ends=ends,
         gold=amounts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from actors.extraction.decide.fields.election import LEAST
+from actors.extraction.decide.vote import MIN_PROBABILITY
 from scripts.extraction_training import scoring
 from scripts.extraction_training.data import FOLDS
 from scripts.extraction_training.votes import SETS, Outcome
@@ -14,7 +14,7 @@ from scripts.extraction_training.votes import SETS, Outcome
 def section(outcomes: Mapping[str, Sequence[Outcome]], without: float) -> str:
     """Return the section of the report; `without` is what pages without an answer weigh."""
     return "\n\n".join(
-        [_OPENING.format(LEAST["author"], without, FOLDS), table(outcomes), _reliability(outcomes), _WEAK]
+        [_OPENING.format(MIN_PROBABILITY["author"], without, FOLDS), table(outcomes), _reliability(outcomes), _WEAK]
     )
 
 

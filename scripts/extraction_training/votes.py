@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.extraction.decide.fields.election import AGREE
-from actors.extraction.decide.fields.questions import Question, ordered, questions
+from actors.extraction.decide.candidates import ordered_claims
+from actors.extraction.decide.vote import AGREEMENTS, FieldVote, field_votes
 from actors.extraction.evidence.sources import sources
 from actors.extraction.parse import charset, tree
 from scripts.extraction_training import scoring
@@ -24,7 +24,7 @@ class Asked:
     """
 
     page: GoldPage
-    question: Question
+    question: FieldVote
     same: tuple[float, ...]
     like: tuple[float, ...]
     answered: bool = True
@@ -48,18 +48,18 @@ class Outcome:
 
 def read(data_dir: Path) -> dict[str, list[Asked]]:
     """Put every question to every page that has something to learn from."""
-    found: dict[str, list[Asked]] = {name: [] for name in AGREE}
+    found: dict[str, list[Asked]] = {name: [] for name in AGREEMENTS}
     for page in pages(data_dir, *SETS):
         source, _ = charset.decode(page.body(), "text/html")
         parsed = tree.read(source, page.url)
-        claims = ordered(claim for source in sources() for claim in source.claims(parsed))
-        for name, question in questions(parsed, claims).items():
+        claims = ordered_claims(claim for source in sources() for claim in source.claims(parsed))
+        for name, question in field_votes(parsed, claims).items():
             if one := _asked(page, name, question):
                 found[name].append(one)
     return found
 
 
-def _asked(page: GoldPage, name: str, question: Question) -> Asked | None:
+def _asked(page: GoldPage, name: str, question: FieldVote) -> Asked | None:
     """Label the candidates; None where the data do not say whether there is an answer."""
     gold = page.gold.get(name) or ""
     values = [candidate.value for candidate in question.candidates]

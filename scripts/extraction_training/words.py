@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from actors.extraction.decide.content.layout import Floats, listed, side_by_side
-from actors.extraction.decide.content.lexicon import SHORT, Lexicon
+from actors.extraction.decide.block_arrays import Floats, as_list, as_matrix
+from actors.extraction.decide.features_words import MAX_SHORT_WORDS, Lexicon
 from scripts.extraction_training.samples import Sample
 
 PARTS = 4
@@ -51,7 +51,7 @@ def crosswise(samples: Sequence[Sample]) -> dict[str, Floats]:
 
 def matrix(one: Sample, lexicon: Lexicon) -> Floats:
     """Return the columns of a page by a lexicon."""
-    return side_by_side(lexicon.columns(one.spelling).values())
+    return as_matrix(lexicon.columns(one.spelling).values())
 
 
 def column_names(samples: Sequence[Sample]) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def _names(one: Sample) -> Sums:
     words = (running[one.end] - running[one.first]).tolist()
     content = (good[one.end] - good[one.first]).tolist()
     found: Sums = {}
-    for number, count, right in zip(listed(one.spelling.number), words, content, strict=True):
+    for number, count, right in zip(as_list(one.spelling.number), words, content, strict=True):
         weight = min(count, 2 * _FULL_WORDS) / (2 * _FULL_WORDS)
         for part in one.spelling.of_names[number]:
             sums = found.setdefault(part, [0.0, 0.0])
@@ -87,7 +87,7 @@ def _texts(one: Sample) -> Sums:
     share = float((size * one.labels).sum() / size.sum())
     found: Sums = {}
     for parts, label in zip(one.spelling.of_blocks, one.labels.tolist(), strict=True):
-        for part in dict.fromkeys(parts[:SHORT]):
+        for part in dict.fromkeys(parts[:MAX_SHORT_WORDS]):
             sums = found.setdefault(part, [0.0, 0.0])
             sums[0] += label - share
             sums[1] += 1

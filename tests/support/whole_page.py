@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turbohtml import Element
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse import tree
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding

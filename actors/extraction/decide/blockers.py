@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from turbohtml import Element, Node, Text
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.evidence import markers
 from actors.extraction.evidence.markers import THIN_CHARS, error_page, folded
 from actors.extraction.parse.tree import Page
@@ -28,34 +28,34 @@ _BARE_CHARS = 3 * MIN_CONTENT_CHARS
 _MAX_NODES = 20_000
 _OPENING_CHARS = 4 * MIN_CONTENT_CHARS
 _MAX_HEADLINES = 8
-_MAX_LOOKED_AT = 100
+_MAX_OF_KIND = 100
 """Elements of a kind that are looked at: around each, the tree is walked."""
 
-_UNSEEN = frozenset({"script", "style", "noscript", "template", "head"})
+_NEVER_SHOWN = frozenset({"script", "style", "noscript", "template", "head"})
 
 _CONSENT_CHARS = 4_000
 _CONSENT_SHARE = 0.6
 """A page of at most so many characters, this share of them in blocks that speak of consent, is a consent wall."""
 
 
-def look(page: Page, content: Content) -> tuple[PageEvidence, tuple[Signal, ...]]:
+def find_blockers(page: Page, content: Content) -> tuple[PageEvidence, tuple[Signal, ...]]:
     """See the marks of a page, and name what they mean for its reader."""
-    sight = _Sight.of(page, content)
+    view = _PageView.of(page, content)
     evidence = PageEvidence(
-        content_length=sight.length,
-        semantic=tuple(_semantic(sight)),
-        incomplete=tuple(_incomplete(sight)),
-        challenge=tuple(dict.fromkeys(_challenge(sight))),
-        login_form=_wants_login(sight),
+        content_length=view.length,
+        semantic=tuple(_semantic(view)),
+        incomplete=tuple(_incomplete(view)),
+        challenge=tuple(dict.fromkeys(_challenge(view))),
+        login_form=_asks_login(view),
         scripts=sum(1 for script in page.root.iter_elements("script") if _runs(script)),
-        error_page=_error(sight),
-        consent_wall=_asks_consent(sight),
+        error_page=_error(view),
+        consent_wall=_asks_consent(view),
     )
-    return evidence, tuple(_signals(sight, evidence))
+    return evidence, tuple(_signals(view, evidence))
 
 
 @dataclass(frozen=True)
-class _Sight:
+class _PageView:
     """A page as it is looked at: `words` is all that it shows, in lower case, where it has little content."""
 
     page: Page
@@ -67,8 +67,8 @@ class _Sight:
     blocks: tuple[str, ...]
 
     @classmethod
-    def of(cls, page: Page, content: Content) -> _Sight:
-        text = content.text or content.said_elsewhere
+    def of(cls, page: Page, content: Content) -> _PageView:
+        text = content.text or content.text_elsewhere
         thin = len(text) < THIN_CHARS
         names = page.root.xpath("//@class | //@id")
         return cls(
@@ -97,12 +97,12 @@ class _Sight:
             return False
         pattern = re.compile(rf"\b(?:{'|'.join(words)})")
         elements = (element for element in self.page.root.iter_elements() if pattern.search(_name(element)))
-        return any(_seen(self.page, element) for element in islice(elements, _MAX_LOOKED_AT))
+        return any(_is_visible(self.page, element) for element in islice(elements, _MAX_OF_KIND))
 
 
 def _headlines(page: Page) -> Iterator[str]:
     for element in islice(page.root.iter_elements(("title", "h1", "h2")), _MAX_HEADLINES):
-        if element.tag == "title" or _seen(page, element):
+        if element.tag == "title" or _is_visible(page, element):
             yield element.text[:_OPENING_CHARS]
 
 
@@ -117,67 +117,67 @@ def _shown(page: Page) -> Iterator[str]:
         if isinstance(node, Text):
             if text := node.data.strip():
                 yield text
-        elif isinstance(node, Element) and node.tag not in _UNSEEN and node not in page.hidden:
+        elif isinstance(node, Element) and node.tag not in _NEVER_SHOWN and node not in page.hidden:
             stack.extend(reversed(node.children))
 
 
-def _semantic(sight: _Sight) -> Iterator[str]:
+def _semantic(view: _PageView) -> Iterator[str]:
     selectors = {"main": "main", "article": "article", "role=main": "[role=main]:not(main, article)"}
     for mark, selector in selectors.items():
-        if any(_has_text(element) for element in sight.page.root.select(selector)[:_MAX_LOOKED_AT]):
+        if any(_has_text(element) for element in view.page.root.select(selector)[:_MAX_OF_KIND]):
             yield mark
 
 
-def _incomplete(sight: _Sight) -> Iterator[str]:
-    if any(not _has_text(element) for element in sight.page.root.select(markers.ROOTS)[:_MAX_LOOKED_AT]):
+def _incomplete(view: _PageView) -> Iterator[str]:
+    if any(not _has_text(element) for element in view.page.root.select(markers.ROOTS)[:_MAX_OF_KIND]):
         yield "empty_root"
-    if sight.thin and any(markers.LOADING.match(line.strip()) for line in sight.words.split("\n")):
+    if view.thin and any(markers.LOADING.match(line.strip()) for line in view.words.split("\n")):
         yield "loading_text"
-    if sight.named(markers.SKELETON):
+    if view.named(markers.SKELETON):
         yield "skeleton"
-    if sight.bare and sight.named(markers.SPINNER):
+    if view.bare and view.named(markers.SPINNER):
         yield "spinner"
-    if sight.thin:
-        refusals = " ".join(element.text for element in sight.page.root.iter_elements("noscript"))
-        if markers.WANTS_SCRIPT.search(f"{refusals} {sight.words}".lower()[:_MAX_SOURCE_CHARS]):
+    if view.thin:
+        refusals = " ".join(element.text for element in view.page.root.iter_elements("noscript"))
+        if markers.WANTS_SCRIPT.search(f"{refusals} {view.words}".lower()[:_MAX_SOURCE_CHARS]):
             yield "enable_javascript"
 
 
-def _challenge(sight: _Sight) -> Iterator[str]:
-    source = sight.page.source
-    end = _MAX_SOURCE_CHARS if sight.thin else _CHALLENGE_CHARS
+def _challenge(view: _PageView) -> Iterator[str]:
+    source = view.page.source
+    end = _MAX_SOURCE_CHARS if view.thin else _CHALLENGE_CHARS
     for name, proofs in markers.SURE:
         if any(source.find(sign, 0, end) >= 0 for sign in proofs):
             yield name
-    if sight.bare:
+    if view.bare:
         folded = source[:_MAX_SOURCE_CHARS].lower()
         for name, pattern in markers.MAYBE:
             if pattern.search(folded):
                 yield name
 
 
-def _wants_login(sight: _Sight) -> bool:
-    page = sight.page
-    passwords = page.root.select("input[type=password i]")[:_MAX_LOOKED_AT]
-    if any(_seen(page, field) and field.closest(markers.ASIDE) is None for field in passwords):
+def _asks_login(view: _PageView) -> bool:
+    page = view.page
+    passwords = page.root.select("input[type=password i]")[:_MAX_OF_KIND]
+    if any(_is_visible(page, field) and field.closest(markers.ASIDE) is None for field in passwords):
         return True
-    says_so = sight.thin and any(markers.LOGIN_PART.fullmatch(folded(headline)) for headline in sight.headlines)
+    says_so = view.thin and any(markers.LOGIN_PART.fullmatch(folded(headline)) for headline in view.headlines)
     fields = "input[type=email i], input[type=text i], input:not([type])"
-    return says_so and any(_seen(page, field) for field in page.root.select(fields)[:_MAX_LOOKED_AT])
+    return says_so and any(_is_visible(page, field) for field in page.root.select(fields)[:_MAX_OF_KIND])
 
 
-def _error(sight: _Sight) -> ErrorPage | None:
-    found = error_page(sight.headlines, sight.words or sight.opening, sight.length)
-    if found is None and sight.thin and markers.ERROR_PATH.search(_path(sight.page.url)):
+def _error(view: _PageView) -> ErrorPage | None:
+    kind = error_page(view.headlines, view.words or view.opening, view.length)
+    if kind is None and view.thin and markers.ERROR_PATH.search(_path(view.page.url)):
         return ErrorPage.NOT_FOUND
-    return found
+    return kind
 
 
-def _asks_consent(sight: _Sight) -> bool:
+def _asks_consent(view: _PageView) -> bool:
     """Return whether most of the little that a page says is a request for consent, and not its subject."""
-    if sight.length > _CONSENT_CHARS or any(markers.ABOUT_PRIVACY.search(folded(line)) for line in sight.headlines[:2]):
+    if view.length > _CONSENT_CHARS or any(markers.ABOUT_PRIVACY.search(folded(line)) for line in view.headlines[:2]):
         return False
-    parts = sight.blocks or tuple(sight.words.split("\n"))
+    parts = view.blocks or tuple(view.words.split("\n"))
     asking = sum(len(part) for part in parts if _is_asking(part.lower()))
     return asking > _CONSENT_SHARE * max(sum(map(len, parts)), 1)
 
@@ -186,23 +186,23 @@ def _is_asking(part: str) -> bool:
     return len(set(markers.CONSENT_STEMS.findall(part))) > 1 or markers.CONSENT_BUTTONS.match(part) is not None
 
 
-def _signals(sight: _Sight, evidence: PageEvidence) -> Iterator[Signal]:
-    thin, root = sight.thin, sight.page.root
-    found = {
-        Signal.PAYWALL_OR_LOGIN: (thin and evidence.login_form) or markers.PAYWALL.search(sight.opening),
-        Signal.CONSENT_MODAL: evidence.consent_wall or sight.named(markers.CONSENT),
+def _signals(view: _PageView, evidence: PageEvidence) -> Iterator[Signal]:
+    thin, root = view.thin, view.page.root
+    evidence_of = {
+        Signal.PAYWALL_OR_LOGIN: (thin and evidence.login_form) or markers.PAYWALL.search(view.opening),
+        Signal.CONSENT_MODAL: evidence.consent_wall or view.named(markers.CONSENT),
         Signal.CAPTCHA_OR_ROBOT_CHECK: evidence.challenge,
         Signal.SPARSE_TEXT: thin,
         Signal.NON_TEXT_CONTENT: thin and next(root.iter_elements(("canvas", "video", "audio", "object")), None),
         Signal.PDF_VIEWER: root.select_one("embed[type*=pdf i], object[type*=pdf i]"),
-        Signal.AGE_GATE: sight.named(markers.AGE) or (thin and markers.AGE_WORDS.search(sight.opening)),
-        Signal.GEO_BLOCK: thin and markers.GEO.search(sight.opening or sight.words),
+        Signal.AGE_GATE: view.named(markers.AGE) or (thin and markers.AGE_WORDS.search(view.opening)),
+        Signal.GEO_BLOCK: thin and markers.GEO.search(view.opening or view.words),
         Signal.SCRIPT_REQUIRED: thin and evidence.incomplete,
     }
-    return (signal for signal, seen in found.items() if seen)
+    return (signal for signal, value in evidence_of.items() if value)
 
 
-def _seen(page: Page, element: Element) -> bool:
+def _is_visible(page: Page, element: Element) -> bool:
     return not page.hidden or not any(node in page.hidden for node in (element, *element.ancestors))
 
 
@@ -214,7 +214,7 @@ def _has_text(element: Element) -> bool:
 def _within_unseen(node: Node, top: Element) -> bool:
     parent = node.parent
     while isinstance(parent, Element) and parent != top:
-        if parent.tag in _UNSEEN:
+        if parent.tag in _NEVER_SHOWN:
             return True
         parent = parent.parent
     return False

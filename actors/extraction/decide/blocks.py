@@ -32,15 +32,15 @@ _KEYS = ("class", "id", "role", "itemprop", "aria-label")
 
 _MAX_KEY = 300
 
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+_INVISIBLE_CHARACTERS = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 """Characters without a shape: soft hyphens, zero-width and bidi controls."""
 
 _LONG = 100_000
 """Characters from which words are counted by their spaces alone: lists of millions of words take too much memory."""
 
-_SCARCE = 150
-_TWICE = 2
-_MORE = 40
+_FEW_WORDS = 150
+_TIMES_AS_MANY = 2
+_MORE_WORDS = 40
 """Where a page shows fewer than 150 words, `<noscript>` is opened, too, and taken where the page then has 40 words more
 than twice as many."""
 
@@ -48,12 +48,12 @@ _STREAMED = "S:"
 """The beginning of an id by which React sends a part of a page after the rest, hidden until it is in its place."""
 
 
-class Box:
+class TextBox:
     """An element that may hold text; `collapsed` and `in_link` hold for all in it, `depth` counts from 0."""
 
     __slots__ = ("_key", "collapsed", "depth", "element", "in_link", "parent", "tag")
 
-    def __init__(self, element: Element, tag: str, parent: Box | None, *, collapsed: bool) -> None:
+    def __init__(self, element: Element, tag: str, parent: TextBox | None, *, collapsed: bool) -> None:
         self.element = element
         self.tag = tag
         self.parent = parent
@@ -83,18 +83,18 @@ class Block:
     nodes: tuple[Text, ...]
     tokens: int
     collapsed: bool
-    box: Box
+    box: TextBox
     linked: float
 
 
 def blocks(page: Page) -> list[Block]:
     """Return the blocks of a page in reading order; what is invisible is left out."""
-    found = _Walk(page.hidden, opened=False).over(page.root)
-    words = sum(block.tokens for block in found)
-    if words >= _SCARCE:
-        return found
+    shown = _Walk(page.hidden, opened=False).over(page.root)
+    words = sum(block.tokens for block in shown)
+    if words >= _FEW_WORDS:
+        return shown
     opened = _Walk(page.hidden, opened=True).over(page.root)
-    return opened if sum(block.tokens for block in opened) > _TWICE * words + _MORE else found
+    return opened if sum(block.tokens for block in opened) > _TIMES_AS_MANY * words + _MORE_WORDS else shown
 
 
 def count_words(text: str) -> int:
@@ -114,20 +114,20 @@ class _Walk:
         self._hidden = hidden
         self._skipped = _SKIPPED if opened else _SKIPPED | {"noscript"}
         self._found = list[Block]()
-        self._box: Box | None = None  # where the walk is
-        self._around: Box | None = None  # the innermost around what was gathered
+        self._box: TextBox | None = None  # where the walk is
+        self._around: TextBox | None = None  # the innermost around what was gathered
         self._pieces = list[str]()
         self._nodes = list[Text]()
         self._linked = 0
         self._breaks = 0
 
     def over(self, root: Element) -> list[Block]:
-        stack: list[Node | Box] = [root]
+        stack: list[Node | TextBox] = [root]
         while stack:
             node = stack.pop()
             if isinstance(node, Text):
                 self._take(node)
-            elif isinstance(node, Box):
+            elif isinstance(node, TextBox):
                 self._leave(node)
             elif isinstance(node, Element) and (box := self._enter(node)) is not None:
                 stack.append(box)
@@ -135,7 +135,7 @@ class _Walk:
         self._flush()
         return self._found
 
-    def _enter(self, element: Element) -> Box | None:
+    def _enter(self, element: Element) -> TextBox | None:
         tag = element.tag
         if tag == "br":
             self._break()
@@ -145,10 +145,10 @@ class _Walk:
             return None
         if self._nodes and tag in _BOUNDARIES:
             self._flush()
-        self._box = Box(element, tag, self._box, collapsed=hiding is not None)
+        self._box = TextBox(element, tag, self._box, collapsed=hiding is not None)
         return self._box
 
-    def _leave(self, box: Box) -> None:
+    def _leave(self, box: TextBox) -> None:
         if self._nodes and box.tag in _BOUNDARIES:
             self._flush()
         self._box = box.parent
@@ -178,7 +178,7 @@ class _Walk:
         around = self._around
         if around is not None:
             joined = "".join(self._pieces)
-            text = " ".join((joined if joined.isascii() else _UNSEEN.sub("", joined)).split())
+            text = " ".join((joined if joined.isascii() else _INVISIBLE_CHARACTERS.sub("", joined)).split())
             if text:
                 share = min(self._linked / len(text), 1.0)
                 self._found.append(Block(text, tuple(self._nodes), count_words(text), around.collapsed, around, share))
@@ -192,7 +192,7 @@ def _is_streamed(element: Element) -> bool:
     return (element.attr("id") or "").startswith(_STREAMED) and element.attr("hidden") is not None
 
 
-def _common(one: Box | None, other: Box | None) -> Box | None:
+def _common(one: TextBox | None, other: TextBox | None) -> TextBox | None:
     while one is not other and one is not None and other is not None:
         if one.depth >= other.depth:
             one = one.parent

@@ -1,4 +1,4 @@
-"""Tells in which language a page is written, by what it declares and by its words."""
+"""Names the language in which a page is written, by what it declares and by its words."""
 
 from __future__ import annotations
 
@@ -54,6 +54,25 @@ _DECLARED_ALONE = 0.93
 _SAME = MappingProxyType({"nb": "no", "nn": "no", "iw": "he", "in": "id", "fil": "tl", "bs": "hr", "sh": "hr"})
 """Codes that are told apart by nothing that is looked at here."""
 
+_COUNTRIES = MappingProxyType(
+    {"at": "de", "ch": "de", "br": "pt", "mx": "es", "ar": "es", "cl": "es", "uk": "en", "us": "en", "au": "en"}
+    | {"se": "sv", "dk": "da", "cz": "cs", "jp": "ja", "kr": "ko", "cn": "zh", "tw": "zh", "gr": "el", "ua": "uk"}
+    | {"si": "sl", "ee": "et", "vn": "vi", "my": "ms", "ph": "tl", "ir": "fa", "il": "he", "rs": "sr", "by": "be"}
+)
+_ISO = MappingProxyType(
+    {"eng": "en", "deu": "de", "fra": "fr", "spa": "es", "ita": "it", "por": "pt", "nld": "nl", "swe": "sv"}
+    | {"dan": "da", "nob": "no", "nno": "no", "fin": "fi", "pol": "pl", "ces": "cs", "slk": "sk", "hun": "hu"}
+    | {"ron": "ro", "hrv": "hr", "srp": "sr", "slv": "sl", "est": "et", "lav": "lv", "lit": "lt", "tur": "tr"}
+    | {"vie": "vi", "ind": "id", "zlm": "ms", "msa": "ms", "tgl": "tl", "cat": "ca", "rus": "ru", "ukr": "uk"}
+    | {"bul": "bg", "mkd": "mk", "bel": "be", "ell": "el", "cmn": "zh", "jpn": "ja", "kor": "ko", "ara": "ar"}
+    | {"arb": "ar", "pes": "fa", "fas": "fa", "urd": "ur", "heb": "he", "yid": "yi", "hin": "hi", "mar": "mr"}
+    | {"nep": "ne", "tha": "th", "afr": "af", "lat": "la", "kat": "ka", "hye": "hy", "ben": "bn", "tam": "ta"}
+    | {"tel": "te", "kan": "kn", "mal": "ml", "guj": "gu", "pan": "pa", "sin": "si", "khm": "km", "mya": "my"}
+    | {"amh": "am", "uzb": "uz", "aze": "az", "azj": "az", "tuk": "tk", "jav": "jv", "cym": "cy", "gle": "ga"}
+    | {"isl": "is", "sqi": "sq", "als": "sq", "eus": "eu", "glg": "gl", "epo": "eo", "zul": "zu", "sna": "sn"}
+    | {"aka": "ak", "ori": "or", "kaz": "kk", "kur": "ku", "swa": "sw", "som": "so", "hau": "ha", "yor": "yo"}
+)
+
 
 class _Language(msgspec.Struct, frozen=True):
     script: str
@@ -75,18 +94,24 @@ def language(declared: str, text: str, url: str = "") -> tuple[str, Confidence]:
 
     `declared` is what the markup says; it is believed unless the words are plainly of another language.
     """
-    said, region = _declared(declared)
-    found, margin = _guess(text[:_MAX_CHARS], url)
-    if not found:
-        return (said + region, confidence(Source.META_TAGS, _DECLARED_ALONE)) if said else ("", _nothing())
-    if said and _SAME.get(said, said) == _SAME.get(found, found):
-        return said + region, confidence(Source.META_TAGS, max(_AGREED, _sure(margin)))
-    if said and margin < _DOUBTED_MARGIN:
-        return said + region, confidence(Source.META_TAGS, _DECLARED_ALONE * (1 - margin / (2 * _DOUBTED_MARGIN)))
-    return found, confidence(Source.HEURISTIC, _sure(margin))
+    declared_code, region = _declared(declared)
+    detected, margin = _detect(text[:_MAX_CHARS], url)
+    if not detected:
+        return (
+            (declared_code + region, confidence(Source.META_TAGS, _DECLARED_ALONE))
+            if declared_code
+            else ("", _unknown())
+        )
+    if declared_code and _SAME.get(declared_code, declared_code) == _SAME.get(detected, detected):
+        return declared_code + region, confidence(Source.META_TAGS, max(_AGREED, _score_of_margin(margin)))
+    if declared_code and margin < _DOUBTED_MARGIN:
+        return declared_code + region, confidence(
+            Source.META_TAGS, _DECLARED_ALONE * (1 - margin / (2 * _DOUBTED_MARGIN))
+        )
+    return detected, confidence(Source.HEURISTIC, _score_of_margin(margin))
 
 
-def _nothing() -> Confidence:
+def _unknown() -> Confidence:
     return confidence(Source.UNKNOWN, 0.0)
 
 
@@ -99,7 +124,7 @@ def _declared(value: str) -> tuple[str, str]:
     return match[1].lower(), f"{script}{region}"
 
 
-def _guess(text: str, url: str) -> tuple[str, float]:
+def _detect(text: str, url: str) -> tuple[str, float]:
     """Return the likeliest language of a text, and how far it is ahead of the next."""
     letters = len(_LETTER.findall(text))
     if not letters:
@@ -110,10 +135,10 @@ def _guess(text: str, url: str) -> tuple[str, float]:
         best = "ko" if hangul > han + kana else "ja" if kana > _KANA_SHARE * eastern else "zh"
         return best, float(eastern)
     match = detect_language(text)
-    told = _ISO.get(match.language or "", match.language or "")
+    detector_code = _ISO.get(match.language or "", match.language or "")
     scores = _scores(text, match.script or "Latin")
-    if told:
-        scores[told] += _DETECTOR_WEIGHT * (_DETECTOR_FLOOR + match.confidence)
+    if detector_code:
+        scores[detector_code] += _DETECTOR_WEIGHT * (_DETECTOR_FLOOR + match.confidence)
     for code in _from_address(url):
         if code in scores:
             scores[code] += _ADDRESS_WEIGHT
@@ -139,13 +164,13 @@ def _scores(text: str, script: str) -> defaultdict[str, float]:
     special = [letter for letter in folded if letter > "\x7f" and letter.isalpha()]
     for code in scores:
         own = tables.letters[code]
-        telling = (letter in own for letter in special if script == "Latin" or letter in _telling(script))
+        telling = (letter in own for letter in special if script == "Latin" or letter in _distinctive_letters(script))
         scores[code] += sum(_LETTER_WEIGHT if is_own else -_LETTER_WEIGHT for is_own in telling)
     return scores
 
 
 @cache
-def _telling(script: str) -> frozenset[str]:
+def _distinctive_letters(script: str) -> frozenset[str]:
     """Return the letters that not every language of a script has."""
     tables = _tables()
     letters = (tables.letters[code] for code, family in tables.scripts.items() if family == script)
@@ -180,28 +205,8 @@ def _from_address(url: str) -> frozenset[str]:
     return frozenset(_COUNTRIES.get(place, place).lower() for place in places if place)
 
 
-def _sure(margin: float) -> float:
+def _score_of_margin(margin: float) -> float:
     for (low, from_share), (high, to_share) in pairwise(_MARGINS):
         if margin < high:
             return from_share + (to_share - from_share) * (margin - low) / (high - low)
     return _MARGINS[-1][1]
-
-
-_COUNTRIES = MappingProxyType(
-    {"at": "de", "ch": "de", "br": "pt", "mx": "es", "ar": "es", "cl": "es", "uk": "en", "us": "en", "au": "en"}
-    | {"se": "sv", "dk": "da", "cz": "cs", "jp": "ja", "kr": "ko", "cn": "zh", "tw": "zh", "gr": "el", "ua": "uk"}
-    | {"si": "sl", "ee": "et", "vn": "vi", "my": "ms", "ph": "tl", "ir": "fa", "il": "he", "rs": "sr", "by": "be"}
-)
-_ISO = MappingProxyType(
-    {"eng": "en", "deu": "de", "fra": "fr", "spa": "es", "ita": "it", "por": "pt", "nld": "nl", "swe": "sv"}
-    | {"dan": "da", "nob": "no", "nno": "no", "fin": "fi", "pol": "pl", "ces": "cs", "slk": "sk", "hun": "hu"}
-    | {"ron": "ro", "hrv": "hr", "srp": "sr", "slv": "sl", "est": "et", "lav": "lv", "lit": "lt", "tur": "tr"}
-    | {"vie": "vi", "ind": "id", "zlm": "ms", "msa": "ms", "tgl": "tl", "cat": "ca", "rus": "ru", "ukr": "uk"}
-    | {"bul": "bg", "mkd": "mk", "bel": "be", "ell": "el", "cmn": "zh", "jpn": "ja", "kor": "ko", "ara": "ar"}
-    | {"arb": "ar", "pes": "fa", "fas": "fa", "urd": "ur", "heb": "he", "yid": "yi", "hin": "hi", "mar": "mr"}
-    | {"nep": "ne", "tha": "th", "afr": "af", "lat": "la", "kat": "ka", "hye": "hy", "ben": "bn", "tam": "ta"}
-    | {"tel": "te", "kan": "kn", "mal": "ml", "guj": "gu", "pan": "pa", "sin": "si", "khm": "km", "mya": "my"}
-    | {"amh": "am", "uzb": "uz", "aze": "az", "azj": "az", "tuk": "tk", "jav": "jv", "cym": "cy", "gle": "ga"}
-    | {"isl": "is", "sqi": "sq", "als": "sq", "eus": "eu", "glg": "gl", "epo": "eo", "zul": "zu", "sna": "sn"}
-    | {"aka": "ak", "ori": "or", "kaz": "kk", "kur": "ku", "swa": "sw", "som": "so", "hau": "ha", "yor": "yo"}
-)

@@ -35,7 +35,7 @@ _OTHER_AVAILABILITIES = {
     "limited": "LimitedAvailability",
     "lowstock": "LimitedAvailability",
 }
-_PLAIN = re.compile(r"\d{1,10}(?:\.\d{1,4})?")
+_PLAIN_NUMBER = re.compile(r"\d{1,10}(?:\.\d{1,4})?")
 _RATING = re.compile(r"\d{1,3}(?:[.,]\d{1,4})?")
 _NOT_WORD = re.compile(r"[\W_]+")
 _NO_BRAND = re.compile(
@@ -49,7 +49,7 @@ MAX_CODE_CHARS = 40
 
 
 @dataclass(frozen=True)
-class Reader:
+class ValueReader:
     """Reads the values of one page: what dollars it speaks of, what its product is called."""
 
     regions: tuple[str, ...]
@@ -58,7 +58,7 @@ class Reader:
     url: str
 
     @staticmethod
-    def of(page: Page, claims: Iterable[Claim]) -> Reader:
+    def of(page: Page, claims: Iterable[Claim]) -> ValueReader:
         """Look at what all values of a page are read by."""
         claims = list(claims)
         declared = [page.root.attr("lang") or ""]
@@ -66,7 +66,7 @@ class Reader:
         written = (claim.value.strip().upper() for claim in claims if claim.field is Field.CURRENCY)
         code = next((value for value in written if value in money.CODES), "")
         name = " ".join(claim.value for claim in claims if claim.field is Field.PRODUCT_NAME)
-        return Reader(money.regions(page.url, *declared), code, _plain(name), _plain(page.url))
+        return ValueReader(money.regions(page.url, *declared), code, _plain(name), _plain(page.url))
 
     def read(self, claim: Claim) -> str:
         """Return the value of a claim, "" for what cannot be one of its field."""
@@ -74,7 +74,7 @@ class Reader:
             return self._price(claim)
         if claim.field is Field.CURRENCY:
             return self._currency(claim.value)
-        reads = _READS.get(claim.field)
+        reads = _READERS.get(claim.field)
         return reads(claim.value) if reads else claim.value
 
     def fit(self, field: Field, value: str) -> float:
@@ -89,7 +89,7 @@ class Reader:
         text = claim.value.strip()
         if claim.place.startswith("visible:"):
             value: Decimal | None = Decimal(text)
-        elif _PLAIN.fullmatch(text):
+        elif _PLAIN_NUMBER.fullmatch(text):
             value = money.number(text, "data", self.code)
         else:
             value = next((amount.value for amount in money.amounts(text) if amount.value), None)
@@ -97,13 +97,13 @@ class Reader:
 
     def _currency(self, text: str) -> str:
         text = text.strip()
-        found = money.currency(text, self.regions) if len(text) <= 5 else ""  # noqa: PLR2004 - the longest sign
-        if found and self.code and money.shares_sign(text, self.code):
+        code = money.currency(text, self.regions) if len(text) <= 5 else ""  # noqa: PLR2004 - the longest sign
+        if code and self.code and money.shares_sign(text, self.code):
             return self.code
-        return found
+        return code
 
 
-def key(field: Field, value: str) -> str:
+def value_key(field: Field, value: str) -> str:
     """Return a value in the form in which two that mean the same are equal."""
     if field is Field.PRICE:
         return str(Decimal(value).normalize())
@@ -128,19 +128,19 @@ def _brand(text: str) -> str:
     return "" if len(text) > MAX_BRAND_CHARS or _NO_BRAND.search(text.lower()) else text
 
 
-def _figure(text: str) -> str:
-    found = _RATING.fullmatch(text.strip())
-    return found.group().replace(",", ".") if found else ""
+def _rating(text: str) -> str:
+    match = _RATING.fullmatch(text.strip())
+    return match.group().replace(",", ".") if match else ""
 
 
-_READS = {
+_READERS = {
     Field.AVAILABILITY: _availability,
     Field.GTIN: product_labels.gtin,
     Field.SKU: _code,
     Field.MPN: _code,
     Field.BRAND: _brand,
-    Field.RATING: _figure,
-    Field.REVIEWS: _figure,
+    Field.RATING: _rating,
+    Field.REVIEWS: _rating,
 }
 
 

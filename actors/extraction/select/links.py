@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from turbohtml import Element
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse.addresses import joined, on_the_web
 from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page

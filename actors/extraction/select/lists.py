@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from turbohtml import Element, Node
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse.tree import Page
 from actors.extraction.select import records
 from actors.extraction.select.records import table_of_records

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from turbohtml import Element
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.json_values import Json, items, mapping, scalar
 from actors.extraction.parse.addresses import joined, on_the_web

@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec import UNSET
 from turbohtml import Element
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding

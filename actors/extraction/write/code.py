@@ -21,22 +21,11 @@ _LANGUAGE = re.compile(
     r"([A-Za-z][\w+#.-]{0,24})"
 )
 _LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "language")
-_NO_LANGUAGE = frozenset(
-    {
-        "block",
-        "text",
-        "plaintext",
-        "plain",
-        "none",
-        "txt",
-        "nohighlight",
-        "highlight",
-        "default",
-        "wrapper",
-        "container",
-    }
-    | {"toolbar", "box", "fence", "snippet", "copy", "line-numbers", "raw", "auto", "no-highlight", "unknown"}
-)
+_NO_LANGUAGE = frozenset({
+    "block", "text", "plaintext", "plain", "none", "txt", "nohighlight", "highlight", "default", "wrapper",
+    "container", "toolbar", "box", "fence", "snippet", "copy", "line-numbers", "raw", "auto", "no-highlight",
+    "unknown",
+})  # fmt: skip
 _LEAVES = ("span", "div", "a", "td", "i", "b", "em", "small")
 _PAIR = 2
 _WRAPPERS = 3

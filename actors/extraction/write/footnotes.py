@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from turbohtml import Element, Node, Text
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.write.rendering import Verbatim

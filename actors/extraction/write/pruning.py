@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 
 from turbohtml import Element, Node, Text
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse.text import clean
 from actors.extraction.write.rendering import is_verbatim
 

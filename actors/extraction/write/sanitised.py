@@ -9,32 +9,17 @@ from functools import cache
 from turbohtml import Element
 from turbohtml.clean import OnDisallowed, Policy, Sanitizer
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 
-_TAGS = frozenset(
-    {
-        "a",
-        "abbr",
-        "address",
-        "article",
-        "aside",
-        "b",
-        "bdi",
-        "bdo",
-        "blockquote",
-        "br",
-        "caption",
-        "cite",
-        "code",
-        "col",
-    }
-    | {"colgroup", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "footer", "h1", "h2"}
-    | {"h3", "h4", "h5", "h6", "header", "hr", "i", "img", "ins", "kbd", "li", "main", "mark", "nav", "ol", "p", "pre"}
-    | {"q", "rp", "rt", "ruby", "s", "samp", "section", "small", "span", "strong", "sub", "summary", "sup", "table"}
-    | {"tbody", "td", "tfoot", "th", "thead", "time", "tr", "u", "ul", "var", "wbr"}
-)
+_TAGS = frozenset({
+    "a", "abbr", "address", "article", "aside", "b", "bdi", "bdo", "blockquote", "br", "caption", "cite", "code",
+    "col", "colgroup", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "footer",
+    "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "i", "img", "ins", "kbd", "li", "main", "mark", "nav", "ol",
+    "p", "pre", "q", "rp", "rt", "ruby", "s", "samp", "section", "small", "span", "strong", "sub", "summary", "sup",
+    "table", "tbody", "td", "tfoot", "th", "thead", "time", "tr", "u", "ul", "var", "wbr",
+})  # fmt: skip
 _ATTRIBUTES = {
     "*": frozenset({"dir", "lang"}),
     "a": frozenset({"href"}),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from turbohtml import Element, Text
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.write import normalisation, pruning
@@ -37,8 +37,8 @@ class ContentText:
 def write_markdown(page: Page, content: Content) -> ContentText:
     """Write the main content; the tree of the page is taken apart for it, so this comes last."""
     invisible_texts = _count_invisible_texts(page)
-    if content.said_elsewhere:
-        text, removed = cleaned(content.said_elsewhere)
+    if content.text_elsewhere:
+        text, removed = cleaned(content.text_elsewhere)
         return ContentText(_paragraphs(text), text, LeftOut(invisible_texts, removed))
     body = next(
         (child for child in page.root.children if isinstance(child, Element) and child.tag == "body"), page.root

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from scripts.extraction_training.boosting import Booster, Rows, Settings, fit
+from scripts.extraction_training.boosting import Booster, Rows, Settings, at_most, fit
 
 SMALL: Settings = {"num_leaves": 7, "min_data_in_leaf": 5, "learning_rate": 0.3}
 NAMES: tuple[str, ...] = ("a", "b", "c", "never used")
@@ -45,3 +47,8 @@ def test_the_same_rows_give_the_same_trees() -> None:
 def test_gains_add_up() -> None:
     assert sum(fitted(2).gains().values()) == pytest.approx(1)
     assert fitted(2).gains()["never used"] == 0
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6, width=32))
+def test_rounds_thresholds_so_that_no_comparison_changes(threshold: float, value: float) -> None:
+    assert (np.float32(value) > at_most([threshold])[0]) == (value > threshold)

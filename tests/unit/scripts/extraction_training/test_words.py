@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from actors.extraction.decide import features_words
+from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.decide.blocks import blocks
-from actors.extraction.decide.content import lexicon
-from actors.extraction.decide.content.layout import Layout
-from actors.extraction.decide.content.lexicon import Lexicon
+from actors.extraction.decide.features_words import Lexicon
 from actors.extraction.parse import tree
 from scripts.extraction_training import words
 from scripts.extraction_training.samples import Sample
@@ -17,7 +17,7 @@ PAGE = f"""<div class="story">{"<p>Once upon a time</p>" * 40}</div>
 
 
 def sample(domain: str) -> Sample:
-    layout = Layout.of(blocks(tree.read(PAGE, f"https://{domain}/")))
+    layout = BlockArrays.of(blocks(tree.read(PAGE, f"https://{domain}/")))
     nothing = np.zeros(0, np.int64)
     return Sample(
         name=domain,
@@ -32,7 +32,7 @@ def sample(domain: str) -> Sample:
         weights=np.ones(80, np.float32),
         tokens=layout.tokens,
         role=layout.role[layout.box],
-        spelling=lexicon.spell(layout),
+        spelling=features_words.page_words(layout),
         first=layout.first,
         end=layout.end,
         bag=nothing,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from actors.extraction.decide.blockers import look
+from actors.extraction.decide.blockers import find_blockers
 from actors.extraction.decide.blocks import blocks as blocks_of
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse.tree import read
 from protocol.confidence import Source, confidence
 from protocol.documents import Signal
@@ -29,7 +29,7 @@ def marks(
         page_types={},
         attempts=(),
     )
-    return look(page, content)
+    return find_blockers(page, content)
 
 
 def see(body: str, length: int = 100, head: str = "") -> PageEvidence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from turbohtml import Element
 
 from actors.extraction.decide.blocks import blocks
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse import tree
 from actors.extraction.parse.tree import Page
 from actors.extraction.write import ContentText, write_markdown

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from turbohtml import Element, parse
 
 from actors.extraction.decide.blocks import Block, blocks
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse import tree
 from actors.extraction.write.sanitised import sanitised_html
 from protocol.confidence import Source, confidence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.extraction.decide.content.content import Content
+from actors.extraction.decide.content import Content
 from actors.extraction.parse import tree
 from actors.extraction.write import ContentText, LeftOut, write_markdown
 from protocol.confidence import Source, confidence

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from actors.extraction.decide import block_arrays, features, features_context
+from actors.extraction.decide.block_arrays import BlockArrays
 from actors.extraction.decide.blocks import blocks
-from actors.extraction.decide.content import company, own, shape
-from actors.extraction.decide.content.layout import Layout
-from actors.extraction.decide.content.lexicon import Lexicon, spell
+from actors.extraction.decide.features_words import Lexicon, page_words
 from actors.extraction.parse import tree
 
 
-def lay(body: str) -> Layout:
-    return Layout.of(blocks(tree.read(f"<body>{body}</body>", "https://site.example/")))
+def lay(body: str) -> BlockArrays:
+    return BlockArrays.of(blocks(tree.read(f"<body>{body}</body>", "https://site.example/")))
 
 
 def test_every_box_knows_its_blocks_and_its_parent() -> None:
@@ -32,17 +32,17 @@ def test_blocks_of_one_way_play_one_role() -> None:
     role = layout.role[layout.box].tolist()
 
     assert role[0] == role[1] != role[2]
-    assert company.siblings(layout)[layout.box].tolist() == [1, 1, 1]
-    assert company.siblings(layout).tolist() == [1, 1, 2, 1, 2, 1, 1]
+    assert features_context.count_siblings(layout)[layout.box].tolist() == [1, 1, 1]
+    assert features_context.count_siblings(layout).tolist() == [1, 1, 2, 1, 2, 1, 1]
 
 
 def test_counts_the_kinds_of_characters() -> None:
-    counts = shape.counts(["Ab 1,\u4e00", "\U0001f600!"])
+    counts = block_arrays.count_characters(["Ab 1,\u4e00", "\U0001f600!"])
 
-    assert [dict(zip(shape.KINDS, row, strict=True)) for row in counts.tolist()] == [
-        dict.fromkeys(shape.KINDS, 0.0)
+    assert [dict(zip(block_arrays.CHARACTER_KINDS, row, strict=True)) for row in counts.tolist()] == [
+        dict.fromkeys(block_arrays.CHARACTER_KINDS, 0.0)
         | dict.fromkeys(("letter", "capital", "space", "digit", "comma", "ideograph"), 1.0),
-        dict.fromkeys(shape.KINDS, 0.0) | {"symbol": 1.0, "stop": 1.0},
+        dict.fromkeys(block_arrays.CHARACTER_KINDS, 0.0) | {"symbol": 1.0, "stop": 1.0},
     ]
 
 
@@ -51,14 +51,16 @@ def test_counts_the_kinds_of_characters() -> None:
     [("Now $ 19.99", "price"), ("12 Mar 2024, 10:15", "date"), ("Blue (12)", "facet"), ("2 hours ago", "date")],
 )
 def test_hears_what_a_block_says(text: str, said: str) -> None:
-    columns = own.columns(lay(f"<p>Other</p><p>{text}</p>"))
+    columns = features.block_columns(lay(f"<p>Other</p><p>{text}</p>"))
 
-    assert [columns[f"says_{kind}"].tolist() for kind in own.SAID] == [[0, float(kind == said)] for kind in own.SAID]
+    assert [columns[f"says_{kind}"].tolist() for kind in features.PHRASES] == [
+        [0, float(kind == said)] for kind in features.PHRASES
+    ]
 
 
 def test_weighs_names_and_words() -> None:
     lexicon = Lexicon({"share": -0.5, "<p>": 0.25}, {"tweet": -0.75})
-    columns = lexicon.columns(spell(lay('<div class="shareBar"><p>Tweet this</p></div>')))
+    columns = lexicon.columns(page_words(lay('<div class="shareBar"><p>Tweet this</p></div>')))
 
     assert {name: values.tolist() for name, values in columns.items() if values.any()} == {
         "names_own": [0.25],

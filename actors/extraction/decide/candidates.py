@@ -1,15 +1,29 @@
-"""Makes candidates of claims: the same value in several spellings is one."""
+"""Makes candidates for title, authors and date of the claims of a page: one value in several spellings is one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
+from urllib.parse import urlsplit
 
-from actors.extraction.decide.fields.vote import Candidate, head
 from actors.extraction.evidence import author, dates
 from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.dates import month_comes_first
 from actors.extraction.evidence.normalise import host_words, loose, squeezed
+from actors.extraction.parse.tree import Page
+
+Features = dict[str, float]
+"""What is known of a candidate, by name; what is not there is 0."""
+
+MAX_CLAIMS = 24
+"""How many claims of one kind of place are heard on one field."""
+
+_DAY_FIRST = (".uk", ".au", ".nz", ".ie", ".in", ".za", ".sg", ".de", ".fr", ".it", ".es", ".nl", ".eu")
+"""Ends of hosts whose English writes the day before the month."""
 
 MAX_CANDIDATES = 40
 
@@ -18,65 +32,115 @@ _SEPARATOR = re.compile(
 )
 
 
-def of_dates(claims: Sequence[Claim], *, month_first: bool) -> list[Candidate]:
+@dataclass
+class FieldCandidate:
+    """A value that a field may have: `key` is what its spellings share.
+
+    `mentions` are the claims of it, each with the form in which it has the value ("" for the whole claim); `shape`
+    describes the value itself and its relation to the other candidates.
+    """
+
+    key: str
+    value: str
+    mentions: list[tuple[Claim, str]] = field(default_factory=list[tuple[Claim, str]])
+    shape: Features = field(default_factory=dict[str, float])
+
+    @cached_property
+    def parts(self) -> frozenset[str]:
+        """The words of the key."""
+        return frozenset(self.key.split())
+
+
+def place_kind(claim: Claim) -> str:
+    """Return the kind of place in which a claim stands: "json-ld", "meta", "h1"."""
+    return claim.place.partition(":")[0]
+
+
+def ordered_claims(claims: Iterable[Claim]) -> list[Claim]:
+    """Put claims into an order that does not depend on which source was asked first; each keeps its own."""
+    return sorted(dict.fromkeys(claim for claim in claims if claim.value.strip()), key=place_kind)
+
+
+def claims_about(claims: Iterable[Claim], *fields: Field) -> list[Claim]:
+    """Return the claims about some fields."""
+    counts: Counter[str] = Counter()
+    matching: list[Claim] = []
+    for claim in claims:
+        if claim.field in fields and counts[place := place_kind(claim)] < MAX_CLAIMS:
+            counts[place] += 1
+            matching.append(claim)
+    return matching
+
+
+def writes_month_first(page: Page) -> bool:
+    """Return whether a page writes 3/4/2019 for a day in March, as far as its language and host tell."""
+    language = page.root.attr("lang") or "en"
+    try:
+        host = urlsplit(page.url).hostname or ""
+    except ValueError:
+        host = ""
+    return month_comes_first(language) and not (host.endswith(_DAY_FIRST) and language.lower() in ("en", ""))
+
+
+def date_candidates(claims: Sequence[Claim], *, month_first: bool) -> list[FieldCandidate]:
     """Return the days that claims name, in their order; 3/4/2019 is read as other claims have it, when they do."""
-    found: dict[str, Candidate] = {}
-    read = [(claim, *_both_ways(claim.value, month_first=month_first)) for claim in claims]
-    plain = {day for _, day, other in read if day == other}
-    for claim, usual, unusual in read:
+    by_day: dict[str, FieldCandidate] = {}
+    readings = [(claim, *_read_both_ways(claim.value, month_first=month_first)) for claim in claims]
+    plain = {day for _, day, other in readings if day == other}
+    for claim, usual, unusual in readings:
         day = unusual if unusual in plain and usual not in plain else usual
         if day:
-            found.setdefault(day, Candidate(day, day)).said.append((claim, ""))
-    candidates = list(found.values())[:MAX_CANDIDATES]
-    _shape_dates(candidates)
+            by_day.setdefault(day, FieldCandidate(day, day)).mentions.append((claim, ""))
+    candidates = list(by_day.values())[:MAX_CANDIDATES]
+    _describe_dates(candidates)
     return candidates
 
 
-def _both_ways(text: str, *, month_first: bool) -> tuple[str, str]:
+def _read_both_ways(text: str, *, month_first: bool) -> tuple[str, str]:
     return dates.day(text, month_first=month_first), dates.day(text, month_first=not month_first)
 
 
-def _shape_dates(candidates: list[Candidate]) -> None:
+def _describe_dates(candidates: list[FieldCandidate]) -> None:
     keys = sorted(candidate.key for candidate in candidates)
     for candidate in candidates:
-        updated = [claim for claim, _ in candidate.said if claim.field is Field.MODIFIED]
+        updated = [claim for claim, _ in candidate.mentions if claim.field is Field.MODIFIED]
         candidate.shape = {
             "earliest": candidate.key == keys[0],
             "latest": candidate.key == keys[-1],
             "age rank": keys.index(candidate.key) / max(1, len(keys) - 1),
             "modified": len(updated),
-            "only modified": len(updated) == len(candidate.said),
+            "only modified": len(updated) == len(candidate.mentions),
             "days to latest": min(4000, (date.fromisoformat(keys[-1]) - date.fromisoformat(candidate.key)).days),
             "first of month": candidate.key.endswith("-01"),
         }
 
 
-def agree_dates(one: Candidate, other: Candidate) -> float:
+def agree_dates(one: FieldCandidate, other: FieldCandidate) -> float:
     """Return whether two days may be the same one in two zones of time."""
     return 0.5 if abs((date.fromisoformat(one.key) - date.fromisoformat(other.key)).days) == 1 else 0.0
 
 
-def of_titles(claims: Sequence[Claim], url: str, sites: Sequence[str]) -> list[Candidate]:
+def title_candidates(claims: Sequence[Claim], url: str, sites: Sequence[str]) -> list[FieldCandidate]:
     """Return the titles that claims name, whole and without what may be the name of a site."""
-    found: dict[str, Candidate] = {}
+    by_key: dict[str, FieldCandidate] = {}
     names = {squeezed(site) for site in sites if site} | host_words(url)
     for claim in claims:
-        for value, form, cut in _forms(claim.value):
+        for value, form, cut in _title_forms(claim.value):
             key = loose(value)
             if not key:
                 continue
-            candidate = found.setdefault(key, Candidate(key, value))
-            candidate.said.append((claim, form))
+            candidate = by_key.setdefault(key, FieldCandidate(key, value))
+            candidate.mentions.append((claim, form))
             if cut and _is_site(cut, names):
                 candidate.shape["cut a site"] = candidate.shape.get("cut a site", 0) + 1
-    candidates = list(found.values())[:MAX_CANDIDATES]
+    candidates = list(by_key.values())[:MAX_CANDIDATES]
     slug = {word for claim in claims if claim.place == "url: slug" for word in loose(claim.value).split()}
     for candidate in candidates:
-        _shape_title(candidate, candidates, slug, names)
+        _describe_title(candidate, candidates, slug, names)
     return candidates
 
 
-def _forms(value: str) -> Iterator[tuple[str, str, str]]:
+def _title_forms(value: str) -> Iterator[tuple[str, str, str]]:
     """Return a title whole, and cut at its separators: the text, the form, and what was cut off."""
     yield value, "", ""
     marks = list(_SEPARATOR.finditer(value))
@@ -97,7 +161,9 @@ def _is_site(text: str, names: set[str]) -> bool:
     return bool(name) and any(name == known or (len(known) > 3 and (known in name or name in known)) for known in names)  # noqa: PLR2004
 
 
-def _shape_title(candidate: Candidate, candidates: list[Candidate], slug: set[str], names: set[str]) -> None:
+def _describe_title(
+    candidate: FieldCandidate, candidates: list[FieldCandidate], slug: set[str], names: set[str]
+) -> None:
     parts = candidate.key.split()
     padded = f" {candidate.key} "
     candidate.shape |= {
@@ -116,49 +182,49 @@ def _shape_title(candidate: Candidate, candidates: list[Candidate], slug: set[st
     }
 
 
-def agree_titles(one: Candidate, other: Candidate) -> float:
+def agree_titles(one: FieldCandidate, other: FieldCandidate) -> float:
     """Return how many words two titles share."""
     return _overlap(one.parts, other.parts, 0.6)
 
 
-def of_authors(claims: Sequence[Claim], sites: Sequence[str], url: str) -> list[Candidate]:
+def author_candidates(claims: Sequence[Claim], sites: Sequence[str], url: str) -> list[FieldCandidate]:
     """Return the groups of authors that claims name, one place at a time, and all of a place together."""
-    found: dict[str, Candidate] = {}
+    by_key: dict[str, FieldCandidate] = {}
     named: dict[str, list[tuple[Claim, tuple[str, ...]]]] = {}
     for claim in claims:
         if who := author.people(claim.value):
-            named.setdefault(_group(claim), []).append((claim, who))
+            named.setdefault(_place_group(claim), []).append((claim, who))
     for group in named.values():
         for claim, who in group:
-            _add(found, claim, who, "")
-        for claim, who in _united(group):
-            _add(found, claim, who, "all")
-    candidates = list(found.values())[:MAX_CANDIDATES]
+            _add_authors(by_key, claim, who, "")
+        for claim, who in _all_authors(group):
+            _add_authors(by_key, claim, who, "all")
+    candidates = list(by_key.values())[:MAX_CANDIDATES]
     names = {squeezed(site) for site in sites if site} | host_words(url)
     for candidate in candidates:
-        _shape_author(candidate, candidates, names)
+        _describe_author(candidate, candidates, names)
     return candidates
 
 
-def _group(claim: Claim) -> str:
+def _place_group(claim: Claim) -> str:
     kind = claim.place.split()
-    return claim.place if head(claim) != "byline called" else " ".join(word for word in kind if word != "first")
+    return claim.place if place_kind(claim) != "byline called" else " ".join(word for word in kind if word != "first")
 
 
-def _add(found: dict[str, Candidate], claim: Claim, who: tuple[str, ...], form: str) -> None:
+def _add_authors(by_key: dict[str, FieldCandidate], claim: Claim, who: tuple[str, ...], form: str) -> None:
     key = " ".join(sorted({word for name in who for word in author.key(name).split()}))
     if key:
-        found.setdefault(key, Candidate(key, "\n".join(who))).said.append((claim, form))
+        by_key.setdefault(key, FieldCandidate(key, "\n".join(who))).mentions.append((claim, form))
 
 
-def _united(group: list[tuple[Claim, tuple[str, ...]]]) -> Iterator[tuple[Claim, tuple[str, ...]]]:
+def _all_authors(group: list[tuple[Claim, tuple[str, ...]]]) -> Iterator[tuple[Claim, tuple[str, ...]]]:
     """Return all names of a place that names several people one by one."""
     everybody = {author.key(name): name for _, who in group for name in who}
     if 1 < len(everybody) <= author.MAX_NAMES and all(len(who) < len(everybody) for _, who in group):
         yield group[0][0], tuple(everybody.values())
 
 
-def _shape_author(candidate: Candidate, candidates: list[Candidate], names: set[str]) -> None:
+def _describe_author(candidate: FieldCandidate, candidates: list[FieldCandidate], names: set[str]) -> None:
     who = candidate.value.split("\n")
     padded = candidate.parts
     candidate.shape = {
@@ -178,7 +244,7 @@ def _shape_author(candidate: Candidate, candidates: list[Candidate], names: set[
     }
 
 
-def agree_authors(one: Candidate, other: Candidate) -> float:
+def agree_authors(one: FieldCandidate, other: FieldCandidate) -> float:
     """Return how many words of their names two groups share."""
     return _overlap(one.parts, other.parts, 0.5)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.extraction.decide.content.cut import cut
+from actors.extraction.decide.cutoff import best_cutoff
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from actors.extraction.decide.content.cut import cut
 def test_keeps_what_gives_the_best_expected_f1(
     probabilities: list[float], tokens: list[float], kept: list[bool]
 ) -> None:
-    found = cut(np.array(probabilities), np.array(tokens, np.float32))
+    found = best_cutoff(np.array(probabilities), np.array(tokens, np.float32))
 
     assert found.kept.tolist() == kept
 
@@ -33,7 +33,7 @@ def test_no_other_threshold_promises_more(rows: list[tuple[float, int]]) -> None
     chances = np.array([chance for chance, _ in rows])
     tokens = np.array([count for _, count in rows], np.float32)
 
-    found = cut(chances, tokens)
+    found = best_cutoff(chances, tokens)
 
     whole = (chances * tokens).sum()
     others = [

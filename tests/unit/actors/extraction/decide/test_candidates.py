@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from actors.extraction.decide.fields.candidates import agree_authors, agree_dates, agree_titles, of_authors, of_dates
-from actors.extraction.decide.fields.candidates import of_titles as titles_of
+from actors.extraction.decide.candidates import (
+    agree_authors,
+    agree_dates,
+    agree_titles,
+    author_candidates,
+    date_candidates,
+)
+from actors.extraction.decide.candidates import title_candidates as titles_of
 from actors.extraction.evidence.claim import Claim, Field
 from protocol.confidence import Source
 
@@ -21,7 +27,7 @@ def test_a_title_is_heard_whole_and_without_the_name_of_the_site() -> None:
         claims(Field.TITLE, ("On Blue Things | The Daily", "title"), ("On blue things", "h1: only")), URL, ()
     )
 
-    said = {candidate.value: [(claim.place, form) for claim, form in candidate.said] for candidate in found}
+    said = {candidate.value: [(claim.place, form) for claim, form in candidate.mentions] for candidate in found}
     assert said == {
         "On Blue Things | The Daily": [("title", "")],
         "On Blue Things": [("title", "end"), ("h1: only", "")],
@@ -35,9 +41,9 @@ def test_authors_of_one_place_are_heard_together_too() -> None:
         Field.AUTHOR, ("Ann Lee", "meta: author"), ("Bo Dahl", "meta: author"), ("By Ann Lee", "byline line: by")
     )
 
-    found = of_authors(said, (), URL)
+    found = author_candidates(said, (), URL)
 
-    assert [(candidate.value, [form for _, form in candidate.said]) for candidate in found] == [
+    assert [(candidate.value, [form for _, form in candidate.mentions]) for candidate in found] == [
         ("Ann Lee", ["", ""]),
         ("Bo Dahl", [""]),
         ("Ann Lee\nBo Dahl", ["all"]),
@@ -50,9 +56,9 @@ def test_days_are_told_from_what_was_changed_when() -> None:
         *claims(Field.MODIFIED, ("2024-03-01", "meta: updated"), ("soon", "meta: updated")),
     ]
 
-    found = of_dates(said, month_first=False)
+    found = date_candidates(said, month_first=False)
 
-    assert [(candidate.key, len(candidate.said), candidate.shape["only modified"]) for candidate in found] == [
+    assert [(candidate.key, len(candidate.mentions), candidate.shape["only modified"]) for candidate in found] == [
         ("2024-02-03", 2, False),
         ("2024-03-01", 1, True),
     ]
@@ -62,14 +68,14 @@ def test_days_are_told_from_what_was_changed_when() -> None:
     ("first", "second", "degree"), [("2024-02-29", "2024-03-01", 0.5), ("2024-02-28", "2024-03-01", 0)]
 )
 def test_neighbouring_days_support_each_other(first: str, second: str, degree: float) -> None:
-    one, other = of_dates(claims(Field.PUBLISHED, (first, "a"), (second, "b")), month_first=False)
+    one, other = date_candidates(claims(Field.PUBLISHED, (first, "a"), (second, "b")), month_first=False)
 
     assert agree_dates(one, other) == degree
 
 
 def test_values_that_share_most_words_support_each_other() -> None:
     one, other, third = titles_of(claims(Field.TITLE, ("a b c d", "x"), ("a b c e", "y"), ("f", "z")), URL, ())
-    ann, ann_lee = of_authors(claims(Field.AUTHOR, ("Ann", "x"), ("Ann Lee", "y")), (), URL)
+    ann, ann_lee = author_candidates(claims(Field.AUTHOR, ("Ann", "x"), ("Ann Lee", "y")), (), URL)
 
     assert (agree_titles(one, other), agree_titles(one, third)) == (0.75, 0.0)
     assert agree_authors(ann, ann_lee) == pytest.approx(2 / 3)

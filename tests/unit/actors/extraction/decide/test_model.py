@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from actors.extraction.decide.content.trees import Trees, at_most, probability
+from actors.extraction.decide.model import Trees, probability
 
 # a at most 1.5: -1; else b at most 0: 2, else 4. And a tree that is a leaf.
 TREES = Trees(
@@ -59,11 +57,6 @@ def test_refuses_features_that_it_was_not_trained_on() -> None:
 
     with pytest.raises(ValueError, match="not those it was trained on"):
         Trees.load(saved, "x")
-
-
-@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6, width=32))
-def test_rounds_thresholds_so_that_no_comparison_changes(threshold: float, value: float) -> None:
-    assert (np.float32(value) > at_most([threshold])[0]) == (value > threshold)
 
 
 def test_turns_scores_into_probabilities() -> None:

@@ -1,23 +1,39 @@
-"""Evaluates boosted trees with arrays alone: what trained them is not needed to run them."""
+"""Evaluates what was trained: boosted trees, without the library that fitted them, and the model of the content."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import io
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.extraction.decide.content.layout import Columns, Floats, Ints, side_by_side
+from actors.extraction.assets import CONTENT_MODEL, bytes_of
+from actors.extraction.decide.block_arrays import Columns, Floats, Ints, as_matrix
+from actors.extraction.decide.features_words import Lexicon
+from protocol.page import PageType
 
 Scores = NDArray[np.float64]
 
-_AT_ONCE = 120_000
+_MAX_PAIRS = 120_000
 """Pairs of row and tree that are followed at once: so many fit into the caches of a core."""
 
-_STEPS = 3
+_LEVELS_AT_ONCE = 3
 """Levels that are followed before those that have arrived are dropped."""
+
+TRAINED_TYPES = (
+    PageType.ARTICLE,
+    PageType.DOCUMENTATION,
+    PageType.SERVICE,
+    PageType.FORUM,
+    PageType.PRODUCT,
+    PageType.COLLECTION,
+    PageType.LISTING,
+)
+"""The types that gold pages have; the other two show in the address."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +42,7 @@ class Trees:
 
     A row goes from a node to `child`, or to the node after that where its `feature` is above the `threshold`; a leaf is
     its own child, with an endless threshold. `roots` are the first nodes of the trees, `names` what the features are.
-    The trees speak for the `outputs` in turn.
+    The trees belong to the `outputs` in turn.
     """
 
     names: tuple[str, ...]
@@ -58,7 +74,7 @@ class Trees:
         )
 
     def save(self, prefix: str) -> dict[str, NDArray[np.generic]]:
-        """Return the table as arrays that compress well."""
+        """Return the table as arrays that compress well, for training to write."""
         return {
             f"{prefix}.names": np.array(self.names),
             f"{prefix}.hash": np.array(fingerprint(self.names)),
@@ -71,12 +87,12 @@ class Trees:
         }
 
     def matrix(self, columns: Columns) -> Floats:
-        """Put the columns that are asked for side by side."""
-        return side_by_side(columns[name] for name in self.names)
+        """Put the columns of these features side by side."""
+        return as_matrix(columns[name] for name in self.names)
 
     def scores(self, matrix: Floats) -> Scores:
         """Return a row of scores for each row, one for each output."""
-        rows = max(_AT_ONCE // len(self.roots), 1)
+        rows = max(_MAX_PAIRS // len(self.roots), 1)
         parts = [self._follow(matrix[at : at + rows]) for at in range(0, len(matrix), rows)]
         return np.concatenate(parts) if parts else np.zeros((0, self.outputs))
 
@@ -90,7 +106,7 @@ class Trees:
         node: Ints = np.tile(self.roots, count)
         total = np.zeros(count * self.outputs)
         while len(node):
-            for _ in range(_STEPS):
+            for _ in range(_LEVELS_AT_ONCE):
                 above = np.greater(flat.take(base + self.feature.take(node)), self.threshold.take(node))
                 node = np.asarray(self.child.take(node) + above, np.int64)
             arrived = self.child.take(node) == node
@@ -105,13 +121,60 @@ def fingerprint(names: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
-def at_most(values: Sequence[float]) -> Floats:
-    """Round thresholds down to the precision of the features, so that no comparison comes out differently."""
-    exact = np.array(values, np.float64)
-    rounded = exact.astype(np.float32)
-    return np.where(rounded.astype(np.float64) > exact, np.nextafter(rounded, np.float32(-np.inf)), rounded)
-
-
 def probability(scores: Scores) -> Scores:
     """Turn scores into probabilities."""
     return 1 / (1 + np.exp(-np.clip(scores, -60, 60)))
+
+
+@dataclass(frozen=True)
+class ContentModel:
+    """What was learned of the main content from gold pages: words, block classifier, page types, confidence."""
+
+    lexicon: Lexicon
+    blocks: Trees
+    types: Trees
+    sure: Trees
+
+
+@cache
+def content_model() -> ContentModel:
+    """Return the model of the main content that is shipped.
+
+    Raises:
+        ValueError: It was trained on other features.
+    """
+    arrays = shipped_arrays(CONTENT_MODEL)
+    return ContentModel(
+        Lexicon.load(arrays), Trees.load(arrays, "blocks"), Trees.load(arrays, "types"), Trees.load(arrays, "sure")
+    )
+
+
+def shipped_arrays(name: str) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays of a shipped model by their names."""
+    with np.load(io.BytesIO(bytes_of(name)), allow_pickle=False) as file:
+        return {array: file[array] for array in file.files}
+
+
+def page_type_probabilities(trees: Trees, known: Columns, tokens: Floats) -> Scores:
+    """Return the probability of each of the trained types."""
+    return softmax(trees.scores(page_summary(known, tokens, trees.names)[None, :])[0])
+
+
+def page_type_columns(types: Scores, count: int) -> Columns:
+    """Return the probabilities as features of every block: what is content depends on what the page is for."""
+    return {
+        f"page_is_{kind}": np.full(count, value, np.float32)
+        for kind, value in zip(TRAINED_TYPES, types.tolist(), strict=True)
+    }
+
+
+def softmax(scores: Scores) -> Scores:
+    """Turn the scores of all types into probabilities."""
+    powers = np.exp(scores - scores.max())
+    return np.asarray(powers / powers.sum(), np.float64)
+
+
+def page_summary(known: Columns, tokens: Floats, names: tuple[str, ...]) -> Floats:
+    """Describe a page by the means of what describes its blocks, each weighed by its words."""
+    stacked = np.stack([known[name] for name in names], dtype=np.float32, casting="same_kind")
+    return np.asarray((stacked * (tokens / tokens.sum())).sum(1), np.float32)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from actors.extraction.assets import FIELD_MODELS, bytes_of
-from actors.extraction.decide.fields.candidates import agree_dates, of_dates
-from actors.extraction.decide.fields.election import AGREE, ballots, elect
-from actors.extraction.decide.fields.vote import features
+from actors.extraction.decide.candidates import agree_dates, date_candidates
+from actors.extraction.decide.vote import AGREEMENTS, candidate_features, elect, field_models
 from actors.extraction.evidence.claim import Claim, Field
 from protocol.confidence import Source
 
@@ -16,10 +15,10 @@ MAX_BYTES = 200_000
 
 def test_the_model_is_small_and_has_every_vote() -> None:
     assert len(bytes_of(FIELD_MODELS)) <= MAX_BYTES
-    assert set(ballots()) == set(AGREE)
+    assert set(field_models()) == set(AGREEMENTS)
 
 
-@pytest.mark.parametrize("name", AGREE)
+@pytest.mark.parametrize("name", AGREEMENTS)
 def test_no_candidate_is_elected_where_there_is_none(name: str) -> None:
     assert elect(name, [], []) is None
 
@@ -30,9 +29,9 @@ def test_the_day_that_a_page_names_as_its_own_wins() -> None:
         Claim(Field.PUBLISHED, "2024-02-03", "meta: article:published_time", Source.META_TAGS),
         Claim(Field.PUBLISHED, "2019-01-01", "visible text: far in-footer other", Source.HEURISTIC),
     ]
-    candidates = of_dates(claims, month_first=False)
+    candidates = date_candidates(claims, month_first=False)
 
-    elected = elect("date", candidates, features(candidates, agree_dates, {}))
+    elected = elect("date", candidates, candidate_features(candidates, agree_dates, {}))
 
     assert elected is not None
     assert elected.winner.key == "2024-02-03"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.extraction.decide.fields.standing import AGREEMENT, DISAGREEMENT, SUREST, best
+from actors.extraction.decide.ranking import AGREEMENT, DISAGREEMENT, MAX_SCORE, best_value
 from actors.extraction.evidence.claim import Claim, Field
 from protocol.confidence import BASELINES, Source
 
@@ -23,11 +23,11 @@ def claims(*said: tuple[str, str]) -> list[Claim]:
         ([("a", "meta: x"), ("a", "og:y")], "a", 1 - (1 - META) * AGREEMENT),
         ([("a", "meta: x"), ("b", "og:y")], "a", META * DISAGREEMENT),
         ([("a", "meta: x"), ("b", "og:y"), ("b", "link: z")], "b", (1 - (1 - META) * AGREEMENT) * DISAGREEMENT),
-        ([("a", f"{place}: x") for place in "abcdefghijklm"], "a", SUREST),
+        ([("a", f"{place}: x") for place in "abcdefghijklm"], "a", MAX_SCORE),
     ],
 )
 def test_the_rule(said: list[tuple[str, str]], value: str, score: float) -> None:
-    found = best(claims(*said), str, lambda _: 1.0)
+    found = best_value(claims(*said), str, lambda _: 1.0)
 
     assert found is not None
     assert found.value == value
@@ -35,12 +35,12 @@ def test_the_rule(said: list[tuple[str, str]], value: str, score: float) -> None
 
 
 def test_what_the_value_itself_is_worth_counts() -> None:
-    found = best(claims(("a", "meta: x"), ("b", "meta: y")), str, lambda value: 0.1 if value == "a" else 1.0)
+    found = best_value(claims(("a", "meta: x"), ("b", "meta: y")), str, lambda value: 0.1 if value == "a" else 1.0)
 
     assert found is not None
     assert found.value == "b"
 
 
 def test_nothing_is_nothing() -> None:
-    assert best(claims(("a", "meta: x")), lambda _: "", lambda _: 1.0) is None
-    assert best([], str, lambda _: 1.0) is None
+    assert best_value(claims(("a", "meta: x")), lambda _: "", lambda _: 1.0) is None
+    assert best_value([], str, lambda _: 1.0) is None

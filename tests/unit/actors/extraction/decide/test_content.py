@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from actors.extraction.assets import CONTENT_MODEL, bytes_of
+from actors.extraction.decide import content
 from actors.extraction.decide.blocks import blocks
-from actors.extraction.decide.content import content
-from actors.extraction.decide.content.content import Content, choose
-from actors.extraction.decide.content.model import model
+from actors.extraction.decide.content import Content, choose_content
+from actors.extraction.decide.model import content_model
 from actors.extraction.parse import tree
 from protocol.confidence import Source
 from protocol.page import PageType
@@ -33,7 +33,7 @@ PAGE = f"""<html><head><title>A walk along the river</title></head><body>
 
 def chosen(source: str, elsewhere: tuple[str, ...] = (), url: str = URL) -> Content:
     page = tree.read(source, url)
-    return choose(page, blocks(page), elsewhere)
+    return choose_content(page, blocks(page), elsewhere)
 
 
 def test_keeps_the_article_and_nothing_around_it() -> None:
@@ -44,13 +44,13 @@ def test_keeps_the_article_and_nothing_around_it() -> None:
     assert found.confidence.score > 0.8
     assert found.confidence.source is Source.SELECTOR_MATCH
     assert [attempt.selector for attempt in found.attempts if attempt.selected] == ["main"]
-    assert found.said_elsewhere == ""
+    assert found.text_elsewhere == ""
 
 
 def test_knows_every_element_that_holds_what_was_kept() -> None:
     page = tree.read(PAGE, URL)
 
-    found = choose(page, blocks(page))
+    found = choose_content(page, blocks(page))
 
     inside = ("html", "body", "main", "article", "div.entry-content", "div.entry-content p")
     assert [page.root.select_one(name) in found.holders for name in inside[1:]] == [True] * 5
@@ -96,7 +96,7 @@ def test_an_empty_shell_gives_no_confidence(source: str) -> None:
 def test_takes_the_text_of_the_data_where_the_blocks_have_next_to_none() -> None:
     found = chosen("<div>Loading</div>", (" ".join(SENTENCES), "less"))
 
-    assert found.said_elsewhere == " ".join(SENTENCES) == found.text
+    assert found.text_elsewhere == " ".join(SENTENCES) == found.text
     assert (found.blocks, found.holders) == ((), frozenset())
     assert found.confidence.source is Source.FRAMEWORK_DATA
     assert 0.1 < found.confidence.score < 0.4
@@ -109,12 +109,12 @@ def test_takes_the_whole_text_of_the_data_where_the_page_shows_its_beginning() -
     whole = chosen(teaser, (" ".join(SENTENCES * 3),))
     other = chosen(teaser, ("quite another text of many words " * 30,))
 
-    assert whole.said_elsewhere == " ".join(SENTENCES * 3)
-    assert other.said_elsewhere == ""
+    assert whole.text_elsewhere == " ".join(SENTENCES * 3)
+    assert other.text_elsewhere == ""
 
 
 def test_leaves_a_text_of_the_data_that_says_no_more() -> None:
-    assert chosen(PAGE, (" ".join(SENTENCES),)).said_elsewhere == ""
+    assert chosen(PAGE, (" ".join(SENTENCES),)).text_elsewhere == ""
 
 
 @pytest.mark.parametrize(
@@ -148,4 +148,4 @@ def test_the_same_page_gives_the_same_choice() -> None:
 
 def test_the_model_is_small() -> None:
     assert len(bytes_of(CONTENT_MODEL)) < 2_000_000
-    assert model() is model()
+    assert content_model() is content_model()

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.extraction.decide.content.content import Content
-from actors.extraction.decide.fields.decide import Decided, decide
+from actors.extraction.decide.content import Content
+from actors.extraction.decide.fields import DecidedFields, decide_fields
 from actors.extraction.evidence.claim import Claim, Field
 from actors.extraction.evidence.sources import sources
 from actors.extraction.parse.tree import read
@@ -29,10 +29,10 @@ ARTICLE = """<html lang=en><head><title>On blue things | The Daily</title>
 <p>Blue things are blue.</p></article></main><footer>Copyright 2026</footer></body></html>"""
 
 
-def decided(markup: str, url: str = URL, looks: dict[PageType, float] | None = None) -> Decided:
+def decided(markup: str, url: str = URL, looks: dict[PageType, float] | None = None) -> DecidedFields:
     page = read(markup, url)
     claims = [claim for source in sources() for claim in source.claims(page)]
-    return decide(page, claims, content(looks))
+    return decide_fields(page, claims, content(looks))
 
 
 def content(looks: dict[PageType, float] | None = None) -> Content:
@@ -81,7 +81,7 @@ def test_a_title_that_others_contradict_is_less_sure() -> None:
 def test_the_trace_names_every_place_and_why_it_was_skipped() -> None:
     disputed = ARTICLE.replace('content="On blue things"', 'content="Ten colours you must see"')
 
-    attempts = {attempt.source: attempt for attempt in decided(disputed).attempts}
+    attempts = {attempt.source: attempt for attempt in decided(disputed).title_attempts}
 
     assert [attempt.source for attempt in attempts.values() if attempt.selected] == ["h1"]
     assert attempts["title"].skip_reason == "says the same beside more, such as the name of the site"
@@ -90,7 +90,7 @@ def test_the_trace_names_every_place_and_why_it_was_skipped() -> None:
 
 
 def test_places_without_a_title_are_told() -> None:
-    attempts = decided("<title>Blue</title>").attempts
+    attempts = decided("<title>Blue</title>").title_attempts
 
     missing = [attempt.source for attempt in attempts if not attempt.matched]
     assert missing == ["og:title", "h1"]
@@ -177,8 +177,8 @@ def test_the_order_of_the_sources_does_not_matter() -> None:
     page = read(ARTICLE, URL)
     answers = [list(source.claims(page)) for source in sources()]
 
-    forwards = decide(page, [claim for claims in answers for claim in claims], content())
-    backwards = decide(page, [claim for claims in reversed(answers) for claim in claims], content())
+    forwards = decide_fields(page, [claim for claims in answers for claim in claims], content())
+    backwards = decide_fields(page, [claim for claims in reversed(answers) for claim in claims], content())
 
     assert forwards == backwards
 
@@ -197,7 +197,7 @@ def test_the_order_of_the_sources_does_not_matter() -> None:
     )
 )
 def test_any_claims_can_be_decided_among(claims: list[Claim]) -> None:
-    found = decide(read("<p>Blue", URL), claims, content())
+    found = decide_fields(read("<p>Blue", URL), claims, content())
 
     assert found.title
     assert all(0 <= sure.score <= 1 for sure in found.confidences.values())

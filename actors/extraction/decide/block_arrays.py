@@ -1,0 +1,197 @@
+"""Lays the blocks of a page, the elements around them and the characters of their text out as arrays."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.extraction.decide.blocks import WORD, Block, TextBox
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Columns = dict[str, NDArray[np.floating[Any]]]
+"""Features by name, a value a block."""
+
+_WORD_IN_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]{2,}")
+_BEGINNING_CHARS = 320
+"""Characters of a block that are read for its words: what a block is shows in its beginning."""
+
+CHARACTER_KINDS = ("letter", "capital", "digit", "punctuation", "comma", "stop", "space", "ideograph", "symbol")
+
+STOPS = ".!?\u3002\uff01\uff1f\u2026"
+"""What ends a sentence: of ASCII, of full width, and three dots in one."""
+
+COMMAS = ",;\uff0c\u3001\uff1b"
+"""Commas and semicolons of ASCII and of full width."""
+
+_BEYOND_BASIC_PLANE = 0x10000
+"""Characters beyond the basic plane, nearly all of them emoji, count as symbols."""
+
+
+@dataclass(frozen=True)
+class BlockArrays:
+    """Blocks by index, and boxes by index with every parent before its children; the first box is the root.
+
+    `box` is a block's innermost box. A box holds the blocks from `first` to before `end`, for blocks stand in the
+    order of the page. `up` is the nearest ancestor that holds more blocks than the box itself; the root is its own.
+    """
+
+    blocks: Sequence[Block]
+    boxes: Sequence[TextBox]
+    box: Ints
+    parent: Ints
+    first: Ints
+    end: Ints
+    depth: Ints
+
+    @staticmethod
+    def of(blocks: Sequence[Block]) -> BlockArrays:
+        """Lay out some blocks, of which there is at least one."""
+        boxes, number = _boxes(blocks)
+        box = np.array([number[block.box] for block in blocks], np.int64)
+        parent = np.array([number[each.parent] if each.parent is not None else 0 for each in boxes], np.int64)
+        depth = np.array([each.depth for each in boxes], np.int64)
+        first, end = _ranges(as_list(box), as_list(parent))
+        return BlockArrays(blocks, boxes, box, parent, first, end, depth)
+
+    @cached_property
+    def tokens(self) -> Floats:
+        """The words of each block, at least one."""
+        return np.array([max(block.tokens, 1) for block in self.blocks], np.float32)
+
+    @cached_property
+    def up(self) -> Ints:
+        """The nearest ancestor of each box that holds more blocks."""
+        parents, first, end = as_list(self.parent), as_list(self.first), as_list(self.end)
+        ancestors = list[int]()
+        for index, parent in enumerate(parents):
+            same = first[parent] == first[index] and end[parent] == end[index]
+            ancestors.append((ancestors[parent] if parent else 0) if same and index else parent)
+        return np.array(ancestors, np.int64)
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        """The first words of each block, in lower case."""
+        return [WORD.findall(block.text[:_BEGINNING_CHARS].lower()) for block in self.blocks]
+
+    @cached_property
+    def names(self) -> tuple[Ints, list[tuple[str, ...]]]:
+        """The number of the names of each box, and by number the words that they are made of, the tag as the first."""
+        numbers = dict[tuple[str, str], int]()
+        numbers_of_boxes = [numbers.setdefault((box.tag, box.key), len(numbers)) for box in self.boxes]
+        return np.array(numbers_of_boxes, np.int64), [(f"<{tag}>", *_words_of_names(key)) for tag, key in numbers]
+
+    @cached_property
+    def levels(self) -> list[Ints]:
+        """The boxes by depth below the root, the root left out: parents come before their children."""
+        order = np.argsort(self.depth, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(self.depth[order])) + 1)[1:]
+
+    @cached_property
+    def role(self) -> Ints:
+        """The number of the way from the root to each box by tags and names: boxes of one number play one role."""
+        number, words = self.names
+        same = dict[tuple[str, ...], int]()
+        alike = [same.setdefault(names, len(same)) for names in words]  # digits are no words
+        numbers = dict[tuple[int, int], int]()
+        roles = list[int]()
+        for name, parent in zip(as_list(number), as_list(self.parent), strict=True):
+            way = (roles[parent] if roles else -1, alike[name])
+            roles.append(numbers.setdefault(way, len(numbers)))
+        return np.array(roles, np.int64)
+
+    @cached_property
+    def linked(self) -> Floats:
+        """The share of each block that stands in links."""
+        return np.array([block.linked for block in self.blocks], np.float32)
+
+    def sums(self, values: NDArray[np.float32]) -> Floats:
+        """Add the values of all blocks in each box."""
+        running = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
+        return np.asarray(running[self.end] - running[self.first], np.float32)
+
+
+def as_list(values: Ints) -> list[int]:
+    """Return an array as a list, which Python goes through faster."""
+    items: list[int] = values.tolist()
+    return items
+
+
+def as_matrix(columns: Iterable[NDArray[np.floating[Any]]]) -> Floats:
+    """Make columns of one length a matrix, a row a block."""
+    return np.stack(list(columns), 1, dtype=np.float32, casting="same_kind")
+
+
+def _words_of_names(key: str) -> tuple[str, ...]:
+    # In the order of the page, each once: whoever goes through them comes to the same result each time.
+    return tuple(dict.fromkeys(part.lower() for part in _WORD_IN_NAME.findall(key)))
+
+
+def _boxes(blocks: Sequence[Block]) -> tuple[list[TextBox], dict[TextBox, int]]:
+    boxes = list[TextBox]()
+    number = dict[TextBox, int]()
+    for block in blocks:
+        chain = list[TextBox]()
+        box: TextBox | None = block.box
+        while box is not None and box not in number:
+            chain.append(box)
+            box = box.parent
+        for one in reversed(chain):
+            number[one] = len(boxes)
+            boxes.append(one)
+    return boxes, number
+
+
+def _ranges(box: list[int], parent: list[int]) -> tuple[Ints, Ints]:
+    first = [len(box)] * len(parent)
+    end = [0] * len(parent)
+    for index, one in enumerate(box):
+        first[one] = min(first[one], index)
+        end[one] = index + 1
+    for one in range(len(parent) - 1, 0, -1):
+        above = parent[one]
+        first[above] = min(first[above], first[one])
+        end[above] = max(end[above], end[one])
+    return np.array(first, np.int64), np.array(end, np.int64)
+
+
+def count_characters(texts: Sequence[str]) -> Floats:
+    """Return a row for every text, which must not be empty, and a column for every kind."""
+    lengths = np.array([len(text) for text in texts], np.int64)
+    joined = "".join(texts).encode("utf-32-le", "replace")
+    codes = np.frombuffer(joined, np.uint32)
+    kinds = _kind_by_code()[np.minimum(codes, _BEYOND_BASIC_PLANE)]
+    row = np.repeat(np.arange(len(texts)), lengths)
+    amounts = np.bincount(row * len(CHARACTER_KINDS) + kinds, minlength=len(texts) * len(CHARACTER_KINDS))
+    return amounts.reshape(len(texts), len(CHARACTER_KINDS)).astype(np.float32)
+
+
+@cache
+def _kind_by_code() -> NDArray[np.uint8]:
+    table = np.array(
+        [_character_kind(chr(code)) for code in range(_BEYOND_BASIC_PLANE)] + [CHARACTER_KINDS.index("symbol")],
+        np.uint8,
+    )
+    table.setflags(write=False)
+    return table
+
+
+def _character_kind(char: str) -> int:
+    if char in STOPS:
+        return CHARACTER_KINDS.index("stop")
+    if char in COMMAS:
+        return CHARACTER_KINDS.index("comma")
+    if "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff":
+        return CHARACTER_KINDS.index("ideograph")
+    category = unicodedata.category(char)
+    if category in ("Lu", "Lt"):
+        return CHARACTER_KINDS.index("capital")
+    first = {"L": "letter", "M": "letter", "N": "digit", "P": "punctuation", "Z": "space", "C": "space"}
+    return CHARACTER_KINDS.index(first.get(category[0], "symbol"))

@@ -1,0 +1,242 @@
+"""Chooses the blocks that are the main content, and says how sure it is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+from msgspec import UNSET
+from numpy.typing import NDArray
+from turbohtml import Element
+
+from actors.extraction.decide.block_arrays import BlockArrays
+from actors.extraction.decide.blocks import WORD, Block, count_words
+from actors.extraction.decide.cutoff import adjusted_scores, best_cutoff, cutoff_evidence, expected_f1
+from actors.extraction.decide.features import feature_columns
+from actors.extraction.decide.features_words import page_words
+from actors.extraction.decide.model import (
+    TRAINED_TYPES,
+    Scores,
+    content_model,
+    page_type_columns,
+    page_type_probabilities,
+    probability,
+)
+from actors.extraction.parse.tree import Page
+from protocol.browse import SelectorAttempt
+from protocol.confidence import BASELINES, Confidence, Source, confidence
+from protocol.page import PageType
+
+TEMPERATURE = 1.25
+"""Block scores are divided by this before the cut, by log-loss on pages that the trees had not seen."""
+
+MAX_BLOCKS = 8_000
+"""Blocks of a page that are looked at; those beyond share the lot of the look-alikes among them."""
+
+_HARDLY_ANY = 30
+_MAX_TEASER = 150
+_TIMES_AS_MANY = 2
+_MORE_WORDS = 40
+_SHARE_WITHIN = 0.8
+"""A text from elsewhere is used where it has 40 words more than twice as many as were kept, and these are fewer than
+30, or fewer than 150 and nearly all in it: then the page shows the beginning alone, and keeps the rest as data."""
+
+_MAX_CONFIDENCE = 0.6
+"""How sure a text from elsewhere can make: nobody can tell whether the page shows it."""
+
+_FULL_WORDS = 250
+"""Words from which such a text may be the whole content: a shorter one is rather a description of it."""
+
+_BLOCKS = "blocks"
+_ELSEWHERE = "data"
+"""The names of the attempts that are no selectors: the choice among blocks, and texts outside of them."""
+
+_CONFIRMED_SHARE = 0.9
+"""Share of what was kept that an element must hold to be confirmed by it."""
+
+_KEPT_SHARE = 0.25
+"""Share of an element's words that were kept, or the element says nothing of where the content is."""
+
+_BY_ADDRESS = 0.7
+"""What the address alone says of home pages and searches."""  # a judgement: no gold page has these types
+
+_QUERY_NAMES = frozenset({"q", "query", "search", "s", "keyword", "keywords", "k"})
+_SEARCH = re.compile(r"(?:^|/)(?:search|suche|recherche|buscar|results)(?:[/.]|$)")
+
+
+@dataclass(frozen=True)
+class Content:
+    """The main content: the blocks that were kept, in reading order.
+
+    `holders` are all elements that hold a kept text, up to the root, so that `element in content.holders` tells whether
+    a table, link or heading belongs to the main content. `text` is a line for every kept block. `text_elsewhere` is
+    text that stands in no block (state of a framework, structured data, a description), used where the blocks have
+    none. `page_types` are probabilities that add up to 1. `attempts` say which selectors and texts were tried (000 §6).
+    """
+
+    blocks: tuple[Block, ...]
+    holders: frozenset[Element]
+    text: str
+    confidence: Confidence
+    page_types: Mapping[PageType, float]
+    attempts: tuple[SelectorAttempt, ...]
+    text_elsewhere: str = ""
+
+
+@dataclass(frozen=True)
+class _Selection:
+    """The blocks that were kept out of those that were looked at, and how good they are likely to be."""
+
+    blocks: tuple[Block, ...] = ()
+    sure: float = 0.0
+    types: Mapping[PageType, float] = field(default_factory=lambda: dict.fromkeys(PageType, 1 / len(PageType)))
+    marked: tuple[_Attempt, ...] = ()
+
+
+def choose_content(page: Page, blocks: list[Block], elsewhere: tuple[str, ...] = ()) -> Content:
+    """Choose the main content; `elsewhere` are texts that the page holds outside of its blocks, best first."""
+    selection = _select(page, blocks[:MAX_BLOCKS]) if blocks else _Selection()
+    if len(blocks) > MAX_BLOCKS:
+        selection = replace(selection, blocks=(*selection.blocks, *_lookalikes(selection.blocks, blocks)))
+    text = "\n".join(block.text for block in selection.blocks)
+    other = next((one for one in elsewhere if _continues(one, text)), "")
+    in_blocks = _Attempt(_BLOCKS, "heuristic", Source.HEURISTIC, len(text))
+    in_data = _Attempt(_ELSEWHERE, "data", Source.FRAMEWORK_DATA, max(map(len, elsewhere), default=0))
+    attempts = [*selection.marked, in_blocks, in_data]
+    if other:
+        sure = confidence(Source.FRAMEWORK_DATA, _MAX_CONFIDENCE * min(count_words(other) / _FULL_WORDS, 1.0))
+        return Content((), frozenset(), other, sure, selection.types, _attempts(attempts, in_data), other)
+    chosen = next((attempt for attempt in selection.marked if attempt.holds), in_blocks)
+    sure = confidence(chosen.source if text else Source.FALLBACK, selection.sure)
+    holders = _holders(selection.blocks)
+    return Content(selection.blocks, holders, text, sure, selection.types, _attempts(attempts, chosen))
+
+
+def _select(page: Page, blocks: list[Block]) -> _Selection:
+    arrays = BlockArrays.of(blocks)
+    trained = content_model()
+    columns = feature_columns(page, arrays)
+    types = page_type_probabilities(trained.types, columns, arrays.tokens)
+    columns |= trained.lexicon.columns(page_words(arrays)) | page_type_columns(types, len(blocks))
+    scores = trained.blocks.scores(trained.blocks.matrix(columns))[:, 0] / TEMPERATURE
+    role = arrays.role[arrays.box]
+    probabilities = probability(adjusted_scores(scores, role, columns, arrays.tokens, types))
+    cutoff = best_cutoff(probabilities, arrays.tokens)
+    evidence = cutoff_evidence(cutoff, probabilities, columns, arrays.tokens, types)
+    return _Selection(
+        tuple(block for block, kept in zip(blocks, cutoff.kept.tolist(), strict=True) if kept),
+        expected_f1(trained.sure, evidence),
+        _page_types(types, page.url),
+        tuple(_marked_elements(arrays, cutoff.kept)),
+    )
+
+
+def _lookalikes(kept: Iterable[Block], blocks: list[Block]) -> Iterator[Block]:
+    """Find the blocks beyond the last that was looked at of which most that look like them were kept."""
+    looks = Counter(_look(block) for block in kept)
+    all_looks = Counter(_look(block) for block in blocks[:MAX_BLOCKS])
+    return (block for block in blocks[MAX_BLOCKS:] if 2 * looks[_look(block)] > all_looks[_look(block)])
+
+
+def _look(block: Block) -> tuple[str, ...]:
+    above = block.box.parent
+    return (block.box.tag, block.box.key, *((above.tag, above.key) if above is not None else ()))
+
+
+def _continues(other: str, text: str) -> bool:
+    words = count_words(text)
+    if words >= _MAX_TEASER or count_words(other) <= _TIMES_AS_MANY * words + _MORE_WORDS:
+        return False
+    kept = Counter(WORD.findall(text.lower()))
+    return words < _HARDLY_ANY or (kept & Counter(WORD.findall(other.lower()))).total() >= _SHARE_WITHIN * words
+
+
+def _holders(blocks: Iterable[Block]) -> frozenset[Element]:
+    holders = set[Element]()
+    for block in blocks:
+        for node in block.nodes:
+            above = node.parent
+            while isinstance(above, Element) and above not in holders:
+                holders.add(above)
+                above = above.parent
+    return frozenset(holders)
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A attempt to find the content: `length` in characters, `holds` whether it confirms the choice among blocks."""
+
+    selector: str
+    name: str
+    source: Source
+    length: int = 0
+    holds: bool = False
+
+
+def _marked_elements(arrays: BlockArrays, kept: NDArray[np.bool_]) -> list[_Attempt]:
+    """Look at the largest of the elements by which a page itself marks its content."""
+    lengths = np.array([len(block.text) + 1 for block in arrays.blocks], np.float32)
+    held = arrays.sums(lengths)
+    chosen = arrays.sums(lengths * kept)
+    attempts = [
+        _Attempt("main", "main", Source.SELECTOR_MATCH),
+        _Attempt("article", "article", Source.SELECTOR_MATCH),
+        _Attempt('[role="main"]', "role_main", Source.SELECTOR_MATCH),
+    ]
+    whole = float(chosen[0]) if len(chosen) else 0.0
+    for at, attempt in enumerate(attempts):
+        if boxes := _boxes_named(arrays, attempt.name):
+            best = max(boxes, key=lambda index: float(held[index]))
+            holds = float(chosen[best]) >= max(_CONFIRMED_SHARE * whole, _KEPT_SHARE * float(held[best]), 1.0)
+            attempts[at] = replace(attempt, length=int(held[best]), holds=holds)
+    return attempts
+
+
+def _attempts(attempts: list[_Attempt], chosen: _Attempt) -> tuple[SelectorAttempt, ...]:
+    """Write the attempts down, with the reason why each was skipped but one."""
+    return tuple(_selector_attempt(attempt, chosen) for attempt in attempts)
+
+
+def _selector_attempt(attempt: _Attempt, chosen: _Attempt) -> SelectorAttempt:
+    selected = attempt.selector == chosen.selector
+    reason = f"{chosen.selector} is the surer choice" if attempt.length else "not there or empty"
+    return SelectorAttempt(
+        selector=attempt.selector,
+        source=attempt.name,
+        matched=attempt.length > 0,
+        content_length=attempt.length,
+        confidence_score=BASELINES[attempt.source],
+        selected=selected,
+        skip_reason=UNSET if selected else reason,
+    )
+
+
+def _boxes_named(arrays: BlockArrays, name: str) -> list[int]:
+    if name != "role_main":
+        return [at for at, box in enumerate(arrays.boxes) if box.tag == name]
+    return [at for at, box in enumerate(arrays.boxes) if "main" in box.key and box.element.attr("role") == "main"]
+
+
+def _page_types(trained: Scores, url: str) -> Mapping[PageType, float]:
+    """Name the probabilities, with those that the address speaks for."""
+    shown = _type_of_address(url)
+    rest = 1 - (_BY_ADDRESS if shown is not None else 0)
+    probabilities = {kind: float(value) * rest for kind, value in zip(TRAINED_TYPES, trained.tolist(), strict=True)}
+    if shown is not None:
+        probabilities[shown] = _BY_ADDRESS
+    return probabilities
+
+
+def _type_of_address(url: str) -> PageType | None:
+    try:
+        parts = urlsplit(url)
+        query_names = {name.lower() for name, value in parse_qsl(parts.query, max_num_fields=100) if value}
+    except ValueError:
+        return None
+    if not parts.path.strip("/") and not parts.query:
+        return PageType.HOME
+    return PageType.SEARCH if _SEARCH.search(parts.path.lower()) and query_names & _QUERY_NAMES else None

@@ -1,1 +1,0 @@
-"""Chooses the main content among the blocks of a page."""

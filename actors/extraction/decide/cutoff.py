@@ -1,0 +1,115 @@
+"""Turns the scores of blocks into a choice: smoothed by role, cut at the best expected F1, with its confidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.extraction.decide.block_arrays import Columns, Floats, Ints
+from actors.extraction.decide.model import TRAINED_TYPES, Scores, Trees, probability
+from protocol.page import PageType
+
+SMOOTHING = 0.5
+"""The weight of a role's mean score beside a block's own (cross-validated)."""
+
+_MIN_BLOCKS_OF_ROLE = 3
+"""Blocks of one role from which they are taken together."""
+
+_LIKELY_PRODUCT = 0.3
+_PENALTY = 1.2
+"""Reviews read like articles, but on a page that sells something they are mostly no content; nor is "Blue (12)"."""
+
+_MAX_FACET_WORDS = 8
+
+_WEAK_LABELS = ("kept_resiliparse", "kept_article", "kept_scored")
+_UNSURE_RANGE = (0.2, 0.8)
+_FEW_WORDS = 25.0
+"""Content of so many words or more may be all that a page has to say; with fewer, confidence fades to none."""
+
+
+def adjusted_scores(scores: Scores, role: Ints, columns: Columns, tokens: Floats, types: Scores) -> Scores:
+    """Return the scores after smoothing and the rules."""
+    adjusted = _smoothed(scores, role, tokens)
+    reviews = (columns["in_review"] > 0) | (columns["under_reviews"] > 0)
+    if float(types[TRAINED_TYPES.index(PageType.PRODUCT)]) > _LIKELY_PRODUCT:
+        adjusted = adjusted - _PENALTY * reviews
+    return adjusted - _PENALTY * ((columns["says_facet"] > 0) & (tokens < _MAX_FACET_WORDS))
+
+
+def _smoothed(scores: Scores, role: Ints, tokens: Floats) -> Scores:
+    """Draw the scores of blocks of one role together: a list is content or is not, rarely every other item of it."""
+    _, group, count = np.unique(role, return_inverse=True, return_counts=True)
+    weight = np.minimum(tokens, 80).astype(np.float64)
+    mean = np.bincount(group, scores * weight) / np.bincount(group, weight)
+    share = np.where(count >= _MIN_BLOCKS_OF_ROLE, SMOOTHING, 0.0)[group]
+    return (1 - share) * scores + share * mean[group]
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """Which blocks are kept, and the F1, precision and recall of their words that is to be expected."""
+
+    kept: NDArray[np.bool_]
+    f1: float
+    precision: float
+    recall: float
+
+
+def best_cutoff(probabilities: Scores, tokens: Floats) -> Cutoff:
+    """Keep the likeliest blocks, as many of them as give the best expected F1."""
+    order = np.argsort(-probabilities, kind="stable")
+    size = tokens.astype(np.float64)
+    words = np.cumsum(size[order])
+    good = np.cumsum((probabilities * size)[order])
+    whole = max(float(good[-1]), 1e-9)
+    expected = 2 * good / (words + whole)
+    best = int(expected.argmax())
+    kept = probabilities >= probabilities[order[best]]
+    right = float((probabilities * size)[kept].sum())
+    return Cutoff(kept, float(expected[best]), right / float(size[kept].sum()), right / whole)
+
+
+def cutoff_evidence(
+    cut: Cutoff, probabilities: Scores, columns: Columns, tokens: Floats, types: Scores
+) -> dict[str, float]:
+    """Describe a cut in numbers."""
+    words = tokens.astype(np.float64)
+    total = float(words.sum())
+    kept = float(words[cut.kept].sum())
+    sure = np.clip(probabilities, 1e-6, 1 - 1e-6)
+    doubt = -(sure * np.log(sure) + (1 - sure) * np.log(1 - sure))
+    facts = {
+        "f1": cut.f1,
+        "precision": cut.precision,
+        "recall": cut.recall,
+        "kept": float(np.log1p(kept)),
+        "kept_share": kept / total,
+        "unsure": float(words[(probabilities > _UNSURE_RANGE[0]) & (probabilities < _UNSURE_RANGE[1])].sum()) / total,
+        "doubt": float((doubt * words).sum()) / total,
+        "doubt_kept": float((doubt * words)[cut.kept].sum()) / max(kept, 1),
+        "runs": float(np.count_nonzero(np.diff(cut.kept.astype(np.int8)) == 1)),
+        "blocks": float(np.log1p(len(tokens))),
+        "longest": float(np.log1p(words[cut.kept].max(initial=0))),
+    }
+    for name in _WEAK_LABELS:
+        facts[f"like_{name}"] = _agreement(cut.kept * words, columns[name] * words)
+    facts.update({f"type_{kind}": float(value) for kind, value in zip(TRAINED_TYPES, types, strict=True)})
+    return facts
+
+
+def expected_f1(trees: Trees, facts: dict[str, float]) -> float:
+    """Return the F1 that pages with such evidence had."""
+    row: Floats = np.array([[facts[name] for name in trees.names]], np.float32)
+    return faded(float(probability(trees.scores(row))[0, 0]), facts)
+
+
+def faded(sure: float, facts: dict[str, float]) -> float:
+    """Return less where hardly a word was kept: no text, no confidence."""
+    return sure * min(math.expm1(facts["kept"]) / _FEW_WORDS, 1.0) ** 2
+
+
+def _agreement(kept: Scores, theirs: Scores) -> float:
+    return float(2 * np.minimum(kept, theirs).sum() / max(float(kept.sum() + theirs.sum()), 1.0))

@@ -1,1 +1,0 @@
-"""Decides what each field of a page is, among the claims of all sources."""
