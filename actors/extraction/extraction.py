@@ -1,4 +1,4 @@
-"""What an extraction gives, whatever the page was written in."""
+"""The result of an extraction, whatever the page was written in."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from protocol.pages import PageEvidence
 
 @dataclass(frozen=True)
 class Extraction:
-    """A page as a document, how sure each field is, and how it was come by; `tables` is parallel to the document's.
+    """A page as a document, how sure each field is, and what was tried; `tables` is parallel to the document's.
 
-    `fields` holds the confidence of the fields beyond title and content, by their wire names. `markdown_link` is the
+    `fields` holds how sure the fields beyond title and content are, by their wire names. `markdown_link` is the
     address under which the page offers itself in Markdown, if it does.
     """
 

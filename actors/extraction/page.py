@@ -1,15 +1,19 @@
-"""Takes everything out of a page that it says: one parse, many readers, one typed result."""
+"""Extracts all that a page says, from what a site sent to one typed result: parse, evidence, decide, select, write.
+
+What is no HTML is read by `parse/formats` and given the same shape.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec import UNSET, structs
 
 from actors.extraction import select
-from actors.extraction.decide import blockers
+from actors.extraction.decide.blockers import find_blockers
 from actors.extraction.decide.blocks import Block, blocks
 from actors.extraction.decide.content import Content, choose_content
 from actors.extraction.decide.fields import DecidedFields, decide_fields
@@ -27,21 +31,20 @@ from actors.extraction.parse.formats import readers
 from actors.extraction.parse.formats.document import Clock, no_clock
 from actors.extraction.parse.formats.kinds import BINARY, Kind, kind_of
 from actors.extraction.parse.tree import Page, read
-from actors.extraction.select.links import markdown_link
 from actors.extraction.write import LeftOut, sanitised_html, write_markdown
-from protocol.browse import MIN_CONTENT_CHARS
+from protocol.browse import MIN_CONTENT_CHARS, ApiPattern
 from protocol.confidence import Confidence, Source, confidence
-from protocol.documents import ExtractedLink, PageParts, WebObservationSummary
-from protocol.page import PageFields
+from protocol.documents import ExtractedLink, ExtractedTable, PageParts, Signal, WebObservationSummary
+from protocol.page import PageFields, Product
 from protocol.pages import PageEvidence
 
-MANY_WORDS = 1_500
+_MANY_WORDS = 1_500
 """A page that shows so many has its content among them, not in its data."""
 
-FEW_WORDS = 150
+_FEW_WORDS = 150
 """Only where a page shows fewer is an engine started for data that are written as a program: it takes 60 ms."""
 
-WALL_SCORE = 0.1
+_BLOCKED_SCORE = 0.1
 """The most that is thought of a challenge, a login, a request for consent, an error page or an empty shell."""
 
 _MARKDOWN_NAME = re.compile(r"(?:\.md|\.markdown|/llms(?:-full)?\.txt)$", re.IGNORECASE)
@@ -89,100 +92,136 @@ def extract_html(
     """Extract from HTML, as a site sent it or as a browser shows it."""
     page = read(source, url)
     claims = [claim for place in sources() for claim in place.claims(page)]
-    shown = blocks(page)
-    content = choose_content(page, shown, _elsewhere(page, shown, evaluate))
-    decided = decide_fields(page, claims, content)
-    fields, sure = _fields(page, claims, content, decided)
-    evidence, signals = blockers.find_blockers(page, content)
-    grids = select.tables(page, content)
-    links, beside = _beside(page, content, fields)
-    endpoints = apis.discover(page)
-    offer = markdown_link(page)
+    decisions = _decide(page, claims, evaluate)
+    selection = _select(page, decisions)
     html = sanitised_html(page) if include_html else UNSET
-    written = write_markdown(page, content)  # the last: it takes the tree apart
+    text = write_markdown(page, decisions.content)  # the last: it takes the tree apart
     summary = WebObservationSummary(
         url=url,
-        title=decided.title,
-        markdown=written.markdown,
+        title=decisions.decided.title,
+        markdown=text.markdown,
         captured_at=captured_at or UNSET,
-        extracted_links=links,
-        signals=signals,
-        text=written.text,
+        extracted_links=selection.links,
+        signals=decisions.signals,
+        text=text.text,
         html=html,
-        language=fields.language or UNSET,
-        tables=tuple(table for table, _ in grids),
-        parts=structs.replace(beside, left_out=_counted(written.left_out)),
+        language=decisions.language or UNSET,
+        tables=tuple(table for table, _ in selection.tables),
+        parts=structs.replace(selection.parts, left_out=_counts(text.left_out)),
     )
-    return Extraction(
-        summary=summary,
-        evidence=evidence,
-        title=decided.confidences["title"],
-        content=_honest(content.confidence, evidence),
-        tables=tuple(sure for _, sure in grids),
-        selectors=content.attempts,
-        titles=decided.title_attempts,
-        fields=sure,
-        apis=endpoints,
-        markdown_link=offer,
-    )
+    return _extraction(summary, decisions, selection)
 
 
-def _beside(page: Page, content: Content, fields: PageFields) -> tuple[tuple[ExtractedLink, ...], PageParts]:
-    """Return the links of the content, and what the page says beside its words."""
-    own, others = select.links(page, content)
-    return tuple(own), PageParts(
-        fields=fields,
-        navigation=tuple(others),
-        forms=select.forms(page),
-        lists=tuple(select.record_lists(page, content)),
-        structured=embedded(page).items(),
-    )
+@dataclass(frozen=True, slots=True)
+class _Decisions:
+    """What was decided among the claims and blocks of a page; `product` has the confidence of each of its fields."""
+
+    content: Content
+    decided: DecidedFields
+    language: str
+    language_confidence: Confidence
+    product: tuple[Product, Mapping[str, Confidence]] | None
+    evidence: PageEvidence
+    signals: tuple[Signal, ...]
 
 
-def _honest(sure: Confidence, evidence: PageEvidence) -> Confidence:
-    """Be next to unsure of words that stand in the place of a page: they may be read well, and are not its content."""
-    thin = evidence.content_length < MIN_CONTENT_CHARS
-    wall = evidence.challenge or evidence.error_page or evidence.consent_wall or (thin and evidence.login_form)
-    if wall or (thin and evidence.incomplete):
-        return confidence(sure.source, min(sure.score, WALL_SCORE))
-    return sure
+def _decide(page: Page, claims: list[Claim], evaluate: Evaluate) -> _Decisions:
+    """Decide what the page says, in which language, what it sells, and what stands in the way."""
+    shown = blocks(page)
+    content = choose_content(page, shown, _texts_elsewhere(page, shown, evaluate))
+    decided = decide_fields(page, claims, content)
+    declared = next((claim.value for claim in claims if claim.field is Field.LANGUAGE), "")
+    spoken, spoken_confidence = language(declared, content.text or decided.title, page.url)
+    evidence, signals = find_blockers(page, content)
+    return _Decisions(content, decided, spoken, spoken_confidence, product(page, claims), evidence, signals)
 
 
-def _elsewhere(page: Page, shown: list[Block], evaluate: Evaluate) -> tuple[str, ...]:
+def _texts_elsewhere(page: Page, shown: list[Block], evaluate: Evaluate) -> tuple[str, ...]:
     """Return the texts that stand in no block, where the blocks are so few that they may be needed."""
     words = sum(block.tokens for block in shown)
-    if words >= MANY_WORDS:
+    if words >= _MANY_WORDS:
         return ()
     data = embedded(page)
-    return data.texts(evaluate(data.deferred) if words < FEW_WORDS else ())
+    return data.texts(evaluate(data.deferred) if words < _FEW_WORDS else ())
 
 
-def _fields(
-    page: Page, claims: list[Claim], content: Content, decided: DecidedFields
-) -> tuple[PageFields, Mapping[str, Confidence]]:
-    """Add to what the sources say what the parts of the page show; gives how sure each is by its wire name."""
-    way = select.pagination(page)
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """What of a page goes with its content; `shown` are the names of the fields that parts of the page show."""
+
+    links: tuple[ExtractedLink, ...]
+    tables: list[tuple[ExtractedTable, Confidence]]
+    parts: PageParts
+    shown: tuple[str, ...]
+    apis: tuple[ApiPattern, ...]
+    markdown_link: str
+
+
+def _select(page: Page, decisions: _Decisions) -> _Selection:
+    """Read the parts of the page that go with its content."""
+    content = decisions.content
+    neighbours = select.pagination(page)
     shown = {
         "breadcrumb": select.breadcrumb(page),
         "feeds": select.feeds(page),
-        "next": way.next,
-        "previous": way.previous,
+        "next": neighbours.next,
+        "previous": neighbours.previous,
         "outline": select.outline(page, content),
     }
-    sure = {name: each for name, each in decided.confidences.items() if name != "title"}
-    sure |= {name: confidence(Source.SELECTOR_MATCH) for name, value in shown.items() if value}
-    told = next((claim.value for claim in claims if claim.field is Field.LANGUAGE), "")
-    spoken, spoken_sure = language(told, content.text or decided.title, page.url)
-    if spoken:
-        sure["language"] = spoken_sure
-    named = {_WIRE_NAMES[name]: each for name, each in sure.items()}
-    sold = product(page, claims)
-    if sold is not None:
-        named |= {f"product.{name}": each for name, each in sold[1].items()}
-    fields = structs.replace(decided.fields, language=spoken, product=sold[0] if sold else UNSET, **shown)
-    return fields, named
+    sold = decisions.product[0] if decisions.product else UNSET
+    fields = structs.replace(decisions.decided.fields, language=decisions.language, product=sold, **shown)
+    links, navigation = select.links(page, content)
+    return _Selection(
+        links=tuple(links),
+        tables=select.tables(page, content),
+        parts=PageParts(
+            fields=fields,
+            navigation=tuple(navigation),
+            forms=select.forms(page),
+            lists=tuple(select.record_lists(page, content)),
+            structured=embedded(page).items(),
+        ),
+        shown=tuple(name for name, value in shown.items() if value),
+        apis=apis.discover(page),
+        markdown_link=select.markdown_link(page),
+    )
 
 
-def _counted(left_out: LeftOut) -> dict[str, int]:
+def _extraction(summary: WebObservationSummary, decisions: _Decisions, selection: _Selection) -> Extraction:
+    return Extraction(
+        summary=summary,
+        evidence=decisions.evidence,
+        title=decisions.decided.confidences["title"],
+        content=_content_confidence(decisions.content.confidence, decisions.evidence),
+        tables=tuple(sure for _, sure in selection.tables),
+        selectors=decisions.content.attempts,
+        titles=decisions.decided.title_attempts,
+        fields=_field_confidences(decisions, selection),
+        apis=selection.apis,
+        markdown_link=selection.markdown_link,
+    )
+
+
+def _field_confidences(decisions: _Decisions, selection: _Selection) -> Mapping[str, Confidence]:
+    """Return how sure each field beyond the title is, by its wire name."""
+    sure = {name: each for name, each in decisions.decided.confidences.items() if name != "title"}
+    sure |= dict.fromkeys(selection.shown, confidence(Source.SELECTOR_MATCH))
+    if decisions.language:
+        sure["language"] = decisions.language_confidence
+    of_product = decisions.product[1] if decisions.product else {}
+    by_wire_name = {_WIRE_NAMES[name]: each for name, each in sure.items()}
+    return by_wire_name | {f"product.{name}": each for name, each in of_product.items()}
+
+
+def _content_confidence(sure: Confidence, evidence: PageEvidence) -> Confidence:
+    """Be next to unsure of words that stand in the place of a page: they may be read well, and are not its content."""
+    thin = evidence.content_length < MIN_CONTENT_CHARS
+    blocked = evidence.challenge or evidence.error_page or evidence.consent_wall or (thin and evidence.login_form)
+    if blocked or (thin and evidence.incomplete):
+        return confidence(sure.source, min(sure.score, _BLOCKED_SCORE))
+    return sure
+
+
+def _counts(left_out: LeftOut) -> dict[str, int]:
     counts = {"invisible texts": left_out.invisible_texts, "invisible characters": left_out.invisible_characters}
     return {kind: count for kind, count in counts.items() if count}

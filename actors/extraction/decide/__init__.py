@@ -1,1 +1,1 @@
-"""Decisions among the evidence: the main content, each field, the product, the language, what blocks the page."""
+"""Judgements on a page by its evidence: main content, fields, product, language, and what blocks the page."""

@@ -1,11 +1,21 @@
-"""Reads the parts of a page that have a shape of their own."""
+"""The parts of a page that go with its content: tables, lists, forms, links, and where it stands in its site."""
 
 from __future__ import annotations
 
 from actors.extraction.select.forms import forms
-from actors.extraction.select.links import feeds, links
+from actors.extraction.select.links import feeds, links, markdown_link
 from actors.extraction.select.lists import record_lists
 from actors.extraction.select.navigation import breadcrumb, outline, pagination
 from actors.extraction.select.tables import tables
 
-__all__ = ["breadcrumb", "feeds", "forms", "links", "outline", "pagination", "record_lists", "tables"]
+__all__ = [
+    "breadcrumb",
+    "feeds",
+    "forms",
+    "links",
+    "markdown_link",
+    "outline",
+    "pagination",
+    "record_lists",
+    "tables",
+]
