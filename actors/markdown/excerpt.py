@@ -13,8 +13,8 @@ from itertools import islice
 
 from msgspec import UNSET, Struct, UnsetType
 
-from actors.markdown import passages
-from actors.markdown.outline import Cut, Outline, Section, read
+from actors.markdown import structure
+from actors.markdown.structure import CutPoint, MarkdownOutline, MarkdownSection, read_outline
 from protocol.faults import Action, Code, Fault, FaultError, fault
 from protocol.page import Heading
 
@@ -34,7 +34,7 @@ _AT_LEAST = 0.5
 _SHOWN_HEADINGS = 20
 _SHOWN_CHARS = 40
 _LISTED_HEADINGS = 40
-_MAX_SAID = 200
+_MAX_QUOTED = 200
 _NOTHING = "*[No passage holds a word of the query.]*\n"
 _CURSOR = struct.Struct(">IIQ")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>~])")
@@ -79,7 +79,7 @@ def excerpt(
     """
     if cursor is None and section is None and query is None and len(markdown) <= _fitting(markdown, 0, max_chars):
         return Excerpt(markdown=markdown, total_chars=len(markdown), end=len(markdown))
-    outline = read(markdown)
+    outline = read_outline(markdown)
     start, end = 0, len(markdown)
     if cursor is not None:
         start, end = _resume(cursor, markdown)
@@ -108,13 +108,13 @@ def _fitting(markdown: str, start: int, max_chars: int | None) -> int:
     return start + bisect_right(range(1, len(window)), budget, key=lambda count: tokens(window[:count]))
 
 
-def _stop(markdown: str, outline: Outline, start: int, end: int, max_chars: int | None) -> int:
+def _stop(markdown: str, outline: MarkdownOutline, start: int, end: int, max_chars: int | None) -> int:
     """Find the best place at which a part that begins at `start` can end."""
     most = _fitting(markdown, start, max_chars)
     if most >= end:
         return end
     least = start + int((most - start) * _AT_LEAST)
-    for cut in Cut:
+    for cut in CutPoint:
         places = outline.cuts[cut]
         index = bisect_right(places, most) - 1
         if index >= 0 and places[index] > max(least, start):
@@ -123,18 +123,18 @@ def _stop(markdown: str, outline: Outline, start: int, end: int, max_chars: int 
     return space + 1 if space > 0 else most
 
 
-def _before_heading(outline: Outline, place: int, least: int) -> int:
+def _before_heading(outline: MarkdownOutline, place: int, least: int) -> int:
     # A heading goes with what stands below it.
     starts = [section.start for section in outline.sections]
     index = bisect_left(starts, place) - 1
-    blocks = outline.cuts[Cut.BLOCK]
+    blocks = outline.cuts[CutPoint.BLOCK]
     before = bisect_left(blocks, place) - 1
     if index >= 0 and before >= 0 and starts[index] == blocks[before] and starts[index] > least:
         return starts[index]
     return place
 
 
-def _part(markdown: str, outline: Outline, start: int, stop: int, end: int) -> Excerpt:
+def _part(markdown: str, outline: MarkdownOutline, start: int, stop: int, end: int) -> Excerpt:
     if stop >= end:
         return Excerpt(markdown=markdown[start:end], total_chars=len(markdown), start=start, end=end)
     following = [section for section in outline.sections if stop <= section.start < end]
@@ -153,7 +153,7 @@ def _part(markdown: str, outline: Outline, start: int, stop: int, end: int) -> E
     )
 
 
-def _listed(sections: Sequence[Section]) -> Iterator[str]:
+def _listed(sections: Sequence[MarkdownSection]) -> Iterator[str]:
     if not sections:
         return
     yield "\nSections that follow:\n"
@@ -165,7 +165,7 @@ def _listed(sections: Sequence[Section]) -> Iterator[str]:
         yield f"- … {len(sections) - _SHOWN_HEADINGS:,} more"
 
 
-def _headings(sections: Sequence[Section]) -> tuple[Heading, ...]:
+def _headings(sections: Sequence[MarkdownSection]) -> tuple[Heading, ...]:
     return tuple(Heading(level=section.level, text=section.text) for section in sections[:_LISTED_HEADINGS])
 
 
@@ -194,14 +194,14 @@ def _stale(message: str) -> Fault:
     return fault(Code.VALIDATION_INVALID_REQUEST, message, field="cursor", actions=(again,))
 
 
-def _find(wanted: str, sections: Sequence[Section], length: int) -> tuple[int, int]:
+def _find(wanted: str, sections: Sequence[MarkdownSection], length: int) -> tuple[int, int]:
     """Find a section by its heading: the same, the same in other case, or the only one that begins with or holds it."""
     index = _named(" ".join(wanted.strip("# \t").split()), [section.text for section in sections])
     if index is None:
         raise FaultError(_no_section(wanted, sections))
-    found = sections[index]
-    end = next((other.start for other in sections[index + 1 :] if other.level <= found.level), length)
-    return found.start, end
+    section = sections[index]
+    end = next((other.start for other in sections[index + 1 :] if other.level <= section.level), length)
+    return section.start, end
 
 
 def _named(wanted: str, names: Sequence[str]) -> int | None:
@@ -212,32 +212,32 @@ def _named(wanted: str, names: Sequence[str]) -> int | None:
     if wanted in folded:
         return folded.index(wanted)
     for fits in (str.startswith, str.__contains__):
-        found = [index for index, name in enumerate(folded) if wanted and fits(name, wanted)]
-        if len(found) == 1:
-            return found[0]
+        matching = [index for index, name in enumerate(folded) if wanted and fits(name, wanted)]
+        if len(matching) == 1:
+            return matching[0]
     return None
 
 
-def _no_section(wanted: str, sections: Sequence[Section]) -> Fault:
+def _no_section(wanted: str, sections: Sequence[MarkdownSection]) -> Fault:
     names = "; ".join(section.text for section in sections[:_LISTED_HEADINGS])
     more = f"; and {len(sections) - _LISTED_HEADINGS} more" if len(sections) > _LISTED_HEADINGS else ""
     known = f"The sections are: {names}{more}." if names else "The document has no headings."
-    message = f'No section, or more than one, goes by "{wanted[:_MAX_SAID]}". {known}'
+    message = f'No section, or more than one, goes by "{wanted[:_MAX_QUOTED]}". {known}'
     return fault(Code.VALIDATION_INVALID_REQUEST, message, field="section")
 
 
-def _answering(query: str, markdown: str, outline: Outline, max_chars: int | None) -> Excerpt:
+def _answering(query: str, markdown: str, outline: MarkdownOutline, max_chars: int | None) -> Excerpt:
     """Return the passages that fit the words of a query best, in the order of the document."""
-    found = passages.best(query, markdown, outline)
+    ranked = structure.best_passages(query, markdown, outline)
     if max_chars is None:
-        shown = passages.fitting(found, MAX_TOKENS - _MARKER_TOKENS, tokens)
+        shown = structure.fitting_passages(ranked, MAX_TOKENS - _MARKER_TOKENS, tokens)
     else:
-        shown = passages.fitting(found, max_chars, len)
+        shown = structure.fitting_passages(ranked, max_chars, len)
     total = len(markdown)
     headings = _headings(outline.sections)
     if not shown:
         return Excerpt(markdown=_NOTHING, total_chars=total, outline=headings)
-    left = len(found) - len(shown)
+    left = len(ranked) - len(shown)
     note = f"*[{len(shown)} passages of {total:,} characters; {left:,} others hold a word of the query]*"
-    text = f"{passages.joined(shown)}\n\n{note}\n"
+    text = f"{structure.joined_passages(shown)}\n\n{note}\n"
     return Excerpt(markdown=text, total_chars=total, outline=headings, passages=len(shown))

@@ -32,12 +32,12 @@ def _pieces(tokens: list[Token]) -> Iterator[str]:
         elif token.type in _CELLS:
             yield " "
         elif token.type == "inline":
-            yield "".join(_said(child) for child in token.children or ()) + ("" if in_row else "\n")
+            yield "".join(_text_of(child) for child in token.children or ()) + ("" if in_row else "\n")
         elif token.type in ("fence", "code_block"):
             yield token.content + "\n"
 
 
-def _said(token: Token) -> str:
+def _text_of(token: Token) -> str:
     if token.type in ("text", "code_inline", "text_special"):
         return token.content
     return _BREAKS.get(token.type, "")

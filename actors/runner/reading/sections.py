@@ -8,7 +8,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from actors.markdown.outline import plain
+from actors.markdown.structure import plain_words
 from actors.runner.reading.told import SectionTold
 from protocol.browsers.pageinfo import MAX_SECTION_CHARS
 from protocol.render import Block, CodeBlock, Doc, Heading, List, ListItem, Paragraph, Text, to_markdown
@@ -79,9 +79,12 @@ def _blocks(tokens: list[Token]) -> Iterator[tuple[str, str]]:
         elif token.type in ("fence", "code_block"):
             yield "pre", token.content.rstrip("\n")
         elif token.type == "inline" and in_row:
-            row.append(plain(token.content[:_MAX_BLOCK]))
+            row.append(plain_words(token.content[:_MAX_BLOCK]))
         elif token.type == "inline":
-            yield opened if opened in _HEADINGS else (around[-1] if around else "p"), plain(token.content[:_MAX_BLOCK])
+            yield (
+                opened if opened in _HEADINGS else (around[-1] if around else "p"),
+                plain_words(token.content[:_MAX_BLOCK]),
+            )
         else:
             opened = token.tag
 

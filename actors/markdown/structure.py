@@ -1,0 +1,230 @@
+"""Reads the structure of a Markdown document: where it can be cut, its sections, the passages that answer a query."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from importlib import import_module
+from itertools import islice
+
+_FENCE = re.compile(r"(`{3,}|~{3,})[^`]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+([^\n]*)")
+_SPECIAL = re.compile(r"[\\`*~\[#]")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
+# No link begins at an escaped bracket: looking on from there would cost the square of a text that is full of them.
+_IMAGE = re.compile(r"(?<!\\)!\[((?:[^\[\]\\]|\\.)*)\]\((?:[^()\\\s]|\\.|\([^()]*\))*\)")
+_LINK = re.compile(r"(?<!\\)\[((?:[^\[\]\\]|\\.)*)\]\((?:<[^<>]*>|(?:[^()\\\s]|\\.|\([^()]*\))*)\)")
+_MARKS = re.compile(r"(?<!\\)(?:\*{1,3}|`+|~~)")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+_MAX_CHARS = 1_500
+"""Characters from which a block is parted at its items, rows or lines."""
+
+_MIN_CHARS = 200
+"""Characters up to which blocks of one section are joined to one passage."""
+
+_MAX_SEARCHED = 2_000_000
+"""Characters of a document that are searched: more would take longer than a second."""
+
+_MAX_PASSAGES = 10_000
+
+_MAX_QUERY = 1_000
+_IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_IDEOGRAPHS}]|[^\W_{_IDEOGRAPHS}]+")
+_PLURAL = re.compile(r"(?<=[a-z]{3})(?<!s)s$")
+_GAP = "\n\n[…]\n\n"
+_ROWS = re.compile(r"\|[^\n]*\n\|[ :|-]+\n")
+
+Cost = Callable[[str], int]
+
+
+class CutPoint(IntEnum):
+    """How well a document can be cut at a place; the smaller, the better."""
+
+    BLOCK = 0
+    ITEM = 1
+    ROW = 2
+    LINE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownSection:
+    """A heading: where it begins, its level from 1 to 6, and its plain text."""
+
+    start: int
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownOutline:
+    """The places where lines of a document begin, by how well it can be cut there, and its headings.
+
+    `fences` are the places of lines within blocks of code, with the line that closes each.
+    """
+
+    cuts: tuple[list[int], list[int], list[int], list[int]]
+    sections: list[MarkdownSection]
+    fences: dict[int, str]
+
+
+def read_outline(document: str) -> MarkdownOutline:
+    """Read a document line by line, once."""
+    cuts: tuple[list[int], list[int], list[int], list[int]] = ([], [], [], [])
+    sections = list[MarkdownSection]()
+    fences = dict[int, str]()
+    fence = ""
+    after_blank = True
+    place = 0
+    for line in document.split("\n"):
+        text = line.strip(" >\t\r")
+        first = text[:1]
+        if fence:
+            cuts[CutPoint.LINE].append(place)
+            fences[place] = fence
+            if text.startswith(fence) and not text.strip(fence[0]):
+                fence = ""
+        elif first:
+            heading = _HEADING.match(line) if first == "#" else None
+            if heading is not None:
+                sections.append(MarkdownSection(place, len(heading[1]), plain_words(_without_closing(heading[2]))))
+            whole = heading is not None or (after_blank and line[0] not in " \t")
+            cuts[CutPoint.BLOCK if whole else _cut_of_line(text)].append(place)
+            opening = _FENCE.match(text) if first in "`~" else None
+            fence = opening[1] if opening is not None else ""
+        after_blank = not first
+        place += len(line) + 1
+    return MarkdownOutline(cuts, sections, fences)
+
+
+def plain_words(markdown: str) -> str:
+    """Return the words of some Markdown."""
+    if _SPECIAL.search(markdown) is not None:
+        markdown = _LINK.sub(r"\1", _IMAGE.sub(r"\1", markdown))
+        markdown = _ESCAPED.sub(r"\1", _MARKS.sub("", markdown))
+    return " ".join(markdown.split())
+
+
+def _without_closing(heading: str) -> str:
+    # A heading may end as it begins: "## One ##".
+    words = heading.rstrip()
+    bare = words.rstrip("#")
+    return bare if bare[-1:] in ("", " ", "\t") else words
+
+
+def _cut_of_line(text: str) -> CutPoint:
+    if text[0] == "|":
+        return CutPoint.ROW
+    return CutPoint.ITEM if _ITEM.match(text) is not None else CutPoint.LINE
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Some characters of a document, the headings above them, and the head of their table where that is cut off."""
+
+    text: str
+    start: int
+    end: int
+    headings: tuple[str, ...]
+    head: str = ""
+
+
+def best_passages(query: str, markdown: str, outline: MarkdownOutline) -> list[Passage]:
+    """Return the passages that hold words of a query, best first."""
+    wanted = _query_words(query[:_MAX_QUERY])
+    passages = list(islice(_passages(markdown[:_MAX_SEARCHED], outline), _MAX_PASSAGES))
+    texts = [_query_words(" ".join((*each.headings, each.text))) for each in passages]
+    if not wanted or not any(texts):
+        return []
+    scores = _scores(texts, wanted)
+    ranked = sorted(range(len(passages)), key=lambda index: (-scores[index], index))
+    return [passages[index] for index in ranked if scores[index] > 0]
+
+
+def fitting_passages(ranked: Iterable[Passage], budget: int, cost: Cost) -> list[Passage]:
+    """Return the best passages that fit a budget together, in the order of the document; the first one always."""
+    shown = list[Passage]()
+    left = budget
+    for passage in ranked:
+        left -= cost("\n\n".join((*passage.headings, passage.head, passage.text))) + cost(_GAP)
+        if left < 0 and shown:
+            break
+        shown.append(passage)
+    return sorted(shown, key=lambda passage: passage.start)
+
+
+def joined_passages(shown: Sequence[Passage]) -> str:
+    """Write passages under their headings, each heading once, with a mark where something lies between."""
+    text = ""
+    end = 0
+    written_headings = set[str]()
+    for passage in shown:
+        apart = passage.start > end
+        if text and apart:
+            text = text.rstrip() + _GAP
+        for heading in passage.headings:
+            if heading not in written_headings:
+                text += f"{heading}\n\n"
+                written_headings.add(heading)
+        text += passage.head + (passage.text.lstrip("\n") if apart else passage.text)
+        end = passage.end
+    return text.rstrip()
+
+
+def _scores(texts: list[list[str]], wanted: list[str]) -> list[float]:
+    # Imported when first asked for, which few do: beside NumPy it takes 7 MB and .1 s (28 MB where SciPy is installed).
+    library = import_module("bm25s")
+    library.logger.setLevel("WARNING")  # it asks for all that it has to say to be heard
+    ranking = library.BM25(csc_backend="numpy")
+    ranking.index(texts, show_progress=False)
+    return [float(score) for score in ranking.get_scores(wanted)]
+
+
+def _query_words(text: str) -> list[str]:
+    # A plural counts as its singular.
+    return [_PLURAL.sub("", word) for word in _WORD.findall(plain_words(text).lower())]
+
+
+def _passages(markdown: str, outline: MarkdownOutline) -> Iterator[Passage]:
+    above = list[tuple[int, str]]()
+    sections = {section.start: section for section in outline.sections}
+    starts = outline.cuts[CutPoint.BLOCK][: bisect_right(outline.cuts[CutPoint.BLOCK], len(markdown) - 1)]
+    least = max(_MIN_CHARS, len(markdown) // _MAX_PASSAGES)
+    first = 0
+    for index, start in enumerate(starts):
+        end = starts[index + 1] if index + 1 < len(starts) else len(markdown)
+        section = sections.get(start)
+        if section is not None:
+            line = markdown[start:end].split("\n", 1)[0].strip()
+            above = [each for each in above if each[0] < section.level] + [(section.level, line)]
+            first = min(start + len(markdown[start:end].split("\n", 1)[0]) + 1, end)
+        follows = index + 1 < len(starts) and starts[index + 1] not in sections
+        if (follows and end - first < least) or not markdown[first:end].strip():
+            continue
+        yield from _split(markdown, first, end, tuple(line for _, line in above), outline)
+        first = end
+
+
+def _split(
+    markdown: str, start: int, end: int, headings: tuple[str, ...], outline: MarkdownOutline
+) -> Iterator[Passage]:
+    """Part what is long at its items, rows or lines."""
+    table = _ROWS.match(markdown, start)
+    place = start
+    while end - place > _MAX_CHARS:
+        cut = max(
+            _last_place(outline.cuts[kind], place, place + _MAX_CHARS)
+            for kind in (CutPoint.ITEM, CutPoint.ROW, CutPoint.LINE)
+        )
+        stop = cut if cut > place else min(place + _MAX_CHARS, end)
+        yield Passage(markdown[place:stop], place, stop, headings, table[0] if table and place > start else "")
+        place = stop
+    yield Passage(markdown[place:end], place, end, headings, table[0] if table and place > start else "")
+
+
+def _last_place(places: list[int], above: int, most: int) -> int:
+    index = bisect_right(places, most) - 1
+    return places[index] if index >= 0 and places[index] > above else -1
