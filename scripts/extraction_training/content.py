@@ -68,21 +68,21 @@ SURE_ROUNDS = 100
 
 @dataclass(frozen=True)
 class Blocks:
-    """What tells content from the rest: the type of the page, the words, and the trees that know both."""
+    """The model of the blocks: the type of the page, the words, and the trees that know both."""
 
     types: Booster
     lexicon: Lexicon
     booster: Booster
 
-    def ask(self, one: Sample) -> tuple[Scores, Scores]:
-        """Score the blocks of a page, and tell its type."""
+    def predict(self, one: Sample) -> tuple[Scores, Scores]:
+        """Return the scores of the blocks of a page, and the probabilities of its types."""
         kinds = model.softmax(self.types.scores(one.summary[None])[0])
         return self.booster.scores(_matrix(one, words.matrix(one, self.lexicon), kinds))[:, 0], kinds
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was chosen of a page by models that had not seen its site, its score, and how sure they were."""
+    """What was chosen of a page by models that had not seen its site, its score, and its confidence."""
 
     sample: Sample
     f1: float
@@ -157,7 +157,7 @@ def _matrix(one: Sample, of_words: Floats, kinds: Scores) -> Floats:
 
 
 def _types_crosswise(samples: Sequence[Sample]) -> dict[str, Scores]:
-    """Tell the types of pages that are learned from by the pages of other sites: of their own, all would be known."""
+    """Predict the types of pages that are learned from by pages of other sites: by their own, all would be known."""
     found: dict[str, Scores] = {}
     for part in range(words.PARTS):
         types = _fit_types([one for one in samples if words.part(one) != part])
@@ -173,10 +173,10 @@ def _fit_types(samples: Sequence[Sample]) -> Booster:
 
 
 def _crosswise(samples: Sequence[Sample]) -> dict[str, tuple[Scores, Scores]]:
-    """Ask of each page a model that was fitted on the other folds."""
+    """Predict each page by a model that was fitted on the other folds."""
     found: dict[str, tuple[Scores, Scores]] = {}
     for fold in range(FOLDS):
         print(f"fold {fold + 1} of {FOLDS} ...", file=sys.stderr, flush=True)
         fitted = _fit_blocks([one for one in samples if one.fold != fold])
-        found |= {one.name: fitted.ask(one) for one in samples if one.fold == fold}
+        found |= {one.name: fitted.predict(one) for one in samples if one.fold == fold}
     return found

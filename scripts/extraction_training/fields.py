@@ -18,7 +18,7 @@ from actors.extraction.decide.vote import AGREEMENTS, MIN_PROBABILITY, candidate
 from scripts.extraction_training import archive, boosting, vote_report
 from scripts.extraction_training.boosting import Settings
 from scripts.extraction_training.data import FOLDS
-from scripts.extraction_training.votes import Asked, Outcome, read
+from scripts.extraction_training.votes import GoldVote, Outcome, read
 
 MODEL = Path("actors/extraction", FOLDER, FIELD_MODELS)
 
@@ -53,14 +53,14 @@ _RIDGE = 1.0
 
 def train(data_dir: Path) -> str:
     """Train the three votes, write their model, and give the report."""
-    asked = read(data_dir)
+    votes = read(data_dir)
     arrays: dict[str, NDArray[np.generic]] = {}
     outcomes: dict[str, list[Outcome]] = {}
     for name in AGREEMENTS:
         print(f"voting on {name} ...", file=sys.stderr, flush=True)
-        elected = _crosswise(name, asked[name])
+        elected = _crosswise(name, votes[name])
         outcomes[name] = _crosswise_sure(elected)
-        arrays |= _fit(asked[name]).save(name)
+        arrays |= _fit(votes[name]).save(name)
         arrays[f"{name}.sure"] = np.round(_fit_sure(elected), 6)
     archive.write(arrays, MODEL)
     print(vote_report.table(outcomes))
@@ -69,46 +69,46 @@ def train(data_dir: Path) -> str:
 
 def measure(data_dir: Path) -> dict[str, list[Outcome]]:
     """Elect on every page by votes that have not seen its site; gives the outcomes of title, author and date."""
-    asked = read(data_dir)
-    return {name: _crosswise_sure(_crosswise(name, asked[name])) for name in AGREEMENTS}
+    votes = read(data_dir)
+    return {name: _crosswise_sure(_crosswise(name, votes[name])) for name in AGREEMENTS}
 
 
-def _fit(asked: Sequence[Asked]) -> Trees:
-    names = _names(asked)
+def _fit(votes: Sequence[GoldVote]) -> Trees:
+    names = _names(votes)
     place = {name: at for at, name in enumerate(names)}
-    rows = [row for one in asked for row in one.question.rows]
+    rows = [row for one in votes for row in one.vote.rows]
     matrix: Floats = np.zeros((len(rows), len(names)), np.float32)
     for at, row in enumerate(rows):
         for name, value in row.items():
             if name in place:
                 matrix[at, place[name]] = value
-    same = np.array([value for one in asked for value in one.same], np.float32)
-    like = np.array([value for one in asked for value in one.like], np.float32)
+    same = np.array([value for one in votes for value in one.same], np.float32)
+    like = np.array([value for one in votes for value in one.like], np.float32)
     labels: Floats = ((1 - NEAR) * same + NEAR * like).astype(np.float32)
     return boosting.fit(boosting.Rows(matrix, labels, names), TREES, ROUNDS).table()
 
 
-def _names(asked: Sequence[Asked]) -> list[str]:
+def _names(votes: Sequence[GoldVote]) -> list[str]:
     """Return the features that are common enough to learn from."""
-    counts = Counter(name for one in asked for name in {name for row in one.question.rows for name in row})
+    counts = Counter(name for one in votes for name in {name for row in one.vote.rows for name in row})
     return sorted(name for name, count in counts.items() if count >= COMMON)
 
 
-def _crosswise(name: str, asked: Sequence[Asked]) -> list[Outcome]:
+def _crosswise(name: str, votes: Sequence[GoldVote]) -> list[Outcome]:
     """Elect on each page by trees that were fitted on the other folds."""
     found: list[Outcome] = []
     for fold in range(FOLDS):
-        trees = _fit([one for one in asked if one.page.fold() != fold])
-        found += [_outcome(name, trees, one) for one in asked if one.page.fold() == fold]
+        trees = _fit([one for one in votes if one.page.fold() != fold])
+        found += [_outcome(name, trees, one) for one in votes if one.page.fold() == fold]
     return found
 
 
-def _outcome(name: str, trees: Trees, one: Asked) -> Outcome:
-    if not one.question.candidates:
+def _outcome(name: str, trees: Trees, one: GoldVote) -> Outcome:
+    if not one.vote.candidates:
         return Outcome(one, 0, (), elected=False)
-    shares: Scores = candidate_probabilities(trees, one.question.rows)
+    shares: Scores = candidate_probabilities(trees, one.vote.rows)
     best = int(shares.argmax())
-    found = election_evidence(name, one.question.candidates, shares, best)
+    found = election_evidence(name, one.vote.candidates, shares, best)
     return Outcome(one, best, tuple(found), elected=bool(shares[best] >= MIN_PROBABILITY[name]))
 
 
@@ -117,7 +117,7 @@ def _fit_sure(outcomes: Iterable[Outcome]) -> NDArray[np.float64]:
     elected = [one for one in outcomes if one.elected]
     rows = np.array([[*one.evidence, 1.0] for one in elected])
     goal = np.array([one.score for one in elected])
-    weight = np.array([1.0 if one.asked.answered else WITHOUT for one in elected])
+    weight = np.array([1.0 if one.gold.answered else WITHOUT for one in elected])
     ridge = np.diag([_RIDGE] * (rows.shape[1] - 1) + [1e-6])
     factors = np.zeros(rows.shape[1])
     for _ in range(_STEPS):
@@ -130,8 +130,8 @@ def _fit_sure(outcomes: Iterable[Outcome]) -> NDArray[np.float64]:
 
 def _crosswise_sure(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Return how sure each outcome is, by what was fitted on the other folds."""
-    factors = [_fit_sure([one for one in outcomes if one.asked.page.fold() != fold]) for fold in range(FOLDS)]
-    return [replace(one, sure=_sure(factors[one.asked.page.fold()], one)) if one.elected else one for one in outcomes]
+    factors = [_fit_sure([one for one in outcomes if one.gold.page.fold() != fold]) for fold in range(FOLDS)]
+    return [replace(one, sure=_sure(factors[one.gold.page.fold()], one)) if one.elected else one for one in outcomes]
 
 
 def _sure(factors: NDArray[np.float64], one: Outcome) -> float:

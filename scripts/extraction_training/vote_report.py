@@ -25,11 +25,11 @@ def table(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
 
 
 def _rows(name: str, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    answered = [one for one in outcomes if one.asked.answered]
+    answered = [one for one in outcomes if one.gold.answered]
     for dataset in SETS:
-        yield _row(name, dataset, [one for one in answered if one.asked.page.dataset == dataset])
+        yield _row(name, dataset, [one for one in answered if one.gold.page.dataset == dataset])
     yield _row(name, "all", answered)
-    silent = [one for one in outcomes if not one.asked.answered]
+    silent = [one for one in outcomes if not one.gold.answered]
     if silent:
         told = [one.sure for one in silent if one.elected]
         yield f"| {name} | no answer | {len(silent)} | told on {len(told)} | | {fmean(told):.3f} | | |"
@@ -39,7 +39,7 @@ def _row(name: str, dataset: str, outcomes: Sequence[Outcome]) -> str:
     told = [one for one in outcomes if one.elected]
     found = scoring.calibration([(one.sure, one.score) for one in told])
     score = fmean(one.score for one in outcomes)
-    same = fmean(one.asked.same[one.best] if one.elected else 0.0 for one in outcomes)
+    same = fmean(one.gold.same[one.best] if one.elected else 0.0 for one in outcomes)
     sure = fmean(one.sure for one in told)
     return (
         f"| {name} | {dataset} | {len(outcomes)} | {score:.4f} | {same:.4f} | {sure:.3f} | {found.ece:.3f} "
@@ -50,7 +50,7 @@ def _row(name: str, dataset: str, outcomes: Sequence[Outcome]) -> str:
 def _reliability(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
     rows = ["| field | confidence from | pages | mean confidence | mean score |", "|---|---|---|---|---|"]
     for name, found in outcomes.items():
-        told = [one for one in found if one.elected and one.asked.answered]
+        told = [one for one in found if one.elected and one.gold.answered]
         bins = scoring.calibration([(one.sure, one.score) for one in told]).bins
         rows += [f"| {name} | {start:.1f} | {count} | {sure:.3f} | {score:.3f} |" for start, count, sure, score in bins]
     return "\n".join(rows)

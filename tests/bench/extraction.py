@@ -118,11 +118,11 @@ def _source(page: GoldPage) -> str:
 def _fields(data_dir: Path) -> Iterable[Row]:
     theirs: dict[str, Mapping[str, str]] = {}
     for name, outcomes in fields.measure(data_dir).items():
-        answered = [one for one in outcomes if one.asked.answered]
+        answered = [one for one in outcomes if one.gold.answered]
         found = scoring.calibration([(one.sure, one.score) for one in answered if one.elected])
-        fresh = [one.asked.page for one in answered if one.asked.page.name not in theirs]
+        fresh = [one.gold.page for one in answered if one.gold.page.name not in theirs]
         theirs |= {page.name: _their_metadata(page) for page in fresh}
-        peer = fmean(_their_score(name, theirs[one.asked.page.name][name], one.asked.page) for one in answered)
+        peer = fmean(_their_score(name, theirs[one.gold.page.name][name], one.gold.page) for one in answered)
         yield _share(name, fmean(one.score for one in answered), GOALS[name], peer)
         yield Row(f"{name} confidence, ECE", f"{found.ece:.3f}", "none", found.ece, FIELD_ECE_BOUND, "<=", "")
 
