@@ -208,7 +208,7 @@ def _field_confidences(decisions: _Decisions, selection: _Selection) -> Mapping[
     sure |= dict.fromkeys(selection.shown, confidence(Source.SELECTOR_MATCH))
     if decisions.language:
         sure["language"] = decisions.language_confidence
-    of_product = decisions.product[1] if decisions.product else {}
+    of_product: Mapping[str, Confidence] = decisions.product[1] if decisions.product else {}
     by_wire_name = {_WIRE_NAMES[name]: each for name, each in sure.items()}
     return by_wire_name | {f"product.{name}": each for name, each in of_product.items()}
 

@@ -177,7 +177,7 @@ def joined_passages(shown: Sequence[Passage]) -> str:
 def _scores(texts: list[list[str]], wanted: list[str]) -> list[float]:
     # Imported when first asked for, which few do: beside NumPy it takes 7 MB and .1 s (28 MB where SciPy is installed).
     library = import_module("bm25s")
-    library.logger.setLevel("WARNING")  # it asks for all that it has to say to be heard
+    library.logger.setLevel("WARNING")  # by default it logs everything
     ranking = library.BM25(csc_backend="numpy")
     ranking.index(texts, show_progress=False)
     return [float(score) for score in ranking.get_scores(wanted)]

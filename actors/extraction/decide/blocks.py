@@ -64,7 +64,7 @@ class TextBox:
 
     @property
     def key(self) -> str:
-        """What its class, id and other names say; most elements hold no text and are never asked."""
+        """What its class, id and other names say; computed when asked for, since most elements hold no text."""
         if self._key is None:
             names = [value for name in _KEYS if (value := self.element.attr(name))]
             self._key = " ".join(names)[:_MAX_KEY] if names else ""
@@ -75,7 +75,7 @@ class TextBox:
 class Block:
     """A run of text between two boundaries: its words on one line, and the text nodes that they stand in.
 
-    `tokens` counts its words (an ideograph is one), `collapsed` tells that only a click shows it. `box` is the
+    `tokens` counts its words (an ideograph is one), `collapsed` means that only a click shows it. `box` is the
     innermost element around the whole of it, `linked` the share of its characters that stand in links.
     """
 

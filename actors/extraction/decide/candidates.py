@@ -20,7 +20,7 @@ Features = dict[str, float]
 """What is known of a candidate, by name; what is not there is 0."""
 
 MAX_CLAIMS = 24
-"""How many claims of one kind of place are heard on one field."""
+"""Claims of one kind of place that are considered for one field."""
 
 _DAY_FIRST = (".uk", ".au", ".nz", ".ie", ".in", ".za", ".sg", ".de", ".fr", ".it", ".es", ".nl", ".eu")
 """Ends of hosts whose English writes the day before the month."""
@@ -57,7 +57,7 @@ def place_kind(claim: Claim) -> str:
 
 
 def ordered_claims(claims: Iterable[Claim]) -> list[Claim]:
-    """Put claims into an order that does not depend on which source was asked first; each keeps its own."""
+    """Put claims into an order that does not depend on the order of the sources; the claims of each keep theirs."""
     return sorted(dict.fromkeys(claim for claim in claims if claim.value.strip()), key=place_kind)
 
 
@@ -73,7 +73,7 @@ def claims_about(claims: Iterable[Claim], *fields: Field) -> list[Claim]:
 
 
 def writes_month_first(page: Page) -> bool:
-    """Return whether a page writes 3/4/2019 for a day in March, as far as its language and host tell."""
+    """Return whether a page writes 3/4/2019 for a day in March, as far as its language and host show."""
     language = page.root.attr("lang") or "en"
     try:
         host = urlsplit(page.url).hostname or ""

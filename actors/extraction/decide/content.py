@@ -72,7 +72,7 @@ _SEARCH = re.compile(r"(?:^|/)(?:search|suche|recherche|buscar|results)(?:[/.]|$
 class Content:
     """The main content: the blocks that were kept, in reading order.
 
-    `holders` are all elements that hold a kept text, up to the root, so that `element in content.holders` tells whether
+    `holders` are all elements that hold a kept text, up to the root, so that `element in content.holders` means that
     a table, link or heading belongs to the main content. `text` is a line for every kept block. `text_elsewhere` is
     text that stands in no block (state of a framework, structured data, a description), used where the blocks have
     none. `page_types` are probabilities that add up to 1. `attempts` say which selectors and texts were tried (000 §6).

@@ -16,7 +16,7 @@ from actors.extraction.parse.tree import Page
 _SHAPE_CHARS = 320
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _TAGS = ("p", "li", "td", "th", "dt", "dd", "div", "span", "a", "button", "label", "figcaption", "blockquote", "pre")
-"""Innermost elements that are told apart, beside headings."""
+"""Innermost elements that have a column each, beside headings."""
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _PHRASE = re.compile(
@@ -27,7 +27,7 @@ _PHRASE = re.compile(
     re.MULTILINE,
 )
 PHRASES = ("price", "date", "facet")
-"""What phrases of a block tell of it, each at most once."""
+"""The kinds of phrases that are looked for in a block, each at most once."""
 
 _PHRASE_CHARS = 160
 """Characters of a block that are read for phrases."""
@@ -82,7 +82,7 @@ def feature_columns(page: Page, arrays: BlockArrays) -> Columns:
 
 
 def block_columns(arrays: BlockArrays) -> Columns:
-    """Return what can be said of a block by itself, a column a feature."""
+    """Return the features of each block by itself, a column a feature."""
     return {**_text_columns(arrays), **_phrase_columns(arrays), **_place_columns(arrays), **_tag_columns(arrays)}
 
 

@@ -40,7 +40,7 @@ _READABLE = 10
 
 
 def similarity_columns(page: Page, arrays: BlockArrays) -> Columns:
-    """Return how much of each block is said elsewhere in the page, a column a feature."""
+    """Return how much of each block titles, descriptions and structured data repeat, a column a feature."""
     texts = _texts(page)
     title = frozenset(WORD.findall(" ".join(texts["title"]).lower()))
     in_title = [sum(word in title for word in words) / max(len(words), 1) for words in arrays.words]

@@ -29,7 +29,7 @@ _STEMS = (
     "time", "title", "toc", "tool", "top", "topic", "total", "upsell", "user", "variant", "video", "vote", "widget",
     "wiki", "wrap",
 )  # fmt: skip
-"""Beginnings of words in classes, ids and other names that tell what an element is for."""
+"""Beginnings of words in classes, ids and other names that show what an element is for."""
 
 _TAGS = (
     "a", "article", "aside", "blockquote", "button", "dd", "details", "dl", "dt", "figure", "footer", "form", "h1",
@@ -43,7 +43,7 @@ _STEM = re.compile("|".join(sorted(_STEMS, reverse=True)))
 _INDEX = {stem: at for at, stem in enumerate(_STEMS)} | {f"<{tag}>": len(_STEMS) + at for at, tag in enumerate(_TAGS)}
 
 MAX_SHORT_WORDS = 12
-"""Words up to which a block is read word by word: longer ones are told by their shape."""
+"""Words up to which a block is read word by word: longer ones show what they are by their shape."""
 
 _SCALE = 1000
 _FADING = 0.7

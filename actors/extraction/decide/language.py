@@ -52,7 +52,7 @@ _DOUBTED_MARGIN = 8.0
 _AGREED = 0.99
 _DECLARED_ALONE = 0.93
 _SAME = MappingProxyType({"nb": "no", "nn": "no", "iw": "he", "in": "id", "fil": "tl", "bs": "hr", "sh": "hr"})
-"""Codes that are told apart by nothing that is looked at here."""
+"""Codes between which nothing that is looked at here distinguishes."""
 
 _COUNTRIES = MappingProxyType(
     {"at": "de", "ch": "de", "br": "pt", "mx": "es", "ar": "es", "cl": "es", "uk": "en", "us": "en", "au": "en"}
@@ -90,7 +90,7 @@ class _Tables(msgspec.Struct, frozen=True):
 
 
 def language(declared: str, text: str, url: str = "") -> tuple[str, Confidence]:
-    """Return the language as of BCP 47, "" where nothing tells; a region only where it is declared and the words agree.
+    """Return the language as of BCP 47, "" where it is unknown; a region only where it is declared and the words agree.
 
     `declared` is what the markup says; it is believed unless the words are plainly of another language.
     """

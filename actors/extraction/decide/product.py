@@ -215,7 +215,7 @@ def _is_offered(claims: Sequence[Claim]) -> bool:
 
 
 def _ranked(reader: product_values.ValueReader, field: Field, claims: Sequence[Claim]) -> list[WeighedValue]:
-    """Return the values that claims give a field, the weightiest first; each kind of source counts once for a value."""
+    """Return the values of a field by weight, the greatest first; each kind of source counts once for a value."""
     holders: dict[str, list[Claim]] = {}
     weights: dict[str, dict[str, float]] = {}
     for claim in claims:

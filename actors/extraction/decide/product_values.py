@@ -1,4 +1,4 @@
-"""Reads the values that claims give the fields of a product, as a program wants them."""
+"""Parses the values of claims on the fields of a product into the form that a program wants."""
 
 from __future__ import annotations
 

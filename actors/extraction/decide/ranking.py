@@ -59,7 +59,7 @@ def best_value(
 
     A value begins with the baseline of its surest source (000 §2). Each further kind of place that says it takes
     `AGREEMENT` of the doubt, each that says another `DISAGREEMENT` of the score, and what the value itself is `worth`
-    (from 0 to 1) counts at last. `same` gives what two spellings share, "" for what is no value.
+    (from 0 to 1) counts at last. `same` returns what two spellings share, "" for what is no value.
     """
     groups: dict[str, list[Claim]] = {}
     for claim in claims:
@@ -176,7 +176,7 @@ def is_of_change(claim: Claim) -> bool:
 
 
 def modified(page: Page, claims: Sequence[Claim], published: str) -> RankedValue | None:
-    """Return the day of the last change, only where one is told; before the page was published is doubtful."""
+    """Return the day of the last change, only where one is claimed; a day before the page was published is doubtful."""
     american = writes_month_first(page)
     changes = claims_about(claims, Field.MODIFIED)
     changes += [

@@ -135,7 +135,7 @@ def _column_indexes(names: tuple[str, ...]) -> Mapping[str, int]:
 def election_evidence(
     name: str, candidates: Sequence[FieldCandidate], shares: NDArray[np.float64], best: int
 ) -> list[float]:
-    """Return what tells how sure an election is: the winner's share, what supports it, its rival, and all shares."""
+    """Return the evidence of how sure an election is: the winner's share, its support, its rival, and all shares."""
     top = min(max(float(shares[best]), 1e-3), 1 - 1e-3)
     others = [at for at in range(len(candidates)) if at != best]
     agree = AGREEMENTS[name]
@@ -184,7 +184,7 @@ def candidate_features(candidates: Sequence[FieldCandidate], agree: Agreement, p
 
 
 def page_features(claims: Sequence[Claim]) -> Features:
-    """Return what the claims of a page tell of its kind, and of its place on its site."""
+    """Return the features of a page by its claims: its kind, and its place on its site."""
     types = {claim.place.lower() for claim in claims if claim.place.startswith(("json-ld", "micro"))}
     types |= {claim.value.lower()[:_MAX_KIND_CHARS] for claim in claims if claim.field is Field.PAGE_TYPE}
     row: Features = {

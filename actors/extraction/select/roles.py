@@ -97,7 +97,7 @@ _STATE = re.compile(
     r"^(?:first|last|odd|even|alt|active|current|selected|new|hot|featured|promoted|sticky|is-.*|has-.*|js-.*|.*clone[sd]?"
     r"|hidden|visible|show|open|closed|hentry|lazy.*|animated?|wow|clearfix|row|status-.*|post-?)$"
 )
-"""Classes that tell the state of an element, or its place among others, and not its kind."""
+"""Classes that name the state of an element, or its place among others, and not its kind."""
 
 _DIGITS = re.compile(r"[-_]*\d+[-_]*")
 
@@ -120,7 +120,7 @@ def by_class(classes: str) -> str:
 
 
 def is_name(classes: str) -> bool:
-    """Return whether classes call an element the name of a person, and not all that is said of one."""
+    """Return whether classes mark an element as the name of a person, and not as all about one."""
     return _PERSON.search(_CAMEL.sub("-", classes).lower().replace("_", "-")) is not None
 
 
@@ -166,7 +166,7 @@ def word(classes: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def signature(tag: str, classes: str) -> str:
-    """Name the kind of an element: its tag, and its first class that tells neither number nor state."""
+    """Name the kind of an element: its tag, and its first class that names neither number nor state."""
     names = (_DIGITS.sub("-", name).strip("-_") for name in islice(classes.split(), 8))
     return next((f"{tag}.{name}" for name in names if name and not _STATE.match(name)), tag)
 

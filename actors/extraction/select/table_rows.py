@@ -212,7 +212,7 @@ class HeaderMark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """A row of a table with the text of every slot; `head` tells that it stands in the table's head."""
+    """A row of a table with the text of every slot; `head` means that it stands in the table's head."""
 
     slots: Slots
     texts: tuple[str, ...]

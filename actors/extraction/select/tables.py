@@ -81,7 +81,7 @@ class DataTable:
     the rows are headers, and `headers` their texts joined top-down, one for each column ("" for a column without one;
     so are all of them where `header_rows` is 0: a table of keys and values says no name for either column).
     `caption` is the text of the caption and of first rows that say one thing over the whole width; such rows, and
-    rows and columns without any text, are not among `rows`. `mark` tells by what the headers are known.
+    rows and columns without any text, are not among `rows`. `mark` says by what the headers are known.
     """
 
     rows: tuple[table_rows.Slots, ...]

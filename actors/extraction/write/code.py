@@ -29,7 +29,7 @@ _NO_LANGUAGE = frozenset({
 _LEAVES = ("span", "div", "a", "td", "i", "b", "em", "small")
 _PAIR = 2
 _WRAPPERS = 3
-"""Elements around a block of code that are asked for its language."""
+"""Elements around a block of code whose attributes may name its language."""
 
 _MAX_BLOCKS = 2_000
 
