@@ -14,10 +14,10 @@ import structlog
 from anyio import to_thread
 
 from actors.actor import Actor, handles, subscribes
+from actors.gateway.access.limits import connection_limits
 from actors.gateway.edge import edge
 from actors.gateway.mcp.here import Here
-from actors.gateway.serving.connections import connections
-from actors.gateway.serving.server import serving
+from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
 from protocol.offers.results import OfferNews, Said
@@ -80,7 +80,7 @@ class Gateway(Actor):
         settings = msgspec.structs.replace(self.settings, port=port)
         async with (
             edge(self.bus, settings, metadata.version("weft"), self.here) as (app, abandon),
-            serving(app, listener, settings.drain_ms, abandon, connections(settings)),
+            serving(app, listener, settings.drain_ms, abandon, connection_limits(settings)),
         ):
             log.info(LISTENING, host=host, port=port)
             try:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import anyio
 
-from actors.gateway.access.key_store import KeyStore
+from actors.gateway.access.keys import KeyStore
 from actors.gateway.access.usage import Ledger
 from actors.gateway.progress import Watchers
 from bus import Directory, Publisher, Requester, Tables

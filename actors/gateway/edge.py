@@ -1,21 +1,30 @@
-"""The whole ASGI application of the gateway."""
+"""The whole ASGI application of the gateway, and each HTTP exchange from first byte to last.
+
+An exchange has a span and a conversation, and ends when the client leaves.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, NamedTuple, cast
 
 import anyio
-from starlette.types import ASGIApp, Receive, Scope, Send
+import structlog
+from anyio.abc import TaskGroup
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from actors.gateway.access.authentication import access_control
-from actors.gateway.access.gate import Gate
-from actors.gateway.access.security_headers import SecurityHeaders
-from actors.gateway.access.sockets import Socket, SocketGate
+from actors.gateway.access.gate import RequestGate, SocketGate, SocketRoute
+from actors.gateway.access.rules import SecurityHeaders
 from actors.gateway.app_context import AppContext, BusClient
+from actors.gateway.http.answers import refusal
 from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
@@ -23,11 +32,23 @@ from actors.gateway.mcp.transport import http
 from actors.gateway.rest import endpoints, metadata
 from actors.gateway.rest.envelope import Enveloped
 from actors.gateway.rest.routing import router
-from actors.gateway.serving.exchange import Exchanges
 from actors.settings import Settings
+from bus import conversation, span
 from bus.context import new_id
+from bus.stats import Meter
+from bus.tracing import Span
+from protocol.faults import Code, FaultError, fault
 
-SOCKETS: tuple[Socket, ...] = ()
+log = structlog.stdlib.get_logger()
+
+REQUEST_FAILED = "request_failed"
+
+CLIENT_LEFT = "client_left"
+
+WATCH_AFTER_S = 0.02
+"""Most work is done sooner, and needs no task that watches whether its client is still there."""
+
+SOCKETS: tuple[SocketRoute, ...] = ()
 """The WebSockets that clients may open."""
 
 
@@ -42,7 +63,7 @@ class Edge(NamedTuple):
 async def edge(
     bus: BusClient, settings: Settings, version: str, here: Here | None = None
 ) -> AsyncGenerator[Edge, None]:
-    """Make the application that listens at `settings.host` and `settings.port`; it works within the block.
+    """Make the application that is served at `settings.host` and `settings.port`; it works within the block.
 
     `here` is what others on the bus speak to by the name of this replica; without it, none do.
     """
@@ -54,7 +75,7 @@ async def edge(
             version=version,
             watchers=here.watchers,
             naming=settings.api_key.encode(),
-            keys=access.credentials.key_store,
+            keys=access.authenticator.key_store,
             ledger=access.ledger,
         )
         mcp = http.Endpoint(make_server(app, here.offers), app, here, toolsets_of(settings))
@@ -62,27 +83,29 @@ async def edge(
         routes = router(app, table, {http.PATH: mcp})
         async with mcp.running(), anyio.create_task_group() as watchers:
             exchanges = Exchanges(
-                Gate(routes, access),
+                RequestGate(routes, access),
                 SecurityHeaders(access.rules),
                 endpoints.PATHS | {http.PATH},
                 endpoints.PROBES,
                 bus.meter("http"),
                 watchers,
             )
-            ways: ASGIApp = Ways(Enveloped(exchanges), SocketGate(access, SOCKETS))
+            edge_app: ASGIApp = EdgeApp(Enveloped(exchanges), SocketGate(access, SOCKETS))
             if settings.trusted_proxies:
-                ways = cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", ways), list(settings.trusted_proxies)))
+                edge_app = cast(
+                    "ASGIApp", ProxyHeadersMiddleware(cast("Any", edge_app), list(settings.trusted_proxies))
+                )
 
             def abandon() -> None:
                 app.closing.set()
                 exchanges.abandon()
 
-            yield Edge(ways, abandon)
+            yield Edge(edge_app, abandon)
             watchers.cancel_scope.cancel()
 
 
 @dataclass(frozen=True)
-class Ways:
+class EdgeApp:
     """ASGI: the two ways in, requests and WebSockets."""
 
     http: ASGIApp
@@ -91,3 +114,143 @@ class Ways:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what comes in."""
         await (self.websocket if scope["type"] == "websocket" else self.http)(scope, receive, send)
+
+
+@dataclass(eq=False)
+class Exchanges:
+    """ASGI: the requests that are in flight.
+
+    `paths` are the routes there are, which name the spans; all are counted but `probes`, who only look at us. What
+    watches whether clients leave runs in `watchers`.
+    """
+
+    app: ASGIApp
+    security_headers: SecurityHeaders
+    paths: frozenset[str]
+    probes: frozenset[str]
+    meter: Meter
+    watchers: TaskGroup
+    _in_flight: set[_Exchange] = field(default_factory=set["_Exchange"], init=False)
+    _stopped: bool = field(default=False, init=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":  # a WebSocket is closed; what is not let in here passes no gate either
+            return
+        method, path = scope["method"], scope["path"]
+        route = {"http.route": path} if path in self.paths else {}
+        facts = {"http.request.method": method, "url.path": path, "url.scheme": scope["scheme"], **route}
+        title = f"{method} {path}" if route else method
+        with span(title, "server", facts, Headers(scope=scope)) as recording, conversation() as name:
+            exchange = _Exchange(scope, receive, send, name, recording, self.security_headers, self.watchers)
+            await self._finish(exchange, counted=path not in self.probes)
+
+    async def _finish(self, exchange: _Exchange, *, counted: bool) -> None:
+        started = time.perf_counter()
+        self._in_flight.add(exchange)
+        self.meter.in_flight += counted
+        try:
+            await exchange.run(self.app, abandoned=self._stopped)
+        finally:
+            self.meter.in_flight -= counted
+            self._in_flight.discard(exchange)
+            failed = exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            if counted:
+                self.meter.count(time.perf_counter() - started, str(exchange.status) if failed else "")
+
+    def abandon(self) -> None:
+        """End what is in flight, and whatever comes in yet, with a Fault: the time to finish is over."""
+        self._stopped = True
+        for exchange in self._in_flight:
+            exchange.abandon()
+
+
+@dataclass(eq=False)
+class _Exchange:
+    """A request in flight, between the server's ends of ASGI and the application's."""
+
+    scope: Scope
+    receive: Receive
+    send: Send
+    conversation: str
+    recording: Span
+    security_headers: SecurityHeaders
+    watchers: TaskGroup
+    work: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    watch: anyio.CancelScope | None = None
+    watch_begins: asyncio.TimerHandle | None = None
+    started: bool = False
+    finished: bool = False
+    left: bool = False
+    status: int = 0
+
+    async def run(self, app: ASGIApp, *, abandoned: bool) -> None:
+        try:
+            with self.work:
+                if abandoned:
+                    self.work.cancel()
+                await self._answer(app)
+            if not self.started and not self.left:
+                error = FaultError(fault(Code.INTERNAL_UNAVAILABLE, "This gateway is about to stop."))
+                await refusal(error)(self.scope, self.receive, self.send_with_headers)
+        finally:
+            if self.watch_begins is not None:
+                self.watch_begins.cancel()
+            if self.watch is not None:
+                self.watch.cancel()
+
+    def abandon(self) -> None:
+        self.work.cancel()
+
+    async def receive_watched(self) -> Message:
+        """Receive from the client; the watch begins when it has said all."""
+        if self.watch_begins is not None:  # all that can come is the client's leaving, which ends the work
+            await anyio.sleep_forever()
+        message = await self.receive()
+        if message["type"] == "http.disconnect":
+            self._end()
+        elif not message.get("more_body", False):
+            self.watch_begins = asyncio.get_running_loop().call_later(WATCH_AFTER_S, self._begin_watch)
+        return message
+
+    async def send_with_headers(self, message: Message) -> None:
+        """Send, with our headers on the answer."""
+        if message["type"] == "http.response.start":
+            self.started = True
+            self.status = message["status"]
+            message["headers"] = self.security_headers.on(message.get("headers", ()), self.scope, self.conversation)
+            self.recording.set_attribute("http.response.status_code", self.status)
+            if self.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                self.recording.fail(str(self.status))
+        elif message["type"] == "http.response.body" and not message.get("more_body", False):
+            self.finished = True
+        await self.send(message)
+
+    async def _answer(self, app: ASGIApp) -> None:
+        """Let the application answer; what nobody foresaw becomes INTERNAL_ERROR, and its text stays in the log."""
+        try:
+            await app(self.scope, self.receive_watched, self.send_with_headers)
+        except Exception:
+            log.exception(REQUEST_FAILED, method=self.scope["method"], path=self.scope["path"])
+            self.recording.fail(Code.INTERNAL_ERROR)
+            if not self.started:
+                await refusal(FaultError(fault(Code.INTERNAL_ERROR)))(
+                    self.scope, self.receive_watched, self.send_with_headers
+                )
+
+    def _begin_watch(self) -> None:
+        self.watch = anyio.CancelScope()
+        self.watchers.start_soon(self._watch, self.watch)
+
+    async def _watch(self, watch: anyio.CancelScope) -> None:
+        """Wait for the client to leave; a server says so of a finished answer, too."""
+        with watch:
+            while (await self.receive())["type"] != "http.disconnect":
+                pass
+            self._end()
+
+    def _end(self) -> None:
+        if not self.finished:
+            self.left = True
+            self.recording.fail(CLIENT_LEFT)
+            self.work.cancel()

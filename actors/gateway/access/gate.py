@@ -1,70 +1,41 @@
-"""The gate before every request and every socket: who is asked, from where, by whom, and how often."""
+"""The gates before every HTTP request and every WebSocket: who is not let in is refused, and the others are counted."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
 import anyio
+import structlog
+from starlette.routing import Match, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
-from actors.gateway.access import refusals
-from actors.gateway.access.caller import NOBODY, Caller
-from actors.gateway.access.credentials import Credentials
-from actors.gateway.access.limits import Hands, Kind, Rates, Room, address_of
-from actors.gateway.access.rules import Asked, Rules, asked
-from actors.gateway.access.security_headers import preflight
-from actors.gateway.access.usage import Ledger, RequestUsage
-from actors.gateway.http.answers import RefusedError, refusal
+from actors.gateway.access import limits
+from actors.gateway.access.authentication import AccessControl, Visitor
+from actors.gateway.access.caller import NOBODY
+from actors.gateway.access.caller import Scope as KeyScope
+from actors.gateway.access.limits import ConcurrencyKind, ConcurrencyLimits
+from actors.gateway.access.rules import access_headers, preflight
+from actors.gateway.access.usage import RequestUsage
+from actors.gateway.http.answers import RefusedError, invalid, refusal
 from actors.gateway.request import RequestContext, with_request
+
+log = structlog.stdlib.get_logger()
+
+SOCKET_FAILED = "socket_failed"
+
+INTERNAL_ERROR = 1011
+"""RFC 6455 §7.4.1."""
 
 _EVENTS = b"text/event-stream"
 _FAILED = HTTPStatus.BAD_REQUEST
 """The least status that counts as an error."""
 
 
-@dataclass(frozen=True)
-class Visitor:
-    """Who was let in: the caller, the name that its limits go by, and how they stand."""
-
-    caller: Caller
-    account: str
-    room: Room
-
-
-@dataclass
-class AccessControl:
-    """Lets in whom the rules, the credentials and the rates allow, over HTTP and WebSocket alike."""
-
-    rules: Rules
-    credentials: Credentials
-    rates: Rates
-    anonymous: Rates
-    hands: Hands
-    ledger: Ledger
-
-    async def let_in(self, scope: Scope, request: Asked, *, needs_key: bool) -> Visitor:
-        """Return who comes in; `request` has passed the rules.
-
-        Raises:
-            RefusedError: why nobody does.
-        """
-        address = address_of(scope.get("client"))
-        if needs_key and request.authorizations:
-            who = await self.credentials.holder(request.authorizations, address)
-            account, rates = who.name, self.rates
-        else:
-            who, account, rates = NOBODY, f"address {address}", self.anonymous
-        room = rates.take(account)
-        if room.wait_ms > 0:
-            raise refusals.too_often(room)
-        if needs_key and who is NOBODY:
-            raise refusals.unknown(self.credentials.challenge, shown=False)
-        return Visitor(who, account, room)
-
-
-class Gate:
+class RequestGate:
     """ASGI: lets pass the HTTP requests that are let in."""
 
     def __init__(self, app: ASGIApp, access: AccessControl) -> None:
@@ -73,49 +44,49 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        request = asked(scope)
+        headers = access_headers(scope)
         try:
-            self._access.rules.check(request)
+            self._access.rules.check(headers)
             if (answer := preflight(scope)) is not None:
                 return await answer(scope, receive, send)
             needs_key = scope["path"] not in self._access.rules.open_paths
-            visitor = await self._access.let_in(scope, request, needs_key=needs_key)
+            visitor = await self._access.let_in(scope, headers, needs_key=needs_key)
             return await self._pass(visitor, scope, receive, send)
         except RefusedError as error:
             return await refusal(error)(scope, receive, send)
 
     async def _pass(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
-        hands, account = self._access.hands, visitor.account
-        if not hands.take(Kind.REQUEST, account):
-            raise refusals.too_many(Kind.REQUEST, hands.most[Kind.REQUEST])
-        passage = Passage(visitor, hands, send)
+        concurrency, account = self._access.concurrency, visitor.account
+        if not concurrency.take(ConcurrencyKind.REQUEST, account):
+            raise limits.too_many(ConcurrencyKind.REQUEST, concurrency.most[ConcurrencyKind.REQUEST])
+        admitted = AdmittedRequest(visitor, concurrency, send)
         counted = nullcontext(RequestUsage()) if visitor.caller is NOBODY else self._access.ledger.counting(account)
         try:
-            with counted as passage.usage, passage.work:
-                request = RequestContext(caller=visitor.caller, usage=passage.usage)
-                await self._app(with_request(scope, request), receive, passage.tell)
+            with counted as admitted.usage, admitted.work:
+                request = RequestContext(caller=visitor.caller, usage=admitted.usage)
+                await self._app(with_request(scope, request), receive, admitted.send_with_limits)
         finally:
-            hands.leave(passage.place, account)
-        if passage.crowded:
-            raise refusals.too_many(Kind.STREAM, hands.most[Kind.STREAM])
+            concurrency.leave(admitted.place, account)
+        if admitted.crowded:
+            raise limits.too_many(ConcurrencyKind.STREAM, concurrency.most[ConcurrencyKind.STREAM])
 
 
 @dataclass
-class Passage:
-    """One request that was let in, on the way back: its limits are told, and streams have places of their own.
+class AdmittedRequest:
+    """One request that was let in: its answer says how its limits stand, and streams have places of their own.
 
     `work` is stopped where it begins a stream that there is no place for.
     """
 
     visitor: Visitor
-    hands: Hands
+    concurrency: ConcurrencyLimits
     send: Send
-    place: Kind = Kind.REQUEST
+    place: ConcurrencyKind = ConcurrencyKind.REQUEST
     usage: RequestUsage = field(default_factory=RequestUsage)
     crowded: bool = False
     work: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
-    async def tell(self, message: Message) -> None:
+    async def send_with_limits(self, message: Message) -> None:
         """Send, with the limits on the answer."""
         if message["type"] == "http.response.start":
             headers: list[tuple[bytes, bytes]] = message.get("headers", [])
@@ -125,17 +96,75 @@ class Passage:
                 await anyio.sleep_forever()
             if message["status"] >= _FAILED:
                 self.usage.failed = True
-            message["headers"] = [*headers, *self.visitor.room.headers]
+            message["headers"] = [*headers, *self.visitor.rate_state.headers]
         await self.send(message)
 
     def _is_placed(self) -> bool:
         """Move from the place of a request to that of a stream, if there is one."""
-        if not self.hands.take(Kind.STREAM, self.visitor.account):
+        if not self.concurrency.take(ConcurrencyKind.STREAM, self.visitor.account):
             return False
-        self.hands.leave(self.place, self.visitor.account)
-        self.place = Kind.STREAM
+        self.concurrency.leave(self.place, self.visitor.account)
+        self.place = ConcurrencyKind.STREAM
         return True
 
 
 def _is_stream(headers: list[tuple[bytes, bytes]]) -> bool:
     return any(name == b"content-type" and value.startswith(_EVENTS) for name, value in headers)
+
+
+@dataclass(frozen=True)
+class SocketRoute:
+    """One WebSocket that clients may open at `path`: `run` accepts it and works until it is closed.
+
+    It needs a key with `scope`; None is for protocols that let their clients in themselves.
+    """
+
+    path: str
+    run: Callable[[WebSocket], Awaitable[None]]
+    scope: KeyScope | None = KeyScope.BROWSE
+
+
+class SocketGate:
+    """ASGI: lets pass the WebSockets that are let in; there is nothing at all other paths."""
+
+    def __init__(self, access: AccessControl, routes: Iterable[SocketRoute] = ()) -> None:
+        self._access = access
+        self._routes = [(WebSocketRoute(one.path, one.run), one) for one in routes]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have one WebSocket from its handshake to its end."""
+        headers, route = access_headers(scope), self._match(scope)
+        try:
+            self._access.rules.check(headers)
+            needs_key = route is None or route.scope is not None
+            visitor = await self._access.let_in(scope, headers, needs_key=needs_key)
+            with ExitStack() as stack:
+                if route is None:
+                    raise invalid("There is no WebSocket at this path", 404)
+                if route.scope is not None:
+                    visitor.caller.require(route.scope)
+                if not stack.enter_context(self._access.concurrency.holding(ConcurrencyKind.SOCKET, visitor.account)):
+                    raise limits.too_many(ConcurrencyKind.SOCKET, self._access.concurrency.most[ConcurrencyKind.SOCKET])
+                usage = RequestUsage()
+                if visitor.caller is not NOBODY:
+                    usage = stack.enter_context(self._access.ledger.counting(visitor.account))
+                inner = with_request(scope, RequestContext(caller=visitor.caller, usage=usage))
+                await _run_socket(route, WebSocket(inner, receive, send))
+        except RefusedError as error:
+            await refusal(error)(scope, receive, send)
+
+    def _match(self, scope: Scope) -> SocketRoute | None:
+        for pattern, route in self._routes:
+            match, child = pattern.matches(scope)
+            if match is Match.FULL:
+                scope.update(child)
+                return route
+        return None
+
+
+async def _run_socket(route: SocketRoute, opened: WebSocket) -> None:
+    try:
+        await route.run(opened)
+    except Exception:
+        log.exception(SOCKET_FAILED, path=route.path)
+        await opened.close(INTERNAL_ERROR)

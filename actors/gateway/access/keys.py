@@ -1,18 +1,59 @@
-"""The form of a key: recognisable, 256 random bits, and a sum that tells a slip of the hand from a wrong key."""
+"""The keys that are given out: their form, how every gateway knows them, and how they are given out and taken back.
+
+A key is recognisable, has 256 random bits, and a sum that tells a slip of the hand from a wrong key. Every gateway
+watches the bucket of the keys and reads from a local dict, so that a look at one costs no question.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
 import secrets
 import string
 import zlib
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Annotated
+
+import anyio
+import structlog
+from msgspec import Meta, Struct, structs
+
+from actors.gateway.access.caller import Caller, Scope
+from actors.gateway.http.answers import invalid
+from bus import Tables
+from bus.clock import now_ms
+from protocol.access import KeyInfo, KeyRecord, KeysAnswer, NewKey
+from protocol.faults import FaultError
+from protocol.subjects import KEYS
+
+log = structlog.stdlib.get_logger()
+
+KEYS_NOT_WATCHED = "keys_not_watched"
+
+RETRY_S = 1.0
+"""Between two tries, while the bus is broken."""
+
+FIRST_READ_S = 2.0
+"""What reading the keys may take before the gateway serves; those that come later are heard of."""
 
 PREFIX = "weft_"
 """What every key begins with, so that people and secret scanners know it for one."""
 
 ID_CHARS = 12
+
+MAX_KEYS = 1_000
+"""Keys that are good at once; of more, nobody knows whose they are."""
+
+FORGOTTEN_AFTER_MS = 30 * 86_400_000
+"""When a key that was revoked or has expired is forgotten: no gateway was cut off from the bus for so long."""
+
+MAX_LIFE_S = 10 * 366 * 86_400
+"""Ten years: who wants more wants a key for good."""
+
+KeyName = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$(?!\n)")]
 
 _ID_LETTERS = string.ascii_lowercase + string.digits
 _LETTERS = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -31,7 +72,7 @@ class MadeKey:
     digest: bytes = field(repr=False)
 
 
-def make() -> MadeKey:
+def make_key() -> MadeKey:
     """Make a key."""
     name = "".join(secrets.choice(_ID_LETTERS) for _ in range(ID_CHARS))
     body = f"{PREFIX}{name}_{_base62(secrets.randbits(_SECRET_BITS), _SECRET_CHARS)}"
@@ -41,8 +82,8 @@ def make() -> MadeKey:
 
 def id_of(text: str) -> str | None:
     """Return the id that a key names, if it has the form of one and its sum is right."""
-    found = _KEY.fullmatch(text)
-    return found[2] if found and found[3] == _sum(found[1]) else None
+    match = _KEY.fullmatch(text)
+    return match[2] if match and match[3] == _sum(match[1]) else None
 
 
 def digest(text: str) -> bytes:
@@ -64,3 +105,171 @@ def _base62(number: int, chars: int) -> str:
         number, digit = divmod(number, len(_LETTERS))
         written.append(_LETTERS[digit])
     return "".join(reversed(written))
+
+
+@dataclass
+class KeyStore:
+    """The keys by their ids. While the bus is broken, what was known last holds."""
+
+    clock: Callable[[], int] = now_ms
+    _known: dict[str, tuple[KeyRecord, int, Caller]] = field(
+        default_factory=dict[str, tuple[KeyRecord, int, Caller]], init=False, repr=False
+    )
+
+    def holder(self, text: str) -> Caller | None:
+        """Return whose key this is, if it is one that is good now."""
+        name = id_of(text)
+        known = self._known.get(name) if name else None
+        if known is None:
+            return None
+        record, _, who = known
+        same = hmac.compare_digest(digest(text), record.digest)
+        return who if same and is_good(record, self.clock()) else None
+
+    def update(self, key: str, record: KeyRecord | None, revision: int) -> None:
+        """Take in what has become of a key, unless something newer is known."""
+        known = self._known.get(key)
+        if known is not None and known[1] >= revision:
+            return
+        if record is None:
+            self._known.pop(key, None)
+        else:
+            self._known[key] = (record, revision, holder_of(record))
+
+    def records(self) -> list[KeyRecord]:
+        """Return every key that is known."""
+        return [record for record, _, _ in self._known.values()]
+
+    @asynccontextmanager
+    async def watching(self, bus: Tables) -> AsyncGenerator[None]:
+        """Know the keys when the block begins, unless the bus is broken, and follow the bucket as long as it lasts."""
+        with anyio.move_on_after(FIRST_READ_S):
+            await self._read(bus)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch, bus)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+
+    async def _read(self, bus: Tables) -> None:
+        try:
+            table = await bus.table(KEYS)
+            for name in await table.names():
+                if (entry := await table.get(name)) is not None:
+                    self.update(entry.key, entry.value, entry.revision)
+        except (FaultError, ValueError) as error:
+            log.warning(KEYS_NOT_WATCHED, error=type(error).__name__)
+
+    async def _watch(self, bus: Tables) -> None:
+        while True:
+            try:
+                table = await bus.table(KEYS)
+                async with table.watch() as changes:
+                    async for change in changes:
+                        self.update(change.key, change.value, change.revision)
+            except FaultError as error:
+                log.warning(KEYS_NOT_WATCHED, code=error.fault.code)
+            except ValueError:  # this gateway was given no key of the sealed buckets, and never will be
+                log.warning(KEYS_NOT_WATCHED, code="sealed")
+                return
+            await anyio.sleep(RETRY_S)
+
+
+def is_good(record: KeyRecord, now_ms: int) -> bool:
+    """Return whether a key lets anybody in."""
+    return not record.revoked and (not record.expires or now_ms < record.expires)
+
+
+def holder_of(record: KeyRecord) -> Caller:
+    """Return the caller that a key stands for; what belongs to it belongs to this key alone, whatever its name."""
+    known = {scope.value: scope for scope in Scope}
+    return Caller(f"key-{record.id}", frozenset(known[name] for name in record.scopes if name in known))
+
+
+class AddKey(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A key to be made: good for `scopes`, or for all that whoever asks may do but `operate`, which gives out keys.
+
+    It is good for so many seconds, or for ever.
+    """
+
+    name: KeyName
+    scopes: Annotated[tuple[Scope, ...], Meta(max_length=len(Scope))] | None = None
+    expires_in: Annotated[int, Meta(ge=1, le=MAX_LIFE_S)] | None = None
+
+
+class NamedKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which key is meant: its id, or its name."""
+
+    id: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$(?!\n)")]
+
+
+async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: AddKey) -> NewKey:
+    """Make a key; nobody gives out more than they have.
+
+    Raises:
+        FaultError: the caller lacks a scope, or the name is taken.
+    """
+    scopes = tuple(sorted(caller.scopes - {Scope.OPERATE} if arguments.scopes is None else set(arguments.scopes)))
+    for scope in scopes:
+        caller.require(scope)
+    now = key_store.clock()
+    good = [record for record in key_store.records() if is_good(record, now)]
+    if any(record.name == arguments.name for record in good):
+        raise invalid(f"There is a key {arguments.name} already; revoke it first, or take another name", 409)
+    if len(good) >= MAX_KEYS:
+        raise invalid(f"There are {MAX_KEYS} keys already; revoke some first", 409)
+    made = make_key()
+    expires = now + arguments.expires_in * 1_000 if arguments.expires_in else 0
+    record = KeyRecord(id=made.id, name=arguments.name, digest=made.digest, scopes=scopes, created=now, expires=expires)
+    await _put_key(bus, key_store, record)
+    await _forget_keys(bus, key_store)
+    return NewKey(key=made.text, **structs.asdict(_info(record, now)))
+
+
+def list_keys(key_store: KeyStore) -> KeysAnswer:
+    """List the keys."""
+    now = key_store.clock()
+    records = sorted((one for one in key_store.records() if not one.revoked), key=lambda one: (one.created, one.id))
+    return KeysAnswer(keys=tuple(_info(one, now) for one in records))
+
+
+async def revoke_key(bus: Tables, key_store: KeyStore, arguments: NamedKey) -> KeyInfo:
+    """Take a key back, by its id or its name.
+
+    Raises:
+        FaultError: there is none.
+    """
+    now = key_store.clock()
+    named = (one for one in key_store.records() if not one.revoked and arguments.id in (one.id, one.name))
+    # Of several that had one name, the one that is good.
+    matches = sorted(named, key=lambda one: (one.id == arguments.id, is_good(one, now), one.created))
+    if not matches:
+        raise invalid("There is no such key", 404)
+    await _put_key(bus, key_store, structs.replace(matches[-1], revoked=now))
+    return _info(matches[-1], now)
+
+
+async def _put_key(bus: Tables, key_store: KeyStore, record: KeyRecord) -> None:
+    table = await bus.table(KEYS)
+    key_store.update(record.id, record, await table.put(record.id, record))
+
+
+async def _forget_keys(bus: Tables, key_store: KeyStore) -> None:
+    """Clear away what nobody needs to know any more."""
+    now, table = key_store.clock(), await bus.table(KEYS)
+    for record in key_store.records():
+        ended = record.revoked or record.expires
+        if ended and now - ended > FORGOTTEN_AFTER_MS:
+            await table.delete(record.id)
+
+
+def _info(record: KeyRecord, now_ms: int) -> KeyInfo:
+    return KeyInfo(
+        id=record.id,
+        name=record.name,
+        scopes=tuple(scope for scope in Scope if scope.value in record.scopes),
+        created=record.created,
+        expires=record.expires or None,
+        expired=not is_good(record, now_ms),
+    )

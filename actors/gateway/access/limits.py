@@ -1,17 +1,25 @@
-"""How much each caller may ask of this gateway: how often, and how much at once; bounded, however many callers come."""
+"""How much each caller may ask of this gateway: how often, how much at once, and over how many connections.
+
+All of it is bounded, however many callers come; whoever asks for more is refused, and learns when to come back.
+"""
 
 from __future__ import annotations
 
 import math
 import time
+from asyncio import BaseTransport
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TypeAlias
 
+from actors.gateway.http.answers import RefusedError
 from actors.rates import Rate, earliest, taken
+from actors.settings import Settings
+from protocol.faults import Action, Code, fault
 
 MAX_KNOWN = 10_000
 """Callers, and addresses, that are remembered; of more, who has not come for longest is forgotten."""
@@ -20,12 +28,23 @@ _V6_SITE_BITS = 64
 """What one subscriber has of IPv6 at least (RFC 6177), so that nobody has many addresses."""
 
 
+_SOON_MS = 1_000.0
+"""When one of many requests at once may have ended."""
+
+_SLOWER = Action(action="reduce_frequency", description="Send requests less often, or fewer at once.", priority=2)
+
+_ROUNDING = 1e-6
+"""What floats may lose of a whole one."""
+
+Networks: TypeAlias = tuple[IPv4Network | IPv6Network, ...]
+
+
 def _now_ms() -> float:
     return time.monotonic() * 1_000
 
 
 @dataclass(frozen=True)
-class Room:
+class RateState:
     """How a rate stands: `left` more may come now; the whole burst after `full_ms`, the next one after `wait_ms`."""
 
     rate: Rate
@@ -35,7 +54,7 @@ class Room:
 
     @property
     def headers(self) -> tuple[tuple[bytes, bytes], ...]:
-        """Tell it in the fields of the IETF's draft (draft-ietf-httpapi-ratelimit-headers)."""
+        """Write it in the fields of the IETF's draft (draft-ietf-httpapi-ratelimit-headers)."""
         rate = self.rate
         if rate.interval_ms <= 0:
             return ()
@@ -47,25 +66,25 @@ class Room:
 
 
 @dataclass
-class Rates:
+class RateLimits:
     """One rate, kept apart for everybody whom it bounds."""
 
     rate: Rate
     clock: Callable[[], float] = _now_ms
     _arrivals: OrderedDict[str, float] = field(default_factory=OrderedDict[str, float], init=False, repr=False)
 
-    def take(self, who: str) -> Room:
-        """Let one more come, if there is room: what is told has `wait_ms` where there is none."""
+    def take(self, who: str) -> RateState:
+        """Let one more come, if there is room; the state has `wait_ms` where there is none."""
         return self._look(who, take=True)
 
-    def look(self, who: str) -> Room:
+    def look(self, who: str) -> RateState:
         """Return how it stands, and let nobody come."""
         return self._look(who, take=False)
 
-    def _look(self, who: str, *, take: bool) -> Room:
+    def _look(self, who: str, *, take: bool) -> RateState:
         rate, now = self.rate, self.clock()
         if rate.interval_ms <= 0:
-            return Room(rate, rate.burst, 0.0)
+            return RateState(rate, rate.burst, 0.0)
         arrival = self._arrivals.get(who, now)
         wait_ms = earliest(rate, arrival, now) - now
         if take and wait_ms <= 0:
@@ -76,14 +95,10 @@ class Rates:
                 self._arrivals.popitem(last=False)
         ahead_ms = max(arrival - now, 0.0)
         left = max(int((rate.burst * rate.interval_ms - ahead_ms) / rate.interval_ms + _ROUNDING), 0)
-        return Room(rate, left, ahead_ms, max(wait_ms, 0.0))
+        return RateState(rate, left, ahead_ms, max(wait_ms, 0.0))
 
 
-_ROUNDING = 1e-6
-"""What floats may lose of a whole one."""
-
-
-class Kind(StrEnum):
+class ConcurrencyKind(StrEnum):
     """What a caller may have so many of at once."""
 
     REQUEST = "requests"
@@ -92,39 +107,41 @@ class Kind(StrEnum):
 
 
 @dataclass
-class Hands:
+class ConcurrencyLimits:
     """How many of each kind everybody has at once; 0 is no limit."""
 
-    most: dict[Kind, int]
-    _held: Counter[tuple[Kind, str]] = field(default_factory=Counter[tuple[Kind, str]], init=False, repr=False)
+    most: dict[ConcurrencyKind, int]
+    _counts: Counter[tuple[ConcurrencyKind, str]] = field(
+        default_factory=Counter[tuple[ConcurrencyKind, str]], init=False, repr=False
+    )
 
     @contextmanager
-    def holding(self, kind: Kind, who: str) -> Generator[bool]:
-        """Hold one more in the block, or tell that there is no room for it."""
-        held = self.take(kind, who)
+    def holding(self, kind: ConcurrencyKind, who: str) -> Generator[bool]:
+        """Take a place for the block, and yield whether there was one."""
+        has_place = self.take(kind, who)
         try:
-            yield held
+            yield has_place
         finally:
-            if held:
+            if has_place:
                 self.leave(kind, who)
 
-    def take(self, kind: Kind, who: str) -> bool:
-        """Take a place, which has to be left again, or tell that there is none."""
+    def take(self, kind: ConcurrencyKind, who: str) -> bool:
+        """Take a place, which has to be left again; returns whether there was one."""
         most, place = self.most[kind], (kind, who)
-        if most and self._held[place] >= most:
+        if most and self._counts[place] >= most:
             return False
-        self._held[place] += 1
+        self._counts[place] += 1
         return True
 
-    def leave(self, kind: Kind, who: str) -> None:
+    def leave(self, kind: ConcurrencyKind, who: str) -> None:
         """Leave a place that was taken."""
-        self._held[kind, who] -= 1
-        if not self._held[kind, who]:
-            del self._held[kind, who]
+        self._counts[kind, who] -= 1
+        if not self._counts[kind, who]:
+            del self._counts[kind, who]
 
-    def held(self, kind: Kind, who: str) -> int:
+    def count(self, kind: ConcurrencyKind, who: str) -> int:
         """Return how many there are."""
-        return self._held[kind, who]
+        return self._counts[kind, who]
 
 
 def address_of(client: tuple[str, int] | None) -> str:
@@ -135,11 +152,83 @@ def address_of(client: tuple[str, int] | None) -> str:
     if ":" not in host:
         return host
     try:
-        found = ip_address(host.partition("%")[0])
+        address = ip_address(host.partition("%")[0])
     except ValueError:
         return host
-    if not isinstance(found, IPv6Address):
+    if not isinstance(address, IPv6Address):
         return host
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(IPv6Address(int(found) >> _V6_SITE_BITS << _V6_SITE_BITS))
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(IPv6Address(int(address) >> _V6_SITE_BITS << _V6_SITE_BITS))
+
+
+def too_often(rate_state: RateState, message: str = "Too many requests.") -> RefusedError:
+    """Refuse who comes too often, until there is room again."""
+    headers = {name.decode("ascii"): value.decode("ascii") for name, value in rate_state.headers}
+    return _later(message, rate_state.wait_ms, headers)
+
+
+def too_many(what: str, most: int) -> RefusedError:
+    """Refuse who has too many of something at once."""
+    return _later(f"More than {most} {what} at once.", _SOON_MS, {})
+
+
+def _later(message: str, wait_ms: float, headers: dict[str, str]) -> RefusedError:
+    seconds = max(math.ceil(wait_ms / 1_000), 1)
+    wait = Action(
+        action="wait_and_retry",
+        description=f"Wait {seconds} s, then send the request again.",
+        suggested_delay_ms=seconds * 1_000,
+    )
+    return RefusedError(fault(Code.RATE_LIMIT_EXCEEDED, message, actions=(wait, _SLOWER)), 429, headers)
+
+
+@dataclass
+class ConnectionLimits:
+    """The connections that are open, those of WebSockets too, with the addresses that they are from.
+
+    0 is no limit; `proxies` have none of their own.
+    """
+
+    most: int = 0
+    most_of_address: int = 0
+    proxies: Networks = ()
+    _open: dict[BaseTransport, str] = field(default_factory=dict[BaseTransport, str], init=False, repr=False)
+    _counts: Counter[str] = field(default_factory=Counter[str], init=False, repr=False)
+
+    def opened(self, transport: BaseTransport, client: tuple[str, int] | None) -> RefusedError | None:
+        """Count one more, or say why there is no room for it."""
+        if self.most and len(self._open) >= self.most:
+            busy = fault(Code.INTERNAL_BUSY, f"This gateway has {self.most} connections open, as many as it may have.")
+            return RefusedError(busy, 503)
+        address = address_of(client)
+        if self.most_of_address and self._counts[address] >= self.most_of_address and self._is_counted(client):
+            return too_many("connections of one address", self.most_of_address)
+        self._open[transport] = address
+        self._counts[address] += 1
+        return None
+
+    def closed(self, transport: BaseTransport) -> None:
+        """Count one less; of those that were refused, none was counted."""
+        address = self._open.pop(transport, None)
+        if address is None:
+            return
+        self._counts[address] -= 1
+        if not self._counts[address]:
+            del self._counts[address]
+
+    def _is_counted(self, client: tuple[str, int] | None) -> bool:
+        if client is None:
+            return False
+        try:
+            address = ip_address(client[0].partition("%")[0])
+        except ValueError:
+            return False
+        address = getattr(address, "ipv4_mapped", None) or address
+        return not any(address in network for network in self.proxies)
+
+
+def connection_limits(settings: Settings) -> ConnectionLimits:
+    """Make the limits of connections that the settings say."""
+    proxies = tuple(ip_network(one) for one in settings.trusted_proxies)
+    return ConnectionLimits(settings.connections_at_once, settings.connections_per_address, proxies)

@@ -1,4 +1,9 @@
-"""For whom this gateway answers: the Host and Origin headers that it takes, exactly as they are."""
+"""For whom this gateway answers, and what it says of itself to browsers and to authorization servers.
+
+Host and Origin headers are taken exactly as they are. Browsers are told in every answer that its type is its type, and
+which origin may read it. To an authorization server the gateway is a resource, with addresses that tokens are for
+(RFC 8707).
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,35 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import Scope
 
-from actors.gateway.http.answers import RefusedError
+from actors.gateway.access.caller import CHALLENGE
+from actors.gateway.http.answers import CONVERSATION, RefusedError
 from actors.settings import Settings
 from protocol.faults import Code, fault
 
+METADATA_PATH = "/.well-known/oauth-protected-resource"
+RESOURCES = ("", "/mcp")
+"""What of the gateway clients take for a resource of its own: all of it, or its MCP."""
+
+PREFLIGHT_S = 600
+"""How long a browser may remember what a preflight allowed, in seconds."""
+
+_CONVERSATION = CONVERSATION.lower().encode()
+_NOSNIFF = (b"x-content-type-options", b"nosniff")
+_ALLOWED_METHODS = "DELETE, GET, HEAD, POST"
+_ALLOWED_HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id", "traceparent", "tracestate"})
+_MCP_PREFIX = "mcp-"
+_EXPOSED = f"{CONVERSATION}, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate".encode()
+_PRIVATE_NETWORK = "access-control-request-private-network"
 _HTTP_PORT = 80
 
+Header = tuple[bytes, bytes]
 
-class Asked(NamedTuple):
+
+class AccessHeaders(NamedTuple):
     """What of a request's headers the gate goes by, each as often as it came."""
 
     hosts: tuple[str, ...]
@@ -24,7 +48,7 @@ class Asked(NamedTuple):
     authorizations: tuple[str, ...]
 
 
-def asked(scope: Scope) -> Asked:
+def access_headers(scope: Scope) -> AccessHeaders:
     """Read the headers of a request."""
     hosts: list[str] = []
     origins: list[str] = []
@@ -36,30 +60,30 @@ def asked(scope: Scope) -> Asked:
             origins.append(value.decode("latin-1").lower())
         elif name == b"authorization":
             authorizations.append(value.decode("latin-1"))
-    return Asked(tuple(hosts), tuple(origins), tuple(authorizations))
+    return AccessHeaders(tuple(hosts), tuple(origins), tuple(authorizations))
 
 
 @dataclass(frozen=True)
-class Rules:
+class OriginRules:
     """Whom the gate lets pass: exact Host and Origin headers in lower case, and the paths that need no key."""
 
     hosts: frozenset[str]
     origins: frozenset[str]
     open_paths: frozenset[str]
 
-    def check(self, request: Asked) -> None:
+    def check(self, request: AccessHeaders) -> None:
         """Refuse a Host that is not ours, which is how DNS rebinding shows, and an Origin that is not allowed.
 
         Raises:
             RefusedError: SECURITY_ORIGIN_REFUSED.
         """
         if len(request.hosts) != 1 or request.hosts[0] not in self.hosts:
-            raise _refused("This gateway does not answer for that Host", 421)
+            raise _origin_refused("This gateway does not answer for that Host", 421)
         if not self.origins.issuperset(request.origins):
-            raise _refused("This gateway does not answer to that Origin", 403)
+            raise _origin_refused("This gateway does not answer to that Origin", 403)
 
 
-def rules(settings: Settings, open_paths: Iterable[str]) -> Rules:
+def origin_rules(settings: Settings, open_paths: Iterable[str]) -> OriginRules:
     """Work out the rules of a gateway that listens where the settings say."""
     own = {_bracketed(settings.host), "localhost", "127.0.0.1", "[::1]"}
     hosts = {f"{name}:{settings.port}" for name in own}
@@ -70,14 +94,14 @@ def rules(settings: Settings, open_paths: Iterable[str]) -> Rules:
         public = urlsplit(settings.public_url)
         hosts.add(public.netloc)
         origins.add(f"{public.scheme}://{public.netloc}")
-    return Rules(
+    return OriginRules(
         hosts=_lower([*hosts, *settings.allowed_hosts]),
         origins=_lower([*origins, *settings.allowed_origins]),
         open_paths=frozenset(open_paths),
     )
 
 
-def _refused(message: str, status: int) -> RefusedError:
+def _origin_refused(message: str, status: int) -> RefusedError:
     return RefusedError(fault(Code.SECURITY_ORIGIN_REFUSED, message), status)
 
 
@@ -87,3 +111,62 @@ def _bracketed(host: str) -> str:
 
 def _lower(names: Iterable[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in names)
+
+
+class SecurityHeaders:
+    """Adds to answers what tells browsers how to treat them, for the origins that the rules allow."""
+
+    def __init__(self, allowed: OriginRules) -> None:
+        self._origins = allowed.origins
+
+    def on(self, headers: Iterable[Header], scope: Scope, conversation: str) -> list[Header]:
+        """Return the headers of an answer with ours, of which the first names its conversation."""
+        varies, added = list[bytes](), [(_CONVERSATION, conversation.encode()), _NOSNIFF]
+        for name, value in headers:
+            if name == b"vary":
+                varies.append(value)
+            else:
+                added.append((name, value))
+        added.append((b"vary", b", ".join([*varies, b"Origin"])))
+        for name, value in scope["headers"]:
+            if name == b"origin" and value.decode("latin-1").lower() in self._origins:
+                added += [(b"access-control-allow-origin", value), (b"access-control-expose-headers", _EXPOSED)]
+        return added
+
+
+def preflight(scope: Scope) -> Response | None:
+    """Answer the preflight that a browser sends before a request of an origin, which was found to be allowed."""
+    if scope["method"] != "OPTIONS":
+        return None
+    headers = Headers(scope=scope)
+    if not {"origin", "access-control-request-method"} <= set(headers):
+        return None
+    access_headers = (name.strip().lower() for name in headers.get("access-control-request-headers", "").split(","))
+    names = ", ".join(name for name in access_headers if name in _ALLOWED_HEADERS or name.startswith(_MCP_PREFIX))
+    allowed = {"Access-Control-Allow-Methods": _ALLOWED_METHODS, "Access-Control-Max-Age": str(PREFLIGHT_S)}
+    if names:
+        allowed["Access-Control-Allow-Headers"] = names
+    if headers.get(_PRIVATE_NETWORK) == "true":
+        allowed["Access-Control-Allow-Private-Network"] = "true"
+    return Response(status_code=204, headers=allowed)
+
+
+def metadata_paths(settings: Settings) -> tuple[str, ...]:
+    """Name the paths of the metadata, which need no key."""
+    return tuple(METADATA_PATH + resource for resource in RESOURCES) if settings.oauth_issuer else ()
+
+
+def audiences(settings: Settings) -> tuple[str, ...]:
+    """Name whom an access token may be for: the addresses of our resources (RFC 8707), unless the operator says."""
+    return settings.oauth_audience or tuple(base_url(settings) + resource for resource in ("", "/", "/mcp"))
+
+
+def token_challenge(settings: Settings) -> str:
+    """Say how a client is asked for a token (RFC 9728 §5.1)."""
+    return f'{CHALLENGE}, resource_metadata="{base_url(settings)}{METADATA_PATH}/mcp"'
+
+
+def base_url(settings: Settings) -> str:
+    """Return the address that clients know us by."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return settings.public_url or f"http://{host}:{settings.port}"

@@ -137,20 +137,20 @@ class Ledger:
         day = self.today()
         own = self._counters.get((caller, day), UsageCounters()).record()
         table, begin = await bus.table(USAGE), f"{caller}/{day}/"
-        found = [own]
+        records = [own]
         for name in await table.names():
             if name.startswith(begin) and name != begin + self.replica:
                 change = await table.get(name)
-                found += [change.value] if change and change.value else []
+                records += [change.value] if change and change.value else []
         pages = Counter[str]()
-        for one in found:
+        for one in records:
             pages.update(one.pages)
         return Usage(
             day=day,
-            requests=sum(one.requests for one in found),
-            errors=sum(one.errors for one in found),
+            requests=sum(one.requests for one in records),
+            errors=sum(one.errors for one in records),
             pages=dict(pages),
-            cost_units=sum(one.cost_units for one in found),
+            cost_units=sum(one.cost_units for one in records),
         )
 
     async def _write(self, bus: Tables) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from actors.gateway.access import issuing
+from actors.gateway.access import keys
 from actors.gateway.access.caller import Scope
-from actors.gateway.access.issuing import AddKey, NamedKey
+from actors.gateway.access.keys import AddKey, NamedKey
 from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import answer
 from actors.gateway.request import RequestContext
@@ -17,15 +17,15 @@ _NOT_KEPT = {"Cache-Control": "no-store"}
 
 
 async def _add(app: AppContext, request: RequestContext, arguments: AddKey) -> Response:
-    return answer(await issuing.add(app.bus, app.keys, request.caller, arguments), headers=_NOT_KEPT)
+    return answer(await keys.add_key(app.bus, app.keys, request.caller, arguments), headers=_NOT_KEPT)
 
 
 async def _list(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
-    return answer(issuing.listed(app.keys))
+    return answer(keys.list_keys(app.keys))
 
 
 async def _revoke(app: AppContext, _request: RequestContext, arguments: NamedKey) -> Response:
-    return answer(await issuing.revoke(app.bus, app.keys, arguments))
+    return answer(await keys.revoke_key(app.bus, app.keys, arguments))
 
 
 _INSIDE = frozenset({500, 503, 504})

@@ -9,7 +9,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.access.resource import RESOURCES, base, paths
+from actors.gateway.access.rules import RESOURCES, base_url, metadata_paths
 from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import answer
 from actors.gateway.request import RequestContext
@@ -30,7 +30,7 @@ def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
             run=_telling(_document(settings, resource)),
             open=True,
         )
-        for number, (path, resource) in enumerate(zip(paths(settings), RESOURCES, strict=False))
+        for number, (path, resource) in enumerate(zip(metadata_paths(settings), RESOURCES, strict=False))
     )
 
 
@@ -45,7 +45,7 @@ class ProtectedResource(Struct, frozen=True, kw_only=True):
 
 
 def _document(settings: Settings, resource: str) -> ProtectedResource:
-    return ProtectedResource(resource=base(settings) + resource, authorization_servers=(settings.oauth_issuer,))
+    return ProtectedResource(resource=base_url(settings) + resource, authorization_servers=(settings.oauth_issuer,))
 
 
 def _telling(document: ProtectedResource) -> Callable[[AppContext, RequestContext, Any], Awaitable[Response]]:

@@ -12,9 +12,9 @@ import anyio
 import anyio.abc
 import httpx2
 
+from actors.gateway.access.limits import connection_limits
 from actors.gateway.edge import edge
-from actors.gateway.serving.connections import connections
-from actors.gateway.serving.server import serving
+from actors.gateway.server import serving
 from tests.unit.actors.gateway_data import BEARER, FakeBus, settings
 
 
@@ -61,6 +61,6 @@ async def listening(bus: FakeBus, drain_ms: int = 100, **chosen: Any) -> AsyncGe
     told = settings(port=port, **chosen)
     async with (
         edge(bus, told, "1.2.3") as (app, abandon),
-        serving(app, listener, drain_ms, abandon, connections(told)),
+        serving(app, listener, drain_ms, abandon, connection_limits(told)),
     ):
         yield Listening(port)

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
 from actors.gateway.access import usage
-from actors.gateway.access.key_store import KeyStore
+from actors.gateway.access.keys import KeyStore
 from actors.gateway.access.usage import Ledger
 from actors.gateway.edge import edge
 from actors.gateway.mcp.transport.http import PATH
@@ -143,10 +143,10 @@ async def test_a_gateway_that_starts_later_knows_the_keys() -> None:
 def test_a_key_is_judged_at_each_request(record: dict[str, Any], good: bool) -> None:  # noqa: FBT001 - a parameter
     from actors.gateway.access import keys  # noqa: PLC0415 - beside its use
 
-    made = keys.make()
+    made = keys.make_key()
     key_store = KeyStore(clock=lambda: 2_000)
     kept = KeyRecord(id=made.id, name="a", digest=made.digest, scopes=("browse", "of another version"))
-    key_store.hear(made.id, msgspec.structs.replace(kept, **record), 1)
+    key_store.update(made.id, msgspec.structs.replace(kept, **record), 1)
 
     holder = key_store.holder(made.text)
 
@@ -157,8 +157,8 @@ def test_a_key_is_judged_at_each_request(record: dict[str, Any], good: bool) -> 
 def test_what_is_heard_late_changes_nothing() -> None:
     key_store = KeyStore()
     record = KeyRecord(id="a", name="a")
-    key_store.hear("a", msgspec.structs.replace(record, revoked=5), 2)
-    key_store.hear("a", record, 1)
+    key_store.update("a", msgspec.structs.replace(record, revoked=5), 2)
+    key_store.update("a", record, 1)
 
     assert [one.revoked for one in key_store.records()] == [5]
 

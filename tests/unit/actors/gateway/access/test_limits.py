@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.gateway.access import limits
-from actors.gateway.access.limits import Hands, Kind, Rates, address_of
+from actors.gateway.access.limits import ConcurrencyKind, ConcurrencyLimits, RateLimits, address_of
 from actors.rates import Rate
 
 
@@ -23,7 +23,7 @@ class Clock:
 
 def test_a_burst_comes_at_once_and_then_the_rate_holds() -> None:
     clock = Clock()
-    rates = Rates(Rate.per_minute(60, 3), clock)
+    rates = RateLimits(Rate.per_minute(60, 3), clock)
 
     taken = [rates.take("a") for _ in range(4)]
     clock.now_ms += 999
@@ -31,40 +31,42 @@ def test_a_burst_comes_at_once_and_then_the_rate_holds() -> None:
     clock.now_ms += 1
     due = rates.take("a")
 
-    assert [(room.left, room.wait_ms) for room in taken] == [(2, 0), (1, 0), (0, 0), (0, 1_000)]
+    assert [(rate_state.left, rate_state.wait_ms) for rate_state in taken] == [(2, 0), (1, 0), (0, 0), (0, 1_000)]
     assert (early.wait_ms, due.wait_ms, due.left) == (1, 0, 0)
 
 
 def test_everybody_has_a_rate_of_their_own() -> None:
-    rates = Rates(Rate.per_minute(60, 1), Clock())
+    rates = RateLimits(Rate.per_minute(60, 1), Clock())
 
     assert [rates.take(who).wait_ms for who in ("a", "b", "a")] == [0, 0, 1_000]
 
 
 def test_looking_takes_nothing() -> None:
-    rates = Rates(Rate.per_minute(60, 1), Clock())
+    rates = RateLimits(Rate.per_minute(60, 1), Clock())
 
     assert [rates.look("a").wait_ms, rates.look("a").wait_ms, rates.take("a").wait_ms] == [0, 0, 0]
 
 
 def test_no_limit_is_no_limit() -> None:
-    rates = Rates(Rate.per_minute(0, 1), Clock())
+    rates = RateLimits(Rate.per_minute(0, 1), Clock())
 
-    assert {(room.wait_ms, room.headers) for room in (rates.take("a") for _ in range(1_000))} == {(0.0, ())}
+    assert {(rate_state.wait_ms, rate_state.headers) for rate_state in (rates.take("a") for _ in range(1_000))} == {
+        (0.0, ())
+    }
 
 
 def test_what_is_left_is_told_in_the_fields_of_the_draft() -> None:
-    rates = Rates(Rate.per_minute(600, 50), Clock())
+    rates = RateLimits(Rate.per_minute(600, 50), Clock())
 
-    room = [rates.take("a") for _ in range(20)][-1]
+    rate_state = [rates.take("a") for _ in range(20)][-1]
 
-    assert room.headers == ((b"ratelimit-policy", b'"burst";q=50;w=5'), (b"ratelimit", b'"burst";r=30;t=2'))
+    assert rate_state.headers == ((b"ratelimit-policy", b'"burst";q=50;w=5'), (b"ratelimit", b'"burst";r=30;t=2'))
 
 
 @given(st.lists(st.tuples(st.floats(0, 5_000), st.booleans()), max_size=200), st.integers(1, 20))
 def test_no_window_holds_more_than_the_burst_and_the_rate(steps: list[tuple[float, bool]], burst: int) -> None:
     clock = Clock()
-    rates = Rates(Rate.per_minute(60, burst), clock)
+    rates = RateLimits(Rate.per_minute(60, burst), clock)
     let_in: list[float] = []
     for pause_ms, _ in steps:
         clock.now_ms += pause_ms
@@ -78,7 +80,7 @@ def test_no_window_holds_more_than_the_burst_and_the_rate(steps: list[tuple[floa
 
 def test_strangers_take_no_more_memory_than_there_is_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_KNOWN", 10)
-    rates = Rates(Rate.per_minute(60, 1), Clock())
+    rates = RateLimits(Rate.per_minute(60, 1), Clock())
 
     waits = [rates.take(f"stranger {number}").wait_ms for number in range(100)]
 
@@ -87,11 +89,17 @@ def test_strangers_take_no_more_memory_than_there_is_for_them(monkeypatch: pytes
 
 
 def test_a_place_is_given_back_however_the_work_ends() -> None:
-    hands, found = Hands(dict.fromkeys(Kind, 1)), list[bool]()
+    concurrency, found = ConcurrencyLimits(dict.fromkeys(ConcurrencyKind, 1)), list[bool]()
 
     def fail() -> None:
-        with hands.holding(Kind.REQUEST, "a") as first, hands.holding(Kind.REQUEST, "a") as second:
-            with hands.holding(Kind.REQUEST, "b") as other, hands.holding(Kind.STREAM, "a") as another_kind:
+        with (
+            concurrency.holding(ConcurrencyKind.REQUEST, "a") as first,
+            concurrency.holding(ConcurrencyKind.REQUEST, "a") as second,
+        ):
+            with (
+                concurrency.holding(ConcurrencyKind.REQUEST, "b") as other,
+                concurrency.holding(ConcurrencyKind.STREAM, "a") as another_kind,
+            ):
                 found.extend((first, second, other, another_kind))
             raise RuntimeError
 
@@ -99,7 +107,7 @@ def test_a_place_is_given_back_however_the_work_ends() -> None:
         fail()
 
     assert found == [True, False, True, True]
-    assert [hands.held(kind, who) for kind in Kind for who in "ab"] == [0] * 6
+    assert [concurrency.count(kind, who) for kind in ConcurrencyKind for who in "ab"] == [0] * 6
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.access.sockets import Socket
+from actors.gateway.access.gate import SocketRoute
 from actors.gateway.request import request_context
 from protocol.browse import StructuredError
 from protocol.faults import Code
@@ -42,10 +42,10 @@ async def broken(socket: WebSocket) -> None:
 @pytest.fixture(autouse=True)
 def sockets(monkeypatch: pytest.MonkeyPatch) -> None:
     made = (
-        Socket("/echo", echo),
-        Socket("/app/{key}", echo, scope=None),
-        Socket("/figures", echo, scope=Scope.OPERATE),
-        Socket("/broken", broken),
+        SocketRoute("/echo", echo),
+        SocketRoute("/app/{key}", echo, scope=None),
+        SocketRoute("/figures", echo, scope=Scope.OPERATE),
+        SocketRoute("/broken", broken),
     )
     monkeypatch.setattr("actors.gateway.edge.SOCKETS", made)
 
@@ -154,7 +154,7 @@ async def test_a_socket_that_fails_says_nothing_of_the_inside() -> None:
 
 
 async def test_a_message_beyond_the_limit_closes_the_socket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.gateway.serving.server.MAX_MESSAGE_BYTES", 100)
+    monkeypatch.setattr("actors.gateway.server.MAX_MESSAGE_BYTES", 100)
     async with listening(FakeBus()) as weft, opened(weft, "/echo") as socket:
         with anyio.fail_after(25), pytest.raises(ConnectionClosed) as caught:
             await said(socket, "x" * 101)

@@ -32,10 +32,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from actors.gateway.access import jwks, tokens
+from actors.gateway.access import tokens
 from actors.gateway.access.caller import Scope
-from actors.gateway.access.jwks import discovery
-from actors.gateway.serving.server import serving
+from actors.gateway.access.tokens import discovery
+from actors.gateway.server import serving
 from protocol.browse import StructuredError
 from protocol.faults import Code
 from tests.unit.actors.gateway_data import BEARER, FakeBus, browsed
@@ -294,14 +294,14 @@ async def test_keys_are_looked_at_again_when_one_is_unknown_but_not_all_the_time
         issuer.make_key("two")
         early = (await browse(weft, issuer.token("two"))).status_code
         looks = issuer.asked.count("/jwks")
-        monkeypatch.setattr(jwks, "COOL_DOWN_S", 0.0)
+        monkeypatch.setattr(tokens, "COOL_DOWN_S", 0.0)
         rotated = (await browse(weft, issuer.token("two"))).status_code
 
     assert (early, looks, rotated) == (401, 1, 200)
 
 
 async def test_a_key_that_the_issuer_took_back_vouches_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jwks, "COOL_DOWN_S", 0.0)
+    monkeypatch.setattr(tokens, "COOL_DOWN_S", 0.0)
     monkeypatch.setattr(tokens, "BELIEVED_S", 0.0)
     async with issuing() as issuer, gateway(issuer, FakeBus(browsed())) as weft:
         before = (await browse(weft, issuer.token())).status_code
@@ -326,7 +326,7 @@ async def test_while_the_issuer_is_away_no_token_is_let_in_and_keys_are() -> Non
 
 
 async def test_an_issuer_that_does_not_answer_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jwks, "FETCH_S", 0.2)
+    monkeypatch.setattr(tokens, "FETCH_S", 0.2)
     async with issuing() as issuer, gateway(issuer, FakeBus(browsed())) as weft:
         issuer.silent = True
         answers = [await browse(weft, issuer.token()) for _ in range(20)]

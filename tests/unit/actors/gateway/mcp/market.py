@@ -17,17 +17,16 @@ from starlette.types import Receive, Scope, Send
 
 from actors.gateway.access.caller import EVERY_SCOPE, Caller
 from actors.gateway.access.caller import Scope as KeyScope
-from actors.gateway.access.rules import rules
-from actors.gateway.access.security_headers import SecurityHeaders
+from actors.gateway.access.rules import SecurityHeaders, origin_rules
 from actors.gateway.app_context import AppContext
+from actors.gateway.edge import Exchanges
 from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.offers.known import News, Offers
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET
 from actors.gateway.mcp.transport.http import PATH, Endpoint
 from actors.gateway.request import RequestContext, with_request
-from actors.gateway.serving.exchange import Exchanges
-from actors.gateway.serving.server import serving
+from actors.gateway.server import serving
 from actors.offering import LiveOffer, offering
 from bus import Bus
 from bus.memory import Broker
@@ -149,7 +148,7 @@ async def _gateway(bus: Bus, here: Here) -> AsyncGenerator[int]:
         request = RequestContext(caller=Caller(headers.get(CALLER, "somebody"), scopes))
         await endpoint(with_request(scope, request), receive, send)
 
-    security_headers, listener = SecurityHeaders(rules(settings(), ())), socket.create_server(("127.0.0.1", 0))
+    security_headers, listener = SecurityHeaders(origin_rules(settings(), ())), socket.create_server(("127.0.0.1", 0))
     async with endpoint.running(), anyio.create_task_group() as watchers:
         exchanges = Exchanges(gate, security_headers, frozenset({PATH}), frozenset(), bus.meter("http"), watchers)
         async with serving(exchanges, listener, 500, exchanges.abandon):

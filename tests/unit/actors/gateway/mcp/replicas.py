@@ -39,15 +39,14 @@ from msgspec import Struct
 from starlette.types import Receive, Scope, Send
 
 from actors.gateway.access.caller import Caller
-from actors.gateway.access.rules import rules
-from actors.gateway.access.security_headers import SecurityHeaders
+from actors.gateway.access.rules import SecurityHeaders, origin_rules
 from actors.gateway.app_context import AppContext, BusClient
+from actors.gateway.edge import Exchanges
 from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET
 from actors.gateway.mcp.transport.http import PATH, Endpoint
 from actors.gateway.request import RequestContext, with_request
-from actors.gateway.serving.exchange import Exchanges
-from actors.gateway.serving.server import serving
+from actors.gateway.server import serving
 from bus import Bus
 from bus.memory import Broker
 from protocol.replicas import ClientReply, Progress, ReplyTaken
@@ -149,7 +148,7 @@ async def _replica(bus: Bus, here: Here) -> AsyncGenerator[int]:
         request = RequestContext(caller=Caller(names[0] if names else "somebody"))
         await endpoint(with_request(scope, request), receive, send)
 
-    security_headers, listener = SecurityHeaders(rules(settings(), ())), socket.create_server(("127.0.0.1", 0))
+    security_headers, listener = SecurityHeaders(origin_rules(settings(), ())), socket.create_server(("127.0.0.1", 0))
     async with endpoint.running(), anyio.create_task_group() as watchers:
         exchanges = Exchanges(gate, security_headers, frozenset({PATH}), frozenset(), bus.meter("http"), watchers)
         async with serving(exchanges, listener, 500, exchanges.abandon):

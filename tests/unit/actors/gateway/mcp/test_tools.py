@@ -26,7 +26,7 @@ from actors.gateway.errors import error_text, to_error
 from actors.gateway.mcp.identity import INSTRUCTIONS
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.transport.http import PATH
-from actors.gateway.serving.server import serving
+from actors.gateway.server import serving
 from actors.gateway.translate import result_text, to_result
 from bus.tracing import Value
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError

@@ -19,7 +19,7 @@ from actors.gateway.edge import edge
 from actors.gateway.errors import RUNTIME_CODES
 from actors.gateway.http.bodies import MAX_BODY_BYTES
 from actors.gateway.rest.endpoints import ENDPOINTS
-from actors.gateway.serving.server import serving
+from actors.gateway.server import serving
 from actors.gateway.translate import to_result
 from actors.settings import Settings
 from bus import TransportError

@@ -1,18 +1,110 @@
-"""One connection: uvicorn's, with bounds on how many there are, on the head of a request, and on its time to come."""
+"""uvicorn inside a task group of ours: no signal handlers, and a stop that is bounded."""
 
 from __future__ import annotations
 
 import asyncio
+import math
+import socket
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from enum import StrEnum
+from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
 
+import anyio
+import uvicorn
 from starlette.responses import Response
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from actors.gateway.access.limits import ConnectionLimits
 from actors.gateway.http.answers import RefusedError, invalid, refusal
-from actors.gateway.serving.connections import Connections
+
+KEEP_ALIVE_S = 75
+"""How long an idle connection is kept, in seconds: longer than clients keep theirs."""
+
+MAX_MESSAGE_BYTES = 1_048_576
+"""The largest message of a WebSocket."""
+
+_LAST_WORDS_S = 1
+"""What clients get to read the last answers, in seconds, after the time to finish is over."""
+
+
+@asynccontextmanager
+async def serving(
+    app: ASGIApp,
+    listener: socket.socket,
+    drain_ms: int,
+    abandon: Callable[[], None],
+    connections: ConnectionLimits | None = None,
+) -> AsyncGenerator[None, None]:
+    """Serve `app` on a listening socket, which is closed in the end; `connections` bounds those that are open.
+
+    At the end of the block nothing new is accepted, and what is in hand gets `drain_ms` to finish; then `abandon` is
+    called, which has to end it. When the block fails, what is in hand gets no time.
+    """
+    # asyncio sets this itself only for sockets that name their protocol, and 40 ms per answer hang on it
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    server = _Server(_configuration(app, drain_ms, connections or ConnectionLimits()))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server.live, listener)
+        await server.accepting.wait()
+        try:
+            yield
+        except BaseException:
+            drain_ms = 0
+            raise
+        finally:
+            server.should_exit = True
+            with anyio.CancelScope(shield=True):
+                with anyio.move_on_after(drain_ms / 1_000):
+                    await server.stopped.wait()
+                abandon()
+                await server.stopped.wait()
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals alone, and tells when it accepts and when it has stopped."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.accepting = anyio.Event()
+        self.stopped = anyio.Event()
+
+    async def live(self, listener: socket.socket) -> None:
+        with anyio.CancelScope(shield=True):  # cancelled, it would leave its connections behind
+            try:
+                await self.serve([listener])
+            finally:
+                self.stopped.set()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.accepting.set()
+
+
+def _configuration(app: ASGIApp, drain_ms: int, connections: ConnectionLimits) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        loop="none",
+        http=cast("Any", partial(BoundedConnection, connections)),
+        ws=cast("Any", partial(CountedSocket, connections)),
+        ws_max_size=MAX_MESSAGE_BYTES,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=math.ceil(drain_ms / 1_000) + _LAST_WORDS_S,
+    )
+
 
 MAX_HEAD_BYTES = 65_536
 """The request line and all headers, names and values; others take between 8 and 64 KiB."""
@@ -47,10 +139,10 @@ class Awaited(StrEnum):
 _PATIENCE_S = {Awaited.HEAD: HEAD_S, Awaited.BODY: BODY_S}
 
 
-class Connection(HttpToolsProtocol):
+class BoundedConnection(HttpToolsProtocol):
     """A connection that ends where there are too many, a head gets too large, or a request does not come."""
 
-    def __init__(self, others: Connections, *arguments: Any, **named: Any) -> None:
+    def __init__(self, others: ConnectionLimits, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._others = others
         self._awaited = Awaited.HEAD
@@ -175,14 +267,14 @@ class Connection(HttpToolsProtocol):
     def _end(self, error: RefusedError) -> None:
         answer = refusal(error)
         answer.headers.update({"Connection": "close", "X-Content-Type-Options": "nosniff"})
-        self.transport.write(_written(answer))
+        self.transport.write(_to_bytes(answer))
         self.transport.close()
 
 
-class Socket(WebSocketsSansIOProtocol):
+class CountedSocket(WebSocketsSansIOProtocol):
     """A connection that was upgraded to a WebSocket, and counts until it is closed."""
 
-    def __init__(self, others: Connections, *arguments: Any, **named: Any) -> None:
+    def __init__(self, others: ConnectionLimits, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._others = others
 
@@ -192,7 +284,7 @@ class Socket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
 
-def _written(answer: Response) -> bytes:
+def _to_bytes(answer: Response) -> bytes:
     status = HTTPStatus(answer.status_code)
     lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode("ascii")]
     lines += [name + b": " + value for name, value in answer.raw_headers]

@@ -11,8 +11,8 @@ import httpx2
 import msgspec
 import pytest
 
-from actors.gateway.serving import connection
-from actors.gateway.serving.connection import MAX_HEAD_BYTES, MAX_HEADERS, MAX_TARGET_BYTES, Awaited
+from actors.gateway import server
+from actors.gateway.server import MAX_HEAD_BYTES, MAX_HEADERS, MAX_TARGET_BYTES, Awaited
 from protocol.browse import StructuredError
 from protocol.faults import Code
 from tests.unit.actors.gateway_data import KEY, FakeBus, browsed
@@ -94,7 +94,7 @@ async def test_what_is_no_http_is_refused(garbage: bytes) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_PATIENCE_S", {Awaited.HEAD: 0.05, Awaited.BODY: 0.05})
+    monkeypatch.setattr(server, "_PATIENCE_S", {Awaited.HEAD: 0.05, Awaited.BODY: 0.05})
 
 
 @pytest.mark.usefixtures("impatient")

@@ -1,1 +1,0 @@
-"""The shell of the gateway: the server, its connections, and what every request has around it."""
