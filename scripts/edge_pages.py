@@ -12,8 +12,8 @@ from actors.gateway.mcp.resources import TEMPLATES
 from actors.gateway.mcp.table import TOOLS
 from actors.gateway.mcp.tool import ToolEntry
 from actors.gateway.mcp.toolsets import Toolset
-from actors.gateway.rest.contract import Endpoint
 from actors.gateway.rest.endpoints import ENDPOINTS
+from actors.gateway.rest.routing import Endpoint
 from protocol.browsers.results import ERROR_CODES, ErrorCode
 from protocol.schemas import schema
 from scripts import markdown

@@ -29,8 +29,8 @@ from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
 from actors.gateway.mcp.transport import http
-from actors.gateway.rest import endpoints, metadata
-from actors.gateway.rest.envelope import Enveloped
+from actors.gateway.rest import endpoints, operation
+from actors.gateway.rest.compatible import Enveloped
 from actors.gateway.rest.routing import router
 from actors.settings import Settings
 from bus import conversation, span
@@ -79,7 +79,7 @@ async def edge(
             ledger=access.ledger,
         )
         mcp = http.Endpoint(make_server(app, here.offers), app, here, toolsets_of(settings))
-        table = (*endpoints.ENDPOINTS, *metadata.endpoints(settings))
+        table = (*endpoints.ENDPOINTS, *operation.metadata_endpoints(settings))
         routes = router(app, table, {http.PATH: mcp})
         async with mcp.running(), anyio.create_task_group() as watchers:
             exchanges = Exchanges(

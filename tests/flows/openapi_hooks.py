@@ -14,7 +14,7 @@ from typing import Any, cast
 import schemathesis
 from schemathesis import Case, HookContext
 
-from actors.gateway.rest.domains import SITE
+from actors.gateway.rest.browse import SITE
 from actors.gateway.rest.runs import MAX_NUMBER
 from actors.gateway.runs import MAX_HANDLE_CHARS
 from protocol.browse import MAX_URL_CHARS

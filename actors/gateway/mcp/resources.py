@@ -26,7 +26,7 @@ from actors.gateway.errors import error_text, to_error
 from actors.gateway.mcp.tool import Link
 from actors.gateway.pages import browse
 from actors.gateway.request import RequestContext
-from actors.gateway.rest.domains import DomainRequest, know
+from actors.gateway.rest.browse import DomainRequest, know
 from actors.gateway.translate import result_text
 from protocol.browse import BrowseOptions, Freshness
 from protocol.faults import Category, Fault, FaultError

@@ -1,11 +1,14 @@
-"""The endpoints that read pages, one or many, and that look ahead."""
+"""The endpoints that read pages, look ahead what reading would take, and tell what is known of a domain."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
-from msgspec import UNSET, Struct, structs
+from msgspec import UNSET, Meta, Struct, structs
 from starlette.responses import Response
 
+from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import RUNTIME_CODES, http_status, to_error
 from actors.gateway.http.answers import answer
@@ -20,24 +23,47 @@ from actors.gateway.pages import (
     summary,
 )
 from actors.gateway.request import RequestContext
-from actors.gateway.rest.contract import Endpoint, Tag
-from actors.gateway.rest.events import EventStream
+from actors.gateway.rest.routing import Endpoint, Tag
+from actors.gateway.rest.streaming import EventStream
+from actors.sites import site_of
 from protocol.browse import BrowseOptions, BrowseResult, contradiction
-from protocol.domains import Preview
+from protocol.domains import AskDomain, DomainKnowledge, Preview
 from protocol.faults import Action, Code, FaultError, fault
 from protocol.pages import BrowsePage, Url
-from protocol.subjects import PREVIEW
+from protocol.sessions import ListSessions
+from protocol.subjects import DOMAIN, PREVIEW, SESSION_LIST
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
 """What a batch answers with at most; pages beyond it are to be asked for again."""
 
 VARY = {"Vary": "Accept"}
-
 PAGE_ERRORS = frozenset(http_status(fault(code)) for code in set(Code) - RUNTIME_CODES - {Code.SESSION_NOT_FOUND})
 LOOK_ERRORS = frozenset({500, 501, 503, 504})
-
 PAGE_EXAMPLE = {"url": "https://example.com/", "options": {"maxCostTier": "lightweight"}}
 BATCH_EXAMPLE = {"urls": ["https://example.com/", "https://example.org/"], "concurrency": 2}
+
+_FULL = fault(
+    Code.CONTENT_TOO_LARGE,
+    f"The page was read, but the answer to a batch has {MAX_REPLY_BYTES} bytes at most.",
+    actions=(
+        Action(action="ask_again", description="Ask for this page again: alone, or in a smaller batch."),
+        Action(action="cut_pages", description="Set options.maxChars, and read on by cursor.", priority=2),
+    ),
+)
+
+_LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_NAME = rf"(?:{_LABEL}\.){{0,8}}[A-Za-z](?:[A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?"
+_BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_PORT = r"(?::(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?"
+_HOST = rf"(?:{_NAME}|{_BYTE}(?:\.{_BYTE}){{3}}){_PORT}"
+
+HOST = rf"^{_HOST}$(?!\n)"
+"""A host name in ASCII or an IPv4 address, perhaps with a port."""
+
+SITE = rf"^(?:https?://)?{_HOST}(?:[/?#][!-~]*)?$(?!\n)"
+"""The same, or an address there."""
+
+DOMAIN_ERRORS = frozenset({500, 503, 504})
 
 
 class BrowseRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -86,16 +112,6 @@ def fitted(result: BatchResult, max_bytes: int = MAX_REPLY_BYTES) -> BatchResult
     return structs.replace(result, items=tuple(items), summary=summary(items))
 
 
-_FULL = fault(
-    Code.CONTENT_TOO_LARGE,
-    f"The page was read, but the answer to a batch has {MAX_REPLY_BYTES} bytes at most.",
-    actions=(
-        Action(action="ask_again", description="Ask for this page again: alone, or in a smaller batch."),
-        Action(action="cut_pages", description="Set options.maxChars, and read on by cursor.", priority=2),
-    ),
-)
-
-
 async def _browse(app: AppContext, request: RequestContext, arguments: BrowseRequest) -> Response:
     return answer(await read(app, request, arguments), headers=VARY)
 
@@ -114,6 +130,34 @@ async def _batch_events(app: AppContext, request: RequestContext, arguments: Bat
 
 async def _preview(app: AppContext, request: RequestContext, arguments: BrowseRequest) -> Response:
     return answer(await look_ahead(app, request, arguments))
+
+
+class DomainRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which domain is meant."""
+
+    domain: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=253,
+            pattern=HOST,
+            description="Host name (an international one as xn--...), with its port where that is not the usual one.",
+        ),
+    ]
+
+
+async def know(app: AppContext, request: RequestContext, arguments: DomainRequest) -> DomainKnowledge:
+    """Return what is known of a domain; logins are counted for whoever may look after them."""
+    known = await app.bus.call(DOMAIN, AskDomain(domain=arguments.domain), wait_ms=app.grace_ms)
+    if Scope.SESSIONS not in request.caller.scopes:
+        return known
+    logins = await app.bus.call(SESSION_LIST, ListSessions(), wait_ms=app.grace_ms)
+    site = site_of(arguments.domain)
+    return structs.replace(known, saved_logins=sum(one.domain == site for one in logins.sessions))
+
+
+async def _domain(app: AppContext, request: RequestContext, arguments: DomainRequest) -> Response:
+    return answer(await know(app, request, arguments))
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -160,5 +204,22 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         errors=LOOK_ERRORS,
         tag=Tag.PAGES,
         example=PAGE_EXAMPLE,
+    ),
+)
+DOMAIN_ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint(
+        method="GET",
+        path="/api/domains/{domain}",
+        name="getDomain",
+        summary="Tell what is known of a domain.",
+        about="The tiers that worked there, how often and when, where a visit would begin and why, the pace at which "
+        "it is asked, its robots.txt as far as it is known, the APIs found behind its pages, and how many logins are "
+        "saved for it (for keys with the scope `sessions`). `known` is false where nobody has visited it.",
+        run=_domain,
+        params=DomainRequest,
+        answer=DomainKnowledge,
+        errors=DOMAIN_ERRORS,
+        tag=Tag.DOMAINS,
+        example={"domain": "example.com"},
     ),
 )

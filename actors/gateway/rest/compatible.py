@@ -1,17 +1,20 @@
-"""The endpoints for clients that expect `{success, data}` and addresses under /v1."""
+"""The endpoints for clients that expect addresses under /v1, and the envelope `{success, data}` around every answer."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
+import msgspec
 from msgspec import Meta, Struct, structs
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from actors.gateway.access.usage import Usage
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_failure
-from actors.gateway.http.answers import answer
+from actors.gateway.http.answers import JSON, answer
 from actors.gateway.pages import (
     DEFAULT_AT_ONCE,
     DEFAULT_TIMEOUT_MS,
@@ -21,21 +24,26 @@ from actors.gateway.pages import (
     BatchResult,
 )
 from actors.gateway.request import RequestContext
-from actors.gateway.rest import browse, domains
-from actors.gateway.rest.browse import BrowseRequest
-from actors.gateway.rest.contract import Endpoint, Tag
-from actors.gateway.rest.domains import DomainRequest
-from actors.gateway.rest.envelope import Success
-from actors.gateway.rest.events import Events, EventStream
-from actors.gateway.rest.health import Health
-from protocol.browse import BrowseOptions, BrowseResult
+from actors.gateway.rest import browse
+from actors.gateway.rest.browse import BrowseRequest, DomainRequest
+from actors.gateway.rest.operation import Health
+from actors.gateway.rest.routing import Endpoint, Tag, in_envelope
+from actors.gateway.rest.streaming import EventForm, EventStream
+from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, StructuredError
 from protocol.domains import DomainKnowledge, Preview
 from protocol.pages import Url
 from protocol.tiers import TIERS
 
 A = TypeVar("A", bound=Struct)
-
 MAX_URLS = 10
+Work = Callable[[AppContext, RequestContext, A], Awaitable[Struct]]
+T = TypeVar("T")
+_FIRST_ERROR = 400
+
+_MAX_ERROR_BYTES = 1_000_000
+"""No error of ours is as large."""
+
+_errors = msgspec.json.Decoder(StructuredError)
 
 
 class FetchRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -56,9 +64,7 @@ class SmallBatchRequest(Struct, frozen=True, kw_only=True, rename="camel", forbi
     )
 
 
-Work = Callable[[AppContext, RequestContext, A], Awaitable[Struct]]
-
-_FORM = Events(result=lambda data: Success(data=data), error=lambda error: to_failure(to_error(error)))
+_FORM = EventForm(result=lambda data: Success(data=data), error=lambda error: to_failure(to_error(error)))
 
 
 def _answered(work: Work[A]) -> Callable[[AppContext, RequestContext, A], Awaitable[Response]]:
@@ -91,6 +97,63 @@ async def _usage(app: AppContext, request: RequestContext, _arguments: Any) -> U
 
 async def _health(_app: AppContext, _request: RequestContext, _arguments: Any) -> Health:
     return Health()
+
+
+class Success(Struct, Generic[T], frozen=True, kw_only=True, rename="camel"):
+    """An answer in its envelope."""
+
+    success: Literal[True] = True
+    data: T
+    schema_version: str = SCHEMA_VERSION
+
+
+class Enveloped:
+    """ASGI: puts every error at the paths of the envelope into it, whoever gave it: the gates, too."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "http" and in_envelope(scope["path"]):
+            send = _Rewriting(send).tell
+        await self._app(scope, receive, send)
+
+
+class _Rewriting:
+    """Holds an error back until it is whole, and sends it in the envelope."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message | None = None
+        self._body = bytearray()
+
+    async def tell(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and _is_error(message):
+            self._start = message
+            return
+        if self._start is None:
+            await self._send(message)
+            return
+        self._body += message.get("body", b"")
+        if not message.get("more_body", False) or len(self._body) > _MAX_ERROR_BYTES:
+            start, self._start = self._start, None
+            body = _rewritten(bytes(self._body))
+            MutableHeaders(scope=start)["Content-Length"] = str(len(body))
+            await self._send(start)
+            await self._send({**message, "body": body})
+
+
+def _is_error(start: Message) -> bool:
+    essence = Headers(scope=start).get("content-type", "").partition(";")[0]
+    return start["status"] >= _FIRST_ERROR and essence == JSON
+
+
+def _rewritten(body: bytes) -> bytes:
+    try:
+        return msgspec.json.encode(to_failure(_errors.decode(body)))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return body
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
@@ -150,10 +213,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/v1/domains/{domain}/intelligence",
         name="domainV1",
         summary="Tell what is known of a domain, as /api/domains does.",
-        run=_answered(domains.know),
+        run=_answered(browse.know),
         params=DomainRequest,
         answer=Success[DomainKnowledge],
-        errors=domains.ERRORS,
+        errors=browse.DOMAIN_ERRORS,
         tag=Tag.COMPATIBLE,
         example={"domain": "example.com"},
     ),
@@ -164,7 +227,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="Tell what the key that asks has used today (UTC): requests, pages by tier and cost units.",
         run=_answered(_usage),
         answer=Success[Usage],
-        errors=domains.ERRORS,
+        errors=browse.DOMAIN_ERRORS,
         tag=Tag.COMPATIBLE,
     ),
     Endpoint(

@@ -9,18 +9,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from actors.gateway.rest.docs_style import STYLE
-
 MEDIA = "text/html; charset=utf-8"
+_STYLE = """\
+:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--paper:#fff;--panel:#f6f8fa;--line:#d0d7de;--link:#0757ba;
+--get:#116329;--post:#0757ba;--delete:#a40e26}
+@media (prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9da7b3;--paper:#0d1117;--panel:#161b22;--line:#30363d;
+--link:#6cb6ff;--get:#56d364;--post:#6cb6ff;--delete:#ff8182}}
+*{box-sizing:border-box}
+body{margin:0 auto;padding:1.5rem;max-width:76rem;background:var(--paper);color:var(--ink);
+font:1rem/1.55 system-ui,sans-serif}
+h1,h2,h3,h4{line-height:1.25;margin:1.6em 0 .5em}h1{margin-top:0}small{color:var(--soft);font-weight:400}
+a{color:var(--link)}p{margin:.5em 0;max-width:52rem}
+code,pre{font:.9em/1.5 ui-monospace,monospace}code{overflow-wrap:anywhere}
+pre{background:var(--panel);border:1px solid var(--line);border-radius:6px;padding:.8rem;overflow:auto}
+nav ul{list-style:none;padding:.8rem 1rem;background:var(--panel);border:1px solid var(--line);border-radius:6px;
+columns:22rem}
+article{border-top:1px solid var(--line);padding-bottom:1rem}
+.method{display:inline-block;min-width:4.2em;font:700 .8em ui-monospace,monospace;color:var(--soft)}
+.get{color:var(--get)}.post{color:var(--post)}.delete{color:var(--delete)}
+.wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.92em}
+th,td{text-align:left;vertical-align:top;padding:.4rem .6rem;border-bottom:1px solid var(--line)}
+summary{cursor:pointer;padding:.3rem 0}div:target{outline:2px solid var(--link);outline-offset:4px}
+"""
+"""How the page looks, in light and in dark."""
 
-_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
-
 _REF = "#/components/schemas/"
 _LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format", "default")
 
@@ -32,7 +51,7 @@ def page(document: Mapping[str, Any]) -> str:
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(info['title'])} API</title><style>{STYLE}</style></head><body>",
+            f"<title>{escape(info['title'])} API</title><style>{_STYLE}</style></head><body>",
             f"<header><h1>{escape(info['title'])} <small>{escape(info['version'])}</small></h1>",
             f"<p>{_prose(info['summary'])}</p><p>{_prose(info['description'])}</p>",
             '<p><a href="/openapi.json">openapi.json</a></p></header>',
@@ -64,12 +83,12 @@ def _contents(document: Mapping[str, Any]) -> str:
 
 
 def _family(tag: Mapping[str, str], document: Mapping[str, Any]) -> str:
-    shown = "".join(_operation(*found) for found in _operations(document, tag["name"]))
+    shown = "".join(_operation(*one) for one in _operations(document, tag["name"]))
     return f"<section><h2>{escape(tag['name'])}</h2><p>{_prose(tag['description'])}</p>{shown}</section>"
 
 
 def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
-    scopes = [scope for requirement in operation["security"] for found in requirement.values() for scope in found]
+    scopes = [scope for requirement in operation["security"] for names in requirement.values() for scope in names]
     key = f'A <a href="#key">key</a> with the scope <code>{escape(", ".join(scopes))}</code>.' if scopes else "No key."
     about = f"<p>{_prose(operation['description'])}</p>" if "description" in operation else ""
     return (
@@ -102,10 +121,12 @@ def _body(body: Mapping[str, Any] | None) -> str:
 
 def _responses(responses: Mapping[str, Mapping[str, Any]]) -> str:
     rows = "".join(
-        f"<tr><td><code>{escape(status)}</code></td><td>{_prose(told['description'])}</td><td>"
-        + "<br>".join(f"<code>{escape(media)}</code>: {_type(one['schema'])}" for media, one in told["content"].items())
+        f"<tr><td><code>{escape(status)}</code></td><td>{_prose(response['description'])}</td><td>"
+        + "<br>".join(
+            f"<code>{escape(media)}</code>: {_type(one['schema'])}" for media, one in response["content"].items()
+        )
         + "</td></tr>"
-        for status, told in responses.items()
+        for status, response in responses.items()
     )
     return f"<details><summary>Answers</summary>{_table(('Status', 'Meaning', 'Content'), rows)}</details>"
 
@@ -154,8 +175,8 @@ def _table(heads: Sequence[str], rows: str) -> str:
     return f'<div class="wide"><table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _paragraphs(told: Mapping[str, Any]) -> str:
-    return "".join(f"<p>{_prose(text)}</p>" for text in told.get("description", "").split("\n\n") if text)
+def _paragraphs(described: Mapping[str, Any]) -> str:
+    return "".join(f"<p>{_prose(text)}</p>" for text in described.get("description", "").split("\n\n") if text)
 
 
 def _prose(text: str) -> str:

@@ -18,8 +18,8 @@ from actors.gateway.errors import http_status
 from actors.gateway.http.answers import RefusedError, answer, headers_of
 from actors.gateway.pages import check_login
 from actors.gateway.request import RequestContext
-from actors.gateway.rest.contract import Endpoint, Tag
-from actors.gateway.rest.domains import HOST
+from actors.gateway.rest.browse import HOST
+from actors.gateway.rest.routing import Endpoint, Tag
 from bus.context import conversation, new_id
 from protocol import subjects
 from protocol.browse import BrowseOptions

@@ -14,11 +14,9 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.errors import RunFault, to_run_fault
 from actors.gateway.http.answers import EVENTS, JSON, answer, refusal
 from actors.gateway.request import RequestContext
-from actors.gateway.rest.artifacts import Download
 from actors.gateway.rest.browse import VARY
-from actors.gateway.rest.contract import Addressed, Endpoint, Tag
-from actors.gateway.rest.events import Events, EventStream
-from actors.gateway.rest.runevents import RunStream
+from actors.gateway.rest.routing import Addressed, Endpoint, Tag
+from actors.gateway.rest.streaming import ArtifactDownload, EventForm, EventStream, RunStream
 from actors.gateway.runs import MAX_HANDLE_CHARS, ArtifactRequest, ResumeRequest, RunRequest, RunsRequest
 from protocol.faults import FaultError
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
@@ -72,7 +70,9 @@ async def _run(app: AppContext, request: RequestContext, arguments: RunRequest) 
 
 
 async def _run_events(app: AppContext, request: RequestContext, arguments: RunRequest) -> Response:
-    form = Events(result=lambda data: data, error=lambda error: to_run_fault(error, template_id=arguments.template_id))
+    form = EventForm(
+        result=lambda data: data, error=lambda error: to_run_fault(error, template_id=arguments.template_id)
+    )
     return EventStream(app, request, lambda watched: runs.run(app, watched, arguments), form)
 
 
@@ -103,7 +103,9 @@ async def _artifact(app: AppContext, request: RequestContext, arguments: PiecePa
 
 
 async def _content(app: AppContext, request: RequestContext, arguments: ArtifactPath) -> Response:
-    return Download(app, request, await runs.artifact(app, request, ArtifactRequest(artifact_id=arguments.artifact_id)))
+    return ArtifactDownload(
+        app, request, await runs.artifact(app, request, ArtifactRequest(artifact_id=arguments.artifact_id))
+    )
 
 
 def _accepted(run: RunAccepted | Run, headers: dict[str, str] | None = None) -> Response:
@@ -114,7 +116,7 @@ def _accepted(run: RunAccepted | Run, headers: dict[str, str] | None = None) -> 
 
 
 def _refuse(error: FaultError, arguments: Any) -> Response:
-    """Tell an error in the form of 002 §7.2, with what was asked for."""
+    """Return an error in the form of 002 §7.2, with what was asked for."""
     named = getattr(arguments, "params", arguments)
     names = {name: getattr(named, name, None) for name in ("run_id", "template_id", "artifact_id")}
     return refusal(error, to_run_fault(error.fault, **names))

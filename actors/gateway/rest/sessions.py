@@ -13,8 +13,8 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.errors import http_status
 from actors.gateway.http.answers import RefusedError, answer
 from actors.gateway.request import RequestContext
-from actors.gateway.rest.contract import Endpoint, Tag
-from actors.gateway.rest.domains import SITE, DomainRequest
+from actors.gateway.rest.browse import SITE, DomainRequest
+from actors.gateway.rest.routing import Endpoint, Tag
 from actors.gateway.sessions import (
     ListRequest,
     SaveRequest,

@@ -15,10 +15,9 @@ import pytest
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.http.answers import EVENTS
-from actors.gateway.rest.contract import TAGS
 from actors.gateway.rest.docs import page
-from actors.gateway.rest.endpoints import ENDPOINTS, document
-from actors.gateway.rest.openapi import RULES
+from actors.gateway.rest.endpoints import ENDPOINTS, RULES, document
+from actors.gateway.rest.routing import TAGS
 from protocol.browse import BrowseOptions, contradiction
 from protocol.tiers import TIERS
 from tests.unit.actors.gateway.rest.calling import client

@@ -15,7 +15,7 @@ from msgspec import Struct
 from actors.gateway.app_context import AppContext
 from actors.gateway.http.answers import EVENTS
 from actors.gateway.request import RequestContext
-from actors.gateway.rest.events import EventStream
+from actors.gateway.rest.streaming import EventStream
 from protocol.faults import Code, FaultError, fault
 from tests.unit.actors.gateway.rest.calling import client
 from tests.unit.actors.gateway_data import BEARER, FakeBus, browsed

@@ -12,7 +12,7 @@ import pytest
 from msgspec import UNSET, Struct, structs
 
 from actors.gateway.http.answers import EVENTS
-from actors.gateway.rest.runevents import last_event_id
+from actors.gateway.rest.streaming import last_event_id
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import ArtifactChunk, Run, RunEvent
 from protocol.subjects import ARTIFACT_READ, RUN_CANCEL, RUN_CREATE, RUN_FOLLOW, RUN_GET
