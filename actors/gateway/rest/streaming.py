@@ -79,7 +79,7 @@ PLAIN = EventForm(result=lambda data: data, error=to_error)
 class EventResponse(Response):
     """An answer of server-sent events, with signs of life while there are none.
 
-    When the client leaves, the request is cancelled, and what `tell` waits for with it.
+    When the client leaves, the request is cancelled, and what `send_events` waits for with it.
     """
 
     def __init__(self, keep_alive_s: float = KEEP_ALIVE_S) -> None:
@@ -97,11 +97,11 @@ class EventResponse(Response):
 
     @abstractmethod
     async def send_events(self, send: Send) -> None:
-        """Send the events, all but what `farewell` gives."""
+        """Send the events, all but what `send_last` sends."""
 
     @abstractmethod
     async def send_last(self, send: Send) -> None:
-        """Send the last event, also where `tell` was cut off, in which case there is little time for it."""
+        """Send the last event, also where `send_events` was cut off, in which case there is little time for it."""
 
     async def _alive(self, send: Send) -> None:
         async with anyio.create_task_group() as tasks:
