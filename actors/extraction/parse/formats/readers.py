@@ -13,7 +13,7 @@ from actors.extraction.parse.text import clean
 from protocol.confidence import Source
 from protocol.render import plain, to_markdown
 
-_PDF_READER = f"{__package__}.pdf.reading"
+_PDF_READER = f"{__package__}.pdf"
 """Loaded when the first PDF comes: it costs memory."""
 
 _SECOND: Mapping[Kind, Kind] = MappingProxyType({Kind.JSON: Kind.NDJSON, Kind.NDJSON: Kind.JSON})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract
-from actors.extraction.parse.formats.pdf import info, reading
+from actors.extraction.parse.formats import pdf as pdf_format
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink, ExtractedTable, Signal
 from protocol.faults import Code, FaultError
@@ -243,7 +243,7 @@ def test_a_damaged_document_is_refused(body: bytes) -> None:
 
 
 def test_a_document_of_too_many_pages_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_PAGES", 2)
+    monkeypatch.setattr(pdf_format, "MAX_PAGES", 2)
     found = read(pdf([article()] * 5))
 
     assert found.summary.markdown.endswith("\n\n*(3 more pages)*")
@@ -252,7 +252,7 @@ def test_a_document_of_too_many_pages_is_cut_and_says_so(monkeypatch: pytest.Mon
 
 
 def test_a_document_that_takes_too_long_is_cut_and_says_so() -> None:
-    clock = iter([0.0, reading.MAX_SECONDS, reading.MAX_SECONDS + 1]).__next__
+    clock = iter([0.0, pdf_format.MAX_SECONDS, pdf_format.MAX_SECONDS + 1]).__next__
 
     found = extract(pdf([article()] * 5), "application/pdf", URL, clock=clock)
 
@@ -273,7 +273,7 @@ def test_a_document_that_takes_too_long_is_cut_and_says_so() -> None:
     ],
 )
 def test_days(told: str, expected: str) -> None:
-    assert info.day(told) == expected
+    assert pdf_format.iso_day(told) == expected
 
 
 def test_half_a_character_is_none() -> None:

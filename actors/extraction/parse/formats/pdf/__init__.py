@@ -1,1 +1,0 @@
-"""Reads PDF: what its pages show, in reading order."""
