@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from actors.extraction.evidence import money, prices, stock
+from actors.extraction.evidence import money, prices, product_labels
 from actors.extraction.evidence.claim import Field
 from actors.extraction.evidence.prices import candidates
 from actors.extraction.evidence.sources import json_ld, microdata
@@ -102,7 +102,7 @@ def _told(page: Page) -> set[Decimal]:
 
 
 def _described(page: Page) -> tuple[list[dict[str, float]], list[Decimal]]:
-    title, buttons = title_of(page), stock.buy_buttons(page)
+    title, buttons = title_of(page), product_labels.buy_buttons(page)
     marked = short_texts(page, {*buttons, *([title] if title else [])})
     found = candidates(marked)
     title_order = marked.begins.get(title, -1) if title else -1

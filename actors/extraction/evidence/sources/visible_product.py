@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from turbohtml import Element
 
-from actors.extraction.evidence import prices, product_labels, stock
+from actors.extraction.evidence import prices, product_labels
 from actors.extraction.evidence.claim import Claim, Field
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.prices import candidates
@@ -43,7 +43,7 @@ _LEAD = 40
 
 def claims(page: Page) -> Iterable[Claim]:
     """Return what stands in the page; nothing where nothing looks like something to buy."""
-    buttons = stock.buy_buttons(page)
+    buttons = product_labels.buy_buttons(page)
     if not buttons and page.root.select_one(_PRICED) is None:
         return ()
     return list(_claims(page, buttons))[:MAX_CLAIMS]
@@ -79,10 +79,10 @@ def _prices(page: Page, marked: ShortTexts, title_order: int, orders: Sequence[i
 
 def _stock(marked: ShortTexts, title_order: int, buttons: Sequence[Element]) -> Iterator[Claim]:
     near = [button for button in buttons if _is_near(marked.begins.get(button, -1), title_order)]
-    said = stock.stated_availability([run for run in marked.runs if _is_near(run.order, title_order)])
+    said = product_labels.stated_availability([run for run in marked.runs if _is_near(run.order, title_order)])
     if said:
         yield _claim(Field.AVAILABILITY, said, "stock")
-    if any(stock.usable(button) for button in near):
+    if any(product_labels.usable(button) for button in near):
         yield _claim(Field.AVAILABILITY, "InStock", "button")
 
 

@@ -12,9 +12,9 @@ from typing import cast
 
 import msgspec
 
-from actors.extraction.parse.formats import document, feeds
+from actors.extraction.parse.formats import document, xml_data
 from actors.extraction.parse.formats.document import MAX_CHARS, MAX_TITLE_CHARS, ParsedDocument, bounded, fenced
-from actors.extraction.parse.formats.feeds import Feed, FeedEntry
+from actors.extraction.parse.formats.xml_data import Feed, FeedEntry
 from actors.extraction.parse.text import one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedTable
@@ -38,7 +38,7 @@ def read_json(text: str, url: str) -> ParsedDocument | None:
         return None
     top = _mapping(data)
     if str(top.get("version", "")).startswith(_FEED_VERSION):
-        return feeds.feed_document(_feed(top), url)
+        return xml_data.feed_document(_feed(top), url)
     named = _first(top, _TITLES) or _first(_mapping(top.get("info")), _TITLES)  # OpenAPI says it there
     pretty = _pretty(text)
     markdown, left_out = fenced(pretty, "json")
@@ -85,7 +85,7 @@ def _feed(top: Mapping[str, object]) -> Feed:
         description=_first(top, ("description",)),
         language=_first(top, ("language",)),
         link=_first(top, ("home_page_url",)),
-        entries=tuple(_entry(_mapping(item)) for item in islice(_list(items), feeds.MAX_ENTRIES)),
+        entries=tuple(_entry(_mapping(item)) for item in islice(_list(items), xml_data.MAX_ENTRIES)),
     )
 
 
@@ -94,7 +94,7 @@ def _entry(item: Mapping[str, object]) -> FeedEntry:
     return FeedEntry(
         title=_first(item, ("title",)),
         link=_first(item, ("url", "external_url")),
-        summary=_first(item, ("summary", "content_text")) or feeds.markup_words(_first(item, ("content_html",))),
+        summary=_first(item, ("summary", "content_text")) or xml_data.markup_words(_first(item, ("content_html",))),
         published=_first(item, ("date_published", "date_modified")),
         author=next((name for one in people if (name := _first(one, ("name",)))), ""),
     )

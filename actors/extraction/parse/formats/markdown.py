@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, MAX_WORDS_CHARS, ParsedDocument, bounded
-from actors.extraction.parse.formats.feeds import iso_date
+from actors.extraction.parse.formats.xml_data import iso_date
 from actors.extraction.parse.styles import sight
 from actors.extraction.parse.text import one_line
 from protocol.confidence import Source

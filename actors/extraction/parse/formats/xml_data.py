@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from html import unescape
 from itertools import islice
 
-from turbohtml import Element, HTMLParseError, Text, parse_xml
+from turbohtml import Element, HTMLParseError, Text, parse_fragment, parse_xml
 
-from actors.extraction.parse.formats import feeds
-from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, ParsedDocument, fenced
-from actors.extraction.parse.formats.feeds import Feed, FeedEntry
+from actors.extraction.parse.addresses import absolute
+from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, MAX_WORDS_CHARS, ParsedDocument, fenced
 from actors.extraction.parse.text import one_line
+from protocol import render
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink
+from protocol.page import PageFields
 
 _MAX_LINKS = 1_000
 _MAX_ELEMENTS = 2_000
@@ -35,7 +39,7 @@ def read(text: str, url: str) -> ParsedDocument | None:
         return None
     match local(root):
         case "rss" | "feed" | "RDF":
-            return feeds.feed_document(_feed(root), url)
+            return feed_document(_feed(root), url)
         case "urlset" | "sitemapindex":
             return _site_map(root, text)
         case _:
@@ -87,7 +91,7 @@ def _feed(root: Element) -> Feed:
         description=child(about, "description", "subtitle", "tagline"),
         language=child(about, "language") or root.attr("xml:lang") or "",
         link=_href(about),
-        entries=tuple(_entry(element) for element in islice(entries, feeds.MAX_ENTRIES)),
+        entries=tuple(_entry(element) for element in islice(entries, MAX_ENTRIES)),
     )
 
 
@@ -167,3 +171,100 @@ def elements(text: str) -> Iterator[tuple[str, str]]:
     if root is not None:
         for element in islice(root.iter_elements(), _MAX_ELEMENTS):
             yield local(element), text_of(element)
+
+
+MAX_ENTRIES = 200
+_MAX_SUMMARY_CHARS = 1_000
+_MAX_MARKUP_CHARS = 20_000
+_MAX_LINK_CHARS = 2_048
+_UNSEEN = "script, style, template, iframe, object"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedEntry:
+    """One entry, as the feed writes it."""
+
+    title: str = ""
+    link: str = ""
+    summary: str = ""
+    published: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feed:
+    """A feed, as it is written."""
+
+    title: str = ""
+    description: str = ""
+    language: str = ""
+    link: str = ""
+    entries: tuple[FeedEntry, ...] = ()
+
+
+def feed_document(feed: Feed, url: str) -> ParsedDocument:
+    """Return a feed the shape of a page; its newest date is when it was modified."""
+    title = one_line(feed.title, MAX_TITLE_CHARS)
+    links = dict.fromkeys(link for entry in feed.entries if (link := _entry_link(entry, url)))
+    dates = [date for entry in feed.entries if (date := iso_date(entry.published))]
+    return ParsedDocument(
+        markdown=render.to_markdown(
+            render.Doc(children=tuple(block for entry in feed.entries for block in _entry_blocks(entry, url)))
+        ),
+        text="\n".join(line for entry in feed.entries for line in (_entry_name(entry), _entry_summary(entry)) if line),
+        source=Source.STRUCTURED_DATA,
+        title=title,
+        links=tuple(links),
+        fields=PageFields(
+            description=one_line(markup_words(feed.description), _MAX_SUMMARY_CHARS),
+            language=feed.language.strip(),
+            modified=max(dates, default=""),
+            site_name=title,
+        ),
+    )
+
+
+def markup_words(markup: str) -> str:
+    """Return the words of a text that may hold HTML."""
+    if "<" not in markup and "&" not in markup:
+        return markup
+    fragment = parse_fragment(markup[:_MAX_MARKUP_CHARS], positions=False)
+    return fragment.remove(_UNSEEN).to_text()
+
+
+def iso_date(value: str) -> str:
+    """Read a date of a feed, of RFC 822 or ISO 8601, as ISO 8601; "" for none."""
+    value = value.strip()[:64]
+    try:
+        return datetime.fromisoformat(value).isoformat()
+    except ValueError:
+        pass
+    try:
+        return parsedate_to_datetime(value).isoformat()
+    except (ValueError, IndexError, TypeError):
+        return ""
+
+
+def _entry_blocks(entry: FeedEntry, url: str) -> Iterator[render.Block]:
+    label, link = render.Text(text=_entry_name(entry) or "Untitled"), _entry_link(entry, url)
+    yield render.Heading(level=2, children=(render.Link(href=link.url, children=(label,)) if link else label,))
+    byline = ", ".join(filter(None, (one_line(entry.author, MAX_WORDS_CHARS), iso_date(entry.published))))
+    if byline:
+        yield render.Paragraph(children=(render.Text(text=byline),))
+    if summary := _entry_summary(entry):
+        yield render.Paragraph(children=(render.Text(text=summary),))
+
+
+def _entry_name(entry: FeedEntry) -> str:
+    return one_line(markup_words(entry.title), MAX_TITLE_CHARS)
+
+
+def _entry_summary(entry: FeedEntry) -> str:
+    return one_line(markup_words(entry.summary), _MAX_SUMMARY_CHARS)
+
+
+def _entry_link(entry: FeedEntry, url: str) -> ExtractedLink | None:
+    href = absolute(url, entry.link) if entry.link.strip() else ""
+    if not href.startswith(("http://", "https://")) or len(href) > _MAX_LINK_CHARS:
+        return None
+    return ExtractedLink(url=href, text=_entry_name(entry) or href, context=_entry_summary(entry)[:MAX_WORDS_CHARS])
