@@ -18,35 +18,35 @@ from protocol.page import wire_names
 from protocol.pages import PageEvidence
 
 
-def shaped(found: ParsedDocument, url: str, captured_at: datetime | None = None) -> Extraction:
+def shaped(document: ParsedDocument, url: str, captured_at: datetime | None = None) -> Extraction:
     """Return a body as a page: its address is its title where it has none, and no text is no content."""
-    title = found.title or name_of(url)
-    named = confidence(found.title_source, found.title_score) if found.title else confidence(Source.FALLBACK)
-    sure = confidence(found.source) if found.text.strip() else confidence(Source.UNKNOWN, 0.0)
-    fields, scores = found.fields, found.sure
-    if found.declared_language is not None:
-        spoken, sure_of_spoken = language(found.declared_language, found.text)
+    title = document.title or name_of(url)
+    named = confidence(document.title_source, document.title_score) if document.title else confidence(Source.FALLBACK)
+    sure = confidence(document.source) if document.text.strip() else confidence(Source.UNKNOWN, 0.0)
+    fields, scores = document.fields, document.sure
+    if document.declared_language is not None:
+        spoken, sure_of_spoken = language(document.declared_language, document.text)
         fields, scores = structs.replace(fields, language=spoken), {**scores, "language": sure_of_spoken}
     return Extraction(
         summary=WebObservationSummary(
             url=url,
             title=title,
-            markdown=found.markdown,
+            markdown=document.markdown,
             captured_at=captured_at or UNSET,
-            extracted_links=found.links,
-            signals=found.signals,
-            text=found.text,
+            extracted_links=document.links,
+            signals=document.signals,
+            text=document.text,
             language=fields.language or UNSET,
-            tables=found.tables,
-            parts=PageParts(fields=fields, left_out=_left_out(found)),
+            tables=document.tables,
+            parts=PageParts(fields=fields, left_out=_left_out(document)),
         ),
-        evidence=PageEvidence(content_length=len(found.text), markup=False),
+        evidence=PageEvidence(content_length=len(document.text), markup=False),
         title=named,
         content=sure,
-        tables=found.tables_sure or tuple(confidence(found.source) for _ in found.tables),
-        selectors=(_whole(found, sure),),
-        titles=(_place(title, named, found),),
-        fields={name: scores.get(name) or confidence(found.source) for name in wire_names(fields)},
+        tables=document.tables_sure or tuple(confidence(document.source) for _ in document.tables),
+        selectors=(_whole(document, sure),),
+        titles=(_place(title, named, document),),
+        fields={name: scores.get(name) or confidence(document.source) for name in wire_names(fields)},
     )
 
 
@@ -59,22 +59,22 @@ def name_of(url: str) -> str:
     return one_line(unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc or url, MAX_TITLE_CHARS)
 
 
-def _left_out(found: ParsedDocument) -> dict[str, int]:
-    counts = {"characters": found.left_out, **found.kept_back}
+def _left_out(document: ParsedDocument) -> dict[str, int]:
+    counts = {"characters": document.left_out, **document.kept_back}
     return {kind: count for kind, count in counts.items() if count}
 
 
-def _whole(found: ParsedDocument, sure: Confidence) -> SelectorAttempt:
+def _whole(document: ParsedDocument, sure: Confidence) -> SelectorAttempt:
     return SelectorAttempt(
         selector=":root",
         source="verbatim",
-        matched=bool(found.text),
-        content_length=len(found.text),
+        matched=bool(document.text),
+        content_length=len(document.text),
         confidence_score=sure.score,
         selected=True,
     )
 
 
-def _place(title: str, named: Confidence, found: ParsedDocument) -> TitleAttempt:
-    source = "document" if found.title else "url"
+def _place(title: str, named: Confidence, document: ParsedDocument) -> TitleAttempt:
+    source = "document" if document.title else "url"
     return TitleAttempt(source=source, matched=True, confidence_score=named.score, selected=True, value=title)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from actors.extraction.evidence import money, prices, product_labels
 from actors.extraction.evidence.claim import Field
-from actors.extraction.evidence.prices import candidates
+from actors.extraction.evidence.prices import price_candidates
 from actors.extraction.evidence.sources import json_ld, microdata
 from actors.extraction.evidence.sources.visible_product import title_of
 from actors.extraction.evidence.text_runs import short_texts
@@ -104,7 +104,7 @@ def _told(page: Page) -> set[Decimal]:
 def _described(page: Page) -> tuple[list[dict[str, float]], list[Decimal]]:
     title, buttons = title_of(page), product_labels.buy_buttons(page)
     marked = short_texts(page, {*buttons, *([title] if title else [])})
-    found = candidates(marked)
+    found = price_candidates(marked)
     title_order = marked.begins.get(title, -1) if title else -1
     rows = prices.features(page, found, title_order, [marked.begins[button] for button in buttons])
     return rows, [candidate.amount.value for candidate in found]

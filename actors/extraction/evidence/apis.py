@@ -70,7 +70,7 @@ _TYPED = "input[type=text], input[type=search], input:not([type]), select"
 
 
 @dataclass(frozen=True, slots=True)
-class _Sighting:
+class _Mention:
     """An address that the source names and where; its method, type of answer and parameters, if it says them."""
 
     address: str
@@ -82,31 +82,31 @@ class _Sighting:
 
 def discover(page: Page) -> tuple[ApiPattern, ...]:
     """Return the endpoints of the page's own site that its source names, surest places first; each once."""
-    found: dict[tuple[str, str], ApiPattern] = {}
+    patterns: dict[tuple[str, str], ApiPattern] = {}
     site = _site(page.base) or _site(page.url)
-    for sighting in _sightings(page):
+    for sighting in _mentions(page):
         pattern = _pattern(page, sighting, site)
         if pattern is not None:
-            found.setdefault((pattern.method, pattern.endpoint), pattern)
-        if len(found) >= MAX_APIS:
+            patterns.setdefault((pattern.method, pattern.endpoint), pattern)
+        if len(patterns) >= MAX_APIS:
             break
-    return tuple(found.values())
+    return tuple(patterns.values())
 
 
-def _sightings(page: Page) -> Iterator[_Sighting]:
+def _mentions(page: Page) -> Iterator[_Mention]:
     marked = page.root.select(_MARKED)[:MAX_HITS]
     forms = [element for element in marked if element.tag == "form"]
     yield from _linked([element for element in marked if element.tag in {"link", "a"}])
     codes = list(_codes(page))
     for code in codes:
         yield from _called(code)
-    yield from _held(marked)
+    yield from _attributed(marked)
     for code in codes:
         yield from _named(code)
     yield from _forms(forms)
 
 
-def _linked(elements: Sequence[Element]) -> Iterator[_Sighting]:
+def _linked(elements: Sequence[Element]) -> Iterator[_Mention]:
     for element in elements:
         relation = element.attrs.get("rel") or ""
         words = relation if isinstance(relation, str) else " ".join(relation)
@@ -114,10 +114,10 @@ def _linked(elements: Sequence[Element]) -> Iterator[_Sighting]:
             f'named by a link with rel="{words[:40]}"' if element.tag == "link" else "linked as one that is described"
         )
         kind = (element.attr("type") or "").strip().lower()
-        yield _Sighting(element.attr("href") or "", reason, answer=kind if _MEDIA_TYPE.fullmatch(kind) else "")
+        yield _Mention(element.attr("href") or "", reason, answer=kind if _MEDIA_TYPE.fullmatch(kind) else "")
 
 
-def _called(code: str) -> Iterator[_Sighting]:
+def _called(code: str) -> Iterator[_Mention]:
     for mark, pattern in _CALLS.items():
         if mark not in code:
             continue
@@ -125,18 +125,18 @@ def _called(code: str) -> Iterator[_Sighting]:
             if number >= MAX_HITS:
                 break
             method = call.groupdict().get("method") or _method_near(code, call.start(), call.end())
-            yield _Sighting(call.group(call.lastindex or 0), f"called by an inline script ({_CALLERS[mark]})", method)
+            yield _Mention(call.group(call.lastindex or 0), f"called by an inline script ({_CALLERS[mark]})", method)
 
 
 def _method_near(code: str, start: int, end: int) -> str:
     """Return the method that the options of a call name: they end with its line or bracket."""
     options = code[start : end + 200]
     stop = options.find(")", end - start)
-    found = _METHOD.search(options if stop < 0 else options[:stop])
-    return found.group(1) if found else ""
+    match = _METHOD.search(options if stop < 0 else options[:stop])
+    return match.group(1) if match else ""
 
 
-def _named(code: str) -> Iterator[_Sighting]:
+def _named(code: str) -> Iterator[_Mention]:
     """Return addresses in texts of a script that look like those of APIs."""
     hits = 0
     for mark in _MARKS:
@@ -149,22 +149,22 @@ def _named(code: str) -> Iterator[_Sighting]:
             while end < len(code) and end - position < MAX_ADDRESS_CHARS and code[end] not in _ADDRESS_ENDS:
                 end += 1
             if (named := code[start:end]).startswith(_ADDRESS_STARTS):
-                yield _Sighting(named, "named in an inline script")
+                yield _Mention(named, "named in an inline script")
             position = code.find(mark, end)
 
 
-def _held(elements: Sequence[Element]) -> Iterator[_Sighting]:
+def _attributed(elements: Sequence[Element]) -> Iterator[_Mention]:
     for element in elements:
         for name in _HOLDERS:
             if value := element.attr(name):
-                yield _Sighting(value, f"named by an attribute ({name})")
+                yield _Mention(value, f"named by an attribute ({name})")
 
 
-def _forms(forms: Sequence[Element]) -> Iterator[_Sighting]:
+def _forms(forms: Sequence[Element]) -> Iterator[_Mention]:
     for form in forms:
         if (form.attr("method") or "get").strip().lower() == "get" and (action := form.attr("action")):
             named = [name for field in form.select(_TYPED)[:MAX_PARAMETERS] if (name := field.attr("name"))]
-            yield _Sighting(action, "where a form of the page is sent", "GET", fields=tuple(named))
+            yield _Mention(action, "where a form of the page is sent", "GET", fields=tuple(named))
 
 
 def _codes(page: Page) -> Iterator[str]:
@@ -175,12 +175,14 @@ def _codes(page: Page) -> Iterator[str]:
         yield code.replace("\\/", "/") if "\\/" in code else code
 
 
-def _pattern(page: Page, sighting: _Sighting, site: str) -> ApiPattern | None:
+def _pattern(page: Page, sighting: _Mention, site: str) -> ApiPattern | None:
     """Describe an endpoint; None for an address of another site, of a file, or for none."""
     address = sighting.address.strip()[:MAX_ADDRESS_CHARS]
     if not address or address[0] in "#?" or "\\" in address:
         return None
-    address = _PLACEHOLDER.sub(lambda found: f"{{{(_LAST_NAME.findall(found.group(1)) or ['value'])[-1]}}}", address)
+    address = _PLACEHOLDER.sub(
+        lambda placeholder: f"{{{(_LAST_NAME.findall(placeholder.group(1)) or ['value'])[-1]}}}", address
+    )
     parts = _split(absolute(page.base, address))
     if parts is None or _site(f"{parts.scheme}://{parts.netloc}") != site or _NO_API.search(parts.path.lower()):
         return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from actors.extraction.evidence.dates import written
+from actors.extraction.evidence.dates import dates_in
 from actors.extraction.evidence.vocabulary import months, one_of, vocabulary
 
 MAX_NAMES = 12
@@ -49,12 +49,12 @@ def people(text: str) -> tuple[str, ...]:
 
 @lru_cache(1024)
 def _people(text: str) -> tuple[str, ...]:
-    found: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for piece in _pieces(unicodedata.normalize("NFC", text)):
         name = _name(piece)
-        if name and key(name) not in found:
-            found[key(name)] = name
-    names = tuple(found.values())[:MAX_NAMES]
+        if name and key(name) not in by_key:
+            by_key[key(name)] = name
+    names = tuple(by_key.values())[:MAX_NAMES]
     names = names[:1] + tuple(name for name in names[1:] if vocabulary().roles.isdisjoint(_words(name)))
     return tuple(name for name in names if not is_organisation(name)) or names
 
@@ -116,7 +116,7 @@ def _label_of(text: str) -> int:
 
 def _without_dates(text: str) -> str:
     """Put a border where a date or a time of day stands."""
-    for start, end, _ in reversed(list(written(text))):
+    for start, end, _ in reversed(list(dates_in(text))):
         text = f"{text[:start]}\n{text[end:]}"
     return _CLOCK.sub("\n", text)
 

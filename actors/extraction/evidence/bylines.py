@@ -11,7 +11,7 @@ from turbohtml import Element
 from actors.extraction.evidence.author import is_label, looks_personal, people
 from actors.extraction.evidence.claim import Claim, Field
 from actors.extraction.evidence.dates import day
-from actors.extraction.evidence.text_runs import Holder, Sight, containing
+from actors.extraction.evidence.text_runs import HolderNames, TextRuns, texts_containing
 from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
@@ -102,25 +102,25 @@ _WEIGHTS = {
 """What a name is worth by where it stands: only for which are told first, and which not at all."""
 
 
-def author_claims(view: Sight, called: list[Element]) -> list[Claim]:
+def author_claims(view: TextRuns, called: list[Element]) -> list[Claim]:
     """Return who is said to have written a page, those near a title first."""
-    found = [*_of_called(view, called), *_of_lines(view)]
-    found.sort(key=lambda entry: -entry[0])
-    return [claim for _, claim in found[:MAX_CLAIMS]]
+    entries = [*_of_called(view, called), *_of_lines(view)]
+    entries.sort(key=lambda entry: -entry[0])
+    return [claim for _, claim in entries[:MAX_CLAIMS]]
 
 
-def called_authors(page: Page, view: Sight) -> list[Element]:
+def called_authors(page: Page, view: TextRuns) -> list[Element]:
     """Return the elements that are marked or named as an author's."""
     elements = list(view.begins)
     classes = [element.attr("class") or "" for element in elements]
     links = page.root.select("a[href]")
-    found = page.root.select(_SAID)
-    found += [elements[at] for at in containing(classes, _CALLED)]
-    found += [links[at] for at in containing([link.attr("href") or "" for link in links], _LINKED)]
-    return list(dict.fromkeys(found))
+    authors = page.root.select(_SAID)
+    authors += [elements[at] for at in texts_containing(classes, _CALLED)]
+    authors += [links[at] for at in texts_containing([link.attr("href") or "" for link in links], _LINKED)]
+    return list(dict.fromkeys(authors))
 
 
-def _of_called(view: Sight, called: list[Element]) -> Iterator[tuple[int, Claim]]:
+def _of_called(view: TextRuns, called: list[Element]) -> Iterator[tuple[int, Claim]]:
     first = ["first"]
     inside = sorted((view.begins[element], at) for at, element in enumerate(called) if element in view.begins)
     for index, at in inside[:MAX_ELEMENTS]:
@@ -152,7 +152,7 @@ def _text(element: Element) -> str:
     return collapsed(_BORDER.join(lines), MAX_CHARS)
 
 
-def _labelled(view: Sight, index: int) -> bool:
+def _labelled(view: TextRuns, index: int) -> bool:
     return 0 < index <= len(view.texts) and is_label(view.texts[index - 1][:_MAX_NAME], whole=True)
 
 
@@ -168,9 +168,9 @@ def _of_element(element: Element, called: str) -> Iterator[str]:
         yield f"tag-{element.tag}"
 
 
-def _of_lines(view: Sight) -> Iterator[tuple[int, Claim]]:
+def _of_lines(view: TextRuns) -> Iterator[tuple[int, Claim]]:
     """Read the runs of text about a title: what begins with "By", what is a name beside a date."""
-    told = 0
+    count = 0
     close = view.close()
     for index, data in enumerate(view.texts):
         labelled = is_label(data) and len(data) < 2 * MAX_CHARS
@@ -182,12 +182,12 @@ def _of_lines(view: Sight) -> Iterator[tuple[int, Claim]]:
         if not view.seen(holders) or (not labelled and any(holder.tag in _NO_NAMES for holder in holders)):
             continue
         yield _entry(value, [*words, view.distance(index), *_context(holders)], who)
-        told += 1
-        if told > _MAX_LINES:
+        count += 1
+        if count > _MAX_LINES:
             return
 
 
-def _line(view: Sight, index: int, data: str, *, labelled: bool) -> tuple[str, list[str]]:
+def _line(view: TextRuns, index: int, data: str, *, labelled: bool) -> tuple[str, list[str]]:
     if labelled:
         alone = is_label(data, whole=True)
         following = " ".join(view.texts[index + 1].split()) if alone and index + 1 < len(view.texts) else ""
@@ -201,7 +201,7 @@ def _line(view: Sight, index: int, data: str, *, labelled: bool) -> tuple[str, l
     return "", []
 
 
-def _context(holders: list[Holder]) -> Iterator[str]:
+def _context(holders: list[HolderNames]) -> Iterator[str]:
     for depth, holder in enumerate(holders):
         if depth < _BOX:
             yield from _box(holder.called, inner=depth == 0)

@@ -50,10 +50,10 @@ def day(text: str, *, month_first: bool = False) -> str:
     text = text[:MAX_CHARS]
     if epoch := _EPOCH.match(text):
         return _checked(datetime.fromtimestamp(int(epoch[1]), UTC).date())
-    return next((found for _, _, found in written(text, month_first=month_first)), "")
+    return next((iso_date for _, _, iso_date in dates_in(text, month_first=month_first)), "")
 
 
-def written(text: str, *, month_first: bool = False) -> Iterator[tuple[int, int, str]]:
+def dates_in(text: str, *, month_first: bool = False) -> Iterator[tuple[int, int, str]]:
     """Return where dates stand in a text, from and to, and the day that each is."""
     done = 0
     for hint in HINT.finditer(text):
@@ -61,9 +61,9 @@ def written(text: str, *, month_first: bool = False) -> Iterator[tuple[int, int,
             continue
         at, stop = max(done, hint.start() - _REACH), hint.end() + _REACH
         while match := _WRITTEN.search(text, at, stop):
-            if found := _read(match, month_first=month_first):
+            if iso_date := _read(match, month_first=month_first):
                 done = at = match.end()
-                yield match.start(), done, found
+                yield match.start(), done, iso_date
             else:
                 at = match.start() + 1
         done = max(done, hint.end())
@@ -97,5 +97,5 @@ def _ordered(first: int, second: int, *, month_first: bool) -> tuple[int, int]:
     return second, first
 
 
-def _checked(found: date) -> str:
-    return found.isoformat() if FIRST_YEAR <= found.year <= LAST_YEAR else ""
+def _checked(checked: date) -> str:
+    return checked.isoformat() if FIRST_YEAR <= checked.year <= LAST_YEAR else ""

@@ -13,7 +13,7 @@ from turbohtml.extract import MicrodataItem, RdfaItem
 
 from actors.extraction.evidence import linked_data, prose, schema_org, script_values, states
 from actors.extraction.evidence.json_values import Json
-from actors.extraction.evidence.states import Record, State
+from actors.extraction.evidence.states import FrameworkState, StateRecord
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.tree import Page
 from protocol.page import StructuredItem
@@ -34,24 +34,24 @@ MIN_TEXT_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class DataNode:
     """An object of structured data as linked data, and the notation that it was written in."""
 
     format: Literal["json-ld", "microdata", "rdfa", "opengraph", "framework"]
     value: dict[str, Json]
 
 
-def embedded(page: Page) -> Embedded:
+def embedded(page: Page) -> EmbeddedData:
     """Return the data that stand in a page beside its text; they are looked for once."""
-    return page.once(_of_page)
+    return page.once(_embedded)
 
 
-def _of_page(page: Page) -> Embedded:
-    return Embedded.of(page.document, page.root, page.base)
+def _embedded(page: Page) -> EmbeddedData:
+    return EmbeddedData.of(page.document, page.root, page.base)
 
 
 @dataclass(frozen=True)
-class Embedded:
+class EmbeddedData:
     """The data of one page, each kind read when it is first asked for; nothing is run."""
 
     document: Document = field(repr=False)
@@ -59,9 +59,9 @@ class Embedded:
     base: str = ""
 
     @staticmethod
-    def of(document: Document, root: Element, base: str = "") -> Embedded:
+    def of(document: Document, root: Element, base: str = "") -> EmbeddedData:
         """Look at a page; `base` is what relative addresses are resolved against."""
-        return Embedded(document, root, base)
+        return EmbeddedData(document, root, base)
 
     @cached_property
     def json_ld(self) -> tuple[dict[str, Json], ...]:
@@ -117,12 +117,12 @@ class Embedded:
         )
 
     @cached_property
-    def states(self) -> tuple[State, ...]:
+    def states(self) -> tuple[FrameworkState, ...]:
         """The states of frameworks and other data that scripts and attributes hold."""
         return tuple(islice(self._scripts.states(self.root), states.MAX_STATES))
 
     @cached_property
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[StateRecord, ...]:
         """The objects of the states that bear the page's title."""
         return states.titled_records(self.states, self.titles)
 
@@ -137,12 +137,12 @@ class Embedded:
         return tuple(expression for code in self._scripts.code for expression in states.deferred_expressions(code))
 
     @cached_property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[DataNode, ...]:
         """Everything that is said in terms of schema.org, as linked data: JSON-LD, microdata, then RDFa."""
-        found = [Node("json-ld", node) for node in self.json_ld]
-        found.extend(Node("microdata", schema_org.of_microdata(item)) for item in self.microdata)
-        found.extend(Node("rdfa", schema_org.of_rdfa(item)) for item in self.rdfa)
-        return tuple(found)
+        nodes = [DataNode("json-ld", node) for node in self.json_ld]
+        nodes.extend(DataNode("microdata", schema_org.of_microdata(item)) for item in self.microdata)
+        nodes.extend(DataNode("rdfa", schema_org.of_rdfa(item)) for item in self.rdfa)
+        return tuple(nodes)
 
     def items(self) -> tuple[StructuredItem, ...]:
         """Return the structured data under the names of schema.org, cut where a page says too much.
@@ -151,15 +151,15 @@ class Embedded:
         """
         normaliser = schema_org.Normaliser(self.base, self.json_ld_by_id)
         graph = schema_org.of_open_graph(self.open_graph)
-        nodes = [*self.nodes, *([Node("opengraph", graph)] if graph else [])]
-        nodes.extend(Node("framework", record.node) for record in self.records[:MAX_GIVEN_RECORDS])
-        found: list[StructuredItem] = []
+        nodes = [*self.nodes, *([DataNode("opengraph", graph)] if graph else [])]
+        nodes.extend(DataNode("framework", record.node) for record in self.records[:MAX_GIVEN_RECORDS])
+        items: list[StructuredItem] = []
         for node in nodes:
-            if normaliser.characters_left <= 0 or len(found) >= MAX_GIVEN_ITEMS:
+            if normaliser.characters_left <= 0 or len(items) >= MAX_GIVEN_ITEMS:
                 break
             if properties := normaliser.properties(node.value):
-                found.append(StructuredItem(type=_type(node), format=node.format, properties=properties))
-        return tuple(found)
+                items.append(StructuredItem(type=_type(node), format=node.format, properties=properties))
+        return tuple(items)
 
     def texts(self, evaluated: Sequence[Json] = ()) -> tuple[str, ...]:
         """Return the prose of the data, likeliest content first; `evaluated` are the values of what was `deferred`.
@@ -194,34 +194,36 @@ class _Scripts:
 
     @staticmethod
     def of(root: Element) -> _Scripts:
-        found = _Scripts([], [], [])
+        scripts = _Scripts([], [], [])
         for script in root.iter_elements("script"):
             kind = (script.attr("type") or "").strip().lower()
             if "ld+json" in kind or kind == "application/json-ld":
-                found.linked.append(script.text)
-            elif states.is_data(kind, script.attr("id") or ""):
-                found.data.append((script, kind))
+                scripts.linked.append(script.text)
+            elif states.holds_data(kind, script.attr("id") or ""):
+                scripts.data.append((script, kind))
             elif (not kind or "script" in kind or kind == "module") and script.attr("src") is None:
-                found.code.append(script.text)
-        return found
+                scripts.code.append(script.text)
+        return scripts
 
-    def states(self, root: Element) -> Iterator[State]:
+    def states(self, root: Element) -> Iterator[FrameworkState]:
         """Read what holds a state, until the page has said as much as is read of one."""
         left = states.MAX_TOTAL_CHARS
-        yield from states.of_attributes(root)
+        yield from states.states_of_attributes(root)
         for script, kind in self.data:
             left -= len(script.text)
             if left > 0:
-                yield from states.of_data_script(script, kind)
-        yield from states.of_flight(script_values.flight_pushes(code for code in self.code if "__next_f" in code))
+                yield from states.states_of_data_script(script, kind)
+        yield from states.states_of_flight(
+            script_values.flight_pushes(code for code in self.code if "__next_f" in code)
+        )
         patience = script_values.Patience()
         for code in self.code:
             left -= len(code)
             if left > 0:
-                yield from states.of_code(code, patience)
+                yield from states.states_of_code(code, patience)
 
 
-def _type(node: Node) -> str:
+def _type(node: DataNode) -> str:
     """Return the type that an object says of itself: GraphQL has a name of its own for it."""
     named = node.value.get("__typename")
     return next(iter(schema_org.types(node.value)), "") or (named if isinstance(named, str) and named else "Thing")

@@ -58,7 +58,7 @@ def _clean(text: str) -> str:
     text = _CONTROLS.sub(" ", _WRAPPERS.sub(" ", text)).strip().strip(";")
     if '"' not in text and "&quot;" in text:
         text = html.unescape(text)
-    return _BAD_ESCAPES.sub(lambda found: found.group() if found.group(1) else "\\\\", text)
+    return _BAD_ESCAPES.sub(lambda escape: escape.group() if escape.group(1) else "\\\\", text)
 
 
 def _sequence(text: str) -> list[Json]:
@@ -67,11 +67,11 @@ def _sequence(text: str) -> list[Json]:
     opening = _OPENING.search(text)
     position = opening.start() if opening else len(text)
     while position < len(text):
-        found = read_at(text, position)
-        if found is None:
+        read_value = read_at(text, position)
+        if read_value is None:
             return []
-        values.append(found[0])
-        between = _BETWEEN.match(text, found[1])
+        values.append(read_value[0])
+        between = _BETWEEN.match(text, read_value[1])
         position = between.end() if between else len(text)
         if position < len(text) and text[position] not in "[{":
             break
@@ -146,14 +146,14 @@ def words(value: Json, limit: int) -> str:
 
 def walk(value: Json, steps: int = MAX_STEPS) -> Iterator[dict[str, Json]]:
     """Return every object below a value in the order of the data, each once: shared and circular ones, too."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     stack: list[Json] = [value]
     while stack and steps > 0:
         steps -= 1
         node = stack.pop()
-        if not isinstance(node, (dict, list)) or id(node) in seen:
+        if not isinstance(node, (dict, list)) or id(node) in visited:
             continue
-        seen.add(id(node))
+        visited.add(id(node))
         if isinstance(node, dict):
             yield node
             stack.extend(child for child in reversed(node.values()) if isinstance(child, (dict, list)))

@@ -22,25 +22,25 @@ MAX_CHARS = 3_000_000
 
 def linked_nodes(blocks: Iterable[str]) -> list[dict[str, Json]]:
     """Return the objects of all blocks in their order: those of lists and graphs one by one."""
-    found: list[dict[str, Json]] = []
+    objects: list[dict[str, Json]] = []
     characters = repairs = 0
     for number, block in enumerate(blocks):
         characters += len(block)
-        if number >= MAX_BLOCKS or characters > MAX_CHARS or len(found) > MAX_NODES:
+        if number >= MAX_BLOCKS or characters > MAX_CHARS or len(objects) > MAX_NODES:
             break
         values = json_values.read(block, repair=False)
         if not values and block.strip() and repairs < MAX_REPAIRS:
             repairs += 1
             values = json_values.read(block)
         for value in values:
-            found.extend(_flat(value))
-    return found[:MAX_NODES]
+            objects.extend(_flat(value))
+    return objects[:MAX_NODES]
 
 
-def nodes_by_id(found: Iterable[dict[str, Json]]) -> dict[str, dict[str, Json]]:
+def nodes_by_id(objects: Iterable[dict[str, Json]]) -> dict[str, dict[str, Json]]:
     """Return the objects that others may refer to: the fullest of those that share an `@id`."""
     index: dict[str, dict[str, Json]] = {}
-    for node in found:
+    for node in objects:
         name = node.get("@id")
         if isinstance(name, str) and len(node) > len(index.get(name, ())):
             index[name] = node

@@ -12,7 +12,7 @@ from actors.extraction.evidence.claim import Field
 from actors.extraction.evidence.json_values import Json, items, mapping, scalar, words
 from actors.extraction.evidence.linked_data import Entity
 from actors.extraction.evidence.schema_org import name as schema_name
-from actors.extraction.evidence.states import MAX_RECORDS, Record
+from actors.extraction.evidence.states import MAX_RECORDS, StateRecord
 from actors.extraction.parse.text import collapsed
 
 MAX_AUTHORS = 12
@@ -206,7 +206,7 @@ _SECONDS = (600_000_000, 2_400_000_000)
 """Numbers between these are taken for seconds since 1970, and a thousand times as large ones for milliseconds."""
 
 
-def of_record(record: Record) -> Iterator[tuple[Field, str, str]]:
+def of_record(record: StateRecord) -> Iterator[tuple[Field, str, str]]:
     """Return each field that a record speaks of: the value, and the property that it stands in."""
     for key, value in record.node.items():
         plain = key.replace("_", "").replace("-", "").lower()

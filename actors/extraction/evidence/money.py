@@ -84,12 +84,12 @@ class Amount:
 
 def amounts(text: str) -> list[Amount]:
     """Return the amounts that a short text holds."""
-    found: list[Amount] = []
+    read_amounts: list[Amount] = []
     for match in AMOUNT.finditer(text):
         value = number(match["number"])
         if value is not None:
-            found.append(Amount(value, (match["before"] or match["after"] or "").strip()))
-    return found
+            read_amounts.append(Amount(value, (match["before"] or match["after"] or "").strip()))
+    return read_amounts
 
 
 def number(text: str, notation: Notation = "written", currency: str = "") -> Decimal | None:
@@ -160,11 +160,11 @@ def regions(url: str, *languages: str) -> tuple[str, ...]:
         host, path = parts.hostname or "", parts.path
     except ValueError:
         host = path = ""
-    found = [tail] if (tail := host.rpartition(".")[2]) not in _SOLD_EVERYWHERE else []
+    codes = [tail] if (tail := host.rpartition(".")[2]) not in _SOLD_EVERYWHERE else []
     for step in path.lower().split("/")[1:3]:
         if re.fullmatch(r"[a-z]{2}(?:[-_][a-z]{2})?", step):
-            found.extend(reversed(re.split(r"[-_]", step)))
-    found.append(host.partition(".")[0])
+            codes.extend(reversed(re.split(r"[-_]", step)))
+    codes.append(host.partition(".")[0])
     for language in languages:
-        found.extend(reversed(re.split(r"[-_]", language.strip().lower())[:3]))
-    return tuple(dict.fromkeys(part for part in found if len(part) == 2))  # noqa: PLR2004 - codes of ISO 3166 and 639
+        codes.extend(reversed(re.split(r"[-_]", language.strip().lower())[:3]))
+    return tuple(dict.fromkeys(part for part in codes if len(part) == 2))  # noqa: PLR2004 - codes of ISO 3166 and 639

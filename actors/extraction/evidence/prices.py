@@ -40,7 +40,7 @@ CALLED_PRICE = re.compile(r"pri[cszx]|prez|prec|cena|cost|amount|betrag|hinta|fi
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PriceCandidate:
     """An amount that stands in a page: where, in which text, and in what order among the texts."""
 
     element: Element
@@ -49,23 +49,23 @@ class Candidate:
     order: int
 
 
-def candidates(texts: ShortTexts) -> list[Candidate]:
+def price_candidates(texts: ShortTexts) -> list[PriceCandidate]:
     """Return the amounts of a page in reading order, each in the smallest element that holds it with its sign."""
-    found: list[Candidate] = []
+    amounts: list[PriceCandidate] = []
     taken: set[Element] = set()
     read: dict[Element, str] = {}
     numbered = (run for run in texts.runs if _DIGIT.search(run.text))
     for run in islice(numbered, MAX_TRIED):
-        if len(found) >= MAX_CANDIDATES:
+        if len(amounts) >= MAX_CANDIDATES:
             break
-        candidate = _candidate(run, read)
+        candidate = _candidate_of(run, read)
         if candidate and candidate.element not in taken:
             taken.add(candidate.element)
-            found.append(candidate)
-    return _whole(found)
+            amounts.append(candidate)
+    return _with_cents(amounts)
 
 
-def _candidate(run: ShortText, read: dict[Element, str]) -> Candidate | None:
+def _candidate_of(run: ShortText, read: dict[Element, str]) -> PriceCandidate | None:
     """Return the amount that a text holds: with its sign, or in an element that is called a price.
 
     `read` remembers what elements say: neighbours share those that hold them.
@@ -73,33 +73,33 @@ def _candidate(run: ShortText, read: dict[Element, str]) -> Candidate | None:
     for element in ancestry(run.holder, _SPLIT_OVER):
         written = read.get(element)
         if written is None:
-            written = read[element] = _written(element)
+            written = read[element] = _text_of(element)
         if len(written) > MAX_WRITTEN:
             if element is not run.holder or len(run.text) > MAX_WRITTEN:
                 break
             written = run.text
         for amount in money.amounts(written):
             if amount.value and money.currency(amount.sign):
-                return Candidate(element, amount, written, run.order)
+                return PriceCandidate(element, amount, written, run.order)
     return _unsigned(run, read)
 
 
-def _whole(found: list[Candidate]) -> list[Candidate]:
+def _with_cents(amounts: list[PriceCandidate]) -> list[PriceCandidate]:
     """Return amounts that lost their cents to an element of their own those of the same amount beside them."""
-    mended = list(found)
-    for number, candidate in enumerate(found):
+    mended = list(amounts)
+    for number, candidate in enumerate(amounts):
         value = candidate.amount.value
         if value != value.to_integral_value():
             continue
-        for other in found[max(0, number - 2) : number + 3]:
+        for other in amounts[max(0, number - 2) : number + 3]:
             cents = other.amount.value - value
             if 0 < cents < 1 and abs(other.order - candidate.order) <= _BESIDE:
                 amount = money.Amount(other.amount.value, candidate.amount.sign)
-                mended[number] = Candidate(candidate.element, amount, candidate.text, candidate.order)
+                mended[number] = PriceCandidate(candidate.element, amount, candidate.text, candidate.order)
     return mended
 
 
-def _unsigned(run: ShortText, read: dict[Element, str]) -> Candidate | None:
+def _unsigned(run: ShortText, read: dict[Element, str]) -> PriceCandidate | None:
     holders = ancestry(run.holder, 3)
     if len(run.text) > MAX_UNSIGNED or not any(CALLED_PRICE.search(code_names(holder)) for holder in holders):
         return None
@@ -107,11 +107,11 @@ def _unsigned(run: ShortText, read: dict[Element, str]) -> Candidate | None:
         written = read.get(element) or run.text
         if len(written) <= MAX_UNSIGNED and _UNSIGNED.fullmatch(written):
             amount = next((amount for amount in money.amounts(written) if amount.value), None)
-            return Candidate(element, amount, written, run.order) if amount else None
+            return PriceCandidate(element, amount, written, run.order) if amount else None
     return None
 
 
-def _written(element: Element) -> str:
+def _text_of(element: Element) -> str:
     """Return the text of an element as it looks: cents that stand apart belong to their number."""
     written = ""
     for node in element.descendants:
@@ -219,18 +219,18 @@ _CONDITION = re.compile(r"sav|off\b|-\s?\d|discount|rabat|spar|/|per\b|%|over|ab
 
 
 def likelihoods(
-    page: Page, found: Sequence[Candidate], title_order: int, buy_orders: Sequence[int]
-) -> list[tuple[float, Candidate]]:
+    page: Page, amounts: Sequence[PriceCandidate], title_order: int, buy_orders: Sequence[int]
+) -> list[tuple[float, PriceCandidate]]:
     """Return the first amount of each value with the probability that the value is the price, likeliest first.
 
     Orders count texts: `title_order` is that of the title (below 0: there is none), `buy_orders` of what buys.
     """
-    rows = features(page, found, title_order, buy_orders)
+    rows = features(page, amounts, title_order, buy_orders)
     scores = [sum(WEIGHTS.get(name, 0.0) * value for name, value in row.items()) for row in rows]
     highest = max(scores, default=0.0)
     shares: dict[Decimal, float] = {}
-    firsts: dict[Decimal, tuple[float, Candidate]] = {}
-    for score, candidate in zip(scores, found, strict=True):
+    firsts: dict[Decimal, tuple[float, PriceCandidate]] = {}
+    for score, candidate in zip(scores, amounts, strict=True):
         share = math.exp(score - highest)
         value = candidate.amount.value
         shares[value] = shares.get(value, 0.0) + share
@@ -242,39 +242,39 @@ def likelihoods(
 
 
 def features(
-    page: Page, found: Sequence[Candidate], title_order: int, buy_orders: Sequence[int]
+    page: Page, amounts: Sequence[PriceCandidate], title_order: int, buy_orders: Sequence[int]
 ) -> list[dict[str, float]]:
     """Describe each amount by where it stands."""
-    shapes = Counter(_shape(candidate) for candidate in found)
+    shapes = Counter(_shape(candidate) for candidate in amounts)
     known: dict[tuple[str, str], dict[str, float]] = {}
     return [
         {
             **_names(page, candidate, known),
-            **_place(candidate, title_order, buy_orders),
-            **_writing(candidate),
+            **_distances(candidate, title_order, buy_orders),
+            **_writing_features(candidate),
             "first": float(rank == 0),
             "rank": math.log1p(rank),
             "look-alikes": math.log(shapes[_shape(candidate)]),
         }
-        for rank, candidate in enumerate(found)
+        for rank, candidate in enumerate(amounts)
     ]
 
 
-def is_listed(likelihood: float, candidate: Candidate, found: Sequence[Candidate]) -> bool:
+def is_listed(likelihood: float, candidate: PriceCandidate, amounts: Sequence[PriceCandidate]) -> bool:
     """Return whether an amount is one of many alike, as on a page that lists goods: then it may be any's."""
     if any(holder.tag == "a" for holder in ancestry(candidate.element, _ANCESTORS)):
         return True
     shape = _shape(candidate)
-    return likelihood < _BEYOND_DOUBT and len({one.amount.value for one in found if _shape(one) == shape}) >= _MANY
+    return likelihood < _BEYOND_DOUBT and len({one.amount.value for one in amounts if _shape(one) == shape}) >= _MANY
 
 
-def _names(page: Page, candidate: Candidate, known: dict[tuple[str, str], dict[str, float]]) -> dict[str, float]:
+def _names(page: Page, candidate: PriceCandidate, known: dict[tuple[str, str], dict[str, float]]) -> dict[str, float]:
     """Return what the elements around an amount are, and are called; `known` remembers what names tell."""
     holders = ancestry(candidate.element, _ANCESTORS)
     tags = {holder.tag for holder in holders}
     called = [code_names(holder) for holder in holders]
     near = " ".join(called[:2])
-    told = {**_matched(near, "near", known), **_matched(" ".join(called[2:]), "far", known)}
+    told = {**_name_features(near, "near", known), **_name_features(" ".join(called[2:]), "far", known)}
     told["struck"] = float(bool(tags & _STRUCK) or bool(_STRUCK_NAMES.search(near)))
     told["link"] = float("a" in tags)
     told["item"] = float("li" in tags)
@@ -282,31 +282,31 @@ def _names(page: Page, candidate: Candidate, known: dict[tuple[str, str], dict[s
     return told
 
 
-def _matched(called: str, where: str, known: dict[tuple[str, str], dict[str, float]]) -> dict[str, float]:
+def _name_features(called: str, where: str, known: dict[tuple[str, str], dict[str, float]]) -> dict[str, float]:
     """Return which kinds of names are among those of some elements: cards that look alike are called alike."""
-    told = known.get((called, where))
-    if told is None:
-        told = {f"{name} {where}": float(bool(pattern.search(called))) for name, pattern in _NAME_FEATURES}
-        known[called, where] = told
-    return told
+    matches = known.get((called, where))
+    if matches is None:
+        matches = {f"{name} {where}": float(bool(pattern.search(called))) for name, pattern in _NAME_FEATURES}
+        known[called, where] = matches
+    return matches
 
 
-def _place(candidate: Candidate, title_order: int, buy_orders: Sequence[int]) -> dict[str, float]:
+def _distances(candidate: PriceCandidate, title_order: int, buy_orders: Sequence[int]) -> dict[str, float]:
     """Return how far an amount stands from the title and from what buys."""
     if title_order < 0:
-        told = {"above title": 0.0, "from title": _UNKNOWN_DISTANCE, "under title": 0.0}
+        distances = {"above title": 0.0, "from title": _UNKNOWN_DISTANCE, "under title": 0.0}
     else:
         after = candidate.order - title_order
-        told = {
+        distances = {
             "above title": float(after < 0),
             "from title": math.log1p(abs(after)),
             "under title": float(0 <= after <= _NEAR),
         }
     to_buy = min((abs(candidate.order - order) for order in buy_orders), default=None)
-    return {**told, "from button": _UNKNOWN_DISTANCE if to_buy is None else math.log1p(to_buy)}
+    return {**distances, "from button": _UNKNOWN_DISTANCE if to_buy is None else math.log1p(to_buy)}
 
 
-def _writing(candidate: Candidate) -> dict[str, float]:
+def _writing_features(candidate: PriceCandidate) -> dict[str, float]:
     """Return how an amount is written."""
     text = candidate.text.lower()
     return {
@@ -318,5 +318,5 @@ def _writing(candidate: Candidate) -> dict[str, float]:
     }
 
 
-def _shape(candidate: Candidate) -> str:
+def _shape(candidate: PriceCandidate) -> str:
     return f"{candidate.element.tag}.{candidate.element.attr('class')}"

@@ -119,16 +119,16 @@ def stated_availability(runs: Sequence[ShortText]) -> str:
     """Return what the first text says that speaks of stock, as schema.org names it; "" when none does."""
     for run in runs:
         text = run.text.lower().strip(_BUTTON_TRIMMED)
-        if found := _meaning(text):
-            return found
+        if availability := _meaning(text):
+            return availability
     return ""
 
 
 def _split_label(text: str) -> tuple[str, str, bool]:
     """Cut a text into a label, what follows it, and whether a colon or nothing does: "Ref. 12", "Ref.: 12", "Ref."."""
     head = text[:MAX_LABEL_CHARS].lower()
-    if found := _COLON.search(head):
-        return head[: found.start()].strip(_LABEL_TRIMMED), text[found.end() :].strip(), True
+    if colon := _COLON.search(head):
+        return head[: colon.start()].strip(_LABEL_TRIMMED), text[colon.end() :].strip(), True
     if head.strip(_LABEL_TRIMMED) in _LABELS:
         return head.strip(_LABEL_TRIMMED), "", True
     label, _, value = text.rpartition(" ")
@@ -140,10 +140,10 @@ def _checked_value(field: Field, value: str) -> str:
     value = value.strip(" :\uff1a#-()[]\u200e\u200f").strip()
     if field is Field.BRAND:
         return value if _MAKER.fullmatch(value) and value.count(" ") <= 5 else ""  # noqa: PLR2004 - names are shorter
-    found = _CODE.fullmatch(value) if len(value) <= MAX_VALUE_CHARS else None
-    if found is None and (first := _CODE.match(value)) and field is not Field.MPN and " " not in first.group():
-        found = first if len(value) <= 2 * len(first.group()) else None
-    return found.group().lstrip("#") if found else ""
+    code = _CODE.fullmatch(value) if len(value) <= MAX_VALUE_CHARS else None
+    if code is None and (first := _CODE.match(value)) and field is not Field.MPN and " " not in first.group():
+        code = first if len(value) <= 2 * len(first.group()) else None
+    return code.group().lstrip("#") if code else ""
 
 
 def _meaning(text: str) -> str:

@@ -85,8 +85,8 @@ def name(term: str) -> str:
 
 def types(node: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the types of an object of linked data."""
-    found = node.get("@type") or node.get("type")
-    listed = found if isinstance(found, list) else [found]
+    declared = node.get("@type") or node.get("type")
+    listed = declared if isinstance(declared, list) else [declared]
     return tuple(name(item) for item in listed[:8] if isinstance(item, str) and item)
 
 
@@ -188,9 +188,9 @@ def _object(kinds: list[str], properties: Mapping[str, Iterable[object]], depth:
         named = [name(kind) for kind in kinds]
         written["@type"] = named[0] if len(named) == 1 else list(named)
     for key, values in properties.items():
-        found = [_value(value, depth) for value in values]
-        if found:
-            written[name(key)] = found[0] if len(found) == 1 else found
+        written_values = [_value(value, depth) for value in values]
+        if written_values:
+            written[name(key)] = written_values[0] if len(written_values) == 1 else written_values
     return written
 
 

@@ -74,22 +74,27 @@ def function_expressions(script: str, names: tuple[str, ...]) -> Iterator[str]:
 
 def literal(text: str, start: int) -> Json:
     """Read the object or list that starts at a place of a script; None where there is none."""
-    found = json_values.read_at(text, start)
-    if found is not None:
-        return found[0]
+    read_value = json_values.read_at(text, start)
+    if read_value is not None:
+        return read_value[0]
     return _javascript(text[start : start + MAX_LITERAL_CHARS])
 
 
 def _starts(script: str) -> Iterator[tuple[str, int]]:
     """Return the names and where their values start; each pattern begins with what is fast to look for."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     for pattern in (_ASSIGNED, _DECLARED, _INITIAL):
-        for found in pattern.finditer(script):
-            if found.end() in seen or (pattern is not _ASSIGNED and _OF_A_NAME.match(script, found.start() - 1)):
+        for assigned in pattern.finditer(script):
+            if assigned.end() in visited or (
+                pattern is not _ASSIGNED and _OF_A_NAME.match(script, assigned.start() - 1)
+            ):
                 continue
-            seen.add(found.end())
-            yield found.group(1) if pattern is _ASSIGNED else found.group().partition("=")[0].strip(), found.end()
-            if len(seen) > MAX_ASSIGNMENTS:
+            visited.add(assigned.end())
+            yield (
+                assigned.group(1) if pattern is _ASSIGNED else assigned.group().partition("=")[0].strip(),
+                assigned.end(),
+            )
+            if len(visited) > MAX_ASSIGNMENTS:
                 return
 
 
@@ -119,12 +124,12 @@ def string(quoted: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _as_in_json(found: re.Match[str]) -> str:
-    match found.group():
+def _as_in_json(escaped: re.Match[str]) -> str:
+    match escaped.group():
         case '"':
             return '\\"'
         case "\\'" | "\\`":
-            return found.group()[1]
+            return escaped.group()[1]
         case other:
             return other
 
@@ -163,23 +168,23 @@ def flight_rows(texts: Iterable[str]) -> list[Json]:
     stream = "".join(texts).encode("utf-8", "replace")
     values: list[Json] = []
     position = 0
-    while found := _ROW.match(stream, position):
-        if found.group(2):
-            position = found.end() + int(found.group(2), 16)
-            values.append(stream[found.end() : position].decode("utf-8", "replace"))
+    while row := _ROW.match(stream, position):
+        if row.group(2):
+            position = row.end() + int(row.group(2), 16)
+            values.append(stream[row.end() : position].decode("utf-8", "replace"))
             continue
-        line = stream.find(b"\n", found.end())
+        line = stream.find(b"\n", row.end())
         position = len(stream) if line < 0 else line + 1
-        values.extend(_flight_value(stream[found.end() : position]))
+        values.extend(_flight_value(stream[row.end() : position]))
     return values
 
 
 def _pushes(script: str) -> Iterator[str]:
     failures = 0
-    for found in _PUSH.finditer(script):
+    for push in _PUSH.finditer(script):
         if failures > MAX_FAILURES:
             return
-        match read_at(script, found.end()):
+        match read_at(script, push.end()):
             case ([1, str() as text, *_], _):
                 yield text
             case None:

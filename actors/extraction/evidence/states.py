@@ -45,7 +45,7 @@ class Framework(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class FrameworkState:
     """One state: its framework, the name or id that it stands under, and the data."""
 
     framework: Framework
@@ -90,12 +90,12 @@ _ANGULAR_ESCAPES = (("&q;", '"'), ("&s;", "'"), ("&l;", "<"), ("&g;", ">"), ("&a
 _DEFERRED = ("__NUXT__",)
 
 
-def is_data(kind: str, name: str) -> bool:
+def holds_data(kind: str, name: str) -> bool:
     """Tell by type and id whether a script holds JSON that is neither linked data nor code."""
     return "json" in kind or name in BY_NAME
 
 
-def of_data_script(script: Element, kind: str) -> Iterator[State]:
+def states_of_data_script(script: Element, kind: str) -> Iterator[FrameworkState]:
     """Return the state that a script of JSON holds."""
     name = script.attr("id") or script.attr("data-target") or kind
     framework = BY_NAME.get(name, Framework.OTHER)
@@ -104,39 +104,39 @@ def of_data_script(script: Element, kind: str) -> Iterator[State]:
         for escape, character in _ANGULAR_ESCAPES:
             text = text.replace(escape, character)
     for value in json_values.read(text, repair=False):
-        yield from _state(framework, name, value, script)
+        yield from _states_of(framework, name, value, script)
 
 
-def of_code(code: str, patience: script_values.Patience) -> Iterator[State]:
+def states_of_code(code: str, patience: script_values.Patience) -> Iterator[FrameworkState]:
     """Return the states that a script of JavaScript assigns, as far as they are written as data."""
     for name, value in script_values.assignments(code, patience):
         if name == "page" and "path" not in mapping(value):
             continue
-        yield State(BY_NAME.get(name, Framework.OTHER), name, value)
+        yield FrameworkState(BY_NAME.get(name, Framework.OTHER), name, value)
     for streamed in _STREAMED.finditer(code):
         yield from _streamed(code, streamed.end())
     if "kit.start" in code or "__sveltekit" in code:
         for data in _KIT_DATA.finditer(code):
             value = script_values.literal(code, data.end())
             if isinstance(value, list) and any(mapping(item).get("type") == "data" for item in value):
-                yield State(Framework.SVELTEKIT, "data", value)
+                yield FrameworkState(Framework.SVELTEKIT, "data", value)
 
 
-def of_flight(pushed: list[str]) -> Iterator[State]:
+def states_of_flight(pushed: list[str]) -> Iterator[FrameworkState]:
     """Return the state that Next.js streams into a page."""
     rows = script_values.flight_rows(pushed)
     if rows:
-        yield State(Framework.NEXT, "__next_f", rows)
+        yield FrameworkState(Framework.NEXT, "__next_f", rows)
 
 
-def of_attributes(root: Element) -> Iterator[State]:
+def states_of_attributes(root: Element) -> Iterator[FrameworkState]:
     """Return the states that stand in attributes."""
     for element in root.select(_HOLDERS)[:MAX_STATES]:
         for name, framework in HOLDERS.items():
             text = element.attr(name) or ""
             if text[:1] in {"{", "["} and len(text) < MAX_TOTAL_CHARS:
                 for value in json_values.read(text, repair=False):
-                    yield State(framework, name, _unpacked(value))
+                    yield FrameworkState(framework, name, _unpacked_values(value))
 
 
 def deferred_expressions(code: str) -> Iterator[str]:
@@ -145,23 +145,23 @@ def deferred_expressions(code: str) -> Iterator[str]:
         yield from script_values.function_expressions(code, _DEFERRED)
 
 
-def _state(framework: Framework, name: str, value: Json, script: Element) -> Iterator[State]:
+def _states_of(framework: Framework, name: str, value: Json, script: Element) -> Iterator[FrameworkState]:
     if name == "__NUXT_DATA__":
-        yield State(framework, name, script_values.dereferenced(value))
+        yield FrameworkState(framework, name, script_values.dereferenced(value))
     elif script.attr("data-sveltekit-fetched") is not None:
-        yield State(Framework.SVELTEKIT, "fetched", _body(value))
+        yield FrameworkState(Framework.SVELTEKIT, "fetched", _response_body(value))
     elif isinstance(value, (dict, list)) and value:
-        yield State(framework, name, value)
+        yield FrameworkState(framework, name, value)
 
 
-def _streamed(code: str, start: int) -> Iterator[State]:
-    found = json_values.read_at(code, start)
-    if found and isinstance(found[0], str):
-        for value in json_values.read(found[0], repair=False):
-            yield State(Framework.REMIX, "stream", script_values.dereferenced(value, numbered_keys=True))
+def _streamed(code: str, start: int) -> Iterator[FrameworkState]:
+    pushed = json_values.read_at(code, start)
+    if pushed and isinstance(pushed[0], str):
+        for value in json_values.read(pushed[0], repair=False):
+            yield FrameworkState(Framework.REMIX, "stream", script_values.dereferenced(value, numbered_keys=True))
 
 
-def _body(answer: Json) -> Json:
+def _response_body(answer: Json) -> Json:
     """Return the body of an answer that SvelteKit stored, read when it is JSON."""
     body = mapping(answer).get("body")
     if not isinstance(body, str):
@@ -170,14 +170,14 @@ def _body(answer: Json) -> Json:
     return values[0] if values else body
 
 
-def _unpacked(value: Json) -> Json:
+def _unpacked_values(value: Json) -> Json:
     """Read the texts of an object that are JSON themselves, as Discourse stores its topics."""
     if not isinstance(value, dict):
         return value
-    return {key: _inner(child) for key, child in value.items()}
+    return {key: _unpacked_value(child) for key, child in value.items()}
 
 
-def _inner(child: Json) -> Json:
+def _unpacked_value(child: Json) -> Json:
     if isinstance(child, str) and child[:1] in {"{", "["}:
         values = json_values.read(child, repair=False)
         return values[0] if values else child
@@ -200,31 +200,31 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StateRecord:
     """An object of a state that bears the title of the page."""
 
     framework: Framework
     node: dict[str, Json]
 
 
-def titled_records(states: Iterable[State], titles: Sequence[str]) -> tuple[Record, ...]:
+def titled_records(states: Iterable[FrameworkState], titles: Sequence[str]) -> tuple[StateRecord, ...]:
     """Return the records that bear the page's title, the fullest first; a shorter part of it does not count.
 
     The name of the site stands in the title, too, and states have records of the site.
     """
     wanted = [f" {_loose_words(title)} " for title in titles if title]
-    found: list[tuple[int, Record]] = []
+    records: list[tuple[int, StateRecord]] = []
     steps = MAX_STEPS
     for state in states if wanted else ():
         for node in walk(state.value, steps):
             steps -= len(node)
             named = _TITLES & node.keys()
             if named and (length := max(_title_chars(node[name], wanted) for name in named)):
-                found.append((length, Record(state.framework, node)))
-        if steps <= 0 or len(found) > 8 * MAX_RECORDS:
+                records.append((length, StateRecord(state.framework, node)))
+        if steps <= 0 or len(records) > 8 * MAX_RECORDS:
             break
-    longest = max((length for length, _ in found), default=0)
-    kept = [record for length, record in found if length >= _SAME_TITLE * longest]
+    longest = max((length for length, _ in records), default=0)
+    kept = [record for length, record in records if length >= _SAME_TITLE * longest]
     return tuple(sorted(kept, key=lambda record: -len(record.node))[:MAX_RECORDS])
 
 

@@ -30,7 +30,7 @@ _NAMING = ("class", "id", "itemprop", "rel", "data-testid", "data-qa")
 
 
 @dataclass(frozen=True)
-class Holder:
+class HolderNames:
     """An element that something stands in: its tag, and what it is called (class, id and the like, in lower case)."""
 
     element: Element
@@ -39,7 +39,7 @@ class Holder:
 
 
 @dataclass(frozen=True)
-class Sight:
+class TextRuns:
     """The runs of text of a page in order, where its titles stand among them, and where its elements begin.
 
     `nodes` and `texts` are parallel: the texts are those of the nodes without blanks around them.
@@ -50,7 +50,7 @@ class Sight:
     texts: list[str]
     titles: list[int]
     begins: Mapping[Element, int]
-    known: dict[Element, Holder] = field(default_factory=dict[Element, Holder], repr=False)
+    known: dict[Element, HolderNames] = field(default_factory=dict[Element, HolderNames], repr=False)
 
     def distance(self, index: int) -> str:
         """Return how far a run stands from the titles: "above", "near", "around", "before" or "far"."""
@@ -69,26 +69,26 @@ class Sight:
         """Return the runs that stand near a title or right above it."""
         return {index for title in self.titles for index in range(title - _NEAR, title + _NEAR + 1)}
 
-    def around(self, node: Text | Element) -> list[Holder]:
+    def around(self, node: Text | Element) -> list[HolderNames]:
         """Return the nearest elements that hold a node, innermost first; an element holds itself."""
         element = node if isinstance(node, Element) else node.parent
-        found: list[Holder] = []
-        while isinstance(element, Element) and len(found) < _ANCESTORS:
+        holders: list[HolderNames] = []
+        while isinstance(element, Element) and len(holders) < _ANCESTORS:
             holder = self.known.get(element)
             if holder is None:
-                holder = self.known[element] = Holder(element, element.tag, names_of(element))
-            found.append(holder)
+                holder = self.known[element] = HolderNames(element, element.tag, names_of(element))
+            holders.append(holder)
             element = element.parent
-        return found
+        return holders
 
-    def seen(self, holders: list[Holder]) -> bool:
+    def seen(self, holders: list[HolderNames]) -> bool:
         """Return whether somebody reads what stands in these elements."""
         if not holders or holders[0].tag in UNREAD:
             return False
         return not self.hidden or all(self.hidden.get(one.element) is not Hiding.INVISIBLE for one in holders)
 
 
-def sight(page: Page) -> Sight:
+def text_runs(page: Page) -> TextRuns:
     """Walk a page once."""
     headings = set(page.root.select("h1")) or set(page.root.select("h2")[:1])
     nodes: list[Text] = []
@@ -106,7 +106,7 @@ def sight(page: Page) -> Sight:
             begins.append(len(texts))
     starts = dict(zip(elements, begins, strict=True))
     titles = sorted(starts[heading] for heading in headings if heading in starts)
-    return Sight(page.hidden, nodes, texts, titles, starts)
+    return TextRuns(page.hidden, nodes, texts, titles, starts)
 
 
 def names_of(element: Element) -> str:
@@ -120,33 +120,33 @@ def names_of(element: Element) -> str:
 
 def short_text(element: Element, most: int) -> str:
     """Return the text of an element on one line, read no further than `most` characters."""
-    found: list[str] = []
+    parts: list[str] = []
     length = 0
     for text in element.strings:
-        found.append(text[: 2 * most])
+        parts.append(text[: 2 * most])
         length += len(text)
         if length > 2 * most:
             break
-    return " ".join("".join(found).split())[:most].rstrip()
+    return " ".join("".join(parts).split())[:most].rstrip()
 
 
 _BORDER = "\0"
 """Stands in no text of a tree: a parser of HTML replaces it."""
 
 
-def containing(texts: Sequence[str], words: Iterable[str]) -> list[int]:
+def texts_containing(texts: Sequence[str], words: Iterable[str]) -> list[int]:
     """Return the places of the texts that hold one of some words, written in lower case."""
     whole = _BORDER.join(texts).lower()
-    return _places(whole, sorted(at for word in words for at in _all(whole, word)))
+    return _texts_hit(whole, sorted(at for word in words for at in _occurrences(whole, word)))
 
 
-def matching(texts: Sequence[str], pattern: re.Pattern[str]) -> list[int]:
+def texts_matching(texts: Sequence[str], pattern: re.Pattern[str]) -> list[int]:
     """Return the places of the texts in which a pattern is found that matches no control character."""
     whole = _BORDER.join(texts)
-    return _places(whole, [match.start() for match in pattern.finditer(whole)])
+    return _texts_hit(whole, [match.start() for match in pattern.finditer(whole)])
 
 
-def _all(whole: str, word: str) -> Iterator[int]:
+def _occurrences(whole: str, word: str) -> Iterator[int]:
     """Return where a word stands, once for each text."""
     at = whole.find(word)
     while at >= 0:
@@ -155,15 +155,15 @@ def _all(whole: str, word: str) -> Iterator[int]:
         at = whole.find(word, border) if border >= 0 else -1
 
 
-def _places(whole: str, hits: Iterable[int]) -> list[int]:
+def _texts_hit(whole: str, hits: Iterable[int]) -> list[int]:
     """Return which texts hold the hits, which are in their order."""
-    found: dict[int, None] = {}
+    texts: dict[int, None] = {}
     place = last = 0
     for at in hits:
         place += whole.count(_BORDER, last, at)
         last = at
-        found[place] = None
-    return list(found)
+        texts[place] = None
+    return list(texts)
 
 
 MAX_SHORT_NODES = 60_000
@@ -229,9 +229,9 @@ def code_names(element: Element) -> str:
 
 def ancestry(element: Element, count: int) -> list[Element]:
     """Return an element and those that hold it, innermost first."""
-    found: list[Element] = []
+    holders: list[Element] = []
     holder: object = element
-    while isinstance(holder, Element) and len(found) < count:
-        found.append(holder)
+    while isinstance(holder, Element) and len(holders) < count:
+        holders.append(holder)
         holder = holder.parent
-    return found
+    return holders

@@ -145,11 +145,11 @@ def codec(label: str) -> str | None:
     if label in _NEVER or len(label) > 40:  # noqa: PLR2004 - longer than any label there is
         return None
     try:
-        found = codecs.lookup(_CODECS.get(label, label))
-        "x".encode(found.name)  # binary codecs are none
+        python_codec = codecs.lookup(_CODECS.get(label, label))
+        "x".encode(python_codec.name)  # binary codecs are none
     except (LookupError, ValueError, UnicodeError):
         return None
-    return _CODECS.get(found.name, found.name)
+    return _CODECS.get(python_codec.name, python_codec.name)
 
 
 def _as_utf8(body: bytes) -> str | None:
@@ -170,14 +170,14 @@ def _as_utf8(body: bytes) -> str | None:
 
 
 def _from_header(content_type: str) -> str | None:
-    found = _HEADER.search(content_type)
-    return codec(found[1]) if found else None
+    match = _HEADER.search(content_type)
+    return codec(match[1]) if match else None
 
 
 def _from_meta(body: bytes) -> str | None:
     head = body[:_META_BYTES]
-    found = _XML.search(head) or _META.search(head)
-    name = codec(found[1].decode("ascii")) if found else None
+    match = _XML.search(head) or _META.search(head)
+    name = codec(match[1].decode("ascii")) if match else None
     # A meta that could be read is not written in UTF-16 (HTML §13.2.3.2).
     return "utf-8" if name in _UTF16 else name
 
@@ -210,8 +210,8 @@ def _checked(body: bytes, label: str | None) -> str:
 
 
 def _is_western(body: bytes, label: str | None) -> bool:
-    found = _LANG.search(body, 0, _META_BYTES)
-    return found[1].lower() in _WESTERN_LANGUAGES if found else label in _WESTERN
+    match = _LANG.search(body, 0, _META_BYTES)
+    return match[1].lower() in _WESTERN_LANGUAGES if match else label in _WESTERN
 
 
 def _fits(body: bytes, label: str) -> bool:
@@ -225,9 +225,9 @@ def _sample(body: bytes) -> bytes:
     runs: list[bytes] = []
     room = _DETECT_BYTES
     end = 0
-    for found in _WORDS.finditer(body):
-        run = body[max(end, found.start() - _BEFORE_BYTES) : found.end()]
-        end = found.end()
+    for match in _WORDS.finditer(body):
+        run = body[max(end, match.start() - _BEFORE_BYTES) : match.end()]
+        end = match.end()
         if len(run) > room:
             edges = [edge.start() for edge in _EDGE.finditer(run, 0, room)]
             runs.append(run[: edges[-1]] if edges else b"" if runs else run[:_LONGEST_BYTES])

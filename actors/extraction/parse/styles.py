@@ -52,7 +52,7 @@ _MOVES = ("left", "top", "right", "bottom", "margin-left", "margin-top", "inset-
 Color = tuple[int, int, int]
 
 
-class Sight(StrEnum):
+class StyleHiding(StrEnum):
     """How declarations keep a text out of sight."""
 
     FOLDED = "folded"
@@ -63,15 +63,15 @@ class Sight(StrEnum):
 
 
 @lru_cache(maxsize=2048)
-def sight(style: str) -> Sight | None:
+def style_hiding(style: str) -> StyleHiding | None:
     """Return how a block of declarations hides text, if it does."""
     style = style[:_MAX_STYLE].lower()
     if not _SUSPECT.search(style):
         return None
     declared = declarations(style)
-    if _folded(declared):
-        return Sight.FOLDED
-    return Sight.UNSEEN if _tricked(declared) else None
+    if _hides_box(declared):
+        return StyleHiding.FOLDED
+    return StyleHiding.UNSEEN if _hides_text(declared) else None
 
 
 def declarations(style: str) -> dict[str, str]:
@@ -117,7 +117,7 @@ def ground_of(declared: dict[str, str]) -> str:
     return declared.get("background-color") or declared.get("background", "")
 
 
-def _folded(declared: dict[str, str]) -> bool:
+def _hides_box(declared: dict[str, str]) -> bool:
     get = declared.get
     return (
         get("display") == "none"
@@ -127,7 +127,7 @@ def _folded(declared: dict[str, str]) -> bool:
     )
 
 
-def _tricked(declared: dict[str, str]) -> bool:
+def _hides_text(declared: dict[str, str]) -> bool:
     get = declared.get
     return (
         _illegible(get("font-size", ""), get("font", ""))

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from turbohtml import Element, SelectorSyntaxError
 
-from actors.extraction.parse.styles import Sight, sight
+from actors.extraction.parse.styles import StyleHiding, style_hiding
 
 _HIDES = tuple(
     re.compile(pattern)
@@ -67,7 +67,7 @@ _IMPORTANT = 10_000
 
 
 @dataclass(frozen=True)
-class _Rule:
+class _StyleRule:
     """One selector of one rule; `place` is where it stands in the sheet."""
 
     selector: bytes
@@ -86,26 +86,28 @@ class _Rule:
         return _NAME.findall(_COMBINATOR.split(self.selector)[-1])
 
 
-def unseen(root: Element, sheet: Sheet) -> dict[Element, Sight]:
+def unseen(root: Element, sheet: StyleSheet) -> dict[Element, StyleHiding]:
     """Return the elements that a plain rule of a style sheet hides, those within them, too."""
-    named = _Named(root)
-    hiding = {rule.selector: rule for rule in sheet.rules(_HIDES, lambda: named.names, named) if sight(rule.body)}
-    found = {element: rule for rule in hiding.values() for element in named.select(rule)}
-    folded = {element for element, rule in found.items() if sight(rule.body) is Sight.FOLDED}
+    named = _NamedElements(root)
+    hiding = {
+        rule.selector: rule for rule in sheet.rules(_HIDES, lambda: named.names, named) if style_hiding(rule.body)
+    }
+    hidden = {element: rule for rule in hiding.values() for element in named.select(rule)}
+    folded = {element for element, rule in hidden.items() if style_hiding(rule.body) is StyleHiding.FOLDED}
     names = frozenset(name for element in folded for name in _names(element))
     showing = {rule.selector: rule for rule in sheet.rules(_SHOWS, lambda: names, named)} if names else {}
     for rule in showing.values():
         for element in folded.intersection(named.select(rule)):
-            if rule.rank > found[element].rank:
-                del found[element]
+            if rule.rank > hidden[element].rank:
+                del hidden[element]
                 folded.remove(element)
     for element in folded:
-        if _shown_inline(element, found[element]):
-            del found[element]
-    return {element: how for element, rule in found.items() if (how := sight(rule.body))}
+        if _shown_inline(element, hidden[element]):
+            del hidden[element]
+    return {element: how for element, rule in hidden.items() if (how := style_hiding(rule.body))}
 
 
-def _shown_inline(element: Element, rule: _Rule) -> bool:
+def _shown_inline(element: Element, rule: _StyleRule) -> bool:
     style = element.attr("style")
     return style is not None and rule.rank[0] < _IMPORTANT and _SHOWN_INLINE.search(style) is not None
 
@@ -114,7 +116,7 @@ def _names(element: Element) -> list[bytes]:
     return f"{element.attr('class') or ''} {element.attr('id') or ''}".encode("utf-8", "replace").split()
 
 
-class _Named:
+class _NamedElements:
     """The elements of a page by their classes and ids."""
 
     def __init__(self, root: Element) -> None:
@@ -138,7 +140,7 @@ class _Named:
         """All of them."""
         return frozenset(self._elements)
 
-    def select(self, rule: _Rule) -> list[Element]:
+    def select(self, rule: _StyleRule) -> list[Element]:
         """Return the elements that a selector fits; none, once the page has had its trials."""
         among = min((self._elements[name] for name in rule.subject), key=len, default=None)
         self._trials += 1_000 if among is None else len(among)
@@ -153,7 +155,7 @@ class _Named:
             return []
 
 
-class Sheet:
+class StyleSheet:
     """The style sheets of a page as one."""
 
     def __init__(self, root: Element) -> None:
@@ -164,8 +166,8 @@ class Sheet:
         self._lower = self._bytes.lower()
 
     def rules(
-        self, triggers: Iterable[re.Pattern[bytes]], subjects: Callable[[], frozenset[bytes]], named: _Named
-    ) -> Iterator[_Rule]:
+        self, triggers: Iterable[re.Pattern[bytes]], subjects: Callable[[], frozenset[bytes]], named: _NamedElements
+    ) -> Iterator[_StyleRule]:
         """Return the rules that hold a declaration and may fit an element with one of the names, in their order."""
         end = 0
         places = sorted({match.start() for each in triggers for match in each.finditer(self._lower)})
@@ -190,17 +192,17 @@ class Sheet:
 
     def colored(self, root: Element) -> Iterator[tuple[Element, str]]:
         """Return the elements that a rule gives a colour or a ground, with its declarations; the last counts."""
-        named = _Named(root)
+        named = _NamedElements(root)
         for rule in self.rules(_INKS, lambda: named.names, named):
             for element in named.select(rule):
                 yield element, rule.body
 
-    def _split(self, selectors: bytes, start: int, end: int, names: frozenset[bytes]) -> Iterator[_Rule]:
+    def _split(self, selectors: bytes, start: int, end: int, names: frozenset[bytes]) -> Iterator[_StyleRule]:
         body = self._bytes[start + 1 : end].decode("utf-8", "replace")
         for selector in selectors.split(b","):
             plain = selector.strip()
             if plain and names.issuperset(_NAME.findall(plain)) and not _ODD.search(plain):
-                yield _Rule(plain, body, start)
+                yield _StyleRule(plain, body, start)
 
     def _selectors(self, start: int) -> bytes:
         low = max(0, start - _WINDOW)

@@ -10,8 +10,8 @@ from itertools import islice
 from turbohtml import Element, Node
 
 from actors.extraction.parse import stylesheets
-from actors.extraction.parse.styles import Color, Sight, color, declarations, ground_of, same, sight
-from actors.extraction.parse.stylesheets import Sheet
+from actors.extraction.parse.styles import Color, StyleHiding, color, declarations, ground_of, same, style_hiding
+from actors.extraction.parse.stylesheets import StyleSheet
 
 
 class Hiding(StrEnum):
@@ -55,25 +55,27 @@ _BY_CLICK = re.compile(
 
 def hidden(root: Element) -> Mapping[Element, Hiding]:
     """Return the outermost elements that are not seen."""
-    found = _found(root)
-    if not found:
+    hiding = _hiding(root)
+    if not hiding:
         return {}
-    for element in [*_flickering(root, found), *(element for element in found if element.tag in _NEVER)]:
-        found.pop(element, None)
+    for element in [*_flickering(root, hiding), *(element for element in hiding if element.tag in _NEVER)]:
+        hiding.pop(element, None)
     targets = _targets(root)
     return {
-        element: Hiding.COLLAPSED if found[element] is Sight.FOLDED and _opens(element, targets) else Hiding.INVISIBLE
-        for element in _outermost(found)
+        element: Hiding.COLLAPSED
+        if hiding[element] is StyleHiding.FOLDED and _opens(element, targets)
+        else Hiding.INVISIBLE
+        for element in _outermost(hiding)
     }
 
 
-def _outermost(found: Mapping[Element, Sight]) -> Iterator[Element]:
+def _outermost(hiding: Mapping[Element, StyleHiding]) -> Iterator[Element]:
     clear = set[Node]()  # looked at before: nothing above them is hidden
-    for element in found:
+    for element in hiding:
         passed = list[Node]()
         within = False
         for ancestor in element.ancestors:
-            within = ancestor in found
+            within = ancestor in hiding
             if within or ancestor in clear:
                 break
             passed.append(ancestor)
@@ -82,35 +84,35 @@ def _outermost(found: Mapping[Element, Sight]) -> Iterator[Element]:
             yield element
 
 
-def _found(root: Element) -> dict[Element, Sight]:
-    sheet = Sheet(root)
-    found = stylesheets.unseen(root, sheet)
-    found.update(dict.fromkeys(root.select(_FOLDED), Sight.FOLDED))
+def _hiding(root: Element) -> dict[Element, StyleHiding]:
+    sheet = StyleSheet(root)
+    hiding = stylesheets.unseen(root, sheet)
+    hiding.update(dict.fromkeys(root.select(_FOLDED), StyleHiding.FOLDED))
     legible = list[Element]()
     for element in root.select("[style]"):
         style = element.attr("style") or ""
-        if how := sight(style):
-            found[element] = how
+        if how := style_hiding(style):
+            hiding[element] = how
         elif "font" in style:
             legible.append(element)
-    for element in legible if found else ():
+    for element in legible if hiding else ():
         for ancestor in element.ancestors:
             if isinstance(ancestor, Element) and "font" in (ancestor.attr("style") or ""):
-                found.pop(ancestor, None)  # no type of its own, against the gaps between boxes
-    found.update(dict.fromkeys(root.select(_UNSEEN), Sight.UNSEEN))
-    found.update(dict.fromkeys(uncoloured_text(root, sheet), Sight.UNSEEN))
-    return found
+                hiding.pop(ancestor, None)  # no type of its own, against the gaps between boxes
+    hiding.update(dict.fromkeys(root.select(_UNSEEN), StyleHiding.UNSEEN))
+    hiding.update(dict.fromkeys(uncoloured_text(root, sheet), StyleHiding.UNSEEN))
+    return hiding
 
 
-def _flickering(root: Element, found: Mapping[Element, Sight]) -> Iterator[Element]:
+def _flickering(root: Element, hiding: Mapping[Element, StyleHiding]) -> Iterator[Element]:
     # What holds the page's heading, or fades in, and is half of a long text, is hidden until a script has run.
     suspects = {
         ancestor
         for heading in root.select(_HEADS)[:_MAX_HEADS]
         for ancestor in heading.ancestors
-        if isinstance(ancestor, Element) and found.get(ancestor) is Sight.FOLDED
+        if isinstance(ancestor, Element) and hiding.get(ancestor) is StyleHiding.FOLDED
     }
-    suspects.update(each for each in islice(found, _MAX_FADED) if "opacity" in (each.attr("style") or ""))
+    suspects.update(each for each in islice(hiding, _MAX_FADED) if "opacity" in (each.attr("style") or ""))
     long = [element for element in suspects if len(element.text) > _LONG]
     if long:
         whole = len(root.text) - sum(len(each.text) for each in root.iter_elements(("script", "style")))
@@ -140,7 +142,7 @@ _CLEAR = frozenset({"transparent", "none", "inherit", "initial"})
 _WHITE: Color = (255, 255, 255)
 
 
-def uncoloured_text(root: Element, sheet: Sheet) -> set[Element]:
+def uncoloured_text(root: Element, sheet: StyleSheet) -> set[Element]:
     """Return the elements whose text cannot be told from the ground, as far as the page itself says both colours."""
     inked = dict[Element, str]()
     styled = sheet.is_small and root.select_one("link[rel~='stylesheet' i]") is None
@@ -156,14 +158,14 @@ def uncoloured_text(root: Element, sheet: Sheet) -> set[Element]:
         declared = declarations((element.attr("style") or "").lower())
         if ink := declared.get("color", element.attr("color") or ""):
             inked[element] = ink.lower()
-    return _matching_ground(inked, _Grounds(grounds, styled=styled)) if inked else set()
+    return _indistinct(inked, _Backgrounds(grounds, styled=styled)) if inked else set()
 
 
-class _Grounds:
-    """The colours behind elements, as far as the page says them; `told` are those of its style sheets."""
+class _Backgrounds:
+    """The colours behind elements, as far as the page says them; `declared` are those of its style sheets."""
 
-    def __init__(self, told: Mapping[Element, str], *, styled: bool) -> None:
-        self._told = told
+    def __init__(self, declared: Mapping[Element, str], *, styled: bool) -> None:
+        self._told = declared
         self._styled = styled
         self._known = dict[Element, Color | None]()
 
@@ -197,13 +199,13 @@ class _Grounds:
         return not self._styled and bool(holder.attr("class") or holder.attr("id")), None
 
 
-def _matching_ground(inked: Mapping[Element, str], grounds: _Grounds) -> set[Element]:
-    found = set[Element]()
-    seen = list[Element]()
+def _indistinct(inked: Mapping[Element, str], grounds: _Backgrounds) -> set[Element]:
+    indistinct = set[Element]()
+    distinct = list[Element]()
     for element, ink in islice(inked.items(), _MAX_INKED):
         own = color(ink)
         hidden = own is not None and same(own, grounds.behind(element))
-        (found.add if hidden else seen.append)(element)
-    for element in seen if found else ():
-        found.difference_update(element.ancestors)  # what stands within, in a colour of its own, is seen
-    return found
+        (indistinct.add if hidden else distinct.append)(element)
+    for element in distinct if indistinct else ():
+        indistinct.difference_update(element.ancestors)  # what stands within, in a colour of its own, is seen
+    return indistinct

@@ -15,5 +15,5 @@ __all__ = ["EvidenceSource", "sources"]
 @cache
 def sources() -> tuple[EvidenceSource, ...]:
     """Return every source, by the name of its module: each module of this folder that makes claims is one."""
-    modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
     return tuple(cast("EvidenceSource", module) for module in modules if hasattr(module, "claims"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from actors.extraction.evidence.claim import Claim, Field
-from actors.extraction.evidence.dates import written
+from actors.extraction.evidence.dates import dates_in
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
 
@@ -27,7 +27,7 @@ def claims(page: Page) -> Iterable[Claim]:
     except ValueError:
         return
     path = unquote(parts.path)[-MAX_CHARS:]
-    for _, _, day in written(path):
+    for _, _, day in dates_in(path):
         yield Claim(Field.PUBLISHED, day, "url: date", Source.HEURISTIC)
         break
     if words := _words(path):

@@ -29,7 +29,7 @@ _CALLED = (
 
 def claims(page: Page) -> Iterable[Claim]:
     """Return the first headings, then what is called a title."""
-    firsts = [found for found in page.root.select("h1")[:MAX_LOOKED_AT] if short_text(found, MAX_CHARS)]
+    firsts = [heading for heading in page.root.select("h1")[:MAX_LOOKED_AT] if short_text(heading, MAX_CHARS)]
     for place, elements in (
         ("h1", firsts),
         ("h2", page.root.select("h2")[: 2 if firsts else 4]),

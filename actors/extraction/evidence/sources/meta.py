@@ -84,5 +84,5 @@ def _read(element: Element) -> tuple[str, str]:
 @lru_cache(1024)
 def _field(name: str) -> Field | None:
     """Return which field a name speaks of."""
-    found = (field for field, yes, no in _PATTERNS if yes.search(name) and not no.search(name))
-    return (_FIELDS.get(name) or next(found, None)) if name else None
+    fields = (field for field, yes, no in _PATTERNS if yes.search(name) and not no.search(name))
+    return (_FIELDS.get(name) or next(fields, None)) if name else None

@@ -18,10 +18,10 @@ _PUBLISHED = re.compile(r"""ublish\w{0,14}\\{0,3}["']?\s{0,2}:\s{0,2}\\{0,3}["']
 
 def claims(page: Page) -> Iterable[Claim]:
     """Return the first days that are told under a key such as publishedAt."""
-    found: dict[str, str] = {}
+    days: dict[str, str] = {}
     for match in _PUBLISHED.finditer(page.source[:MAX_SOURCE_CHARS]):
-        found.setdefault(match[1], "first" if not found else "later")
-        if len(found) == MAX_CLAIMS:
+        days.setdefault(match[1], "first" if not days else "later")
+        if len(days) == MAX_CLAIMS:
             break
-    for value, word in found.items():
+    for value, word in days.items():
         yield Claim(Field.PUBLISHED, value, f"script: {word}", Source.FRAMEWORK_DATA)

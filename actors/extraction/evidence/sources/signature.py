@@ -10,8 +10,8 @@ from turbohtml import Element
 
 from actors.extraction.evidence.bylines import author_claims, called_authors
 from actors.extraction.evidence.claim import Claim, Field
-from actors.extraction.evidence.dates import HINT, MAX_CHARS, day, written
-from actors.extraction.evidence.text_runs import Holder, Sight, matching, short_text, sight
+from actors.extraction.evidence.dates import HINT, MAX_CHARS, dates_in, day
+from actors.extraction.evidence.text_runs import HolderNames, TextRuns, short_text, text_runs, texts_matching
 from actors.extraction.evidence.vocabulary import vocabulary
 from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
@@ -20,7 +20,7 @@ from protocol.confidence import Source
 
 def claims(page: Page) -> Iterable[Claim]:
     """Return the names and the dates that are seen, those near a title first."""
-    view = sight(page)
+    view = text_runs(page)
     yield from author_claims(view, called_authors(page, view))
     yield from date_claims(view, page.root.select(TIMES))
 
@@ -81,14 +81,14 @@ _WEIGHTS = {
 """What a date is worth by where it stands: only for which are told first, and which not at all."""
 
 
-def date_claims(view: Sight, times: list[Element]) -> list[Claim]:
+def date_claims(view: TextRuns, times: list[Element]) -> list[Claim]:
     """Return the dates that are seen, those near a title and those that are called so first."""
-    found = [*_of_times(view, times), *_of_runs(view)]
-    found.sort(key=lambda entry: -entry[0])
-    return [claim for _, claim in found[:MAX_CLAIMS]]
+    entries = [*_of_times(view, times), *_of_runs(view)]
+    entries.sort(key=lambda entry: -entry[0])
+    return [claim for _, claim in entries[:MAX_CLAIMS]]
 
 
-def _of_times(view: Sight, times: list[Element]) -> Iterator[tuple[int, Claim]]:
+def _of_times(view: TextRuns, times: list[Element]) -> Iterator[tuple[int, Claim]]:
     first = ["first"]
     for element in times[:_MAX_TIMES]:
         shown = short_text(element, MAX_CHARS)
@@ -99,16 +99,16 @@ def _of_times(view: Sight, times: list[Element]) -> Iterator[tuple[int, Claim]]:
         words = ["time", view.distance(index), *_context(view.around(element)), *first]
         words += ["shown"] if day(shown) else []
         first = []
-        yield _entry(value, words, _before(view, index))
+        yield _entry(value, words, _label_before(view, index))
 
 
-def _of_runs(view: Sight) -> Iterator[tuple[int, Claim]]:
-    dated = matching(view.texts, HINT)
+def _of_runs(view: TextRuns) -> Iterator[tuple[int, Claim]]:
+    dated = texts_matching(view.texts, HINT)
     close = view.close()
-    told = 0
+    count = 0
     for index in sorted(dated, key=lambda at: at not in close):
         line = view.texts[index] if len(view.texts[index]) > _PIECE else _joined(view, index)
-        start, end, _ = next(written(line), (0, 0, ""))
+        start, end, _ = next(dates_in(line), (0, 0, ""))
         holders = view.around(view.nodes[index]) if end else []
         if not view.seen(holders):
             continue
@@ -116,13 +116,15 @@ def _of_runs(view: Sight) -> Iterator[tuple[int, Claim]]:
         words += ["first"] if index == dated[0] else []
         words += ["alone"] if end - start >= len(" ".join(line.split())) - 2 else []
         words += ["prose"] if len(line) > _CREDITS_LINE else []
-        yield _entry(line[start:end], words, line[max(0, start - _MAX_LABEL) : start] + "|" + _before(view, index))
-        told += 1
-        if told >= _MAX_LINES:
+        yield _entry(
+            line[start:end], words, line[max(0, start - _MAX_LABEL) : start] + "|" + _label_before(view, index)
+        )
+        count += 1
+        if count >= _MAX_LINES:
             return
 
 
-def _joined(view: Sight, index: int) -> str:
+def _joined(view: TextRuns, index: int) -> str:
     """Join a short run with the short ones before it, when it holds no whole date itself."""
     data = view.texts[index]
     if day(data):
@@ -131,13 +133,13 @@ def _joined(view: Sight, index: int) -> str:
     return " ".join([*before, data])
 
 
-def _before(view: Sight, index: int) -> str:
+def _label_before(view: TextRuns, index: int) -> str:
     """Return the label that may stand in the run before."""
     text = view.texts[index - 1] if 0 < index <= len(view.texts) else ""
     return text if len(text) <= _MAX_LABEL else ""
 
 
-def _context(holders: list[Holder]) -> Iterator[str]:
+def _context(holders: list[HolderNames]) -> Iterator[str]:
     """Return what the elements around are called."""
     for depth, holder in enumerate(holders):
         if depth < _NEAREST and holder.tag not in ("body", "html"):

@@ -9,7 +9,7 @@ from turbohtml import Element
 from actors.extraction.evidence import prices, product_labels
 from actors.extraction.evidence.claim import Claim, Field
 from actors.extraction.evidence.embedded import embedded
-from actors.extraction.evidence.prices import candidates
+from actors.extraction.evidence.prices import price_candidates
 from actors.extraction.evidence.text_runs import ShortTexts, short_texts
 from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
@@ -65,12 +65,12 @@ def _claims(page: Page, buttons: list[Element]) -> Iterator[Claim]:
 
 
 def _prices(page: Page, marked: ShortTexts, title_order: int, orders: Sequence[int]) -> Iterator[Claim]:
-    found = candidates(marked)
-    for likelihood, candidate in prices.likelihoods(page, found, title_order, orders)[:2]:
+    amounts = price_candidates(marked)
+    for likelihood, candidate in prices.likelihoods(page, amounts, title_order, orders)[:2]:
         if likelihood < _POSSIBLE:
             return
         word = "sure" if likelihood >= _SURE else "likely" if likelihood >= _LIKELY else "possible"
-        if prices.is_listed(likelihood, candidate, found):
+        if prices.is_listed(likelihood, candidate, amounts):
             word = "listed"
         yield _claim(Field.PRICE, str(candidate.amount.value), f"price.{word}")
         if candidate.amount.sign:
@@ -79,21 +79,21 @@ def _prices(page: Page, marked: ShortTexts, title_order: int, orders: Sequence[i
 
 def _stock(marked: ShortTexts, title_order: int, buttons: Sequence[Element]) -> Iterator[Claim]:
     near = [button for button in buttons if _is_near(marked.begins.get(button, -1), title_order)]
-    said = product_labels.stated_availability([run for run in marked.runs if _is_near(run.order, title_order)])
-    if said:
-        yield _claim(Field.AVAILABILITY, said, "stock")
+    availability = product_labels.stated_availability([run for run in marked.runs if _is_near(run.order, title_order)])
+    if availability:
+        yield _claim(Field.AVAILABILITY, availability, "stock")
     if any(product_labels.usable(button) for button in near):
         yield _claim(Field.AVAILABILITY, "InStock", "button")
 
 
-def _numbers(found: Iterable[tuple[Field, str, int, str]], title_order: int) -> Iterator[Claim]:
+def _numbers(values: Iterable[tuple[Field, str, int, str]], title_order: int) -> Iterator[Claim]:
     """Return numbers and makers; what only bears a name in the code must stand near the title."""
-    seen: set[tuple[Field, str]] = set()
-    for field, value, order, way in found:
+    claimed: set[tuple[Field, str]] = set()
+    for field, value, order, way in values:
         after = order - title_order
-        if after < -_LEAD or (way == "called" and after > _NAMED_REGION) or (field, value) in seen:
+        if after < -_LEAD or (way == "called" and after > _NAMED_REGION) or (field, value) in claimed:
             continue
-        seen.add((field, value))
+        claimed.add((field, value))
         yield _claim(field, value, f"{way}.{field.rpartition('.')[2]}")
 
 
@@ -101,9 +101,9 @@ def title_of(page: Page) -> Element | None:
     """Return the element that names the product: of several headings the one that the page is titled after."""
     wanted = {word for title in embedded(page).titles for word in title.lower().split()}
     for selector in _TITLES:
-        found = [element for element in page.root.select(selector)[:8] if element.text[:MAX_NAME_CHARS].strip()]
-        if found:
-            return max(found, key=lambda element: len(wanted & set(element.text[:MAX_NAME_CHARS].lower().split())))
+        headings = [element for element in page.root.select(selector)[:8] if element.text[:MAX_NAME_CHARS].strip()]
+        if headings:
+            return max(headings, key=lambda element: len(wanted & set(element.text[:MAX_NAME_CHARS].lower().split())))
     return None
 
 

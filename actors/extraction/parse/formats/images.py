@@ -36,7 +36,7 @@ _PROGRAMS = frozenset({"ascii", "created with gimp", "default", "screenshot", "o
 """What cameras and programs write where a description should be, among others."""
 
 
-class _Said(NamedTuple):
+class _ImageWords(NamedTuple):
     """What an image says of itself; each "" where it does not."""
 
     title: str = ""
@@ -59,29 +59,29 @@ def read_image(body: bytes, url: str) -> ParsedDocument:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with pillow.open(BytesIO(body), formats=_FORMATS) as image:
-                kind, size, said = str(image.format), (int(image.width), int(image.height)), _said(image)
+                kind, size, words = str(image.format), (int(image.width), int(image.height)), _image_words(image)
     except pillow.DecompressionBombError:
         raise FaultError(fault(Code.CONTENT_TOO_LARGE, "The image has more pixels than any may have.")) from None
     except (unknown, OSError, ValueError, SyntaxError, TypeError, EOFError):  # what Pillow raises for broken images
         raise FaultError(fault(Code.CONTENT_UNSUPPORTED_TYPE, "The image is damaged and cannot be read.")) from None
-    return _found(kind, size, said, url)
+    return _image_document(kind, size, words, url)
 
 
-def _found(kind: str, size: tuple[int, int], said: _Said, url: str) -> ParsedDocument:
+def _image_document(kind: str, size: tuple[int, int], words: _ImageWords, url: str) -> ParsedDocument:
     lines = [f"{kind} image, {size[0]:,} \N{MULTIPLICATION SIGN} {size[1]:,} pixels."]
-    lines += dict.fromkeys(text for text in (said.alternative, said.description) if text)
-    lines += [f"By {said.author}"] * bool(said.author) + [said.rights] * bool(said.rights)
+    lines += dict.fromkeys(text for text in (words.alternative, words.description) if text)
+    lines += [f"By {words.author}"] * bool(words.author) + [words.rights] * bool(words.rights)
     fields = PageFields(
-        description=said.alternative or said.description,
-        authors=(said.author,) if said.author else (),
-        published=said.taken,
+        description=words.alternative or words.description,
+        authors=(words.author,) if words.author else (),
+        published=words.taken,
         image=url if url.startswith(("http://", "https://")) else "",
     )
     return ParsedDocument(
         markdown=to_markdown(Doc(children=tuple(Paragraph(children=(Text(text=line),)) for line in lines))),
         text="\n\n".join(lines),
         source=Source.META_TAGS,
-        title=said.title,
+        title=words.title,
         title_source=Source.META_TAGS,
         fields=fields,
         # When it was taken is not when it was published.
@@ -90,7 +90,7 @@ def _found(kind: str, size: tuple[int, int], said: _Said, url: str) -> ParsedDoc
     )
 
 
-def _said(image: Any) -> _Said:
+def _image_words(image: Any) -> _ImageWords:
     exif = image.getexif()
     inner = exif.get_ifd(_EXIF_IFD)
     chunks = {str(name).lower(): value for name, value in image.info.items() if isinstance(name, str)}
@@ -99,7 +99,7 @@ def _said(image: Any) -> _Said:
     def first(limit: int, *values: object) -> str:
         return next((text for value in values if (text := _text(value, limit))), "")
 
-    return _Said(
+    return _ImageWords(
         title=first(MAX_TITLE_CHARS, xmp.get("title"), chunks.get("title"), exif.get(_XP_TITLE)),
         description=first(
             _MAX_TEXT_CHARS,
@@ -186,7 +186,7 @@ def read_svg(text: str, url: str) -> ParsedDocument | None:
         return None
     title, description = (xml_data.child(root, name) for name in ("title", "desc"))
     title, description = one_line(title, MAX_TITLE_CHARS), one_line(description, _MAX_SHOWN_CHARS)
-    shown, hidden = _texts(root)
+    shown, hidden = _drawn_texts(root)
     lines = list(filter(None, [description, *shown]))
     words, left_out = bounded("\n".join(lines) or title)
     return ParsedDocument(
@@ -201,31 +201,31 @@ def read_svg(text: str, url: str) -> ParsedDocument | None:
     )
 
 
-def _texts(root: Element) -> tuple[list[str], int]:
+def _drawn_texts(root: Element) -> tuple[list[str], int]:
     """Return the texts that are shown in the order in which they are drawn, and count those that are not."""
     shown: list[str] = []
     hidden = 0
-    for element, seen in _walk(root):
+    for element, is_visible in _drawn_elements(root):
         line = one_line(xml_data.text_of(element), _MAX_SHOWN_CHARS)
-        if line and not seen:
+        if line and not is_visible:
             hidden += 1
         elif line and len(shown) < _MAX_TEXTS:
             shown.append(line)
     return shown, hidden
 
 
-def _walk(root: Element) -> Iterator[tuple[Element, bool]]:
+def _drawn_elements(root: Element) -> Iterator[tuple[Element, bool]]:
     stack = [(root, True)]
     for _ in range(_MAX_SVG_ELEMENTS):
         if not stack:
             return
-        element, seen = stack.pop()
-        seen = seen and not _is_hidden(element)
+        element, is_visible = stack.pop()
+        is_visible = is_visible and not _is_hidden(element)
         if xml_data.local(element) == "text":
-            yield element, seen
+            yield element, is_visible
             continue
         children = [child for child in element.children if isinstance(child, Element)]
-        stack += [(child, seen) for child in reversed(children) if xml_data.local(child) not in _UNSHOWN]
+        stack += [(child, is_visible) for child in reversed(children) if xml_data.local(child) not in _UNSHOWN]
 
 
 def _is_hidden(element: Element) -> bool:

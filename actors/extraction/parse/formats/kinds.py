@@ -94,9 +94,9 @@ def kind_of(body: bytes, content_type: str) -> Kind:
     """
     media_type = content_type.partition(";")[0].strip().lower()
     head = body[:_SNIFFED_BYTES].removeprefix(b"\xef\xbb\xbf")
-    if binary := _binary(head, media_type):
+    if binary := _binary_kind(head, media_type):
         return binary
-    kind = _sniffed(head, media_type) if media_type in _UNTOLD else _told(media_type)
+    kind = _sniffed(head, media_type) if media_type in _UNTOLD else _declared(media_type)
     if kind is Kind.XML and _XHTML.match(head):
         return Kind.HTML
     if kind in (Kind.HTML, Kind.TEXT) and _FEED.match(head):
@@ -111,7 +111,7 @@ def is_binary(body: bytes) -> bool:
     return bool(_PDF_BEGINS_WITHIN.search(body, 0, _SNIFFED_BYTES) or _IMAGE.match(body))
 
 
-def _binary(head: bytes, media_type: str) -> Kind | None:
+def _binary_kind(head: bytes, media_type: str) -> Kind | None:
     """Return what a body that is no text is, whatever it is said to be."""
     said_pdf = media_type == "application/pdf" and _PDF_BEGINS_WITHIN.search(head)  # as readers do: rubbish may precede
     if _PDF.match(head) or said_pdf:
@@ -123,7 +123,7 @@ def _binary(head: bytes, media_type: str) -> Kind | None:
     return None
 
 
-def _told(media_type: str) -> Kind:
+def _declared(media_type: str) -> Kind:
     if kind := _KINDS.get(media_type):
         return kind
     if media_type.endswith("+json"):

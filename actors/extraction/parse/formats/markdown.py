@@ -11,7 +11,7 @@ from typing import NamedTuple
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, MAX_WORDS_CHARS, ParsedDocument, bounded
 from actors.extraction.parse.formats.xml_data import iso_date
-from actors.extraction.parse.styles import sight
+from actors.extraction.parse.styles import style_hiding
 from actors.extraction.parse.text import one_line
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink
@@ -32,7 +32,7 @@ def read(text: str, url: str) -> ParsedDocument | None:
     front = _FRONT.match(text)
     entries = {key.lower(): _unquoted(value) for key, value in _ENTRY.findall(front[2])} if front else {}
     cut, left_out = bounded((text[front.end() :] if front else text).strip())
-    body, invisible = shown(cut)
+    body, invisible = visible_markdown(cut)
     outline = tuple(islice(_outline(body), _MAX_HEADINGS))
     title = one_line(entries.get("title", ""), MAX_TITLE_CHARS)
     first = min(outline, key=lambda heading: heading.level, default=None)
@@ -69,10 +69,10 @@ def _outline(body: str) -> Iterator[Heading]:
 
 
 def _links(body: str, url: str) -> Iterator[ExtractedLink]:
-    for found in _LINK.finditer(body):
-        href = absolute(url, found[2])
+    for link in _LINK.finditer(body):
+        href = absolute(url, link[2])
         if href.startswith(("http://", "https://")):
-            yield ExtractedLink(url=href, text=one_line(found[1], MAX_WORDS_CHARS))
+            yield ExtractedLink(url=href, text=one_line(link[1], MAX_WORDS_CHARS))
 
 
 def _unquoted(value: str) -> str:
@@ -136,33 +136,33 @@ _ON_LINES = frozenset(
 )
 
 
-class Shown(NamedTuple):
+class VisibleMarkdown(NamedTuple):
     """What is seen of a text in Markdown, and how many texts of it are not."""
 
     markdown: str
     invisible: int
 
 
-def shown(markdown: str) -> Shown:
+def visible_markdown(markdown: str) -> VisibleMarkdown:
     """Return Markdown without HTML, comments and what they hide; code stays as it is."""
     if not any(mark in markdown for mark in ("<", "]:", "](")):
-        return Shown(markdown, 0)
-    seen = _Seen()
+        return VisibleMarkdown(markdown, 0)
+    text = _VisibleText()
     end = 0
     for token in _TOKEN.finditer(markdown):
-        seen.words(markdown[end : token.start()])
+        text.words(markdown[end : token.start()])
         end = token.end()
         if token["fence"] or token["code"]:
-            seen.code(token[0])
+            text.code(token[0])
         elif token["comment"]:
-            seen.hide(token[0])
+            text.hide(token[0])
         else:
-            seen.tag(token)
-    seen.words(markdown[end:])
-    return seen.whole()
+            text.tag(token)
+    text.words(markdown[end:])
+    return text.whole()
 
 
-class _Seen:
+class _VisibleText:
     """What has been seen so far, in pieces: words and code by turns."""
 
     def __init__(self) -> None:
@@ -199,12 +199,12 @@ class _Seen:
         else:
             self._pieces.append((_instead(name, token["attributes"], ends=ends), False))
 
-    def whole(self) -> Shown:
+    def whole(self) -> VisibleMarkdown:
         self._count()
         words = "".join(text for text, is_code in self._pieces if not is_code)
         used = Counter(label.casefold() for label in _LABEL.findall(words))
         whole = "".join(text if is_code else self._safe(text, used) for text, is_code in self._pieces)
-        return Shown(re.sub(r"\n{3,}", "\n\n", whole).strip(), self._invisible)
+        return VisibleMarkdown(re.sub(r"\n{3,}", "\n\n", whole).strip(), self._invisible)
 
     def _deeper(self, name: str, *, ends: bool) -> None:
         if name == self._within:
@@ -219,10 +219,10 @@ class _Seen:
     def _safe(self, text: str, used: Counter[str]) -> str:
         """Take out definitions that nothing refers to, which is how comments are smuggled in, and links that run."""
 
-        def kept(found: re.Match[str]) -> str:
-            label = found[1]
+        def kept(definition: re.Match[str]) -> str:
+            label = definition[1]
             if label.startswith(_FOOTNOTE) or used[label.casefold()] > 1:
-                return found[0]
+                return definition[0]
             self._invisible += 1
             return ""
 
@@ -233,10 +233,10 @@ def _without_runs(text: str) -> str:
     """Leave of links that run something, or hold what they show, their words."""
     pieces: list[str] = []
     done = 0
-    for found in _RUNS.finditer(text):
-        if found.start() >= done:
-            end = _closing(text, found.end())
-            pieces += [text[done : found.start()], found[1]]
+    for link in _RUNS.finditer(text):
+        if link.start() >= done:
+            end = _closing(text, link.end())
+            pieces += [text[done : link.start()], link[1]]
             done = end
     return "".join([*pieces, text[done:]])
 
@@ -254,14 +254,14 @@ def _closing(text: str, start: int) -> int:
 
 
 def _hides(attributes: str) -> bool:
-    found = dict(_attributes(attributes))
-    style = found.get("style", "")
-    return "hidden" in found or found.get("aria-hidden") == "true" or bool(style and sight(style) is not None)
+    values = dict(_attributes(attributes))
+    style = values.get("style", "")
+    return "hidden" in values or values.get("aria-hidden") == "true" or bool(style and style_hiding(style) is not None)
 
 
 def _attributes(attributes: str) -> Iterator[tuple[str, str]]:
-    for found in _ATTRIBUTE.finditer(attributes):
-        yield found[1].lower(), (found[2] or "").strip("\"'")
+    for match in _ATTRIBUTE.finditer(attributes):
+        yield match[1].lower(), (match[2] or "").strip("\"'")
 
 
 def _instead(name: str, attributes: str, *, ends: bool) -> str:

@@ -79,8 +79,8 @@ def _undeclared(text: str) -> str:
     return text[:start] + text[end + 1 :] if end > 0 else text
 
 
-def _meant(found: re.Match[str]) -> str:
-    return unescape(found[0]) if found[1] in _HTML_NAMES else f"&amp;{found[0][1:]}"
+def _meant(reference: re.Match[str]) -> str:
+    return unescape(reference[0]) if reference[1] in _HTML_NAMES else f"&amp;{reference[0][1:]}"
 
 
 def _feed(root: Element) -> Feed:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.extraction.evidence.dates import FIRST_YEAR, LAST_YEAR, day, month_comes_first, written
+from actors.extraction.evidence.dates import FIRST_YEAR, LAST_YEAR, dates_in, day, month_comes_first
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_who_writes_the_month_first(language: str, expected: bool) -> None:  # n
 def test_every_date_of_a_text_is_found_where_it_stands() -> None:
     text = "Created 5 March 2019 by Ann; changed 2020-01-02."
 
-    found = [(text[start:end], name) for start, end, name in written(text)]
+    found = [(text[start:end], name) for start, end, name in dates_in(text)]
 
     assert found == [("5 March 2019", "2019-03-05"), ("2020-01-02", "2020-01-02")]
 

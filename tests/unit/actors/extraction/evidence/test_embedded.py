@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from actors.extraction.evidence.embedded import Embedded
+from actors.extraction.evidence.embedded import EmbeddedData
 from actors.extraction.evidence.json_values import Json
 from actors.extraction.evidence.states import Framework
 from actors.extraction.parse.tree import read
@@ -17,9 +17,9 @@ SENTENCE = "The quick brown fox jumps over the lazy dog near the river, every da
 PROSE = "\n".join(f"{SENTENCE[:-1]}, number {number}." for number in range(4))
 
 
-def embedded(markup: str) -> Embedded:
+def embedded(markup: str) -> EmbeddedData:
     page = read(markup, URL)
-    return Embedded.of(page.document, page.root, URL)
+    return EmbeddedData.of(page.document, page.root, URL)
 
 
 def linked(*blocks: Json) -> str:

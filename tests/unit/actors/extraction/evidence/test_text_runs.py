@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.extraction.evidence.text_runs import containing, matching
+from actors.extraction.evidence.text_runs import texts_containing, texts_matching
 
 TEXTS = st.lists(st.text(alphabet="abAB İ1-"), max_size=12)
 
@@ -18,12 +18,12 @@ TEXTS = st.lists(st.text(alphabet="abAB İ1-"), max_size=12)
     [([], []), ([""], []), (["Post-Author", "x", "author author", "byline"], [0, 2, 3]), (["aut", "hor"], [])],
 )
 def test_texts_with_words(texts: list[str], expected: list[int]) -> None:
-    assert containing(texts, ("author", "byline")) == expected
+    assert texts_containing(texts, ("author", "byline")) == expected
 
 
 @given(TEXTS)
 def test_finds_words_as_a_search_of_each_text_does(texts: list[str]) -> None:
-    assert containing(texts, ("ab", "b-")) == [
+    assert texts_containing(texts, ("ab", "b-")) == [
         at for at, text in enumerate(texts) if "ab" in text.lower() or "b-" in text.lower()
     ]
 
@@ -32,4 +32,4 @@ def test_finds_words_as_a_search_of_each_text_does(texts: list[str]) -> None:
 def test_finds_patterns_as_a_search_of_each_text_does(texts: list[str]) -> None:
     pattern = re.compile(r"1|ab?")
 
-    assert matching(texts, pattern) == [at for at, text in enumerate(texts) if pattern.search(text)]
+    assert texts_matching(texts, pattern) == [at for at, text in enumerate(texts) if pattern.search(text)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.extraction.parse.formats.markdown import shown
+from actors.extraction.parse.formats.markdown import visible_markdown
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ from actors.extraction.parse.formats.markdown import shown
     ],
 )
 def test_what_is_seen(text: str, expected: str, invisible: int) -> None:
-    assert shown(text) == (expected, invisible)
+    assert visible_markdown(text) == (expected, invisible)
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_what_is_seen(text: str, expected: str, invisible: int) -> None:
 )
 def test_hostile_markdown_takes_no_longer_than_other(part: str) -> None:
     started = time.process_time()
-    shown(part * (500_000 // len(part)))
+    visible_markdown(part * (500_000 // len(part)))
 
     assert time.process_time() - started < 3.0
 
 
 @given(st.text(alphabet="<>!-`[]()#: \nabhidenscrpt/='", max_size=200))
 def test_nothing_raises_and_no_comment_stays(text: str) -> None:
-    assert isinstance(shown(text).markdown, str)
+    assert isinstance(visible_markdown(text).markdown, str)
