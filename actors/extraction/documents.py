@@ -1,4 +1,4 @@
-"""Gives what was found in a body that is no HTML the shape that a page has."""
+"""Makes an extraction of a body that is no HTML: the same that a page gives."""
 
 from __future__ import annotations
 

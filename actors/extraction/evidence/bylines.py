@@ -99,11 +99,11 @@ _WEIGHTS = {
     "in-figure": -2,
     "in-nav": -2,
 }
-"""What a name is worth by where it stands: only for which are told first, and which not at all."""
+"""What a name is worth by where it stands: only decides which are claimed first, and which not at all."""
 
 
 def author_claims(view: TextRuns, called: list[Element]) -> list[Claim]:
-    """Return who is said to have written a page, those near a title first."""
+    """Return the authors that a page shows, those near a title first."""
     entries = [*_of_called(view, called), *_of_lines(view)]
     entries.sort(key=lambda entry: -entry[0])
     return [claim for _, claim in entries[:MAX_CLAIMS]]

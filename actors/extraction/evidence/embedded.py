@@ -138,7 +138,7 @@ class EmbeddedData:
 
     @cached_property
     def nodes(self) -> tuple[DataNode, ...]:
-        """Everything that is said in terms of schema.org, as linked data: JSON-LD, microdata, then RDFa."""
+        """Every object in terms of schema.org, as linked data: JSON-LD, microdata, then RDFa."""
         nodes = [DataNode("json-ld", node) for node in self.json_ld]
         nodes.extend(DataNode("microdata", schema_org.of_microdata(item)) for item in self.microdata)
         nodes.extend(DataNode("rdfa", schema_org.of_rdfa(item)) for item in self.rdfa)
@@ -206,7 +206,7 @@ class _Scripts:
         return scripts
 
     def states(self, root: Element) -> Iterator[FrameworkState]:
-        """Read what holds a state, until the page has said as much as is read of one."""
+        """Read what holds a state, until as much is read as of one page may be."""
         left = states.MAX_TOTAL_CHARS
         yield from states.states_of_attributes(root)
         for script, kind in self.data:

@@ -1,4 +1,4 @@
-"""Reads JSON as it is met in pages: commented out, cut, escaped twice, several values in one block."""
+"""Reads JSON as pages write it (commented out, cut, escaped twice), and values whose shape nobody guarantees."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ _OPENING = re.compile(r"[\[{]")
 
 _DECODER = json.JSONDecoder(strict=False)
 
+Json: TypeAlias = Union[bool, int, float, str, list["Json"], dict[str, "Json"], None]  # noqa: UP007 - names itself
+"""What a JSON text may hold."""
+
+MAX_STEPS = 100_000
+"""How many values of one page's data a walk looks at: no page of the data sets has a state with more that matters."""
+
 
 def read(text: str, *, repair: bool = True) -> list[Json]:
     """Return the values of a block, as many as it holds; nothing is raised, what cannot be read is left out."""
@@ -46,6 +52,56 @@ def read_at(text: str, start: int) -> tuple[Json, int] | None:
     except (ValueError, RecursionError):
         return None
     return value, end
+
+
+def mapping(value: Json) -> dict[str, Json]:
+    """Return a value as an object; the first of a list; empty for anything else."""
+    if isinstance(value, list):
+        value = next((item for item in value[:8] if isinstance(item, dict)), None)
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Json) -> list[Json]:
+    """Return a value as a list: itself, when it is none."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def scalar(value: Json) -> str:
+    """Return a text or number as text, "" for what holds others or nothing; the first of a list."""
+    if isinstance(value, list):
+        value = next((item for item in value[:8] if isinstance(item, (str, int, float))), None)
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value) if abs(value) < 1e18 else ""  # noqa: PLR2004 - beyond it, no number of a page means anything
+    return ""
+
+
+def words(value: Json, limit: int) -> str:
+    """Return a text or number as people read it: on one line, entities that were escaped twice as what they mean."""
+    text = scalar(value)
+    if "&" in text:
+        text = html.unescape(html.unescape(text[: 2 * limit]))
+    return collapsed(text, limit)
+
+
+def walk(value: Json, steps: int = MAX_STEPS) -> Iterator[dict[str, Json]]:
+    """Return every object below a value in the order of the data, each once: shared and circular ones, too."""
+    visited: set[int] = set()
+    stack: list[Json] = [value]
+    while stack and steps > 0:
+        steps -= 1
+        node = stack.pop()
+        if not isinstance(node, (dict, list)) or id(node) in visited:
+            continue
+        visited.add(id(node))
+        if isinstance(node, dict):
+            yield node
+            stack.extend(child for child in reversed(node.values()) if isinstance(child, (dict, list)))
+        else:
+            stack.extend(child for child in reversed(node) if isinstance(child, (dict, list)))
 
 
 def _read_broken(text: str, *, repair: bool) -> list[Json]:
@@ -102,60 +158,3 @@ def _repaired(text: str) -> list[Json]:
     except (ValueError, RecursionError, IndexError, TypeError, KeyError):
         return []
     return [value] if isinstance(value, (dict, list)) and value else []
-
-
-Json: TypeAlias = Union[bool, int, float, str, list["Json"], dict[str, "Json"], None]  # noqa: UP007 - names itself
-"""What a JSON text may hold."""
-
-MAX_STEPS = 100_000
-"""How many values of one page's data a walk looks at: no page of the data sets has a state with more that matters."""
-
-
-def mapping(value: Json) -> dict[str, Json]:
-    """Return a value as an object; the first of a list; empty for anything else."""
-    if isinstance(value, list):
-        value = next((item for item in value[:8] if isinstance(item, dict)), None)
-    return value if isinstance(value, dict) else {}
-
-
-def items(value: Json) -> list[Json]:
-    """Return a value as a list: itself, when it is none."""
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
-
-
-def scalar(value: Json) -> str:
-    """Return a text or number as text, "" for what holds others or nothing; the first of a list."""
-    if isinstance(value, list):
-        value = next((item for item in value[:8] if isinstance(item, (str, int, float))), None)
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return str(value) if abs(value) < 1e18 else ""  # noqa: PLR2004 - beyond it, no number of a page means anything
-    return ""
-
-
-def words(value: Json, limit: int) -> str:
-    """Return a text or number as people read it: on one line, entities that were escaped twice as what they mean."""
-    text = scalar(value)
-    if "&" in text:
-        text = html.unescape(html.unescape(text[: 2 * limit]))
-    return collapsed(text, limit)
-
-
-def walk(value: Json, steps: int = MAX_STEPS) -> Iterator[dict[str, Json]]:
-    """Return every object below a value in the order of the data, each once: shared and circular ones, too."""
-    visited: set[int] = set()
-    stack: list[Json] = [value]
-    while stack and steps > 0:
-        steps -= 1
-        node = stack.pop()
-        if not isinstance(node, (dict, list)) or id(node) in visited:
-            continue
-        visited.add(id(node))
-        if isinstance(node, dict):
-            yield node
-            stack.extend(child for child in reversed(node.values()) if isinstance(child, (dict, list)))
-        else:
-            stack.extend(child for child in reversed(node) if isinstance(child, (dict, list)))

@@ -1,4 +1,4 @@
-"""Reads linked data (JSON-LD) into a flat list of its objects, which may name each other."""
+"""Reads linked data (JSON-LD) into a flat list of objects, and chooses those that speak for the page."""
 
 from __future__ import annotations
 
@@ -18,6 +18,35 @@ MAX_REPAIRS = 4
 
 MAX_NODES = 2_000
 MAX_CHARS = 3_000_000
+
+MAX_ENTITIES = 400
+"""How many objects of one notation are looked at."""
+
+_FAMILIES = {
+    "Article": "Article NewsArticle BlogPosting Report ReportageNewsArticle AnalysisNewsArticle OpinionNewsArticle"
+    " ReviewNewsArticle BackgroundNewsArticle LiveBlogPosting ScholarlyArticle MedicalScholarlyArticle"
+    " AdvertiserContentArticle SatiricalArticle CreativeWork Review CriticReview ClaimReview Blogposting blogPosting"
+    " PhotographAction Quotation",
+    "Documentation": "TechArticle APIReference HowTo LearningResource DefinedTerm",
+    "Product": "Product ProductGroup IndividualProduct ProductModel SomeProducts Vehicle Car product",
+    "Forum": "DiscussionForumPosting QAPage Question SocialMediaPosting Conversation Discussion",
+    "Recipe": "Recipe",
+    "Event": "Event MusicEvent SportsEvent BusinessEvent TheaterEvent EducationEvent Festival ExhibitionEvent",
+    "Video": "VideoObject Movie TVEpisode TVSeries Clip Episode AudioObject PodcastEpisode MusicRecording MusicAlbum",
+    "Work": "Book Course SoftwareApplication WebApplication MobileApplication SoftwareSourceCode Dataset Game VideoGame"
+    " JobPosting Service ProfessionalService LocalBusiness Restaurant Hotel TouristAttraction Place Accommodation",
+    "Page": "WebPage ItemPage AboutPage ContactPage FAQPage MedicalWebPage Webpage webpage",
+    "List": "CollectionPage SearchResultsPage ItemList Blog OfferCatalog ProfilePage",
+    "Site": "WebSite Website",
+}
+
+_CONTENT = frozenset({"Article", "Documentation", "Product", "Forum", "Recipe", "Event", "Video", "Work"})
+"""Families of which a page with several, none of them named as its own, is a list."""
+
+_WITHIN = ("mainEntity", "mainEntityOfPage", "mainContentOfPage", "blogPost", "about", "hasPart", "itemListElement")
+"""Properties in which the main entity of a page may stand."""
+
+_WORDS = re.compile(r"\w+")
 
 
 def linked_nodes(blocks: Iterable[str]) -> list[dict[str, Json]]:
@@ -47,50 +76,6 @@ def nodes_by_id(objects: Iterable[dict[str, Json]]) -> dict[str, dict[str, Json]
     return index
 
 
-def _flat(value: Json) -> Iterator[dict[str, Json]]:
-    """Open lists and graphs; what an object holds in its properties stays there."""
-    stack: list[Json] = [value]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, list):
-            stack.extend(reversed(node[:MAX_NODES]))
-        elif isinstance(node, dict):
-            if len(node) > 1 + ("@context" in node) or "@graph" not in node:
-                yield node
-            stack.append(node.get("@graph"))
-
-
-MAX_ENTITIES = 400
-"""How many objects of one notation are looked at."""
-
-_FAMILIES = {
-    "Article": "Article NewsArticle BlogPosting Report ReportageNewsArticle AnalysisNewsArticle OpinionNewsArticle"
-    " ReviewNewsArticle BackgroundNewsArticle LiveBlogPosting ScholarlyArticle MedicalScholarlyArticle"
-    " AdvertiserContentArticle SatiricalArticle CreativeWork Review CriticReview ClaimReview Blogposting blogPosting"
-    " PhotographAction Quotation",
-    "Documentation": "TechArticle APIReference HowTo LearningResource DefinedTerm",
-    "Product": "Product ProductGroup IndividualProduct ProductModel SomeProducts Vehicle Car product",
-    "Forum": "DiscussionForumPosting QAPage Question SocialMediaPosting Conversation Discussion",
-    "Recipe": "Recipe",
-    "Event": "Event MusicEvent SportsEvent BusinessEvent TheaterEvent EducationEvent Festival ExhibitionEvent",
-    "Video": "VideoObject Movie TVEpisode TVSeries Clip Episode AudioObject PodcastEpisode MusicRecording MusicAlbum",
-    "Work": "Book Course SoftwareApplication WebApplication MobileApplication SoftwareSourceCode Dataset Game VideoGame"
-    " JobPosting Service ProfessionalService LocalBusiness Restaurant Hotel TouristAttraction Place Accommodation",
-    "Page": "WebPage ItemPage AboutPage ContactPage FAQPage MedicalWebPage Webpage webpage",
-    "List": "CollectionPage SearchResultsPage ItemList Blog OfferCatalog ProfilePage",
-    "Site": "WebSite Website",
-}
-_FAMILY = {kind: family for family, kinds in _FAMILIES.items() for kind in kinds.split()}
-
-_CONTENT = frozenset({"Article", "Documentation", "Product", "Forum", "Recipe", "Event", "Video", "Work"})
-"""Families of which a page with several, none of them named as its own, is a list."""
-
-_WITHIN = ("mainEntity", "mainEntityOfPage", "mainContentOfPage", "blogPost", "about", "hasPart", "itemListElement")
-"""Properties in which the main entity of a page may stand."""
-
-_WORDS = re.compile(r"\w+")
-
-
 @dataclass(frozen=True, slots=True)
 class Entity:
     """An object that speaks for the page, the family of its type, and why it may.
@@ -105,7 +90,7 @@ class Entity:
 
     @property
     def place(self) -> str:
-        """What its claims are said to stand in."""
+        """Where its claims stand: its family, and behind which standing."""
         return f"{self.standing}.{self.family}" if self.standing else self.family
 
 
@@ -141,6 +126,19 @@ def address(url: str) -> str:
 def named(node: Mapping[str, Json]) -> str:
     """Return what an object is called."""
     return scalar(node.get("headline")) or scalar(node.get("name")) or scalar(node.get("title"))
+
+
+def _flat(value: Json) -> Iterator[dict[str, Json]]:
+    """Open lists and graphs; what an object holds in its properties stays there."""
+    stack: list[Json] = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack.extend(reversed(node[:MAX_NODES]))
+        elif isinstance(node, dict):
+            if len(node) > 1 + ("@context" in node) or "@graph" not in node:
+                yield node
+            stack.append(node.get("@graph"))
 
 
 def _opened(nodes: Iterable[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]:
@@ -182,3 +180,6 @@ def _addresses(node: Mapping[str, Json]) -> frozenset[str]:
 def _alike(text: str, titles: Sequence[str]) -> bool:
     words = set(_WORDS.findall(text.lower()))
     return bool(words) and any(words <= set(_WORDS.findall(title.lower())) for title in titles)
+
+
+_FAMILY = {kind: family for family, kinds in _FAMILIES.items() for kind in kinds.split()}

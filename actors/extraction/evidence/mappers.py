@@ -1,4 +1,4 @@
-"""Says what an object of structured data claims of the fields of its page."""
+"""Maps objects of data to fields of the page: entities of schema.org, products with offers, records of states."""
 
 from __future__ import annotations
 
@@ -32,6 +32,38 @@ _PAGE_TYPES = {
 }
 _ANONYMOUS = frozenset({"Organization", "NewsMediaOrganization", "Corporation"})
 
+MAX_VARIANTS = 300
+MAX_OFFER_CHARS = 300
+
+_NUMBERS = (
+    (Field.SKU, ("sku", "productID", "productId")),
+    (Field.MPN, ("mpn", "model")),
+    (Field.GTIN, ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "ean", "productID")),
+)
+
+MAX_RECORD_CHARS = 500
+
+_NAMES: tuple[tuple[Field, frozenset[str]], ...] = (
+    (Field.TITLE, frozenset({"headline", "title", "name", "productname", "displayname", "heading", "producttitle"})),
+    (
+        Field.PUBLISHED,
+        frozenset(
+            {"datepublished", "publishedat", "publisheddate", "publishdate", "firstpublished", "firstpublishedat"}
+            | {"publicationdate", "published", "pubdate", "publishedtime", "datefirstpublished", "displaydate"}
+            | {"publishtime", "dateposted", "createdat", "datecreated", "creationdate", "created"}
+        ),
+    ),
+    (
+        Field.MODIFIED,
+        frozenset({"datemodified", "updatedat", "modifiedat", "lastmodified", "lastupdated", "dateupdated"}),
+    ),
+    (Field.AUTHOR, frozenset({"author", "authors", "byline", "bylines", "authorname", "writer", "creator"})),
+    (Field.DESCRIPTION, frozenset({"description", "summary", "excerpt", "dek", "standfirst", "abstract"})),
+)
+_DATE = re.compile(r"\d{4}-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}/\d{1,2}/|\b(?:19|20)\d\d\b")
+_SECONDS = (600_000_000, 2_400_000_000)
+"""Numbers between these are taken for seconds since 1970, and a thousand times as large ones for milliseconds."""
+
 
 def of_entity(entity: Entity, resolve: Resolve) -> Iterator[tuple[Field, str, str]]:
     """Return each field that an entity speaks of: the value, and the property that it stands in."""
@@ -57,6 +89,39 @@ def of_entity(entity: Entity, resolve: Resolve) -> Iterator[tuple[Field, str, st
             yield Field.TEXT, text, name
     if kind := _PAGE_TYPES.get(entity.family):
         yield Field.PAGE_TYPE, kind, "@type"
+
+
+def of_product(node: Mapping[str, Json], resolve: Resolve, url: str) -> Iterator[tuple[Field, str, str]]:
+    """Return each field of a product that an object speaks of: the value, and the property that it stands in.
+
+    Of a group of variants the one is taken that the address of the page names, else the first.
+    """
+    variant = _variant(node, resolve, url)
+    yield from _line(Field.PRODUCT_NAME, node, "name", "name")
+    yield from _offer(node, resolve, url) if not variant else _offer(variant, resolve, url)
+    for holder in ("brand", "manufacturer"):
+        value = resolve(node.get(holder) or variant.get(holder))
+        text = words(mapping(value).get("name"), MAX_OFFER_CHARS) or words(value, MAX_OFFER_CHARS)
+        if text and "://" not in text:
+            yield Field.BRAND, text, holder
+    for field, names in _NUMBERS:
+        for source in (variant, node):
+            for name in names:
+                yield from _line(field, source, name, name)
+    rating = mapping(resolve(node.get("aggregateRating")))
+    yield from _line(Field.RATING, rating, "ratingValue", "aggregateRating.ratingValue")
+    for name in ("reviewCount", "ratingCount"):
+        yield from _line(Field.REVIEWS, rating, name, f"aggregateRating.{name}")
+
+
+def of_record(record: StateRecord) -> Iterator[tuple[Field, str, str]]:
+    """Return each field that a record speaks of: the value, and the property that it stands in."""
+    for key, value in record.node.items():
+        plain = key.replace("_", "").replace("-", "").lower()
+        for field, names in _NAMES:
+            if plain in names:
+                for text in _texts(field, value):
+                    yield field, text, plain
 
 
 def _present(field: Field, node: Mapping[str, Json], *names: str) -> Iterator[tuple[Field, str, str]]:
@@ -97,40 +162,6 @@ def _addresses(node: Mapping[str, Json]) -> Iterator[tuple[Field, str, str]]:
     ):
         if "/" in text and " " not in text and len(text) < MAX_LINE_CHARS:
             yield Field.CANONICAL_URL, text, place
-
-
-MAX_VARIANTS = 300
-MAX_OFFER_CHARS = 300
-
-
-_NUMBERS = (
-    (Field.SKU, ("sku", "productID", "productId")),
-    (Field.MPN, ("mpn", "model")),
-    (Field.GTIN, ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "ean", "productID")),
-)
-
-
-def of_product(node: Mapping[str, Json], resolve: Resolve, url: str) -> Iterator[tuple[Field, str, str]]:
-    """Return each field of a product that an object speaks of: the value, and the property that it stands in.
-
-    Of a group of variants the one is taken that the address of the page names, else the first.
-    """
-    variant = _variant(node, resolve, url)
-    yield from _line(Field.PRODUCT_NAME, node, "name", "name")
-    yield from _offer(node, resolve, url) if not variant else _offer(variant, resolve, url)
-    for holder in ("brand", "manufacturer"):
-        value = resolve(node.get(holder) or variant.get(holder))
-        text = words(mapping(value).get("name"), MAX_OFFER_CHARS) or words(value, MAX_OFFER_CHARS)
-        if text and "://" not in text:
-            yield Field.BRAND, text, holder
-    for field, names in _NUMBERS:
-        for source in (variant, node):
-            for name in names:
-                yield from _line(field, source, name, name)
-    rating = mapping(resolve(node.get("aggregateRating")))
-    yield from _line(Field.RATING, rating, "ratingValue", "aggregateRating.ratingValue")
-    for name in ("reviewCount", "ratingCount"):
-        yield from _line(Field.REVIEWS, rating, name, f"aggregateRating.{name}")
 
 
 def _offer(product: Mapping[str, Json], resolve: Resolve, url: str) -> Iterator[tuple[Field, str, str]]:
@@ -180,40 +211,6 @@ def _nearness(item: Mapping[str, Json], url: str) -> int:
 def _line(field: Field, node: Mapping[str, Json], name: str, place: str) -> Iterator[tuple[Field, str, str]]:
     if text := words(node.get(name), MAX_OFFER_CHARS):
         yield field, text, place
-
-
-MAX_RECORD_CHARS = 500
-
-_NAMES: tuple[tuple[Field, frozenset[str]], ...] = (
-    (Field.TITLE, frozenset({"headline", "title", "name", "productname", "displayname", "heading", "producttitle"})),
-    (
-        Field.PUBLISHED,
-        frozenset(
-            {"datepublished", "publishedat", "publisheddate", "publishdate", "firstpublished", "firstpublishedat"}
-            | {"publicationdate", "published", "pubdate", "publishedtime", "datefirstpublished", "displaydate"}
-            | {"publishtime", "dateposted", "createdat", "datecreated", "creationdate", "created"}
-        ),
-    ),
-    (
-        Field.MODIFIED,
-        frozenset({"datemodified", "updatedat", "modifiedat", "lastmodified", "lastupdated", "dateupdated"}),
-    ),
-    (Field.AUTHOR, frozenset({"author", "authors", "byline", "bylines", "authorname", "writer", "creator"})),
-    (Field.DESCRIPTION, frozenset({"description", "summary", "excerpt", "dek", "standfirst", "abstract"})),
-)
-_DATE = re.compile(r"\d{4}-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}/\d{1,2}/|\b(?:19|20)\d\d\b")
-_SECONDS = (600_000_000, 2_400_000_000)
-"""Numbers between these are taken for seconds since 1970, and a thousand times as large ones for milliseconds."""
-
-
-def of_record(record: StateRecord) -> Iterator[tuple[Field, str, str]]:
-    """Return each field that a record speaks of: the value, and the property that it stands in."""
-    for key, value in record.node.items():
-        plain = key.replace("_", "").replace("-", "").lower()
-        for field, names in _NAMES:
-            if plain in names:
-                for text in _texts(field, value):
-                    yield field, text, plain
 
 
 def _texts(field: Field, value: Json) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The signs by which walls are known: names in the markup, and words."""
+"""The markers by which blockers and error pages are known: names in the markup, and words."""
 
 from __future__ import annotations
 
@@ -85,7 +85,6 @@ AGE = ("age-gate", "age_gate", "age-verification", "age_verification")
 AGE_WORDS = re.compile(r"are you (?:over|at least) (?:18|21)")
 GEO = re.compile(r"not available in your (?:country|region|location)")
 ERROR_PATH = re.compile(r"/(?:404|not[-_]?found|page[-_]?not[-_]?found|error[-_]?404)(?:\.\w{2,5})?/?$", re.IGNORECASE)
-
 
 THIN_CHARS = 1_000
 """A page with more text than this is a page, whatever its headline says."""

@@ -52,7 +52,7 @@ _SHARED: dict[str, tuple[dict[str, str], str]] = {
     "¥": (_YENS, "JPY"),
     "￥": (_YENS, "CNY"),
 }
-"""Signs of several currencies: by country or language, and what they mean where neither tells."""
+"""Signs of several currencies: by country or language, and what they mean where neither decides."""
 
 _SOLD_EVERYWHERE = frozenset({"co", "io", "me", "tv", "ai", "us"})
 """Endings of hosts that say nothing of a country: they are sold to everyone."""

@@ -1,4 +1,4 @@
-"""Finds the amounts of money that stand in a page."""
+"""Finds the amounts of money of a page, and ranks them by how likely each is the price of its product."""
 
 from __future__ import annotations
 
@@ -37,101 +37,6 @@ _UNSIGNED = re.compile(r"[^\w\d]{0,3}\d[\d.,'\u2019\u00a0 ]{0,10}(?:[-\u2013\u20
 _CENTS = re.compile(r"cent|decimal|fraction|sup|minor|komma|dec\b")
 _DIGIT = re.compile(r"\d")
 CALLED_PRICE = re.compile(r"pri[cszx]|prez|prec|cena|cost|amount|betrag|hinta|fiyat|money|offer|buybox|kaina|hind|bid")
-
-
-@dataclass(frozen=True, slots=True)
-class PriceCandidate:
-    """An amount that stands in a page: where, in which text, and in what order among the texts."""
-
-    element: Element
-    amount: money.Amount
-    text: str
-    order: int
-
-
-def price_candidates(texts: ShortTexts) -> list[PriceCandidate]:
-    """Return the amounts of a page in reading order, each in the smallest element that holds it with its sign."""
-    amounts: list[PriceCandidate] = []
-    taken: set[Element] = set()
-    read: dict[Element, str] = {}
-    numbered = (run for run in texts.runs if _DIGIT.search(run.text))
-    for run in islice(numbered, MAX_TRIED):
-        if len(amounts) >= MAX_CANDIDATES:
-            break
-        candidate = _candidate_of(run, read)
-        if candidate and candidate.element not in taken:
-            taken.add(candidate.element)
-            amounts.append(candidate)
-    return _with_cents(amounts)
-
-
-def _candidate_of(run: ShortText, read: dict[Element, str]) -> PriceCandidate | None:
-    """Return the amount that a text holds: with its sign, or in an element that is called a price.
-
-    `read` remembers what elements say: neighbours share those that hold them.
-    """
-    for element in ancestry(run.holder, _SPLIT_OVER):
-        written = read.get(element)
-        if written is None:
-            written = read[element] = _text_of(element)
-        if len(written) > MAX_WRITTEN:
-            if element is not run.holder or len(run.text) > MAX_WRITTEN:
-                break
-            written = run.text
-        for amount in money.amounts(written):
-            if amount.value and money.currency(amount.sign):
-                return PriceCandidate(element, amount, written, run.order)
-    return _unsigned(run, read)
-
-
-def _with_cents(amounts: list[PriceCandidate]) -> list[PriceCandidate]:
-    """Return amounts that lost their cents to an element of their own those of the same amount beside them."""
-    mended = list(amounts)
-    for number, candidate in enumerate(amounts):
-        value = candidate.amount.value
-        if value != value.to_integral_value():
-            continue
-        for other in amounts[max(0, number - 2) : number + 3]:
-            cents = other.amount.value - value
-            if 0 < cents < 1 and abs(other.order - candidate.order) <= _BESIDE:
-                amount = money.Amount(other.amount.value, candidate.amount.sign)
-                mended[number] = PriceCandidate(candidate.element, amount, candidate.text, candidate.order)
-    return mended
-
-
-def _unsigned(run: ShortText, read: dict[Element, str]) -> PriceCandidate | None:
-    holders = ancestry(run.holder, 3)
-    if len(run.text) > MAX_UNSIGNED or not any(CALLED_PRICE.search(code_names(holder)) for holder in holders):
-        return None
-    for element in reversed(holders[:2]):
-        written = read.get(element) or run.text
-        if len(written) <= MAX_UNSIGNED and _UNSIGNED.fullmatch(written):
-            amount = next((amount for amount in money.amounts(written) if amount.value), None)
-            return PriceCandidate(element, amount, written, run.order) if amount else None
-    return None
-
-
-def _text_of(element: Element) -> str:
-    """Return the text of an element as it looks: cents that stand apart belong to their number."""
-    written = ""
-    for node in element.descendants:
-        if not isinstance(node, Text) or not (part := " ".join(node.data.split())):
-            continue
-        if not written or part[:1] in ".," or written[-1:] in ".,":
-            written += part
-        elif written[-1:].isdigit() and len(part) == _CENT_DIGITS and part.isdigit() and _is_cents(node):
-            written += f".{part}"
-        else:
-            written += f" {part}" if not (written[-1:].isdigit() and part[:1].isdigit()) else f" | {part}"
-        if len(written) > 2 * MAX_WRITTEN:
-            break
-    return written
-
-
-def _is_cents(node: Text) -> bool:
-    parent = node.parent
-    return isinstance(parent, Element) and (parent.tag == "sup" or bool(_CENTS.search(code_names(parent))))
-
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -218,6 +123,32 @@ _FROM = re.compile(r"\b(?:from|ab|as low as|desde|à partir|od|da|alkaen|startin
 _CONDITION = re.compile(r"sav|off\b|-\s?\d|discount|rabat|spar|/|per\b|%|over|above|free|orders|\bab\b|\+")
 
 
+@dataclass(frozen=True, slots=True)
+class PriceCandidate:
+    """An amount that stands in a page: where, in which text, and in what order among the texts."""
+
+    element: Element
+    amount: money.Amount
+    text: str
+    order: int
+
+
+def price_candidates(texts: ShortTexts) -> list[PriceCandidate]:
+    """Return the amounts of a page in reading order, each in the smallest element that holds it with its sign."""
+    amounts: list[PriceCandidate] = []
+    taken: set[Element] = set()
+    read: dict[Element, str] = {}
+    numbered = (run for run in texts.runs if _DIGIT.search(run.text))
+    for run in islice(numbered, MAX_TRIED):
+        if len(amounts) >= MAX_CANDIDATES:
+            break
+        candidate = _candidate_of(run, read)
+        if candidate and candidate.element not in taken:
+            taken.add(candidate.element)
+            amounts.append(candidate)
+    return _with_cents(amounts)
+
+
 def likelihoods(
     page: Page, amounts: Sequence[PriceCandidate], title_order: int, buy_orders: Sequence[int]
 ) -> list[tuple[float, PriceCandidate]]:
@@ -268,18 +199,86 @@ def is_listed(likelihood: float, candidate: PriceCandidate, amounts: Sequence[Pr
     return likelihood < _BEYOND_DOUBT and len({one.amount.value for one in amounts if _shape(one) == shape}) >= _MANY
 
 
+def _candidate_of(run: ShortText, read: dict[Element, str]) -> PriceCandidate | None:
+    """Return the amount that a text holds: with its sign, or in an element that is called a price.
+
+    `read` remembers what elements say: neighbours share those that hold them.
+    """
+    for element in ancestry(run.holder, _SPLIT_OVER):
+        written = read.get(element)
+        if written is None:
+            written = read[element] = _text_of(element)
+        if len(written) > MAX_WRITTEN:
+            if element is not run.holder or len(run.text) > MAX_WRITTEN:
+                break
+            written = run.text
+        for amount in money.amounts(written):
+            if amount.value and money.currency(amount.sign):
+                return PriceCandidate(element, amount, written, run.order)
+    return _unsigned(run, read)
+
+
+def _with_cents(amounts: list[PriceCandidate]) -> list[PriceCandidate]:
+    """Return amounts that lost their cents to an element of their own those of the same amount beside them."""
+    mended = list(amounts)
+    for number, candidate in enumerate(amounts):
+        value = candidate.amount.value
+        if value != value.to_integral_value():
+            continue
+        for other in amounts[max(0, number - 2) : number + 3]:
+            cents = other.amount.value - value
+            if 0 < cents < 1 and abs(other.order - candidate.order) <= _BESIDE:
+                amount = money.Amount(other.amount.value, candidate.amount.sign)
+                mended[number] = PriceCandidate(candidate.element, amount, candidate.text, candidate.order)
+    return mended
+
+
+def _unsigned(run: ShortText, read: dict[Element, str]) -> PriceCandidate | None:
+    holders = ancestry(run.holder, 3)
+    if len(run.text) > MAX_UNSIGNED or not any(CALLED_PRICE.search(code_names(holder)) for holder in holders):
+        return None
+    for element in reversed(holders[:2]):
+        written = read.get(element) or run.text
+        if len(written) <= MAX_UNSIGNED and _UNSIGNED.fullmatch(written):
+            amount = next((amount for amount in money.amounts(written) if amount.value), None)
+            return PriceCandidate(element, amount, written, run.order) if amount else None
+    return None
+
+
+def _text_of(element: Element) -> str:
+    """Return the text of an element as it looks: cents that stand apart belong to their number."""
+    written = ""
+    for node in element.descendants:
+        if not isinstance(node, Text) or not (part := " ".join(node.data.split())):
+            continue
+        if not written or part[:1] in ".," or written[-1:] in ".,":
+            written += part
+        elif written[-1:].isdigit() and len(part) == _CENT_DIGITS and part.isdigit() and _is_cents(node):
+            written += f".{part}"
+        else:
+            written += f" {part}" if not (written[-1:].isdigit() and part[:1].isdigit()) else f" | {part}"
+        if len(written) > 2 * MAX_WRITTEN:
+            break
+    return written
+
+
+def _is_cents(node: Text) -> bool:
+    parent = node.parent
+    return isinstance(parent, Element) and (parent.tag == "sup" or bool(_CENTS.search(code_names(parent))))
+
+
 def _names(page: Page, candidate: PriceCandidate, known: dict[tuple[str, str], dict[str, float]]) -> dict[str, float]:
     """Return what the elements around an amount are, and are called; `known` remembers what names tell."""
     holders = ancestry(candidate.element, _ANCESTORS)
     tags = {holder.tag for holder in holders}
     called = [code_names(holder) for holder in holders]
     near = " ".join(called[:2])
-    told = {**_name_features(near, "near", known), **_name_features(" ".join(called[2:]), "far", known)}
-    told["struck"] = float(bool(tags & _STRUCK) or bool(_STRUCK_NAMES.search(near)))
-    told["link"] = float("a" in tags)
-    told["item"] = float("li" in tags)
-    told["unseen"] = float(any(page.hidden.get(holder) is Hiding.INVISIBLE for holder in holders))
-    return told
+    features = {**_name_features(near, "near", known), **_name_features(" ".join(called[2:]), "far", known)}
+    features["struck"] = float(bool(tags & _STRUCK) or bool(_STRUCK_NAMES.search(near)))
+    features["link"] = float("a" in tags)
+    features["item"] = float("li" in tags)
+    features["unseen"] = float(any(page.hidden.get(holder) is Hiding.INVISIBLE for holder in holders))
+    return features
 
 
 def _name_features(called: str, where: str, known: dict[tuple[str, str], dict[str, float]]) -> dict[str, float]:

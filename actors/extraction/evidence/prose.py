@@ -1,4 +1,4 @@
-"""Finds what of a page's data is meant to be read: sentences, in the order of the data."""
+"""Finds what of a page's data is meant to be read: articles, posts, descriptions, sentences of states."""
 
 from __future__ import annotations
 
@@ -56,6 +56,15 @@ _SURE_WORDS = 12
 _MIN_IDEOGRAPHS = 20
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
+MAX_POSTS = 500
+MAX_DEPTH = 8
+"""How deep answers to answers are followed."""
+
+MIN_DESCRIPTION_CHARS = 200
+"""A shorter description of a product is a teaser."""
+
+_ANSWERS = ("acceptedAnswer", "suggestedAnswer", "comment", "answer", "reply")
+
 
 def of_state(value: Json) -> str:
     """Return the prose of a state: a line for each text of it, from the part that holds most of it."""
@@ -65,7 +74,7 @@ def of_state(value: Json) -> str:
 
 
 def may_speak(name: str) -> bool:
-    """Tell by the name of a state whether it may hold what is read: not settings, menus or translations."""
+    """Return by the name of a state whether it may hold what is read: not settings, menus or translations."""
     return not _SKIPPED_KEYS.search(name.lower())
 
 
@@ -88,6 +97,31 @@ def is_prose(text: str) -> bool:
     if words < _MIN_WORDS or spaces * 2 < words:
         return False
     return words >= _SURE_WORDS or bool(_SENTENCE.search(opening))
+
+
+def bodies(nodes: Iterable[Mapping[str, Json]]) -> list[str]:
+    """Return the bodies of articles, of posts not."""
+    articles = (node for node in nodes if linked_data.family(node) != "Forum")
+    opened = (part for node in articles for part in (node, mapping(node.get("mainEntity"))))
+    return [plain(text) for part in opened if (text := scalar(part.get("articleBody")))]
+
+
+def descriptions(nodes: Iterable[Mapping[str, Json]], family: str = "") -> list[str]:
+    """Return descriptions: of any length, or of a family of types those that are content."""
+    wanted = (node for node in nodes if not family or linked_data.family(node) == family)
+    texts = (plain(text) for node in wanted if (text := scalar(node.get("description"))))
+    return [text for text in texts if not family or len(text) >= MIN_DESCRIPTION_CHARS]
+
+
+def thread(nodes: Iterable[Mapping[str, Json]]) -> str:
+    """Return the posts of a thread in their order, each once."""
+    posts: dict[str, None] = {}
+    for node in nodes:
+        if linked_data.family(node) == "Forum" or "Comment" in types(node):
+            posts.update(dict.fromkeys(_posts(node, 0)))
+        if len(posts) >= MAX_POSTS:
+            break
+    return "\n".join(posts)
 
 
 @dataclass
@@ -221,41 +255,6 @@ def _is_span(node: dict[str, Json]) -> bool:
     if isinstance(kind, str):
         return kind in _SPAN_TYPES
     return isinstance(node.get("text"), str) and len(node) <= 3 and "children" not in node  # noqa: PLR2004 - Slate's leaves have a mark or two
-
-
-MAX_POSTS = 500
-MAX_DEPTH = 8
-"""How deep answers to answers are followed."""
-
-MIN_DESCRIPTION_CHARS = 200
-"""A shorter description of a product is a teaser."""
-
-_ANSWERS = ("acceptedAnswer", "suggestedAnswer", "comment", "answer", "reply")
-
-
-def bodies(nodes: Iterable[Mapping[str, Json]]) -> list[str]:
-    """Return the bodies of articles, of posts not."""
-    articles = (node for node in nodes if linked_data.family(node) != "Forum")
-    opened = (part for node in articles for part in (node, mapping(node.get("mainEntity"))))
-    return [plain(text) for part in opened if (text := scalar(part.get("articleBody")))]
-
-
-def descriptions(nodes: Iterable[Mapping[str, Json]], family: str = "") -> list[str]:
-    """Return descriptions: of any length, or of a family of types those that are content."""
-    wanted = (node for node in nodes if not family or linked_data.family(node) == family)
-    texts = (plain(text) for node in wanted if (text := scalar(node.get("description"))))
-    return [text for text in texts if not family or len(text) >= MIN_DESCRIPTION_CHARS]
-
-
-def thread(nodes: Iterable[Mapping[str, Json]]) -> str:
-    """Return the posts of a thread in their order, each once."""
-    posts: dict[str, None] = {}
-    for node in nodes:
-        if linked_data.family(node) == "Forum" or "Comment" in types(node):
-            posts.update(dict.fromkeys(_posts(node, 0)))
-        if len(posts) >= MAX_POSTS:
-            break
-    return "\n".join(posts)
 
 
 def _posts(node: Mapping[str, Json], depth: int) -> Iterator[str]:

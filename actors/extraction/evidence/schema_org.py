@@ -1,4 +1,4 @@
-"""Gives structured data of every notation the names of schema.org, and bounds its size."""
+"""Normalises structured data of every notation to the names of schema.org, and bounds its size."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def of_open_graph(properties: Iterable[tuple[str, str]]) -> dict[str, Json]:
 
 @dataclass
 class Normaliser:
-    """Normalises the objects of one page: it holds what they refer to, and how much may still be said."""
+    """Normalises the objects of one page: it holds what they refer to, and how much of them may still be written."""
 
     base: str
     by_id: Mapping[str, dict[str, Json]]
@@ -149,10 +149,10 @@ class Normaliser:
             case str():
                 return self._text(key, value)
             case list():
-                found = (
+                normalised = (
                     self._value(key, item, depth, above) for item in value[:MAX_VALUES] if not isinstance(item, list)
                 )
-                values: list[Json] = [item for item in found if item is not None]
+                values: list[Json] = [item for item in normalised if item is not None]
                 return values[0] if len(values) == 1 else values
             case {"@value": inner}:
                 return self._value(key, inner, depth, above) if not isinstance(inner, (dict, list)) else None

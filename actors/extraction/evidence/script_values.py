@@ -1,4 +1,4 @@
-"""Reads the values that a page's scripts assign to global names, as data: nothing is run."""
+"""Reads the values that scripts of a page hold, without running them: literals, rows of Next.js, numbered parts."""
 
 from __future__ import annotations
 
@@ -31,6 +31,26 @@ _FUNCTION = re.compile(r"\(?\s{0,9}(?:function\s{0,9}\w{0,20}\s{0,9}\(|\([\w$, ]
 _ESCAPED_OR_QUOTE = re.compile(r'\\.|"', re.DOTALL)
 _HEX_ESCAPE = re.compile(r"\\x([0-9a-fA-F]{2})")
 _WORTH = re.compile(r"""[{\[]\s{0,99}["'\w$\[{]""")
+
+MAX_FAILURES = 10
+"""How many unreadable pushes of one script are borne: each costs as much as the script is long."""
+
+_PUSH = re.compile(r"__next_f\s{0,4}(?:=[^;(]{0,60}\))?\.push\(")
+_ROW = re.compile(rb"([0-9a-fA-F]{1,8}):(?:T([0-9a-fA-F]{1,8}),)?")
+
+_MODEL = frozenset((b"[", b"{", b'"'))
+"""What the rows that hold data begin with: the others are imports (I), hints (H), errors (E) and the like."""
+
+MAX_PARTS = 200_000
+"""How many parts are put together: the longest list of the data sets has 21,000."""
+
+_WRAPPED = frozenset({"Ref", "ShallowRef", "Reactive", "ShallowReactive", "EmptyRef", "EmptyShallowRef", "Object", "P"})
+"""Marks of a part that stands for another one, as Nuxt and Remix write them."""
+
+_TEXTS = frozenset({"Date", "BigInt", "URL", "D", "B", "U", "N", "Y"})
+"""Marks of a part that is written as a text or number."""
+
+_MAPS = frozenset({"Map", "M", "null"})
 
 
 @dataclass
@@ -80,6 +100,54 @@ def literal(text: str, start: int) -> Json:
     return _javascript(text[start : start + MAX_LITERAL_CHARS])
 
 
+def string(quoted: str) -> str:
+    """Return what a string literal of JavaScript says; "" when it says nothing readable."""
+    body = _HEX_ESCAPE.sub(r"\\u00\1", quoted[1:-1])
+    if quoted[:1] != '"':
+        body = _ESCAPED_OR_QUOTE.sub(_as_in_json, body)
+    try:
+        value: Json = orjson.loads(f'"{body}"')
+    except ValueError:
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def flight_pushes(scripts: Iterable[str]) -> list[str]:
+    """Return the texts that a page's scripts push, in their order."""
+    return [text for script in scripts for text in _pushes(script)]
+
+
+def flight_rows(texts: Iterable[str]) -> list[Json]:
+    """Return the values of the rows: objects, lists and texts.
+
+    Rows are `id:json` up to a line break, or `id:T` with a length in hexadecimal, a comma and that many bytes, after
+    which no line break stands: so they are cut as bytes.
+    """
+    stream = "".join(texts).encode("utf-8", "replace")
+    values: list[Json] = []
+    position = 0
+    while row := _ROW.match(stream, position):
+        if row.group(2):
+            position = row.end() + int(row.group(2), 16)
+            values.append(stream[row.end() : position].decode("utf-8", "replace"))
+            continue
+        line = stream.find(b"\n", row.end())
+        position = len(stream) if line < 0 else line + 1
+        values.extend(_flight_value(stream[row.end() : position]))
+    return values
+
+
+def dereferenced(flat: Json, *, numbered_keys: bool = False) -> Json:
+    """Return the value that the first part of a list stands for; None where it is no such list.
+
+    With `numbered_keys`, the names of properties are parts, too: Remix writes `_` and their number.
+    Objects may hold themselves, as the page's own do: walk them by `values.walk`.
+    """
+    if not isinstance(flat, list) or not flat or len(flat) > MAX_PARTS:
+        return None
+    return _Parts(flat, numbered_keys=numbered_keys).first()
+
+
 def _starts(script: str) -> Iterator[tuple[str, int]]:
     """Return the names and where their values start; each pattern begins with what is fast to look for."""
     visited: set[int] = set()
@@ -112,18 +180,6 @@ def _parsed(script: str, start: int, *, encoded: bool) -> Json:
     return values[0] if values else None
 
 
-def string(quoted: str) -> str:
-    """Return what a string literal of JavaScript says; "" when it says nothing readable."""
-    body = _HEX_ESCAPE.sub(r"\\u00\1", quoted[1:-1])
-    if quoted[:1] != '"':
-        body = _ESCAPED_OR_QUOTE.sub(_as_in_json, body)
-    try:
-        value: Json = orjson.loads(f'"{body}"')
-    except ValueError:
-        return ""
-    return value if isinstance(value, str) else ""
-
-
 def _as_in_json(escaped: re.Match[str]) -> str:
     match escaped.group():
         case '"':
@@ -142,41 +198,6 @@ def _javascript(text: str) -> Json:
     except (ValueError, RecursionError):
         return None
     return value
-
-
-MAX_FAILURES = 10
-"""How many unreadable pushes of one script are borne: each costs as much as the script is long."""
-
-_PUSH = re.compile(r"__next_f\s{0,4}(?:=[^;(]{0,60}\))?\.push\(")
-_ROW = re.compile(rb"([0-9a-fA-F]{1,8}):(?:T([0-9a-fA-F]{1,8}),)?")
-
-_MODEL = frozenset((b"[", b"{", b'"'))
-"""What the rows that hold data begin with: the others are imports (I), hints (H), errors (E) and the like."""
-
-
-def flight_pushes(scripts: Iterable[str]) -> list[str]:
-    """Return the texts that a page's scripts push, in their order."""
-    return [text for script in scripts for text in _pushes(script)]
-
-
-def flight_rows(texts: Iterable[str]) -> list[Json]:
-    """Return the values of the rows: objects, lists and texts.
-
-    Rows are `id:json` up to a line break, or `id:T` with a length in hexadecimal, a comma and that many bytes, after
-    which no line break stands: so they are cut as bytes.
-    """
-    stream = "".join(texts).encode("utf-8", "replace")
-    values: list[Json] = []
-    position = 0
-    while row := _ROW.match(stream, position):
-        if row.group(2):
-            position = row.end() + int(row.group(2), 16)
-            values.append(stream[row.end() : position].decode("utf-8", "replace"))
-            continue
-        line = stream.find(b"\n", row.end())
-        position = len(stream) if line < 0 else line + 1
-        values.extend(_flight_value(stream[row.end() : position]))
-    return values
 
 
 def _pushes(script: str) -> Iterator[str]:
@@ -199,29 +220,6 @@ def _flight_value(row: bytes) -> Iterator[Json]:
             yield orjson.loads(row)
         except ValueError:
             return
-
-
-MAX_PARTS = 200_000
-"""How many parts are put together: the longest list of the data sets has 21,000."""
-
-_WRAPPED = frozenset({"Ref", "ShallowRef", "Reactive", "ShallowReactive", "EmptyRef", "EmptyShallowRef", "Object", "P"})
-"""Marks of a part that stands for another one, as Nuxt and Remix write them."""
-
-_TEXTS = frozenset({"Date", "BigInt", "URL", "D", "B", "U", "N", "Y"})
-"""Marks of a part that is written as a text or number."""
-
-_MAPS = frozenset({"Map", "M", "null"})
-
-
-def dereferenced(flat: Json, *, numbered_keys: bool = False) -> Json:
-    """Return the value that the first part of a list stands for; None where it is no such list.
-
-    With `numbered_keys`, the names of properties are parts, too: Remix writes `_` and their number.
-    Objects may hold themselves, as the page's own do: walk them by `values.walk`.
-    """
-    if not isinstance(flat, list) or not flat or len(flat) > MAX_PARTS:
-        return None
-    return _Parts(flat, numbered_keys=numbered_keys).first()
 
 
 class _Parts:

@@ -1,4 +1,4 @@
-"""Finds the state that frameworks put into a page so that their scripts need not fetch it again."""
+"""Finds the states that frameworks put into a page, and the records in them that bear the page's title."""
 
 from __future__ import annotations
 
@@ -20,6 +20,24 @@ MAX_STATES = 200
 
 Evaluate: TypeAlias = Callable[[Sequence[str]], Sequence[Json]]
 """Runs expressions of a page in an engine, and returns the values of those that have one."""
+_STREAMED = re.compile(r"streamController\.enqueue\(\s{0,9}(?=\")")
+_KIT_DATA = re.compile(r"\bdata\s{0,9}[:=]\s{0,9}(?=\[)")
+_ANGULAR_ESCAPES = (("&q;", '"'), ("&s;", "'"), ("&l;", "<"), ("&g;", ">"), ("&a;", "&"))
+_DEFERRED = ("__NUXT__",)
+
+MAX_STEPS = 20_000
+"""How many values of one page's states are looked at."""
+
+MAX_RECORDS = 8
+
+_TITLES = frozenset(
+    {"headline", "title", "name", "productName", "displayName", "product_name", "heading", "productTitle"}
+)
+
+_MIN_TITLE_CHARS = 4
+_MAX_TITLE_CHARS = 300
+_SAME_TITLE = 0.9
+_WORD = re.compile(r"\w+")
 
 
 def no_scripts(expressions: Sequence[str]) -> Sequence[Json]:
@@ -53,45 +71,8 @@ class FrameworkState:
     value: Json
 
 
-BY_NAME = {
-    "__NEXT_DATA__": Framework.NEXT,
-    "__NUXT__": Framework.NUXT,
-    "__NUXT_DATA__": Framework.NUXT,
-    "__APOLLO_STATE__": Framework.APOLLO,
-    "__APOLLO_CLIENT_STATE__": Framework.APOLLO,
-    "__INITIAL_STATE__": Framework.REDUX,
-    "__PRELOADED_STATE__": Framework.REDUX,
-    "__REDUX_STATE__": Framework.REDUX,
-    "__INITIAL_DATA__": Framework.REDUX,
-    "initialState": Framework.REDUX,
-    "__remixContext": Framework.REMIX,
-    "__reactRouterContext": Framework.REMIX,
-    "___pageData": Framework.GATSBY,
-    "page": Framework.GATSBY,
-    "ng-state": Framework.ANGULAR,
-    "serverApp-state": Framework.ANGULAR,
-    "transfer-state": Framework.ANGULAR,
-}
-"""The names of variables and ids of scripts that frameworks document, or that they write in every page."""
-
-HOLDERS = {
-    "data-page": Framework.INERTIA,
-    "data-preloaded": Framework.DISCOURSE,
-    "data-react-props": Framework.OTHER,
-    "data-initial-state": Framework.OTHER,
-    "data-props": Framework.OTHER,
-}
-"""Attributes that hold a state as JSON."""
-
-_HOLDERS = ",".join(f"[{name}]" for name in HOLDERS)
-_STREAMED = re.compile(r"streamController\.enqueue\(\s{0,9}(?=\")")
-_KIT_DATA = re.compile(r"\bdata\s{0,9}[:=]\s{0,9}(?=\[)")
-_ANGULAR_ESCAPES = (("&q;", '"'), ("&s;", "'"), ("&l;", "<"), ("&g;", ">"), ("&a;", "&"))
-_DEFERRED = ("__NUXT__",)
-
-
 def holds_data(kind: str, name: str) -> bool:
-    """Tell by type and id whether a script holds JSON that is neither linked data nor code."""
+    """Return by type and id whether a script holds JSON that is neither linked data nor code."""
     return "json" in kind or name in BY_NAME
 
 
@@ -145,6 +126,35 @@ def deferred_expressions(code: str) -> Iterator[str]:
         yield from script_values.function_expressions(code, _DEFERRED)
 
 
+@dataclass(frozen=True, slots=True)
+class StateRecord:
+    """An object of a state that bears the title of the page."""
+
+    framework: Framework
+    node: dict[str, Json]
+
+
+def titled_records(states: Iterable[FrameworkState], titles: Sequence[str]) -> tuple[StateRecord, ...]:
+    """Return the records that bear the page's title, the fullest first; a shorter part of it does not count.
+
+    The name of the site stands in the title, too, and states have records of the site.
+    """
+    wanted = [f" {_loose_words(title)} " for title in titles if title]
+    records: list[tuple[int, StateRecord]] = []
+    steps = MAX_STEPS
+    for state in states if wanted else ():
+        for node in walk(state.value, steps):
+            steps -= len(node)
+            named = _TITLES & node.keys()
+            if named and (length := max(_title_chars(node[name], wanted) for name in named)):
+                records.append((length, StateRecord(state.framework, node)))
+        if steps <= 0 or len(records) > 8 * MAX_RECORDS:
+            break
+    longest = max((length for length, _ in records), default=0)
+    kept = [record for length, record in records if length >= _SAME_TITLE * longest]
+    return tuple(sorted(kept, key=lambda record: -len(record.node))[:MAX_RECORDS])
+
+
 def _states_of(framework: Framework, name: str, value: Json, script: Element) -> Iterator[FrameworkState]:
     if name == "__NUXT_DATA__":
         yield FrameworkState(framework, name, script_values.dereferenced(value))
@@ -184,50 +194,6 @@ def _unpacked_value(child: Json) -> Json:
     return child
 
 
-MAX_STEPS = 20_000
-"""How many values of one page's states are looked at."""
-
-MAX_RECORDS = 8
-
-_TITLES = frozenset(
-    {"headline", "title", "name", "productName", "displayName", "product_name", "heading", "productTitle"}
-)
-
-_MIN_TITLE_CHARS = 4
-_MAX_TITLE_CHARS = 300
-_SAME_TITLE = 0.9
-_WORD = re.compile(r"\w+")
-
-
-@dataclass(frozen=True, slots=True)
-class StateRecord:
-    """An object of a state that bears the title of the page."""
-
-    framework: Framework
-    node: dict[str, Json]
-
-
-def titled_records(states: Iterable[FrameworkState], titles: Sequence[str]) -> tuple[StateRecord, ...]:
-    """Return the records that bear the page's title, the fullest first; a shorter part of it does not count.
-
-    The name of the site stands in the title, too, and states have records of the site.
-    """
-    wanted = [f" {_loose_words(title)} " for title in titles if title]
-    records: list[tuple[int, StateRecord]] = []
-    steps = MAX_STEPS
-    for state in states if wanted else ():
-        for node in walk(state.value, steps):
-            steps -= len(node)
-            named = _TITLES & node.keys()
-            if named and (length := max(_title_chars(node[name], wanted) for name in named)):
-                records.append((length, StateRecord(state.framework, node)))
-        if steps <= 0 or len(records) > 8 * MAX_RECORDS:
-            break
-    longest = max((length for length, _ in records), default=0)
-    kept = [record for length, record in records if length >= _SAME_TITLE * longest]
-    return tuple(sorted(kept, key=lambda record: -len(record.node))[:MAX_RECORDS])
-
-
 def _title_chars(value: Json, wanted: list[str]) -> int:
     """Return how long a value is that is the page's title, 0 for another."""
     if not isinstance(value, str) or not _MIN_TITLE_CHARS <= len(value) <= _MAX_TITLE_CHARS or " " not in value:
@@ -238,3 +204,38 @@ def _title_chars(value: Json, wanted: list[str]) -> int:
 
 def _loose_words(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
+
+
+BY_NAME = {
+    "__NEXT_DATA__": Framework.NEXT,
+    "__NUXT__": Framework.NUXT,
+    "__NUXT_DATA__": Framework.NUXT,
+    "__APOLLO_STATE__": Framework.APOLLO,
+    "__APOLLO_CLIENT_STATE__": Framework.APOLLO,
+    "__INITIAL_STATE__": Framework.REDUX,
+    "__PRELOADED_STATE__": Framework.REDUX,
+    "__REDUX_STATE__": Framework.REDUX,
+    "__INITIAL_DATA__": Framework.REDUX,
+    "initialState": Framework.REDUX,
+    "__remixContext": Framework.REMIX,
+    "__reactRouterContext": Framework.REMIX,
+    "___pageData": Framework.GATSBY,
+    "page": Framework.GATSBY,
+    "ng-state": Framework.ANGULAR,
+    "serverApp-state": Framework.ANGULAR,
+    "transfer-state": Framework.ANGULAR,
+}
+"""The names of variables and ids of scripts that frameworks document, or that they write in every page."""
+
+
+HOLDERS = {
+    "data-page": Framework.INERTIA,
+    "data-preloaded": Framework.DISCOURSE,
+    "data-react-props": Framework.OTHER,
+    "data-initial-state": Framework.OTHER,
+    "data-props": Framework.OTHER,
+}
+"""Attributes that hold a state as JSON."""
+
+
+_HOLDERS = ",".join(f"[{name}]" for name in HOLDERS)

@@ -1,4 +1,4 @@
-"""Lays out the text of a page in reading order, so that one can tell how far something stands from a title."""
+"""Lays out the runs of text of a page in reading order, so that one can tell how far something stands from a title."""
 
 from __future__ import annotations
 
@@ -27,6 +27,20 @@ _NEAR, _AROUND = 8, 30
 
 _ANCESTORS = 7
 _NAMING = ("class", "id", "itemprop", "rel", "data-testid", "data-qa")
+
+_BORDER = "\0"
+"""Stands in no text of a tree: a parser of HTML replaces it."""
+
+MAX_SHORT_NODES = 60_000
+MAX_SHORT_CHARS = 160
+
+UNREAD_SHORT = frozenset({"script", "style", "noscript", "template", "option", "svg", "title", "textarea"})
+"""Elements whose text is not read as a text of the page."""
+
+_CODE_TAGS = frozenset({"script", "style"})
+"""Elements whose text is long, and is never asked for: it would be copied."""
+
+_ATTRIBUTES = ("class", "id", "itemprop", "data-testid")
 
 
 @dataclass(frozen=True)
@@ -130,10 +144,6 @@ def short_text(element: Element, most: int) -> str:
     return " ".join("".join(parts).split())[:most].rstrip()
 
 
-_BORDER = "\0"
-"""Stands in no text of a tree: a parser of HTML replaces it."""
-
-
 def texts_containing(texts: Sequence[str], words: Iterable[str]) -> list[int]:
     """Return the places of the texts that hold one of some words, written in lower case."""
     whole = _BORDER.join(texts).lower()
@@ -144,38 +154,6 @@ def texts_matching(texts: Sequence[str], pattern: re.Pattern[str]) -> list[int]:
     """Return the places of the texts in which a pattern is found that matches no control character."""
     whole = _BORDER.join(texts)
     return _texts_hit(whole, [match.start() for match in pattern.finditer(whole)])
-
-
-def _occurrences(whole: str, word: str) -> Iterator[int]:
-    """Return where a word stands, once for each text."""
-    at = whole.find(word)
-    while at >= 0:
-        yield at
-        border = whole.find(_BORDER, at)
-        at = whole.find(word, border) if border >= 0 else -1
-
-
-def _texts_hit(whole: str, hits: Iterable[int]) -> list[int]:
-    """Return which texts hold the hits, which are in their order."""
-    texts: dict[int, None] = {}
-    place = last = 0
-    for at in hits:
-        place += whole.count(_BORDER, last, at)
-        last = at
-        texts[place] = None
-    return list(texts)
-
-
-MAX_SHORT_NODES = 60_000
-MAX_SHORT_CHARS = 160
-
-UNREAD_SHORT = frozenset({"script", "style", "noscript", "template", "option", "svg", "title", "textarea"})
-"""Elements whose text is not read as a text of the page."""
-
-_CODE_TAGS = frozenset({"script", "style"})
-"""Elements whose text is long, and is never asked for: it would be copied."""
-
-_ATTRIBUTES = ("class", "id", "itemprop", "data-testid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +213,23 @@ def ancestry(element: Element, count: int) -> list[Element]:
         holders.append(holder)
         holder = holder.parent
     return holders
+
+
+def _occurrences(whole: str, word: str) -> Iterator[int]:
+    """Return where a word stands, once for each text."""
+    at = whole.find(word)
+    while at >= 0:
+        yield at
+        border = whole.find(_BORDER, at)
+        at = whole.find(word, border) if border >= 0 else -1
+
+
+def _texts_hit(whole: str, hits: Iterable[int]) -> list[int]:
+    """Return which texts hold the hits, which are in their order."""
+    texts: dict[int, None] = {}
+    place = last = 0
+    for at in hits:
+        place += whole.count(_BORDER, last, at)
+        last = at
+        texts[place] = None
+    return list(texts)

@@ -1,4 +1,4 @@
-"""Gives the words by which dates and names are known, in the languages that pages are mostly written in."""
+"""Loads the words by which dates and names are known, in the languages that pages are mostly written in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells from declarations of CSS whether text is seen."""
+"""Reads declarations of CSS: whether they hide text, and in which colours they show it."""
 
 from __future__ import annotations
 

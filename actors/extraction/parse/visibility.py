@@ -1,4 +1,4 @@
-"""Finds what a reader of the page does not see, and whether a click would show it."""
+"""Finds what a reader of the page does not see: what is hidden, whether a click shows it, and text without contrast."""
 
 from __future__ import annotations
 
@@ -12,17 +12,6 @@ from turbohtml import Element, Node
 from actors.extraction.parse import stylesheets
 from actors.extraction.parse.styles import Color, StyleHiding, color, declarations, ground_of, same, style_hiding
 from actors.extraction.parse.stylesheets import StyleSheet
-
-
-class Hiding(StrEnum):
-    """Why an element is not seen."""
-
-    COLLAPSED = "collapsed"
-    """A click shows it (accordion, tab, `<details>`, "read more"): content, marked as such."""
-
-    INVISIBLE = "invisible"
-    """Nobody is meant to see it: it never reaches a model."""
-
 
 _UNSEEN = (
     "template,.sr-only,.visually-hidden,.visuallyhidden,.screen-reader-text,.screen-reader-only,.screenreader-only,"
@@ -52,6 +41,23 @@ _BY_CLICK = re.compile(
 )
 """Classes, ids and roles of what a click shows."""
 
+_INKED = "[style*='color'],font[color]"
+_MAX_INKED = 3_000
+"""Coloured elements of one page that are looked at."""
+
+_CLEAR = frozenset({"transparent", "none", "inherit", "initial"})
+_WHITE: Color = (255, 255, 255)
+
+
+class Hiding(StrEnum):
+    """Why an element is not seen."""
+
+    COLLAPSED = "collapsed"
+    """A click shows it (accordion, tab, `<details>`, "read more"): content, marked as such."""
+
+    INVISIBLE = "invisible"
+    """Nobody is meant to see it: it never reaches a model."""
+
 
 def hidden(root: Element) -> Mapping[Element, Hiding]:
     """Return the outermost elements that are not seen."""
@@ -67,6 +73,25 @@ def hidden(root: Element) -> Mapping[Element, Hiding]:
         else Hiding.INVISIBLE
         for element in _outermost(hiding)
     }
+
+
+def uncoloured_text(root: Element, sheet: StyleSheet) -> set[Element]:
+    """Return the elements whose text cannot be told from the ground, as far as the page itself says both colours."""
+    inked = dict[Element, str]()
+    styled = sheet.is_small and root.select_one("link[rel~='stylesheet' i]") is None
+    grounds = dict[Element, str]()
+    if styled:
+        for element, body in sheet.colored(root):
+            declared = declarations(body.lower())
+            if ink := declared.get("color"):
+                inked[element] = ink
+            if ground := ground_of(declared):
+                grounds[element] = ground
+    for element in root.select(_INKED):
+        declared = declarations((element.attr("style") or "").lower())
+        if ink := declared.get("color", element.attr("color") or ""):
+            inked[element] = ink.lower()
+    return _indistinct(inked, _Backgrounds(grounds, styled=styled)) if inked else set()
 
 
 def _outermost(hiding: Mapping[Element, StyleHiding]) -> Iterator[Element]:
@@ -132,33 +157,6 @@ def _opens(element: Element, targets: frozenset[str]) -> bool:
     if element.attr("hidden") == "until-found" or (element.attr("id") or "") in targets:
         return True
     return any(_BY_CLICK.search(value.lower()) for name in _SAYS if (value := element.attr(name)))
-
-
-_INKED = "[style*='color'],font[color]"
-_MAX_INKED = 3_000
-"""Coloured elements of one page that are looked at."""
-
-_CLEAR = frozenset({"transparent", "none", "inherit", "initial"})
-_WHITE: Color = (255, 255, 255)
-
-
-def uncoloured_text(root: Element, sheet: StyleSheet) -> set[Element]:
-    """Return the elements whose text cannot be told from the ground, as far as the page itself says both colours."""
-    inked = dict[Element, str]()
-    styled = sheet.is_small and root.select_one("link[rel~='stylesheet' i]") is None
-    grounds = dict[Element, str]()
-    if styled:
-        for element, body in sheet.colored(root):
-            declared = declarations(body.lower())
-            if ink := declared.get("color"):
-                inked[element] = ink
-            if ground := ground_of(declared):
-                grounds[element] = ground
-    for element in root.select(_INKED):
-        declared = declarations((element.attr("style") or "").lower())
-        if ink := declared.get("color", element.attr("color") or ""):
-            inked[element] = ink.lower()
-    return _indistinct(inked, _Backgrounds(grounds, styled=styled)) if inked else set()
 
 
 class _Backgrounds:

@@ -17,7 +17,7 @@ _PUBLISHED = re.compile(r"""ublish\w{0,14}\\{0,3}["']?\s{0,2}:\s{0,2}\\{0,3}["']
 
 
 def claims(page: Page) -> Iterable[Claim]:
-    """Return the first days that are told under a key such as publishedAt."""
+    """Return the first days that stand under a key such as publishedAt."""
     days: dict[str, str] = {}
     for match in _PUBLISHED.finditer(page.source[:MAX_SOURCE_CHARS]):
         days.setdefault(match[1], "first" if not days else "later")

@@ -1,4 +1,4 @@
-"""Finds by whom and when a page was written, as its readers see it."""
+"""Finds by whom and when a page was written, as its readers see it: bylines, time elements, dates in short texts."""
 
 from __future__ import annotations
 
@@ -17,17 +17,9 @@ from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
 
-
-def claims(page: Page) -> Iterable[Claim]:
-    """Return the names and the dates that are seen, those near a title first."""
-    view = text_runs(page)
-    yield from author_claims(view, called_authors(page, view))
-    yield from date_claims(view, page.root.select(TIMES))
-
-
 TIMES = "time, relative-time, [datetime], abbr.published[title], abbr.updated[title]"
 MAX_CLAIMS = 24
-"""How many dates of one page are told; a forum or a calendar has hundreds."""
+"""How many dates of one page are claimed; a forum or a calendar has hundreds."""
 
 _MAX_TIMES = 80
 _MAX_LINES = 28
@@ -78,7 +70,14 @@ _WEIGHTS = {
     "far": -2,
     "copyright": -4,
 }
-"""What a date is worth by where it stands: only for which are told first, and which not at all."""
+"""What a date is worth by where it stands: only decides which are claimed first, and which not at all."""
+
+
+def claims(page: Page) -> Iterable[Claim]:
+    """Return the names and the dates that are seen, those near a title first."""
+    view = text_runs(page)
+    yield from author_claims(view, called_authors(page, view))
+    yield from date_claims(view, page.root.select(TIMES))
 
 
 def date_claims(view: TextRuns, times: list[Element]) -> list[Claim]:

@@ -29,7 +29,7 @@ _PRICED = (
 )
 
 _SURE, _LIKELY, _POSSIBLE = 0.8, 0.5, 0.2
-"""Probabilities of a price: what is below the last is not said."""
+"""Probabilities of a price: what is below the last is no claim."""
 
 _REGION = 400
 """How many texts after the title still speak of what is sold (a text may be white space)."""

@@ -1,1 +1,1 @@
-"""Gives what is no HTML the same shape."""
+"""Bodies that are no HTML, parsed into documents of one shape."""

@@ -1,4 +1,4 @@
-"""Reads JSON: shown as it is, with its lists of records as tables; a JSON Feed is read as the feed that it is."""
+"""Reads rows and records of data: JSON, shown with its lists of records as tables, lines of JSON, separated values."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ _FEED_VERSION = "https://jsonfeed.org/version/"
 _MAX_DEPTH_INDENTED = 40
 _BRACKET = re.compile(r"[\[\]{}]")
 
+_DELIMITERS = ",;\t|"
+_SAMPLED_LINES = 20
+_MIN_LINES = 2
+
 
 def read_json(text: str, url: str) -> ParsedDocument | None:
     """Read JSON; None where it is none."""
@@ -49,6 +53,52 @@ def read_json(text: str, url: str) -> ParsedDocument | None:
         title=one_line(named, MAX_TITLE_CHARS),
         tables=tuple(islice(_tables(data), _MAX_TABLES)),
         fields=PageFields(description=one_line(_first(top, _DESCRIPTIONS), 4 * MAX_TITLE_CHARS)),
+        left_out=left_out,
+    )
+
+
+def read_json_lines(text: str, url: str) -> ParsedDocument | None:
+    """Read lines of JSON; None where a line is none. The last may have been cut."""
+    del url
+    lines = [line.strip("\x1e \t\r") for line in text.split("\n")]
+    lines = [line for line in lines if line]
+    values: list[object] = []
+    for number, line in enumerate(islice(lines, document.MAX_ROWS)):
+        try:
+            values.append(msgspec.json.decode(line))
+        except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+            if number == 0 or number < len(lines) - 1:
+                return None
+    if not values:
+        return None
+    markdown, left_out = fenced("\n".join(lines), "json")
+    made = document.table_of_records(values)
+    return ParsedDocument(
+        markdown=markdown,
+        text=text[: max(len(text) - left_out, 0)].strip(),
+        source=Source.API_RESPONSE,
+        tables=(made,) if made else (),
+        left_out=left_out,
+    )
+
+
+def read_csv(text: str, url: str) -> ParsedDocument | None:
+    """Read a table; None where it is none."""
+    del url
+    try:
+        reader = csv.reader(StringIO(text.replace("\x00", ""), newline=""), delimiter=_delimiter(text))
+        lines = [line for line in islice(reader, document.MAX_ROWS + 1) if any(cell.strip() for cell in line)]
+    except csv.Error:
+        return None
+    if len(lines) < _MIN_LINES:
+        return None
+    table = document.table_of(lines[0], lines[1:])
+    kept, left_out = bounded(text.strip())
+    return ParsedDocument(
+        markdown=document.table_markdown(table),
+        text=kept,
+        source=Source.STRUCTURED_DATA,
+        tables=(table,),
         left_out=left_out,
     )
 
@@ -110,57 +160,6 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 def _list(value: object) -> list[object]:
     return cast("list[object]", value) if isinstance(value, list) else []
-
-
-def read_json_lines(text: str, url: str) -> ParsedDocument | None:
-    """Read lines of JSON; None where a line is none. The last may have been cut."""
-    del url
-    lines = [line.strip("\x1e \t\r") for line in text.split("\n")]
-    lines = [line for line in lines if line]
-    values: list[object] = []
-    for number, line in enumerate(islice(lines, document.MAX_ROWS)):
-        try:
-            values.append(msgspec.json.decode(line))
-        except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-            if number == 0 or number < len(lines) - 1:
-                return None
-    if not values:
-        return None
-    markdown, left_out = fenced("\n".join(lines), "json")
-    made = document.table_of_records(values)
-    return ParsedDocument(
-        markdown=markdown,
-        text=text[: max(len(text) - left_out, 0)].strip(),
-        source=Source.API_RESPONSE,
-        tables=(made,) if made else (),
-        left_out=left_out,
-    )
-
-
-_DELIMITERS = ",;\t|"
-_SAMPLED_LINES = 20
-_MIN_LINES = 2
-
-
-def read_csv(text: str, url: str) -> ParsedDocument | None:
-    """Read a table; None where it is none."""
-    del url
-    try:
-        reader = csv.reader(StringIO(text.replace("\x00", ""), newline=""), delimiter=_delimiter(text))
-        lines = [line for line in islice(reader, document.MAX_ROWS + 1) if any(cell.strip() for cell in line)]
-    except csv.Error:
-        return None
-    if len(lines) < _MIN_LINES:
-        return None
-    table = document.table_of(lines[0], lines[1:])
-    kept, left_out = bounded(text.strip())
-    return ParsedDocument(
-        markdown=document.table_markdown(table),
-        text=kept,
-        source=Source.STRUCTURED_DATA,
-        tables=(table,),
-        left_out=left_out,
-    )
 
 
 def _delimiter(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What is found in a body that is no HTML: the same parts that a page has."""
+"""What the reader of a body that is no HTML returns, and the bounds, fences and tables that all readers write with."""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ MAX_WORDS_CHARS = 200
 
 Clock: TypeAlias = Callable[[], float]
 """Returns the seconds of a processor that the thread has used."""
+
+MAX_ROWS = 10_000
+MAX_COLUMNS = 60
+_MAX_CELL_CHARS = 1_000
+_MAX_CELLS = 200_000
+_SHOWN_ROWS = 100
+_LIKE_SHARE = 0.5
+"""Records are like each other when this share of their columns has a value on average."""
 
 
 def no_clock() -> float:
@@ -75,15 +83,6 @@ def fenced(text: str, language: str) -> tuple[str, int]:
     fence = "`" * max(3, longest + 1)
     more = f"\n\n*({left_out:,} more characters)*" if left_out else ""
     return f"{fence}{language}\n{kept}\n{fence}{more}", left_out
-
-
-MAX_ROWS = 10_000
-MAX_COLUMNS = 60
-_MAX_CELL_CHARS = 1_000
-_MAX_CELLS = 200_000
-_SHOWN_ROWS = 100
-_LIKE_SHARE = 0.5
-"""Records are like each other when this share of their columns has a value on average."""
 
 
 def table_of(headers: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> ExtractedTable:

@@ -1,4 +1,4 @@
-"""Reads what an image says of itself, its kind, its size and its words, without decoding a pixel."""
+"""Reads the words of images without decoding a pixel: the metadata of photographs, the texts of drawings (SVG)."""
 
 from __future__ import annotations
 
@@ -35,16 +35,25 @@ _DATE = "%Y:%m:%d %H:%M:%S"
 _PROGRAMS = frozenset({"ascii", "created with gimp", "default", "screenshot", "olympus digital camera", "sony dsc"})
 """What cameras and programs write where a description should be, among others."""
 
-
-class _ImageWords(NamedTuple):
-    """What an image says of itself; each "" where it does not."""
-
-    title: str = ""
-    description: str = ""
-    alternative: str = ""
-    author: str = ""
-    rights: str = ""
-    taken: str = ""
+_UNSHOWN = frozenset(
+    {"script", "style", "defs", "metadata", "foreignObject", "symbol", "clipPath", "mask", "pattern", "title", "desc"}
+)
+_HIDDEN = re.compile(
+    r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:fill-|stroke-)?opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)"
+    r"|font-size\s*:\s*0(?:\.0+)?\s*(?:[a-z%]*)\s*(?:;|$))",
+    re.IGNORECASE,
+)
+_ATTRIBUTES = {
+    "display": ("none",),
+    "visibility": ("hidden", "collapse"),
+    "opacity": ("0", "0.0"),
+    "fill-opacity": ("0",),
+    "font-size": ("0",),
+    "fill": ("none", "transparent"),
+}
+_MAX_SVG_ELEMENTS = 50_000
+_MAX_TEXTS = 2_000
+_MAX_SHOWN_CHARS = 2_000
 
 
 def read_image(body: bytes, url: str) -> ParsedDocument:
@@ -65,6 +74,39 @@ def read_image(body: bytes, url: str) -> ParsedDocument:
     except (unknown, OSError, ValueError, SyntaxError, TypeError, EOFError):  # what Pillow raises for broken images
         raise FaultError(fault(Code.CONTENT_UNSUPPORTED_TYPE, "The image is damaged and cannot be read.")) from None
     return _image_document(kind, size, words, url)
+
+
+def read_svg(text: str, url: str) -> ParsedDocument | None:
+    """Read a drawing; None where it is no XML."""
+    root = xml_data.parsed(text)
+    if root is None:
+        return None
+    title, description = (xml_data.child(root, name) for name in ("title", "desc"))
+    title, description = one_line(title, MAX_TITLE_CHARS), one_line(description, _MAX_SHOWN_CHARS)
+    shown, hidden = _drawn_texts(root)
+    lines = list(filter(None, [description, *shown]))
+    words, left_out = bounded("\n".join(lines) or title)
+    return ParsedDocument(
+        markdown=to_markdown(Doc(children=tuple(Paragraph(children=(Text(text=line),)) for line in words.split("\n")))),
+        text=words,
+        source=Source.SELECTOR_MATCH,
+        title=title,
+        fields=PageFields(description=description, image=url if url.startswith(("http://", "https://")) else ""),
+        signals=(Signal.NON_TEXT_CONTENT,),
+        left_out=left_out,
+        kept_back={"invisible texts": hidden},
+    )
+
+
+class _ImageWords(NamedTuple):
+    """What an image says of itself; each "" where it does not."""
+
+    title: str = ""
+    description: str = ""
+    alternative: str = ""
+    author: str = ""
+    rights: str = ""
+    taken: str = ""
 
 
 def _image_document(kind: str, size: tuple[int, int], words: _ImageWords, url: str) -> ParsedDocument:
@@ -156,49 +198,6 @@ def _named(packet: str) -> Iterator[tuple[str, str]]:
     for name, text in elements(packet):
         if name in ("title", "description", "creator", "rights", "AltTextAccessibility") and text.strip():
             yield name, text
-
-
-_UNSHOWN = frozenset(
-    {"script", "style", "defs", "metadata", "foreignObject", "symbol", "clipPath", "mask", "pattern", "title", "desc"}
-)
-_HIDDEN = re.compile(
-    r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|(?:fill-|stroke-)?opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)"
-    r"|font-size\s*:\s*0(?:\.0+)?\s*(?:[a-z%]*)\s*(?:;|$))",
-    re.IGNORECASE,
-)
-_ATTRIBUTES = {
-    "display": ("none",),
-    "visibility": ("hidden", "collapse"),
-    "opacity": ("0", "0.0"),
-    "fill-opacity": ("0",),
-    "font-size": ("0",),
-    "fill": ("none", "transparent"),
-}
-_MAX_SVG_ELEMENTS = 50_000
-_MAX_TEXTS = 2_000
-_MAX_SHOWN_CHARS = 2_000
-
-
-def read_svg(text: str, url: str) -> ParsedDocument | None:
-    """Read a drawing; None where it is no XML."""
-    root = xml_data.parsed(text)
-    if root is None:
-        return None
-    title, description = (xml_data.child(root, name) for name in ("title", "desc"))
-    title, description = one_line(title, MAX_TITLE_CHARS), one_line(description, _MAX_SHOWN_CHARS)
-    shown, hidden = _drawn_texts(root)
-    lines = list(filter(None, [description, *shown]))
-    words, left_out = bounded("\n".join(lines) or title)
-    return ParsedDocument(
-        markdown=to_markdown(Doc(children=tuple(Paragraph(children=(Text(text=line),)) for line in words.split("\n")))),
-        text=words,
-        source=Source.SELECTOR_MATCH,
-        title=title,
-        fields=PageFields(description=description, image=url if url.startswith(("http://", "https://")) else ""),
-        signals=(Signal.NON_TEXT_CONTENT,),
-        left_out=left_out,
-        kept_back={"invisible texts": hidden},
-    )
 
 
 def _drawn_texts(root: Element) -> tuple[list[str], int]:

@@ -1,4 +1,4 @@
-"""Tells what a body is, by the type that it is served as and by its first bytes."""
+"""Detects what a body is, by the type that it is served as and by its first bytes."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def is_binary(body: bytes) -> bool:
 
 
 def _binary_kind(head: bytes, media_type: str) -> Kind | None:
-    """Return what a body that is no text is, whatever it is said to be."""
+    """Return what a body that is no text is, whatever type it is served as."""
     said_pdf = media_type == "application/pdf" and _PDF_BEGINS_WITHIN.search(head)  # as readers do: rubbish may precede
     if _PDF.match(head) or said_pdf:
         return Kind.PDF

@@ -1,4 +1,4 @@
-"""Reads Markdown: what stands before it is read as fields, the rest is content, without what nobody sees."""
+"""Reads Markdown: front matter as fields, the rest as content, without what nobody sees when it is shown."""
 
 from __future__ import annotations
 
@@ -25,59 +25,6 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,300})\]\(<?([^\s()<>]{1,2000})>?(?:\s[^()\n]{0,300})?\)")
 _MAX_LINKS = 200
 _MAX_HEADINGS = 500
-
-
-def read(text: str, url: str) -> ParsedDocument | None:
-    """Read Markdown; any text is."""
-    front = _FRONT.match(text)
-    entries = {key.lower(): _unquoted(value) for key, value in _ENTRY.findall(front[2])} if front else {}
-    cut, left_out = bounded((text[front.end() :] if front else text).strip())
-    body, invisible = visible_markdown(cut)
-    outline = tuple(islice(_outline(body), _MAX_HEADINGS))
-    title = one_line(entries.get("title", ""), MAX_TITLE_CHARS)
-    first = min(outline, key=lambda heading: heading.level, default=None)
-    return ParsedDocument(
-        markdown=body,
-        text=body,
-        source=Source.STRUCTURED_DATA,
-        title=title or (first.text if first else ""),
-        title_source=Source.STRUCTURED_DATA if title else Source.HEURISTIC,
-        links=tuple(dict.fromkeys(islice(_links(body, url), _MAX_LINKS))),
-        fields=PageFields(
-            description=one_line(entries.get("description") or entries.get("summary", ""), MAX_TITLE_CHARS * 2),
-            authors=tuple(filter(None, (one_line(entries.get("author", ""), MAX_WORDS_CHARS),))),
-            published=iso_date(entries.get("date", "")),
-            modified=iso_date(entries.get("lastmod") or entries.get("updated", "")),
-            language=entries.get("lang") or entries.get("language", ""),
-            outline=outline,
-        ),
-        left_out=left_out,
-        kept_back={"invisible texts": invisible} if invisible else {},
-    )
-
-
-def _outline(body: str) -> Iterator[Heading]:
-    fence, before = "", ""
-    for line in body.split("\n"):
-        if mark := _FENCE.match(line):
-            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
-        elif not fence and (heading := _HEADING.match(line)):
-            yield Heading(level=len(heading[1]), text=one_line(heading[2], MAX_TITLE_CHARS))
-        elif not fence and before.strip() and (under := _UNDERLINE.match(line)):
-            yield Heading(level=1 if under[1][0] == "=" else 2, text=one_line(before, MAX_TITLE_CHARS))
-        before = line
-
-
-def _links(body: str, url: str) -> Iterator[ExtractedLink]:
-    for link in _LINK.finditer(body):
-        href = absolute(url, link[2])
-        if href.startswith(("http://", "https://")):
-            yield ExtractedLink(url=href, text=one_line(link[1], MAX_WORDS_CHARS))
-
-
-def _unquoted(value: str) -> str:
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
-
 
 _TOKEN = re.compile(
     r"(?P<fence>^[ ]{0,3}(?P<mark>`{3,}|~{3,})[^\n]*(?:\n.*?(?:^[ ]{0,3}(?P=mark)[`~]*[ \t]*$|\Z)|\Z))"
@@ -136,6 +83,35 @@ _ON_LINES = frozenset(
 )
 
 
+def read(text: str, url: str) -> ParsedDocument | None:
+    """Read Markdown; any text is."""
+    front = _FRONT.match(text)
+    entries = {key.lower(): _unquoted(value) for key, value in _ENTRY.findall(front[2])} if front else {}
+    cut, left_out = bounded((text[front.end() :] if front else text).strip())
+    body, invisible = visible_markdown(cut)
+    outline = tuple(islice(_outline(body), _MAX_HEADINGS))
+    title = one_line(entries.get("title", ""), MAX_TITLE_CHARS)
+    first = min(outline, key=lambda heading: heading.level, default=None)
+    return ParsedDocument(
+        markdown=body,
+        text=body,
+        source=Source.STRUCTURED_DATA,
+        title=title or (first.text if first else ""),
+        title_source=Source.STRUCTURED_DATA if title else Source.HEURISTIC,
+        links=tuple(dict.fromkeys(islice(_links(body, url), _MAX_LINKS))),
+        fields=PageFields(
+            description=one_line(entries.get("description") or entries.get("summary", ""), MAX_TITLE_CHARS * 2),
+            authors=tuple(filter(None, (one_line(entries.get("author", ""), MAX_WORDS_CHARS),))),
+            published=iso_date(entries.get("date", "")),
+            modified=iso_date(entries.get("lastmod") or entries.get("updated", "")),
+            language=entries.get("lang") or entries.get("language", ""),
+            outline=outline,
+        ),
+        left_out=left_out,
+        kept_back={"invisible texts": invisible} if invisible else {},
+    )
+
+
 class VisibleMarkdown(NamedTuple):
     """What is seen of a text in Markdown, and how many texts of it are not."""
 
@@ -160,6 +136,29 @@ def visible_markdown(markdown: str) -> VisibleMarkdown:
             text.tag(token)
     text.words(markdown[end:])
     return text.whole()
+
+
+def _outline(body: str) -> Iterator[Heading]:
+    fence, before = "", ""
+    for line in body.split("\n"):
+        if mark := _FENCE.match(line):
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        elif not fence and (heading := _HEADING.match(line)):
+            yield Heading(level=len(heading[1]), text=one_line(heading[2], MAX_TITLE_CHARS))
+        elif not fence and before.strip() and (under := _UNDERLINE.match(line)):
+            yield Heading(level=1 if under[1][0] == "=" else 2, text=one_line(before, MAX_TITLE_CHARS))
+        before = line
+
+
+def _links(body: str, url: str) -> Iterator[ExtractedLink]:
+    for link in _LINK.finditer(body):
+        href = absolute(url, link[2])
+        if href.startswith(("http://", "https://")):
+            yield ExtractedLink(url=href, text=one_line(link[1], MAX_WORDS_CHARS))
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
 class _VisibleText:

@@ -51,7 +51,7 @@ from protocol.page import Heading, PageFields
 
 MAX_PAGES = 500
 MAX_SECONDS = 4.0
-"""What reading may take of a processor: what is beyond is left out, and said to be."""
+"""What reading may take of a processor: what is beyond is left out, and counted."""
 
 _MAX_LINKS = 200
 _MAX_TABLES = 100

@@ -145,7 +145,7 @@ def visible_glyphs(page: PdfPage) -> VisibleGlyphs:
 def text_lines(glyphs: Iterable[Glyph]) -> Iterator[TextLine]:
     """Return the lines of a page in the order in which it draws them.
 
-    Where they break is told by the places of the characters: the breaks of PDFium stand between columns, too.
+    Where they break, the places of the characters show: the breaks of PDFium stand between columns, too.
     """
     row: list[Glyph] = []
     last: Rectangle | None = None

@@ -1,4 +1,4 @@
-"""Reads XML: feeds and site maps as what they are, everything else as it stands."""
+"""Reads XML: feeds and site maps as what they are, everything else as it stands; JSON feeds are written here, too."""
 
 from __future__ import annotations
 
@@ -31,6 +31,12 @@ _HTML_NAMES = frozenset(
 )
 _PROLOGUE_CHARS = 10_000
 
+MAX_ENTRIES = 200
+_MAX_SUMMARY_CHARS = 1_000
+_MAX_MARKUP_CHARS = 20_000
+_MAX_LINK_CHARS = 2_048
+_UNSEEN = "script, style, template, iframe, object"
+
 
 def read(text: str, url: str) -> ParsedDocument | None:
     """Read XML; None where it is none, even when mended. No entity is ever expanded, and nothing is loaded."""
@@ -56,6 +62,103 @@ def parsed(text: str) -> Element | None:
         return parse_xml(_mended(text)).root
     except HTMLParseError:
         return None
+
+
+def child(parent: Element, *names: str) -> str:
+    """Return the words of the first child of one of those names that has any."""
+    children = [child for child in parent.children if isinstance(child, Element)]
+    for name in names:
+        for child in children:
+            if local(child) == name and (text := text_of(child).strip()):
+                return text
+    return ""
+
+
+def text_of(element: Element) -> str:
+    """Return the words of an element with CDATA, which `text` leaves out; markup of XHTML is kept as words."""
+    return "".join(
+        node.data if isinstance(node, Text) else getattr(node, "data", "")
+        for node in element.descendants
+        if not isinstance(node, Element)
+    )
+
+
+def local(element: Element) -> str:
+    """Return the name of an element without its prefix."""
+    return element.tag.rpartition(":")[2]
+
+
+def elements(text: str) -> Iterator[tuple[str, str]]:
+    """Return the elements of XML: the name of each without its prefix, and its words; none of what is broken."""
+    root = parsed(text)
+    if root is not None:
+        for element in islice(root.iter_elements(), _MAX_ELEMENTS):
+            yield local(element), text_of(element)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedEntry:
+    """One entry, as the feed writes it."""
+
+    title: str = ""
+    link: str = ""
+    summary: str = ""
+    published: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feed:
+    """A feed, as it is written."""
+
+    title: str = ""
+    description: str = ""
+    language: str = ""
+    link: str = ""
+    entries: tuple[FeedEntry, ...] = ()
+
+
+def feed_document(feed: Feed, url: str) -> ParsedDocument:
+    """Return a feed the shape of a page; its newest date is when it was modified."""
+    title = one_line(feed.title, MAX_TITLE_CHARS)
+    links = dict.fromkeys(link for entry in feed.entries if (link := _entry_link(entry, url)))
+    dates = [date for entry in feed.entries if (date := iso_date(entry.published))]
+    return ParsedDocument(
+        markdown=render.to_markdown(
+            render.Doc(children=tuple(block for entry in feed.entries for block in _entry_blocks(entry, url)))
+        ),
+        text="\n".join(line for entry in feed.entries for line in (_entry_name(entry), _entry_summary(entry)) if line),
+        source=Source.STRUCTURED_DATA,
+        title=title,
+        links=tuple(links),
+        fields=PageFields(
+            description=one_line(markup_words(feed.description), _MAX_SUMMARY_CHARS),
+            language=feed.language.strip(),
+            modified=max(dates, default=""),
+            site_name=title,
+        ),
+    )
+
+
+def markup_words(markup: str) -> str:
+    """Return the words of a text that may hold HTML."""
+    if "<" not in markup and "&" not in markup:
+        return markup
+    fragment = parse_fragment(markup[:_MAX_MARKUP_CHARS], positions=False)
+    return fragment.remove(_UNSEEN).to_text()
+
+
+def iso_date(value: str) -> str:
+    """Read a date of a feed, of RFC 822 or ISO 8601, as ISO 8601; "" for none."""
+    value = value.strip()[:64]
+    try:
+        return datetime.fromisoformat(value).isoformat()
+    except ValueError:
+        pass
+    try:
+        return parsedate_to_datetime(value).isoformat()
+    except (ValueError, IndexError, TypeError):
+        return ""
 
 
 def _mended(text: str) -> str:
@@ -139,110 +242,6 @@ def _plain(root: Element, text: str) -> ParsedDocument:
         title=one_line(title, MAX_TITLE_CHARS),
         left_out=left_out,
     )
-
-
-def child(parent: Element, *names: str) -> str:
-    """Return the words of the first child of one of those names that has any."""
-    children = [child for child in parent.children if isinstance(child, Element)]
-    for name in names:
-        for child in children:
-            if local(child) == name and (text := text_of(child).strip()):
-                return text
-    return ""
-
-
-def text_of(element: Element) -> str:
-    """Return the words of an element with CDATA, which `text` leaves out; markup of XHTML is kept as words."""
-    return "".join(
-        node.data if isinstance(node, Text) else getattr(node, "data", "")
-        for node in element.descendants
-        if not isinstance(node, Element)
-    )
-
-
-def local(element: Element) -> str:
-    """Return the name of an element without its prefix."""
-    return element.tag.rpartition(":")[2]
-
-
-def elements(text: str) -> Iterator[tuple[str, str]]:
-    """Return the elements of XML: the name of each without its prefix, and its words; none of what is broken."""
-    root = parsed(text)
-    if root is not None:
-        for element in islice(root.iter_elements(), _MAX_ELEMENTS):
-            yield local(element), text_of(element)
-
-
-MAX_ENTRIES = 200
-_MAX_SUMMARY_CHARS = 1_000
-_MAX_MARKUP_CHARS = 20_000
-_MAX_LINK_CHARS = 2_048
-_UNSEEN = "script, style, template, iframe, object"
-
-
-@dataclass(frozen=True, kw_only=True)
-class FeedEntry:
-    """One entry, as the feed writes it."""
-
-    title: str = ""
-    link: str = ""
-    summary: str = ""
-    published: str = ""
-    author: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Feed:
-    """A feed, as it is written."""
-
-    title: str = ""
-    description: str = ""
-    language: str = ""
-    link: str = ""
-    entries: tuple[FeedEntry, ...] = ()
-
-
-def feed_document(feed: Feed, url: str) -> ParsedDocument:
-    """Return a feed the shape of a page; its newest date is when it was modified."""
-    title = one_line(feed.title, MAX_TITLE_CHARS)
-    links = dict.fromkeys(link for entry in feed.entries if (link := _entry_link(entry, url)))
-    dates = [date for entry in feed.entries if (date := iso_date(entry.published))]
-    return ParsedDocument(
-        markdown=render.to_markdown(
-            render.Doc(children=tuple(block for entry in feed.entries for block in _entry_blocks(entry, url)))
-        ),
-        text="\n".join(line for entry in feed.entries for line in (_entry_name(entry), _entry_summary(entry)) if line),
-        source=Source.STRUCTURED_DATA,
-        title=title,
-        links=tuple(links),
-        fields=PageFields(
-            description=one_line(markup_words(feed.description), _MAX_SUMMARY_CHARS),
-            language=feed.language.strip(),
-            modified=max(dates, default=""),
-            site_name=title,
-        ),
-    )
-
-
-def markup_words(markup: str) -> str:
-    """Return the words of a text that may hold HTML."""
-    if "<" not in markup and "&" not in markup:
-        return markup
-    fragment = parse_fragment(markup[:_MAX_MARKUP_CHARS], positions=False)
-    return fragment.remove(_UNSEEN).to_text()
-
-
-def iso_date(value: str) -> str:
-    """Read a date of a feed, of RFC 822 or ISO 8601, as ISO 8601; "" for none."""
-    value = value.strip()[:64]
-    try:
-        return datetime.fromisoformat(value).isoformat()
-    except ValueError:
-        pass
-    try:
-        return parsedate_to_datetime(value).isoformat()
-    except (ValueError, IndexError, TypeError):
-        return ""
 
 
 def _entry_blocks(entry: FeedEntry, url: str) -> Iterator[render.Block]:
