@@ -122,7 +122,7 @@ def _cut_of_line(text: str) -> CutPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class MarkdownPassage:
     """Some characters of a document, the headings above them, and the head of their table where that is cut off."""
 
     text: str
@@ -132,7 +132,7 @@ class Passage:
     head: str = ""
 
 
-def best_passages(query: str, markdown: str, outline: MarkdownOutline) -> list[Passage]:
+def best_passages(query: str, markdown: str, outline: MarkdownOutline) -> list[MarkdownPassage]:
     """Return the passages that hold words of a query, best first."""
     wanted = _query_words(query[:_MAX_QUERY])
     passages = list(islice(_passages(markdown[:_MAX_SEARCHED], outline), _MAX_PASSAGES))
@@ -144,9 +144,9 @@ def best_passages(query: str, markdown: str, outline: MarkdownOutline) -> list[P
     return [passages[index] for index in ranked if scores[index] > 0]
 
 
-def fitting_passages(ranked: Iterable[Passage], budget: int, cost: Cost) -> list[Passage]:
+def fitting_passages(ranked: Iterable[MarkdownPassage], budget: int, cost: Cost) -> list[MarkdownPassage]:
     """Return the best passages that fit a budget together, in the order of the document; the first one always."""
-    shown = list[Passage]()
+    shown = list[MarkdownPassage]()
     left = budget
     for passage in ranked:
         left -= cost("\n\n".join((*passage.headings, passage.head, passage.text))) + cost(_GAP)
@@ -156,7 +156,7 @@ def fitting_passages(ranked: Iterable[Passage], budget: int, cost: Cost) -> list
     return sorted(shown, key=lambda passage: passage.start)
 
 
-def joined_passages(shown: Sequence[Passage]) -> str:
+def joined_passages(shown: Sequence[MarkdownPassage]) -> str:
     """Write passages under their headings, each heading once, with a mark where something lies between."""
     text = ""
     end = 0
@@ -188,7 +188,7 @@ def _query_words(text: str) -> list[str]:
     return [_PLURAL.sub("", word) for word in _WORD.findall(plain_words(text).lower())]
 
 
-def _passages(markdown: str, outline: MarkdownOutline) -> Iterator[Passage]:
+def _passages(markdown: str, outline: MarkdownOutline) -> Iterator[MarkdownPassage]:
     above = list[tuple[int, str]]()
     sections = {section.start: section for section in outline.sections}
     starts = outline.cuts[CutPoint.BLOCK][: bisect_right(outline.cuts[CutPoint.BLOCK], len(markdown) - 1)]
@@ -210,7 +210,7 @@ def _passages(markdown: str, outline: MarkdownOutline) -> Iterator[Passage]:
 
 def _split(
     markdown: str, start: int, end: int, headings: tuple[str, ...], outline: MarkdownOutline
-) -> Iterator[Passage]:
+) -> Iterator[MarkdownPassage]:
     """Part what is long at its items, rows or lines."""
     table = _ROWS.match(markdown, start)
     place = start
@@ -220,9 +220,9 @@ def _split(
             for kind in (CutPoint.ITEM, CutPoint.ROW, CutPoint.LINE)
         )
         stop = cut if cut > place else min(place + _MAX_CHARS, end)
-        yield Passage(markdown[place:stop], place, stop, headings, table[0] if table and place > start else "")
+        yield MarkdownPassage(markdown[place:stop], place, stop, headings, table[0] if table and place > start else "")
         place = stop
-    yield Passage(markdown[place:end], place, end, headings, table[0] if table and place > start else "")
+    yield MarkdownPassage(markdown[place:end], place, end, headings, table[0] if table and place > start else "")
 
 
 def _last_place(places: list[int], above: int, most: int) -> int:
