@@ -11,19 +11,16 @@ import anyio
 
 from actors.actor import Actor, handles
 from actors.keeper.artifacts import Sweeper, piece
-from actors.keeper.database import Database
-from actors.keeper.folding import RunRow
-from actors.keeper.following import Follower, patience_s
-from actors.keeper.projection import Projection
-from actors.keeper.reading import Reading
-from actors.keeper.slots import claimed
-from actors.keeper.telling import run_so_far, summary, whole_run
+from actors.keeper.consumer import Follower, patience_s
+from actors.keeper.database import Database, claimed
+from actors.keeper.projection import Projection, Reading
+from actors.keeper.views import run_so_far, summary, whole_run
 from bus.clock import now_ms
 from bus.stores import FileStore, JournalLog
 from protocol import subjects
 from protocol.codec import MalformedError
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.events import LedgerLine, RunEnded
+from protocol.runs.events import LedgerLine, RunEnded, RunState
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
 from protocol.runs.responses import ArtifactChunk, Run, RunList
 from protocol.subjects import Journal, Objects
@@ -73,9 +70,9 @@ class Keeper(Actor):
             FaultError: RUN_NOT_FOUND; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
         """
         await self._follower.reached(subjects.RUN_GET.timeout_ms)
-        row = await self._run(asked.run_id, asked.caller)
-        artifacts = await self._reading.artifacts(row.run_id) if row.status.final else ()
-        return whole_run(row, artifacts, await self._end_of(row), self.clock())
+        state = await self._run(asked.run_id, asked.caller)
+        artifacts = await self._reading.artifacts(state.run_id) if state.status.final else ()
+        return whole_run(state, artifacts, await self._end_of(state), self.clock())
 
     @handles(subjects.RUN_LIST, at_once=16)
     async def list(self, asked: ListRuns) -> RunList:
@@ -96,10 +93,10 @@ class Keeper(Actor):
         await self._follower.reached(subjects.RUN_FOLLOW.timeout_ms)
         while True:
             seen, changed = self._projection.place.applied, self._projection.news_of(asked.run_id)
-            row = await self._run(asked.run_id, asked.caller)
+            state = await self._run(asked.run_id, asked.caller)
             events = await self._reading.events(asked.run_id, asked.after)
-            if events or row.status.final or anyio.current_time() >= until:
-                return RunNews(events=events, run=run_so_far(row, self.clock()))
+            if events or state.status.final or anyio.current_time() >= until:
+                return RunNews(events=events, run=run_so_far(state, self.clock()))
             with anyio.CancelScope(deadline=until):
                 await changed.wait()
             if self._projection.place.applied < seen:  # the tables are being made anew
@@ -121,18 +118,18 @@ class Keeper(Actor):
             raise FaultError(fault(Code.ARTIFACT_EXPIRED))
         return await piece(self._store, kept, asked.offset, min(asked.limit, self.settings.artifact_inline_bytes))
 
-    async def _run(self, run_id: str, caller: str) -> RunRow:
-        row = await self._reading.run(run_id, caller)
-        if row is None:
+    async def _run(self, run_id: str, caller: str) -> RunState:
+        state = await self._reading.run(run_id, caller)
+        if state is None:
             raise FaultError(fault(Code.RUN_NOT_FOUND))
-        return row
+        return state
 
-    async def _end_of(self, row: RunRow) -> RunEnded | None:
+    async def _end_of(self, state: RunState) -> RunEnded | None:
         """Read the line that ended a run, which alone has its result."""
-        if not row.status.final:
+        if not state.status.final:
             return None
         try:
-            line = await self._ledger.at(row.ended_line)
+            line = await self._ledger.at(state.ended_line)
         except MalformedError:
             return None
         return line.value if line is not None and isinstance(line.value, RunEnded) else None

@@ -11,8 +11,7 @@ import anyio
 import structlog
 from msgspec.structs import replace
 
-from actors.keeper.projection import Projection
-from actors.keeper.reading import Reading
+from actors.keeper.projection import Projection, Reading
 from bus.stores import EVERYTHING, FileStore, JournalLog
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import KeptArtifact, LedgerLine, slice_name

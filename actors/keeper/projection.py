@@ -13,9 +13,10 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from actors.keeper.database import Database, Row, Write
-from actors.keeper.folding import Change, RunRow, fold
+from actors.keeper.views import RunChange, change_of
 from bus.stores import JournalLine
-from protocol.runs.events import KeptArtifact, LedgerLine, StepEnded
+from protocol.runs.events import KeptArtifact, LedgerLine, RunState, StepEnded
+from protocol.runs.requests import ListRuns
 from protocol.runs.responses import RunEvent
 
 S = TypeVar("S", bound=Struct)
@@ -123,17 +124,17 @@ class Projection:
             if (event := self._awaited.pop(run_id, None)) is not None:
                 event.set()
 
-    async def _changes(self, lines: Sequence[JournalLine[LedgerLine]]) -> list[Change]:
+    async def _changes(self, lines: Sequence[JournalLine[LedgerLine]]) -> list[RunChange]:
         """Fold lines, each after those before it."""
         names = sorted({line.value.run_id for line in lines})
         asked = sorted({(said.run_id, said.index) for line in lines if isinstance(said := line.value, StepEnded)})
-        known = {run.run_id: run for run in rows(RunRow, await self._read(_KNOWN, names))}
+        known = {run.run_id: run for run in rows(RunState, await self._read(_KNOWN, names))}
         outcomes = {(run_id, step) for run_id, step in await self._read(_OUTCOMES, asked)}
-        changes = list[Change]()
+        changes = list[RunChange]()
         for line in lines:
             said = line.value
             step = (said.run_id, said.index) if isinstance(said, StepEnded) else None
-            change = fold(known.get(said.run_id), line.sequence, said, has_outcome=step in outcomes)
+            change = change_of(known.get(said.run_id), line.sequence, said, recorded=step in outcomes)
             if change is not None:
                 known[said.run_id] = change.run
                 changes.append(change)
@@ -151,7 +152,7 @@ def rows(kind: type[S], found: Iterable[Row]) -> list[S]:
     return [msgspec.convert(dict(zip(names, row, strict=True)), kind, strict=False) for row in found]
 
 
-def _writes(changes: Sequence[Change]) -> list[Write]:
+def _writes(changes: Sequence[RunChange]) -> list[Write]:
     last = {change.run.run_id: change.run for change in changes}
     writes: list[Write] = [
         (_RUN, [astuple(run) for run in last.values()]),
@@ -170,3 +171,80 @@ def _artifacts(run_id: str, kept: Iterable[KeptArtifact]) -> list[tuple[Any, ...
         (one.artifact_id, run_id, number, one.type, one.size, one.expires_at, one.slice_bytes)
         for number, one in enumerate(kept)
     ]
+
+
+MAX_EVENTS = 500
+"""How many events one answer has at most."""
+
+_RUN_OF_CALLER = "SELECT * FROM runs WHERE run_id = ? AND caller = ?"
+_EVENTS = (
+    "SELECT id, event, at, status, total_steps, done_steps, step, name, step_status, error_code "
+    "FROM events WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?"
+)
+_ARTIFACTS = "SELECT artifact_id, type, size, expires_at, slice_bytes FROM artifacts WHERE run_id = ? ORDER BY number"
+_ARTIFACT_OF_CALLER = (
+    "SELECT artifact_id, type, size, expires_at, slice_bytes FROM artifacts JOIN runs USING (run_id) "
+    "WHERE artifact_id = ? AND caller = ?"
+)
+_TO_SWEEP = (
+    "SELECT artifact_id, type, size, expires_at, slice_bytes FROM artifacts "
+    "WHERE swept = 0 AND expires_at < ? ORDER BY expires_at LIMIT ?"
+)
+_NEWEST = " ORDER BY created_at DESC, created_line DESC LIMIT ? OFFSET ?"
+
+
+class Listed(Struct, frozen=True, kw_only=True):
+    """Runs of a list, and how many there are of that kind."""
+
+    runs: tuple[RunState, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Questions to the tables."""
+
+    database: Database
+
+    async def run(self, run_id: str, caller: str) -> RunState | None:
+        """Return a run of a caller."""
+        return next(iter(rows(RunState, await self.database.read(_RUN_OF_CALLER, (run_id, caller)))), None)
+
+    async def events(self, run_id: str, after: int) -> tuple[RunEvent, ...]:
+        """Return what has happened to a run after an event, MAX_EVENTS at most."""
+        found = await self.database.read(_EVENTS, (run_id, after, MAX_EVENTS))
+        return tuple(_run_event(row) for row in found)
+
+    async def artifacts(self, run_id: str) -> tuple[KeptArtifact, ...]:
+        """Return the files of a run, in their order."""
+        return tuple(rows(KeptArtifact, await self.database.read(_ARTIFACTS, (run_id,))))
+
+    async def artifact(self, artifact_id: str, caller: str) -> KeptArtifact | None:
+        """Return a file of a caller."""
+        return next(
+            iter(rows(KeptArtifact, await self.database.read(_ARTIFACT_OF_CALLER, (artifact_id, caller)))), None
+        )
+
+    async def to_sweep(self, now: int, limit: int) -> list[KeptArtifact]:
+        """Return files whose time is over and whose bytes may still be there."""
+        return rows(KeptArtifact, await self.database.read(_TO_SWEEP, (now, limit)))
+
+    async def listed(self, asked: ListRuns) -> Listed:
+        """Return the runs of a caller, newest first."""
+        clause, values = wanted(asked)
+        newest = "SELECT * FROM runs" + clause + _NEWEST  # noqa: S608 - the clause is made of our own words
+        found = await self.database.read(newest, (*values, asked.limit, asked.offset))
+        count = "SELECT count(*) FROM runs" + clause  # noqa: S608 - as above
+        ((total,),) = await self.database.read(count, values)
+        return Listed(runs=tuple(rows(RunState, found)), total=total)
+
+
+def wanted(asked: ListRuns) -> tuple[str, tuple[str, ...]]:
+    """Write which runs are wanted; the text is ours, the values are not."""
+    columns = {"caller": asked.caller, "status": asked.status, "template_id": asked.template_id}
+    given = {name: value for name, value in columns.items() if value is not None}
+    return " WHERE " + " AND ".join(f"{name} = ?" for name in given), tuple(given.values())
+
+
+def _run_event(row: Row) -> RunEvent:
+    return rows(RunEvent, [row])[0]

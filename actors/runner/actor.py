@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Final
 import anyio
 
 from actors.actor import Actor, Handler, consumes, handles
-from actors.runner import canceling, playing
-from actors.runner.creating import Creating
-from actors.runner.histories import Histories
-from actors.runner.means import Means
+from actors.runner import canceling, executor
+from actors.runner.dependencies import Means
+from actors.runner.run_log import Histories
 from actors.runner.secrets import Vault
+from actors.runner.submission import Creating
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
 from protocol import subjects
 from protocol.runs.requests import AskRun, AskSecrets, CreateRun, DoRun, ListTemplates, Secrets, Templates
@@ -109,7 +109,7 @@ class Runner(Actor):
     @consumes(subjects.RUN, at_once=MAX_CONCURRENT_RUNS)
     async def work(self, asked: DoRun) -> None:
         """Do a run, or go on with it."""
-        await playing.play(self._means, asked.run_id)
+        await executor.play(self._means, asked.run_id)
 
     async def _sweep(self) -> None:
         while True:

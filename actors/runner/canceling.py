@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from actors.runner.histories import Histories
-from actors.runner.machine import RunState
+from actors.runner.run_log import Histories, RunHistory
 from bus.clock import now_ms
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import CancelRequested, LedgerLine, RunEnded
@@ -31,17 +30,17 @@ async def cancel(histories: Histories, asked: AskRun) -> CancelAnswer:
     return _answer(state, requested=True)
 
 
-def _requested(run_id: str, state: RunState) -> LedgerLine | None:
+def _requested(run_id: str, state: RunHistory) -> LedgerLine | None:
     if state.final or state.cancel_requested:
         return None
     return CancelRequested(run_id=run_id, at=now_ms())
 
 
-def _ended(run_id: str, state: RunState) -> LedgerLine | None:
+def _ended(run_id: str, state: RunHistory) -> LedgerLine | None:
     if state.status is not RunStatus.QUEUED:
         return None
     return RunEnded(run_id=run_id, at=now_ms(), status=RunStatus.CANCELED, fault=fault(Code.RUN_CANCELED))
 
 
-def _answer(state: RunState, *, requested: bool) -> CancelAnswer:
+def _answer(state: RunHistory, *, requested: bool) -> CancelAnswer:
     return CancelAnswer(cancel_requested=requested, current_status=state.status or RunStatus.QUEUED)

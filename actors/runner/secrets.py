@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from actors.runner.histories import Histories
+from actors.runner.run_log import Histories
 from bus import Bus, TransportError
 from bus.clock import now_ms
 from bus.seal import UnsealError

@@ -10,7 +10,7 @@ import anyio
 import msgspec
 import structlog
 
-from actors.runner.hands import StepHands, StoppedError
+from actors.runner.step_context import StepHands, StoppedError
 from actors.runner.template import Outcome, Template
 from bus.clock import now_ms
 from protocol.browsers.results import ERROR_CODES, ErrorCode

@@ -1,4 +1,4 @@
-"""What is written into the ledger about runs: the truth of them, from which everything else is read.
+"""The lines of the ledger about runs, and the one fold of them that everything else is read from.
 
 A run has the topic `run.{id}.state` for what happens to it as a whole, where each line follows the one before it, and
 `run.{id}.step.{number}` for each of its steps, where there is one line at most. Times in ms since the epoch.
@@ -6,12 +6,25 @@ A run has the topic `run.{id}.state` for what happens to it as a whole, where ea
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from protocol.faults import Fault
-from protocol.runs.states import ArtifactType, Mode, RunStatus, StepStatus
+from protocol.faults import Code, Fault
+from protocol.runs.states import (
+    ArtifactType,
+    IllegalTransitionError,
+    Mode,
+    RunStatus,
+    RunTrigger,
+    StepStatus,
+    StepTrigger,
+    next_run_status,
+    next_step_status,
+)
 
 
 class _Line(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="line"):
@@ -120,3 +133,139 @@ def run_topics(run_id: str) -> str:
 def slice_name(artifact_id: str, number: int) -> str:
     """Name a slice of a file in ARTIFACTS, by its number from 0."""
     return f"{artifact_id}.{number}"
+
+
+class RunState(Struct, frozen=True, kw_only=True):
+    """How a run stands after some of its lines: what they come to, without what they carry.
+
+    Times in ms since the epoch, lines by their sequence (0: there is none).
+    """
+
+    run_id: str
+    caller: str
+    template_id: str
+    status: RunStatus
+    created_at: int
+    created_line: int
+    updated_at: int
+    started_at: int | None = None
+    ended_at: int | None = None
+    ended_line: int = 0
+    total_steps: int
+    done_steps: int = 0
+    session_id: str = ""
+    session_preserved: bool = False
+    resumed_from: str = ""
+    cancel_requested: bool = False
+    error_code: str = ""
+
+
+_STEP_ENDS: Final[Mapping[tuple[StepStatus, bool], tuple[StepTrigger, ...]]] = MappingProxyType(
+    {
+        (StepStatus.SUCCEEDED, False): (StepTrigger.BEGUN, StepTrigger.SUCCEEDED),
+        (StepStatus.FAILED, False): (StepTrigger.BEGUN, StepTrigger.FAILED),
+        (StepStatus.SKIPPED, False): (StepTrigger.SKIPPED,),
+        (StepStatus.SUCCEEDED, True): (StepTrigger.CARRIED,),
+    }
+)
+"""What has happened to a step that is written down, by its status and whether it was carried."""
+
+
+def fold(state: RunState | None, sequence: int, line: LedgerLine, *, recorded: bool = False) -> RunState:
+    """Return how a run stands after one more line: `state` itself where the line changes nothing.
+
+    Of a step the first outcome counts (`recorded`: it has one already), and none after the end of the run.
+
+    Raises:
+        IllegalTransitionError: no history of a run goes on like that.
+    """
+    if isinstance(line, StepEnded):
+        return _after_step(state, line, recorded=recorded)
+    status = next_run_status(None if state is None else state.status, _trigger(line))
+    if isinstance(line, RunCreated):
+        return _created(status, sequence, line)
+    if state is None:  # pragma: no cover - the table has no other way out of nothing
+        raise IllegalTransitionError
+    updated_at = max(state.updated_at, line.at)
+    match line:
+        case RunTaken():
+            started_at = line.at if state.started_at is None else state.started_at
+            return replace(state, status=status, started_at=started_at, updated_at=updated_at)
+        case CancelRequested():
+            return state if state.cancel_requested else replace(state, cancel_requested=True, updated_at=updated_at)
+        case RunEnded():
+            return replace(
+                state,
+                status=status,
+                updated_at=updated_at,
+                ended_at=line.at,
+                ended_line=sequence,
+                done_steps=state.total_steps if status is RunStatus.SUCCEEDED else state.done_steps,
+                error_code=_error_code(line),
+            )
+        case _:
+            assert_never(line)
+
+
+def _trigger(line: RunCreated | RunTaken | CancelRequested | RunEnded) -> RunTrigger:
+    match line:
+        case RunCreated():
+            return RunTrigger.CREATED
+        case RunTaken():
+            return RunTrigger.TAKEN
+        case CancelRequested():
+            return RunTrigger.CANCEL_REQUESTED
+        case RunEnded():
+            if not line.status.final:
+                msg = f"no run ends {line.status}"
+                raise IllegalTransitionError(msg)
+            return RunTrigger(line.status.value)
+
+
+def _created(status: RunStatus, sequence: int, line: RunCreated) -> RunState:
+    return RunState(
+        run_id=line.run_id,
+        caller=line.caller,
+        template_id=line.template_id,
+        status=status,
+        created_at=line.at,
+        created_line=sequence,
+        updated_at=line.at,
+        total_steps=len(line.steps),
+        session_id=line.session_id,
+        session_preserved=bool(line.session_id) and (line.preserved or not line.own_session),
+        resumed_from=line.resumed_from,
+    )
+
+
+def _after_step(state: RunState | None, line: StepEnded, *, recorded: bool) -> RunState:
+    if state is None or not 0 <= line.index < state.total_steps:
+        msg = f"the run has no step {line.index}"
+        raise IllegalTransitionError(msg)
+    triggers = _STEP_ENDS.get((line.status, line.carried))
+    if triggers is None:
+        msg = f"no step is written down as {line.status}"
+        raise IllegalTransitionError(msg)
+    status = StepStatus.PENDING
+    for trigger in triggers:
+        status = next_step_status(status, trigger)
+    if state.status.final or recorded:
+        return state
+    return replace(state, done_steps=state.done_steps + 1, updated_at=max(state.updated_at, line.at))
+
+
+def _error_code(line: RunEnded) -> str:
+    """Return the code that a run failed with, `""` where it did not.
+
+    The code of the tool layer stands below it (002 §7.3).
+    """
+    code = line.fault.code if line.fault else None
+    match line.status:
+        case RunStatus.CANCELED:
+            return Code.RUN_CANCELED
+        case RunStatus.FAILED if line.failed_step and code is not Code.RUN_TIMEOUT:
+            return Code.STEP_EXECUTION_FAILED
+        case RunStatus.FAILED:
+            return code or Code.INTERNAL_ERROR
+        case _:
+            return ""

@@ -1,8 +1,10 @@
-"""The states of runs and steps, and the numbers that bound them (002 §5, §6, §8.5 to §10)."""
+"""The states of runs and steps, the transitions between them, and the numbers that bound them (002 §5 to §10)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Annotated, Final
 
 from msgspec import Meta
@@ -67,6 +69,98 @@ class StepStatus(StrEnum):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     SKIPPED = "skipped"
+
+
+class RunTrigger(StrEnum):
+    """What can happen to a run as a whole."""
+
+    CREATED = "created"
+    TAKEN = "taken"
+    CANCEL_REQUESTED = "cancel_requested"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    PARTIAL_SUCCESS = "partial_success"
+
+
+class StepTrigger(StrEnum):
+    """What can happen to a step."""
+
+    BEGUN = "begun"
+    LOST = "lost"
+    """Its replica died; another begins it again."""
+
+    CARRIED = "carried"
+    """The run that this one was resumed from had done it."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+_R, _S = RunStatus, StepStatus
+
+RUN_TRANSITIONS: Final[Mapping[tuple[RunStatus | None, RunTrigger], RunStatus]] = MappingProxyType(
+    {
+        (None, RunTrigger.CREATED): _R.QUEUED,
+        (_R.QUEUED, RunTrigger.CANCEL_REQUESTED): _R.QUEUED,
+        # A run that is canceled before it begins does no step.
+        (_R.QUEUED, RunTrigger.CANCELED): _R.CANCELED,
+        (_R.QUEUED, RunTrigger.TAKEN): _R.RUNNING,
+        # Its replica died, and another goes on.
+        (_R.RUNNING, RunTrigger.TAKEN): _R.RUNNING,
+        (_R.RUNNING, RunTrigger.CANCEL_REQUESTED): _R.RUNNING,
+        (_R.RUNNING, RunTrigger.SUCCEEDED): _R.SUCCEEDED,
+        (_R.RUNNING, RunTrigger.FAILED): _R.FAILED,
+        (_R.RUNNING, RunTrigger.CANCELED): _R.CANCELED,
+        (_R.RUNNING, RunTrigger.PARTIAL_SUCCESS): _R.PARTIAL_SUCCESS,
+    }
+)
+"""The status of a run after a trigger; what is not here does not happen (002 §6)."""
+
+STEP_TRANSITIONS: Final[Mapping[tuple[StepStatus, StepTrigger], StepStatus]] = MappingProxyType(
+    {
+        (_S.PENDING, StepTrigger.BEGUN): _S.RUNNING,
+        (_S.PENDING, StepTrigger.CARRIED): _S.SUCCEEDED,
+        (_S.PENDING, StepTrigger.SKIPPED): _S.SKIPPED,
+        (_S.RUNNING, StepTrigger.LOST): _S.PENDING,
+        (_S.RUNNING, StepTrigger.SUCCEEDED): _S.SUCCEEDED,
+        (_S.RUNNING, StepTrigger.FAILED): _S.FAILED,
+        # The time of the run is over.
+        (_S.RUNNING, StepTrigger.SKIPPED): _S.SKIPPED,
+    }
+)
+"""The status of a step after a trigger (002 §6); the ledger has only the end of a step."""
+
+
+class IllegalTransitionError(ValueError):
+    """A trigger that cannot happen to a run or a step in its status."""
+
+
+def next_run_status(status: RunStatus | None, trigger: RunTrigger) -> RunStatus:
+    """Look a transition of a run up; None is the status of one that is not created yet.
+
+    Raises:
+        IllegalTransitionError: there is none.
+    """
+    try:
+        return RUN_TRANSITIONS[status, trigger]
+    except KeyError:
+        msg = f"{trigger} cannot happen to a run that is {status}"
+        raise IllegalTransitionError(msg) from None
+
+
+def next_step_status(status: StepStatus, trigger: StepTrigger) -> StepStatus:
+    """Look a transition of a step up.
+
+    Raises:
+        IllegalTransitionError: there is none.
+    """
+    try:
+        return STEP_TRANSITIONS[status, trigger]
+    except KeyError:
+        msg = f"{trigger} cannot happen to a step that is {status}"
+        raise IllegalTransitionError(msg) from None
 
 
 class Mode(StrEnum):

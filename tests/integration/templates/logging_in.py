@@ -12,8 +12,8 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
-from actors.runner.hands import BrowserSession, StepHands
 from actors.runner.login.asked import LoginInputs, LoginResult
+from actors.runner.step_context import BrowserSession, StepHands
 from actors.runner.steps import Step, outcome, outcomes
 from actors.runner.template import Outcome
 from actors.runner.templates.login_keep_session import LOGIN as TEMPLATE

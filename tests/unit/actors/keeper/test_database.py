@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from actors.keeper.database import Database
-from actors.keeper.reading import wanted
+from actors.keeper.projection import wanted
 from protocol import subjects
 from protocol.runs.requests import ListRuns
 from protocol.runs.states import RunStatus

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.keeper.database import Database, Row
-from actors.keeper.folding import RunRow, fold
 from actors.keeper.projection import Projection, rows
+from actors.keeper.views import change_of
 from bus.stores import JournalLine
 from protocol.faults import Code, fault
-from protocol.runs.events import LedgerLine, StepEnded
+from protocol.runs.events import LedgerLine, RunState, StepEnded
 from protocol.runs.responses import RunEvent
 from protocol.runs.states import RunStatus, StepStatus
 from tests.unit.actors.keeper.ledger_data import (
@@ -84,7 +84,7 @@ def test_batches_and_repetitions_change_nothing(lines: list[LedgerLine], cut: in
 
     whole = anyio.run(tables, [written])
     assert anyio.run(tables, repeated) == whole
-    runs, events = rows(RunRow, whole[1]), whole[2]
+    runs, events = rows(RunState, whole[1]), whole[2]
     for run in runs:
         mine = [rows(RunEvent, [row[1:]])[0] for row in events if row[0] == run.run_id]
         assert [one.event for one in mine[:1]] == ["queued"]
@@ -100,7 +100,7 @@ def test_a_run_never_leaves_its_end_nor_loses_a_step(lines: list[LedgerLine]) ->
     run, outcomes = None, set[int]()
     for number, said in enumerate(lines, 1):
         index = said.index if isinstance(said, StepEnded) else -1
-        change = fold(run, number, said, has_outcome=index in outcomes)
+        change = change_of(run, number, said, recorded=index in outcomes)
         if change is None:
             continue
         assert run is None or not run.status.final

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from actors.runner.histories import Histories
+from actors.runner.run_log import Histories
 from actors.runner.secrets import Vault
 from bus import Bus
 from bus.seal import Seal

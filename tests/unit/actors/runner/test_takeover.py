@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import anyio
 
-from actors.runner.playing import MAX_ATTEMPTS
+from actors.runner.executor import MAX_ATTEMPTS
 from actors.runner.template import SessionUse
 from protocol.browsers.operations import CloseTab
 from protocol.faults import Code

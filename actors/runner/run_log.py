@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 import stamina
 import structlog
 
-from actors.runner.machine import IllegalError, RunState, after, fold
 from bus import TransportError
 from bus.stores import JournalLog
-from protocol.runs.events import LedgerLine, StepEnded, run_topics, state_topic, step_topic
+from protocol.runs.events import (
+    LedgerLine,
+    RunCreated,
+    RunState,
+    RunTaken,
+    StepEnded,
+    fold,
+    run_topics,
+    state_topic,
+    step_topic,
+)
+from protocol.runs.states import IllegalTransitionError, RunStatus
 
 log = structlog.stdlib.get_logger()
 
@@ -27,7 +37,71 @@ LEDGER_S: Final = 30.0
 
 T = TypeVar("T")
 
-Change = Callable[[RunState], LedgerLine | None]
+
+@dataclass(frozen=True)
+class RunHistory:
+    """A run after some of its lines: how it stands, and the lines that count.
+
+    `taken` is who has it now, `steps` are the outcomes of its steps by their numbers, `last` is the sequence of the
+    last line of the run as a whole.
+    """
+
+    state: RunState | None = None
+    created: RunCreated | None = None
+    taken: RunTaken | None = None
+    steps: Mapping[int, StepEnded] = field(default_factory=dict[int, StepEnded])
+    last: int = 0
+
+    @property
+    def status(self) -> RunStatus | None:
+        """The status of the run; None where there is no run."""
+        return None if self.state is None else self.state.status
+
+    @property
+    def final(self) -> bool:
+        """Whether it never changes again."""
+        return self.state is not None and self.state.status.final
+
+    @property
+    def begun_at(self) -> int:
+        """When it was first taken (ms since the epoch); 0 where it was not."""
+        return 0 if self.state is None else self.state.started_at or 0
+
+    @property
+    def cancel_requested(self) -> bool:
+        """Whether it is to stop."""
+        return self.state is not None and self.state.cancel_requested
+
+    def after(self, sequence: int, line: LedgerLine) -> RunHistory:
+        """Return the run after one more line.
+
+        Raises:
+            IllegalTransitionError: no history of a run goes on like that.
+        """
+        if isinstance(line, StepEnded):
+            state = fold(self.state, sequence, line, recorded=line.index in self.steps)
+            return self if state is self.state else replace(self, state=state, steps={**self.steps, line.index: line})
+        return RunHistory(
+            state=fold(self.state, sequence, line),
+            created=line if isinstance(line, RunCreated) else self.created,
+            taken=line if isinstance(line, RunTaken) else self.taken,
+            steps=self.steps,
+            last=sequence,
+        )
+
+    def after_all(self, lines: Iterable[tuple[int, LedgerLine]]) -> RunHistory:
+        """Return the run after more lines, each with its sequence, in their order.
+
+        Raises:
+            IllegalTransitionError: they are no history of a run.
+        """
+        history = self
+        for sequence, line in lines:
+            history = history.after(sequence, line)
+        return history
+
+
+Change = Callable[[RunHistory], LedgerLine | None]
 """Says what to write of a run as it stands, if there is something to write."""
 
 
@@ -37,7 +111,7 @@ class Histories:
 
     ledger: JournalLog[LedgerLine]
 
-    async def read(self, run_id: str) -> RunState:
+    async def read(self, run_id: str) -> RunHistory:
         """Return a run with its steps.
 
         Raises:
@@ -45,7 +119,7 @@ class Histories:
         """
         return await self._persist(lambda: self._folded(run_topics(run_id)))
 
-    async def stands(self, run_id: str) -> RunState:
+    async def stands(self, run_id: str) -> RunHistory:
         """Return a run without its steps.
 
         Raises:
@@ -53,7 +127,7 @@ class Histories:
         """
         return await self._persist(lambda: self._folded(state_topic(run_id)))
 
-    async def news(self, run_id: str, state: RunState) -> RunState:
+    async def news(self, run_id: str, state: RunHistory) -> RunHistory:
         """Return a run as it stands now, without steps that others have done since.
 
         Raises:
@@ -78,7 +152,7 @@ class Histories:
         """
         return await self._append(step_topic(line.run_id, line.index), line, 0) is not None
 
-    async def change(self, run_id: str, state: RunState, wanted: Change) -> RunState:
+    async def change(self, run_id: str, state: RunHistory, wanted: Change) -> RunHistory:
         """Write what is `wanted` of a run, judged anew whenever somebody else was faster; gives how it stands then.
 
         Raises:
@@ -88,10 +162,10 @@ class Histories:
             line = wanted(state)
             if line is None:
                 return state
-            after(state, state.last, line)  # what is illegal is never written
+            state.after(state.last, line)  # what is illegal is never written
             written = await self._append(state_topic(run_id), line, state.last)
             if written is not None:
-                return after(state, written, line)
+                return state.after(written, line)
             state = await self.news(run_id, state)
         msg = f"others were faster to change {run_id}"
         raise TransportError(msg)
@@ -105,19 +179,19 @@ class Histories:
 
         return await self._persist(write)
 
-    async def _folded(self, topics: str, start: RunState | None = None) -> RunState:
+    async def _folded(self, topics: str, start: RunHistory | None = None) -> RunHistory:
         async with aclosing(self.ledger.read(topics, start.last if start else 0)) as lines:
             read = [(line.sequence, line.value) async for line in lines]
         try:
-            return fold(read, start)
-        except IllegalError as error:
+            return (start or RunHistory()).after_all(read)
+        except IllegalTransitionError as error:
             if start is not None:
                 raise
             # The ledger keeps neither everything nor for ever: what is left of such a run is none.
             log.warning(NO_HISTORY, topics=topics, reason=str(error))
-            return RunState()
+            return RunHistory()
 
-    async def _newest(self, run_id: str, state: RunState) -> RunState:
+    async def _newest(self, run_id: str, state: RunHistory) -> RunHistory:
         last = await self.ledger.last(state_topic(run_id))
         if last is None or last.sequence == state.last:
             return state

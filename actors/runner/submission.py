@@ -10,9 +10,9 @@ import msgspec
 from msgspec import UNSET
 
 from actors.runner import inputs
-from actors.runner.judging import Judging, Wanted, carried, unsealed
-from actors.runner.machine import RunState
-from actors.runner.means import Means
+from actors.runner.dependencies import Means
+from actors.runner.run_log import RunHistory
+from actors.runner.validation import Judging, Wanted, carried, unsealed
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import LedgerLine, RunCreated, StepEnded
 from protocol.runs.keys import KeyedRun
@@ -44,7 +44,7 @@ class Creating:
             return await self._begin(wanted)
         return await self._begin_once(asked, wanted, asked.idempotency_key)
 
-    async def _again(self, asked: CreateRun, state: RunState, run: RunCreated) -> RunAccepted:
+    async def _again(self, asked: CreateRun, state: RunHistory, run: RunCreated) -> RunAccepted:
         """Answer once more; what a replica that died in the middle did not get to is done now."""
         if run.caller != asked.caller:
             raise FaultError(fault(Code.RUN_NOT_FOUND))
@@ -91,10 +91,10 @@ class Creating:
         if wanted.secrets:
             self.means.vault.keep(run.run_id, wanted.secrets)
 
-        def line(state: RunState) -> LedgerLine | None:
+        def line(state: RunHistory) -> LedgerLine | None:
             return run if state.created is None else None
 
-        state = await self.means.histories.change(run.run_id, RunState(), line)
+        state = await self.means.histories.change(run.run_id, RunHistory(), line)
         if state.status is RunStatus.QUEUED:
             await self._carry(run, wanted.carried)
             await self.means.bus.enqueue(RUN, DoRun(run_id=run.run_id), packet_id=run.run_id)

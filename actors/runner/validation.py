@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from actors.runner import inputs
-from actors.runner.machine import RunState
-from actors.runner.means import Means
+from actors.runner.dependencies import Means
+from actors.runner.run_log import RunHistory
 from actors.runner.template import SessionUse, Stage, Template
 from bus.clock import now_ms
 from bus.seal import UnsealError
@@ -172,7 +172,7 @@ def unsealed(means: Means, asked: CreateRun) -> bytes:
     return data
 
 
-def carried(state: RunState) -> Sequence[StepEnded]:
+def carried(state: RunHistory) -> Sequence[StepEnded]:
     """Return the steps of a run that need not be done again: none where it left its session to the caller.
 
     What was done then lives in pages that may have moved on, and not in what the steps gave.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from actors.runner.histories import Histories
+from actors.runner.run_log import Histories
 from actors.runner.secrets import Vault
 from actors.runner.templates.table import Catalogue
 from actors.settings import Settings

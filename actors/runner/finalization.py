@@ -13,8 +13,8 @@ import structlog
 from anyio import to_thread
 
 from actors.runner import exports
-from actors.runner.machine import RunState, ending
-from actors.runner.means import Means
+from actors.runner.dependencies import Means
+from actors.runner.run_log import RunHistory
 from actors.runner.template import Outcome, Template
 from bus import TransportError
 from bus.clock import now_ms
@@ -62,7 +62,7 @@ class Ending:
     timed_out: bool
     failure: Fault | None
 
-    async def end(self, state: RunState) -> RunState:
+    async def end(self, state: RunHistory) -> RunHistory:
         """Keep what it leaves, then say so in the ledger, if the run is still this replica's; gives how it stands.
 
         Raises:
@@ -75,7 +75,7 @@ class Ending:
             msg = "the result was not kept in time"
             raise TransportError(msg) from None
 
-        def wanted(state: RunState) -> LedgerLine | None:
+        def wanted(state: RunHistory) -> LedgerLine | None:
             mine = state.taken == self.mine and not state.final
             return self._line(left, canceled=state.cancel_requested) if mine else None
 
@@ -101,7 +101,7 @@ class Ending:
         )
 
     def _status(self, *, canceled: bool) -> RunStatus:
-        return ending(
+        return final_status(
             None if self.template is None else self.template.threshold,
             self._items(),
             self.outcomes,
@@ -184,3 +184,28 @@ class Ending:
             expires_at=ended_at + self.means.settings.artifact_ttl_ms,
             slice_bytes=exports.SLICE_BYTES,
         )
+
+
+def final_status(  # noqa: PLR0913 - what 002 §6 judges by
+    threshold: float | None,
+    items: Sequence[Outcome],
+    outcomes: Sequence[Outcome],
+    *,
+    canceled: bool = False,
+    timed_out: bool = False,
+    died: bool = False,
+) -> RunStatus:
+    """Judge a run at its end (002 §6): by the share of its `items` that succeeded where its template has a `threshold`.
+
+    A cancel counts more than anything else; `timed_out` and `died` (too often) are failures whatever was done.
+    """
+    if canceled:
+        return RunStatus.CANCELED
+    if timed_out or died:
+        return RunStatus.FAILED
+    if all(one.status is StepStatus.SUCCEEDED for one in outcomes):
+        return RunStatus.SUCCEEDED
+    if threshold is None or not items:
+        return RunStatus.FAILED
+    share = sum(one.status is StepStatus.SUCCEEDED for one in items) / len(items)
+    return RunStatus.PARTIAL_SUCCESS if share >= threshold else RunStatus.FAILED

@@ -11,10 +11,10 @@ import anyio
 import structlog
 
 from actors.runner import inputs, steps
-from actors.runner.ending import Ending
-from actors.runner.hands import BrowserSession, StepHands, StoppedError
-from actors.runner.machine import RunState
-from actors.runner.means import Means
+from actors.runner.dependencies import Means
+from actors.runner.finalization import Ending
+from actors.runner.run_log import RunHistory
+from actors.runner.step_context import BrowserSession, StepHands, StoppedError
 from actors.runner.template import Outcome, Stage, Template
 from bus import TransportError
 from bus.clock import now_ms
@@ -60,10 +60,10 @@ async def play(means: Means, run_id: str) -> None:
         log.warning(SESSION_NOT_CLOSED, run=run_id, code=error.fault.code)
 
 
-async def _taken(means: Means, run_id: str) -> RunState:
+async def _taken(means: Means, run_id: str) -> RunHistory:
     """Take a run; one that was canceled before it began is over by that."""
 
-    def wanted(state: RunState) -> LedgerLine | None:
+    def wanted(state: RunHistory) -> LedgerLine | None:
         if state.created is None or state.final:
             return None
         if state.status is RunStatus.QUEUED and state.cancel_requested:
@@ -82,7 +82,7 @@ class _Play:
     """A run that this replica has taken."""
 
     means: Means
-    state: RunState
+    state: RunHistory
     created: RunCreated
     mine: RunTaken
     session: BrowserSession
