@@ -1,4 +1,4 @@
-"""The actor that remembers: it tells of runs and hands out their files, from a database made of the ledger."""
+"""The actor that answers how runs stand and reads their files, from a database made of the ledger."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import anyio
 
 from actors.actor import Actor, handles
-from actors.keeper.artifacts import Sweeper, piece
-from actors.keeper.consumer import Follower, patience_s
-from actors.keeper.database import Database, claimed
-from actors.keeper.projection import Projection, Reading
+from actors.keeper.artifacts import Sweeper, read_piece
+from actors.keeper.consumer import LedgerConsumer, patience_s
+from actors.keeper.database import Database, locked_file
+from actors.keeper.projection import Projection, RunQueries
 from actors.keeper.views import run_so_far, summary, whole_run
 from bus.clock import now_ms
 from bus.stores import FileStore, JournalLog
@@ -26,12 +26,12 @@ from protocol.runs.responses import ArtifactChunk, Run, RunList
 from protocol.subjects import Journal, Objects
 
 MAX_WAIT_S = 5.0
-"""How long a question for news is kept open, whatever it allows: a replica that is stopped sees such work through."""
+"""How long a request for events is kept open at most: a replica that is stopped completes the requests in hand."""
 
 
 @dataclass
 class Keeper(Actor):
-    """Tells how runs stand and what they have left; the truth is in the ledger, this is a view of it."""
+    """Answers for runs and their files; the truth is in the ledger, this is a view of it."""
 
     name: ClassVar[str] = "keeper"
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
@@ -43,83 +43,85 @@ class Keeper(Actor):
     _ledger: JournalLog[LedgerLine] = field(init=False, repr=False)
     _store: FileStore = field(init=False, repr=False)
     _projection: Projection = field(init=False, repr=False)
-    _reading: Reading = field(init=False, repr=False)
-    _follower: Follower = field(init=False, repr=False)
+    _queries: RunQueries = field(init=False, repr=False)
+    _consumer: LedgerConsumer = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Open a database of its own, bring it to the end of the ledger, and keep it there."""
+        """Open a database of its own, and keep it at the end of the ledger."""
         self._ledger = await self.bus.journal(subjects.LEDGER)
         self._store = await self.bus.objects(subjects.ARTIFACTS)
-        async with claimed(self.settings.data_dir / "keeper") as path:
+        async with locked_file(self.settings.data_dir / "keeper") as path:
             database = Database(path)
             async with database.open():
-                self._projection, self._reading = Projection(database), Reading(database)
-                self._follower = Follower(self._ledger, self._projection)
+                self._projection, self._queries = Projection(database), RunQueries(database)
+                self._consumer = LedgerConsumer(self._ledger, self._projection)
                 await self._projection.load()
-                async with self._follower.open(), anyio.create_task_group() as tasks:
+                async with self._consumer.open(), anyio.create_task_group() as tasks:
                     tasks.start_soon(self._sweeper().run)
                     yield
                     tasks.cancel_scope.cancel()
 
     @handles(subjects.RUN_GET, at_once=64)
-    async def get(self, asked: AskRun) -> Run:
-        """Tell of a run, with its result when it is over.
+    async def get(self, request: AskRun) -> Run:
+        """Return a run, with its result when it is over.
 
         Raises:
             FaultError: RUN_NOT_FOUND; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
         """
-        await self._follower.reached(subjects.RUN_GET.timeout_ms)
-        state = await self._run(asked.run_id, asked.caller)
-        artifacts = await self._reading.artifacts(state.run_id) if state.status.final else ()
+        await self._consumer.wait_current(subjects.RUN_GET.timeout_ms)
+        state = await self._run(request.run_id, request.caller)
+        artifacts = await self._queries.artifacts(state.run_id) if state.status.final else ()
         return whole_run(state, artifacts, await self._end_of(state), self.clock())
 
     @handles(subjects.RUN_LIST, at_once=16)
-    async def list(self, asked: ListRuns) -> RunList:
-        """Tell of the runs of a caller."""
-        await self._follower.reached(subjects.RUN_LIST.timeout_ms)
-        found = await self._reading.listed(asked)
-        return RunList(runs=tuple(map(summary, found.runs)), total=found.total)
+    async def list(self, request: ListRuns) -> RunList:
+        """Return the runs of a caller."""
+        await self._consumer.wait_current(subjects.RUN_LIST.timeout_ms)
+        page = await self._queries.page(request)
+        return RunList(runs=tuple(map(summary, page.runs)), total=page.total)
 
     @handles(subjects.RUN_FOLLOW, at_once=1_000)
-    async def follow(self, asked: FollowRun) -> RunNews:
-        """Return what has happened to a run since, as soon as there is something; at the end of a run, at once.
+    async def follow(self, request: FollowRun) -> RunNews:
+        """Return what has happened to a run since an event, as soon as there is something; after its end, at once.
 
         Raises:
             FaultError: RUN_NOT_FOUND; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
         """
-        wait_s = min(asked.wait_ms / 1000, MAX_WAIT_S, patience_s(subjects.RUN_FOLLOW.timeout_ms))
+        wait_s = min(request.wait_ms / 1000, MAX_WAIT_S, patience_s(subjects.RUN_FOLLOW.timeout_ms))
         until = anyio.current_time() + wait_s
-        await self._follower.reached(subjects.RUN_FOLLOW.timeout_ms)
+        await self._consumer.wait_current(subjects.RUN_FOLLOW.timeout_ms)
         while True:
-            seen, changed = self._projection.place.applied, self._projection.news_of(asked.run_id)
-            state = await self._run(asked.run_id, asked.caller)
-            events = await self._reading.events(asked.run_id, asked.after)
+            applied, signal = self._projection.position.applied, self._projection.signal_of(request.run_id)
+            state = await self._run(request.run_id, request.caller)
+            events = await self._queries.events(request.run_id, request.after)
             if events or state.status.final or anyio.current_time() >= until:
                 return RunNews(events=events, run=run_so_far(state, self.clock()))
             with anyio.CancelScope(deadline=until):
-                await changed.wait()
-            if self._projection.place.applied < seen:  # the tables are being made anew
-                await self._follower.reached(subjects.RUN_FOLLOW.timeout_ms)
+                await signal.wait()
+            if self._projection.position.applied < applied:  # the tables are being rebuilt
+                await self._consumer.wait_current(subjects.RUN_FOLLOW.timeout_ms)
 
     @handles(subjects.ARTIFACT_READ, at_once=16)
-    async def read(self, asked: ReadArtifact) -> ArtifactChunk:
+    async def read(self, request: ReadArtifact) -> ArtifactChunk:
         """Return a piece of a file.
 
         Raises:
             FaultError: ARTIFACT_NOT_FOUND; ARTIFACT_EXPIRED; VALIDATION_INVALID_REQUEST, when it ends before the
                 offset; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
         """
-        await self._follower.reached(subjects.ARTIFACT_READ.timeout_ms)
-        kept = await self._reading.artifact(asked.artifact_id, asked.caller)
+        await self._consumer.wait_current(subjects.ARTIFACT_READ.timeout_ms)
+        kept = await self._queries.artifact(request.artifact_id, request.caller)
         if kept is None:
             raise FaultError(fault(Code.ARTIFACT_NOT_FOUND))
         if self.clock() > kept.expires_at:
             raise FaultError(fault(Code.ARTIFACT_EXPIRED))
-        return await piece(self._store, kept, asked.offset, min(asked.limit, self.settings.artifact_inline_bytes))
+        return await read_piece(
+            self._store, kept, request.offset, min(request.limit, self.settings.artifact_inline_bytes)
+        )
 
     async def _run(self, run_id: str, caller: str) -> RunState:
-        state = await self._reading.run(run_id, caller)
+        state = await self._queries.run(run_id, caller)
         if state is None:
             raise FaultError(fault(Code.RUN_NOT_FOUND))
         return state
@@ -135,4 +137,4 @@ class Keeper(Actor):
         return line.value if line is not None and isinstance(line.value, RunEnded) else None
 
     def _sweeper(self) -> Sweeper:
-        return Sweeper(self._ledger, self._store, self._projection, self._reading, self.clock)
+        return Sweeper(self._ledger, self._store, self._projection, self._queries, self.clock)

@@ -1,4 +1,4 @@
-"""The files of runs: their pieces, and their end (002 §5)."""
+"""The files of runs: reads pieces of them, and deletes those that have expired (002 §5)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anyio
 import structlog
 from msgspec.structs import replace
 
-from actors.keeper.projection import Projection, Reading
+from actors.keeper.projection import Projection, RunQueries
 from bus.stores import EVERYTHING, FileStore, JournalLog
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import KeptArtifact, LedgerLine, slice_name
@@ -26,7 +26,7 @@ SWEEP_S: Final = 60.0
 AT_ONCE: Final = 100
 
 
-async def piece(store: FileStore, kept: KeptArtifact, offset: int, limit: int) -> ArtifactChunk:
+async def read_piece(store: FileStore, kept: KeptArtifact, offset: int, limit: int) -> ArtifactChunk:
     """Read up to `limit` bytes from `offset` on.
 
     Raises:
@@ -49,31 +49,31 @@ async def piece(store: FileStore, kept: KeptArtifact, offset: int, limit: int) -
 
 
 async def _bytes(store: FileStore, kept: KeptArtifact, offset: int, end: int) -> bytes:
-    """Put a piece together of the slices that it lies in."""
+    """Join the bytes of the slices that a piece lies in."""
     pieces = list[bytes]()
     at = offset
     while at < end:
         number, within = divmod(at, kept.slice_bytes)
         try:
-            found = await store.get(slice_name(kept.artifact_id, number))
+            data = await store.get(slice_name(kept.artifact_id, number))
         except KeyError:
             raise FaultError(fault(Code.ARTIFACT_EXPIRED)) from None
-        taken = found[within : within + end - at]
-        if not taken:
+        piece = data[within : within + end - at]
+        if not piece:
             raise FaultError(fault(Code.ARTIFACT_EXPIRED))
-        pieces.append(taken)
-        at += len(taken)
+        pieces.append(piece)
+        at += len(piece)
     return b"".join(pieces)
 
 
 @dataclass(frozen=True)
 class Sweeper:
-    """Deletes what has expired, and forgets the runs that the ledger has forgotten."""
+    """Deletes the files that have expired, and the runs that the ledger has no longer."""
 
     ledger: JournalLog[LedgerLine]
     store: FileStore
     projection: Projection
-    reading: Reading
+    queries: RunQueries
     clock: Callable[[], int]
 
     async def run(self) -> None:
@@ -87,11 +87,11 @@ class Sweeper:
             await anyio.sleep(SWEEP_S)
 
     async def _sweep(self) -> None:
-        while expired := await self.reading.to_sweep(self.clock(), AT_ONCE):
+        while expired := await self.queries.to_sweep(self.clock(), AT_ONCE):
             for kept in expired:
                 for number in range(max(1, -(-kept.size // kept.slice_bytes))):  # an empty file has a slice too
                     await self.store.delete(slice_name(kept.artifact_id, number))
-                await self.projection.swept(kept.artifact_id)
+                await self.projection.mark_swept(kept.artifact_id)
                 log.info(ARTIFACT_SWEPT, artifact=kept.artifact_id, size=kept.size)
 
     async def _prune(self) -> None:

@@ -1,4 +1,4 @@
-"""One SQLite file with a connection that writes and one that reads, each in a thread of its own.
+"""The SQLite file of a replica: locked for it alone, with one connection that writes and one that reads.
 
 What is in it is made of the ledger: a file that is broken, or of a newer Weft, is replaced by an empty one.
 """
@@ -31,51 +31,70 @@ DATABASE_NOT_READ = "database_not_read"
 BUSY_S = 5.0
 """How long to wait for a lock of somebody who looks into the file from outside."""
 
+MAX_FILES = 1_000
+"""How many replicas may keep a database in one folder."""
+
 Row = tuple[Any, ...]
 Write = tuple[str, Sequence[Sequence[Any]]]
-"""A statement, and the values of each time that it is done."""
+"""A statement, and the values of each of its executions."""
 
 
-class BrokenError(Exception):
-    """The file is no database that this Weft can work with."""
+class BrokenDatabaseError(Exception):
+    """The file is no database that this version of Weft can use."""
+
+
+@asynccontextmanager
+async def locked_file(folder: Path) -> AsyncGenerator[Path]:
+    """Lock the first file of the folder that no other replica has, as long as the block lasts.
+
+    Raises:
+        OSError: the folder cannot be written, or has no file to spare.
+    """
+    path, lock = await to_thread.run_sync(_lock_first, folder)
+    try:
+        yield path
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(_release, path, lock)
 
 
 @dataclass
 class Database:
-    """The database at `path`, which nobody else opens."""
+    """The database at `path`, which no other process opens."""
 
     path: Path
     broken: bool = False
-    """Whether something could not be read or written: it is to be renewed."""
+    """Whether a read or a write has failed: the file is to be replaced."""
+
     _writer: aiosqlite.Connection | None = field(default=None, init=False, repr=False)
     _reader: aiosqlite.Connection | None = field(default=None, init=False, repr=False)
     _writing: anyio.Lock = field(default_factory=anyio.Lock, init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Hold both connections, with an empty file in place of one that is of no use.
+        """Open both connections; a file that cannot be used is replaced by an empty one.
 
         Raises:
-            sqlite3.Error, OSError: not even an empty one can be made.
+            sqlite3.Error, OSError: not even an empty one can be created.
         """
         try:
-            await self._opened()
+            await self._open_or_replace()
             yield
         finally:
             with anyio.CancelScope(shield=True):
                 await self._close()
 
     async def renew(self) -> None:
-        """Begin with an empty file."""
+        """Replace the file by an empty one."""
         with anyio.CancelScope(shield=True):
             async with self._writing:
                 await self._close()
-                await to_thread.run_sync(removed, self.path)
+                await to_thread.run_sync(_remove, self.path)
                 await self._connect()
         self.broken = False
 
     async def read(self, query: str, values: Iterable[Any] = ()) -> list[Row]:
-        """Ask for rows.
+        """Query rows.
 
         Raises:
             FaultError: INTERNAL_UNAVAILABLE, when the file is broken; it is being replaced.
@@ -90,7 +109,7 @@ class Database:
             raise FaultError(fault(Code.INTERNAL_UNAVAILABLE)) from None
 
     async def write(self, *writes: Write) -> None:
-        """Do all of it or nothing.
+        """Execute all statements in one transaction.
 
         Raises:
             sqlite3.Error: it cannot be written.
@@ -109,15 +128,15 @@ class Database:
                     await writer.rollback()
                     raise
 
-    async def _opened(self) -> None:
+    async def _open_or_replace(self) -> None:
         try:
             await self._connect()
-        except (sqlite3.DatabaseError, BrokenError) as error:
+        except (sqlite3.DatabaseError, BrokenDatabaseError) as error:
             log.warning(DATABASE_REPLACED, reason=str(error))
             await self.renew()
 
     async def _connect(self) -> None:
-        await to_thread.run_sync(_make, self.path)
+        await to_thread.run_sync(_create, self.path)
         writer = self._writer = await aiosqlite.connect(self.path, isolation_level=None, timeout=BUSY_S)
         await writer.execute("PRAGMA journal_mode = WAL")
         await writer.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read again from the ledger
@@ -138,11 +157,11 @@ async def _migrate(writer: aiosqlite.Connection) -> None:
     """Bring the tables to the newest form, one step in one transaction."""
     checked = await _one(writer, "PRAGMA quick_check(1)")
     if checked != "ok":
-        raise BrokenError(f"quick_check: {checked}")
+        raise BrokenDatabaseError(f"quick_check: {checked}")
     steps = await to_thread.run_sync(_migrations)
     version = int(await _one(writer, "PRAGMA user_version"))
     if version > len(steps):
-        raise BrokenError(f"version {version} is newer than {len(steps)}")
+        raise BrokenDatabaseError(f"version {version} is newer than {len(steps)}")
     for number, step in enumerate(steps[version:], version + 1):
         await writer.executescript(f"BEGIN IMMEDIATE;\n{step}\nPRAGMA user_version = {number};\nCOMMIT;")
 
@@ -154,52 +173,34 @@ async def _one(connection: aiosqlite.Connection, query: str) -> Any:
 
 def _migrations() -> list[str]:
     folder = resources.files("actors.keeper") / "migrations"
-    found = sorted((one for one in folder.iterdir() if one.name.endswith(".sql")), key=lambda one: one.name)
-    return [one.read_text(encoding="utf-8") for one in found]
+    files = sorted((one for one in folder.iterdir() if one.name.endswith(".sql")), key=lambda one: one.name)
+    return [file.read_text(encoding="utf-8") for file in files]
 
 
-def _make(path: Path) -> None:
-    """Make the file, so that nobody else may read it; what SQLite puts beside it is kept from them likewise."""
+def _create(path: Path) -> None:
+    """Create the file readable by its owner alone; what SQLite puts beside it gets the same permissions."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 
-MAX_SLOTS = 1_000
-
-
-@asynccontextmanager
-async def claimed(folder: Path) -> AsyncGenerator[Path]:
-    """Hold the first file of the folder that no other replica holds, as long as the block lasts.
-
-    Raises:
-        OSError: the folder cannot be written, or has no file to spare.
-    """
-    path, lock = await to_thread.run_sync(_claim, folder)
-    try:
-        yield path
-    finally:
-        with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(_let_go, path, lock)
-
-
-def removed(path: Path) -> None:
+def _remove(path: Path) -> None:
     """Remove a database with what SQLite keeps beside it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def _claim(folder: Path) -> tuple[Path, int]:
+def _lock_first(folder: Path) -> tuple[Path, int]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if sys.platform == "win32":
-        return folder / f"keeper-{token_hex(8)}.sqlite", -1  # nothing tells which of the others are still in use
-    for number in range(MAX_SLOTS):
+        return folder / f"keeper-{token_hex(8)}.sqlite", -1  # no lock shows which of the others are still in use
+    for number in range(MAX_FILES):
         lock = os.open(folder / f"keeper-{number}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if _locked(lock):
+        if _try_lock(lock):
             return folder / f"keeper-{number}.sqlite", lock
         os.close(lock)
-    raise OSError(f"all {MAX_SLOTS} databases of {folder} are in use")
+    raise OSError(f"all {MAX_FILES} databases of {folder} are in use")
 
 
-def _locked(lock: int) -> bool:
+def _try_lock(lock: int) -> bool:
     import fcntl  # noqa: PLC0415 - Windows has none
 
     try:
@@ -209,8 +210,8 @@ def _locked(lock: int) -> bool:
     return True
 
 
-def _let_go(path: Path, lock: int) -> None:
+def _release(path: Path, lock: int) -> None:
     if lock == -1:
-        removed(path)
+        _remove(path)
         return
     os.close(lock)

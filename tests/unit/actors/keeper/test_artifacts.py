@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.keeper.artifacts import piece
+from actors.keeper.artifacts import read_piece
 from bus.memory import Broker
 from protocol import subjects
 from protocol.faults import Code, FaultError
@@ -84,7 +84,7 @@ def test_pieces_of_any_size_make_the_same_file(data: bytes, slice_bytes: int, li
             kept = await asker.keep(data, slice_bytes=slice_bytes)
             whole = b""
             while True:
-                chunk = await piece(asker.store, kept, len(whole), limit)
+                chunk = await read_piece(asker.store, kept, len(whole), limit)
                 assert len(chunk.data) <= limit
                 whole += chunk.data
                 if chunk.complete:

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from actors.keeper.database import Database
-from actors.keeper.projection import wanted
+from actors.keeper.projection import where
 from protocol import subjects
 from protocol.runs.requests import ListRuns
 from protocol.runs.states import RunStatus
@@ -171,7 +171,7 @@ async def test_lists_never_look_at_every_run(tmp_path: Path) -> None:
     async with file.open():
         for status in (None, RunStatus.RUNNING):
             for template in (None, "batch_extract_pages"):
-                clause, values = wanted(ListRuns(caller=ME, status=status, template_id=template))
+                clause, values = where(ListRuns(caller=ME, status=status, template_id=template))
                 for query in (
                     f"SELECT * FROM runs{clause} ORDER BY created_at DESC, created_line DESC LIMIT 20",  # noqa: S608 - our own words
                     f"SELECT count(*) FROM runs{clause}",  # noqa: S608 - our own words

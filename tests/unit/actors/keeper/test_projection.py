@@ -66,7 +66,7 @@ async def tables(batches: Sequence[Sequence[JournalLine[LedgerLine]]]) -> list[l
             for batch in batches:
                 await projection.apply(batch)
             fresh = Projection(database)
-            assert await fresh.load() == projection.place
+            assert await fresh.load() == projection.position
             return [
                 await database.read("SELECT * FROM place"),
                 await database.read("SELECT * FROM runs ORDER BY run_id"),
