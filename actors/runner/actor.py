@@ -12,8 +12,8 @@ import anyio
 from actors.actor import Actor, Handler, consumes, handles
 from actors.runner import canceling, executor
 from actors.runner.dependencies import Means
+from actors.runner.inputs import Vault
 from actors.runner.run_log import Histories
-from actors.runner.secrets import Vault
 from actors.runner.submission import Creating
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
 from protocol import subjects

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from actors.runner.inputs import Vault
 from actors.runner.run_log import Histories
-from actors.runner.secrets import Vault
 from actors.runner.templates.table import Catalogue
 from actors.settings import Settings
 from bus import Bus

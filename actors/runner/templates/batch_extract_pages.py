@@ -9,19 +9,20 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from actors.runner.reading import browsed, writing
-from actors.runner.reading.bounding import bounded, brief, share_of
-from actors.runner.reading.outcomes import items_of
-from actors.runner.reading.statuses import check_status
-from actors.runner.reading.told import (
+from actors.runner import page_markdown, page_reading
+from actors.runner.page_items import (
     DEFAULT_CONCURRENCY,
     MAX_CONCURRENCY,
     Concurrency,
     Extract,
     GivenUrl,
     PageItem,
+    bounded,
+    brief,
+    items_of,
+    share_of,
 )
-from actors.runner.reading.visiting import visit
+from actors.runner.page_reading import check_status, visit
 from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Table, Template
 from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions
 from protocol.browsers.results import ERROR_CODES, ErrorCode
@@ -125,7 +126,7 @@ class BatchExtractPages(Template[BatchInputs]):
             page = await hands.browse(url, options)
             check_status(page.page.status)
         with hands.part("extract"):
-            return bounded(browsed.item_of(index, url, page, wanted), most)
+            return bounded(page_reading.item_of_browse(index, url, page, wanted), most)
 
     def result(self, inputs: BatchInputs, outcomes: Sequence[Outcome], session_id: str | None) -> BatchResult:
         """Return the pages that were read and those that failed; what was never begun is only counted."""
@@ -157,7 +158,10 @@ class BatchExtractPages(Template[BatchInputs]):
         tiers = {} if summary.by_tier is UNSET else summary.by_tier
         by = "".join(f", {count} by {tier}" for tier, count in tiers.items())
         counts = f"{summary.succeeded} of {summary.total} pages were read{by}; {summary.failed} failed."
-        return "\n\n".join(["# Pages", counts, writing.overview(told.items), *writing.pages(told.items)]) + "\n"
+        return (
+            "\n\n".join(["# Pages", counts, page_markdown.overview(told.items), *page_markdown.pages(told.items)])
+            + "\n"
+        )
 
 
 BATCH = BatchExtractPages()

@@ -8,21 +8,9 @@ from typing import Any, ClassVar, Final
 import msgspec
 from msgspec import Struct
 
-from actors.runner.login import rules
-from actors.runner.login.asked import (
-    Filled,
-    Form,
-    Locate,
-    LoginInputs,
-    LoginResult,
-    LoginState,
-    Opened,
-    Sent,
-    Verified,
-)
-from actors.runner.login.page import LoginPage, expect
-from actors.runner.login.verifying import ANEW, verify
-from actors.runner.reading import writing
+from actors.runner import login_rules, page_markdown
+from actors.runner.login_page import ANEW, LoginPage, expect, verify
+from actors.runner.login_types import Filled, Form, Locate, LoginInputs, LoginResult, LoginState, Opened, Sent, Verified
 from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Table, Template
 from protocol.browsers.operations import CreateSession, CreateTab
 from protocol.browsers.results import SessionCreated, TabCreated
@@ -68,9 +56,9 @@ class LoginKeepSession(Template[LoginInputs]):
         """Refuse inputs without credentials, without a selector that is needed, or without a value to look for."""
         if inputs.credentials is None:
             raise _invalid("inputs.credentials", "a username and a password are needed, each time anew")
-        wanted = rules.wanted(inputs)
-        by_selector = rules.located(inputs) is Locate.SELECTOR
-        for field in (rules.Field.USERNAME, rules.Field.PASSWORD):
+        wanted = login_rules.wanted(inputs)
+        by_selector = login_rules.located(inputs) is Locate.SELECTOR
+        for field in (login_rules.Field.USERNAME, login_rules.Field.PASSWORD):
             if by_selector and wanted[field].query is None:
                 raise _invalid(f"inputs.{wanted[field].named}", "the mode selector needs it")
         if inputs.success_indicator.type != "stable" and inputs.success_indicator.value is None:
@@ -104,7 +92,7 @@ class LoginKeepSession(Template[LoginInputs]):
         opened = msgspec.convert(before[OPEN], Opened)
         page = LoginPage(hands, opened.tab_id)
         if index == FIND:
-            return await page.form(rules.wanted(inputs), FORM_MS)
+            return await page.form(login_rules.wanted(inputs), FORM_MS)
         form = msgspec.convert(before[FIND], Form)
         doing = {FILL: _fill, SUBMIT: _submit, VERIFY: verify}
         return await doing[index](page, form, inputs)
@@ -117,7 +105,9 @@ class LoginKeepSession(Template[LoginInputs]):
         told = LoginResult(
             success=False,
             session_id=session_id or "",
-            final_url=rules.without(done[max(SUBMIT if SUBMIT in done else OPEN, OPEN)]["url"], inputs.credentials),
+            final_url=login_rules.without(
+                done[max(SUBMIT if SUBMIT in done else OPEN, OPEN)]["url"], inputs.credentials
+            ),
             title="",
             login_state=LoginState.UNKNOWN,
             cookies_saved=0,
@@ -149,7 +139,7 @@ class LoginKeepSession(Template[LoginInputs]):
     def markdown(self, result: Any) -> str:
         """Write it as a table of one row."""
         told = self.table(result)
-        return "\n\n".join(("# Login", writing.table(told.header, told.rows))) + "\n"
+        return "\n\n".join(("# Login", page_markdown.table(told.header, told.rows))) + "\n"
 
 
 LOGIN = LoginKeepSession()
@@ -159,7 +149,7 @@ async def _open(hands: Hands, inputs: LoginInputs) -> Opened:
     begun = await hands.browser(CreateSession(url=inputs.start_url, profile=inputs.profile, fresh=True))
     if isinstance(begun, SessionCreated) and begun.tab_id is not None and begun.page is not None:
         return Opened(
-            tab_id=begun.tab_id, url=rules.without(begun.page.url, inputs.credentials), title=begun.page.title
+            tab_id=begun.tab_id, url=login_rules.without(begun.page.url, inputs.credentials), title=begun.page.title
         )
     # The session was there before: the caller's, or that of a try which was broken off.
     tab = expect(await hands.browser(CreateTab(url=inputs.start_url)), TabCreated)
@@ -171,7 +161,7 @@ async def _fill(page: LoginPage, form: Form, inputs: LoginInputs) -> Filled:
         raise _invalid("inputs.credentials", "they are no longer known here; run the template again with them")
     await page.write(form.username, inputs.credentials.username)
     await page.write(form.password, inputs.credentials.password)
-    if not rules.is_filled(await page.info(visible_only=False), form):
+    if not login_rules.is_filled(await page.info(visible_only=False), form):
         raise FaultError(fault(Code.EXECUTION_ERROR, "The page does not keep what is typed into the form."))
     return Filled(tab_id=page.tab_id)
 
@@ -179,15 +169,15 @@ async def _fill(page: LoginPage, form: Form, inputs: LoginInputs) -> Filled:
 async def _submit(page: LoginPage, form: Form, inputs: LoginInputs) -> Sent:
     """Send the form, unless that was done before and its outcome not written: the page has moved on then."""
     info = await page.info(visible_only=False)
-    filled = rules.is_filled(info, form)
-    if filled is None and not rules.is_same_page(info.page.url, form.url):
-        return Sent(tab_id=page.tab_id, url=rules.without(info.page.url, inputs.credentials))
+    filled = login_rules.is_filled(info, form)
+    if filled is None and not login_rules.is_same_page(info.page.url, form.url):
+        return Sent(tab_id=page.tab_id, url=login_rules.without(info.page.url, inputs.credentials))
     if not filled:
         message = "The form is no longer there as it was filled in: the page was drawn or loaded again meanwhile."
         raise FaultError(fault(Code.EXECUTION_ERROR, message, actions=(ANEW,)))
     sent = await page.send(form)
     url = sent.page.url if sent.page is not None else form.url
-    return Sent(tab_id=page.tab_id, url=rules.without(url, inputs.credentials))
+    return Sent(tab_id=page.tab_id, url=login_rules.without(url, inputs.credentials))
 
 
 def _invalid(field: str, message: str) -> FaultError:

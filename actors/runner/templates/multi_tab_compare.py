@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from itertools import zip_longest
 from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from actors.runner.reading import writing
-from actors.runner.reading.bounding import bounded, brief
-from actors.runner.reading.comparing import Diff, Field, diffs
-from actors.runner.reading.outcomes import items_of
-from actors.runner.reading.told import (
+from actors.runner import page_markdown
+from actors.runner.page_items import (
     DEFAULT_CONCURRENCY,
     MAX_CONCURRENCY,
     Concurrency,
     Extract,
     GivenUrl,
     PageItem,
+    SectionTold,
+    bounded,
+    brief,
+    items_of,
 )
-from actors.runner.reading.visiting import visit
+from actors.runner.page_reading import visit
 from actors.runner.template import Hands, Outcome, SessionUse, Stage, Table, Template
 from actors.runner.templates.batch_extract_pages import address
 from protocol.faults import Code, FaultError, fault
@@ -34,6 +37,33 @@ DEFAULT_TOP_SECTIONS = 3
 MAX_TOP_SECTIONS = 50
 
 SNAPSHOT, COMPARE_STEP = "snapshot", "compare"
+
+_SHARE = 0.5
+"""The attention that a section of the content gets at least, as a share of the greatest; menus get less."""
+
+Value = str | int | tuple[str, ...] | None
+
+
+class Field(StrEnum):
+    """What pages are compared by."""
+
+    TITLE = "title"
+    ELEMENT_COUNT = "elementCount"
+    TOP_SECTIONS = "topSections"
+
+
+class Diff(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One field: its value at each URL, in their order, None where the page could not be read.
+
+    `same` counts the pages that were read. `delta` is the greatest number less the smallest, `changed_positions` are
+    the places (from 0) of sections that are not the same at all of them.
+    """
+
+    field: Field
+    same: bool
+    values: tuple[Value, ...]
+    delta: int | UnsetType = UNSET
+    changed_positions: tuple[int, ...] | UnsetType = UNSET
 
 
 class CompareBy(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
@@ -190,11 +220,11 @@ class MultiTabCompare(Template[CompareInputs]):
         told = msgspec.convert(result, CompareResult)
         urls = {page.index: page.url for page in told.snapshots}
         counts = f"{told.summary.succeeded} of {told.summary.total} pages were read."
-        parts = ["# Comparison", counts, writing.overview(told.snapshots)]
+        parts = ["# Comparison", counts, page_markdown.overview(told.snapshots)]
         for diff in told.diffs:
             rows = ((at + 1, urls.get(at), value) for at, value in enumerate(diff.values))
             parts.append(f"## {diff.field}: {'the same' if diff.same else 'different'}")
-            parts.append(writing.table(("#", "URL", "Value"), rows))
+            parts.append(page_markdown.table(("#", "URL", "Value"), rows))
         return "\n\n".join(parts) + "\n"
 
 
@@ -207,3 +237,53 @@ def _rows(diff: Diff, urls: Mapping[int, str]) -> list[tuple[str | int | float |
     head = (diff.field.value, diff.same, None if diff.delta is UNSET else diff.delta, positions)
     values = ("\n".join(value) if isinstance(value, tuple) else value for value in diff.values)
     return [(*head, at, urls.get(at), value) for at, value in enumerate(values)]
+
+
+def diffs(
+    snapshots: Mapping[int, PageItem], urls: int, fields: Sequence[Field], *, top_sections: int, tolerance: float
+) -> tuple[Diff, ...]:
+    """Compare the pages that were read, by the place of their URL, of so many."""
+
+    def values(of: Callable[[PageItem], Value]) -> tuple[Value, ...]:
+        return tuple(of(snapshots[at]) if at in snapshots else None for at in range(urls))
+
+    found = list[Diff]()
+    for field in dict.fromkeys(fields):
+        match field:
+            case Field.TITLE:
+                found.append(_titles(values(lambda page: page.title or "")))
+            case Field.ELEMENT_COUNT:
+                found.append(_numbers(values(lambda page: page.element_count or 0), tolerance))
+            case Field.TOP_SECTIONS:
+                found.append(_sections(values(lambda page: top(page.content_sections or (), top_sections))))
+    return tuple(found)
+
+
+def top(sections: Sequence[SectionTold], most: int) -> tuple[str, ...]:
+    """Return the words of the first sections that a page is about: those of menus and margins are not.
+
+    What is near the greatest attention counts, and not the greatest alone: a word more moves nothing up or down.
+    """
+    least = max((one.attention or 0.0 for one in sections), default=0.0) * _SHARE
+    return tuple(_plain(one.text) for one in sections if (one.attention or 0.0) >= least)[:most]
+
+
+def _titles(values: tuple[Value, ...]) -> Diff:
+    kinds = {_plain(value).casefold() for value in values if isinstance(value, str)}
+    return Diff(field=Field.TITLE, same=len(kinds) <= 1, values=values)
+
+
+def _numbers(values: tuple[Value, ...], tolerance: float) -> Diff:
+    numbers = [value for value in values if isinstance(value, int)]
+    delta = max(numbers, default=0) - min(numbers, default=0)
+    return Diff(field=Field.ELEMENT_COUNT, same=delta <= tolerance, values=values, delta=delta)
+
+
+def _sections(values: tuple[Value, ...]) -> Diff:
+    pages = [value for value in values if isinstance(value, tuple)]
+    changed = tuple(at for at, texts in enumerate(zip_longest(*pages)) if len(set(texts)) > 1)
+    return Diff(field=Field.TOP_SECTIONS, same=not changed, values=values, changed_positions=changed)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

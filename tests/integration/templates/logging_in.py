@@ -12,7 +12,7 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
-from actors.runner.login.asked import LoginInputs, LoginResult
+from actors.runner.login_types import LoginInputs, LoginResult
 from actors.runner.step_context import BrowserSession, StepHands
 from actors.runner.steps import Step, outcome, outcomes
 from actors.runner.template import Outcome

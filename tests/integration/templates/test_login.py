@@ -9,7 +9,7 @@ import anyio
 import pytest
 from msgspec import structs
 
-from actors.runner.login.asked import LoginState
+from actors.runner.login_types import LoginState
 from protocol.browsers.operations import CreateSession, GetPageContent, ListTabs, Navigate
 from protocol.browsers.results import Navigated, Tabs
 from protocol.faults import Code

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
+from actors.runner.inputs import Vault
 from actors.runner.run_log import Histories
-from actors.runner.secrets import Vault
 from bus import Bus
 from bus.seal import Seal
 from protocol import subjects

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.runner.reading.bounding import BRIEF_BYTES, MAX_ITEM_BYTES
+from actors.runner.page_items import BRIEF_BYTES, MAX_ITEM_BYTES
 from actors.runner.template import SessionUse, Stage
 from actors.runner.templates.batch_extract_pages import BATCH, STEP, BatchInputs
 from protocol.browsers.operations import CloseTab, CreateTab, GetPageContent, GetPageInfo, Navigate, WaitForStable

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.runner.reading.comparing import top
-from actors.runner.reading.told import SectionTold
+from actors.runner.page_items import SectionTold
 from actors.runner.template import SessionUse, Stage
-from actors.runner.templates.multi_tab_compare import COMPARE, CompareInputs
+from actors.runner.templates.multi_tab_compare import COMPARE, CompareInputs, top
 from protocol.browsers.operations import CloseTab
 from protocol.codec import encode
 from protocol.faults import Code, FaultError

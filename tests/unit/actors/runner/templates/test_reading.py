@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from actors.runner.reading.bounding import cut
-from actors.runner.reading.sections import MAX_SECTIONS, markdown_of, sections
-from actors.runner.reading.told import SectionTold
-from actors.runner.reading.writing import quoted, words
+from actors.runner.page_items import SectionTold, cut
+from actors.runner.page_markdown import MAX_SECTIONS, markdown_of, quoted, sections, words
 from protocol.browsers.pageinfo import MAX_SECTION_CHARS
 
 MARKUP = st.text(alphabet=st.sampled_from("ab \n\r#>-*`|[]()!\\~_<&;1.:\t"), max_size=200)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Final, TypeVar
 
-from actors.runner.login import rules
-from actors.runner.login.asked import Form
-from actors.runner.login.rules import Field, Wanted
+import anyio
+
+from actors.runner import login_rules
+from actors.runner.login_rules import Field, Wanted
+from actors.runner.login_types import Form, LoginInputs, LoginState, SuccessIndicator, Verified
 from actors.runner.template import Hands
 from protocol.browsers.operations import (
     CSS,
@@ -25,7 +28,7 @@ from protocol.browsers.operations import (
 )
 from protocol.browsers.pageinfo import Candidate
 from protocol.browsers.results import Acted, Done, Found, PageInfo, Stable, Tabs
-from protocol.faults import Code, FaultError, fault
+from protocol.faults import Action, Code, FaultError, fault
 
 MAX_ELEMENTS: Final = 300
 _REST_MS: Final = 1_500
@@ -102,7 +105,7 @@ class LoginPage:
 
     async def _form(self, asked: dict[Field, Wanted]) -> Form:
         info = await self.info()
-        if refusal := rules.refusal(info):  # what asks for consent mostly lies over the form
+        if refusal := login_rules.refusal(info):  # what asks for consent mostly lies over the form
             await self._do(Click(tab_id=self.tab_id, element_id=refusal), Acted)
             info = await self.info()
         password = await self._field(asked[Field.PASSWORD], info, "")
@@ -115,9 +118,9 @@ class LoginPage:
             return await self._usual(asked, info, password)
         candidates = await self._asked(asked, asked.query)
         if asked.by_selector:
-            found = next((one.id for one in candidates if one.type in rules.KINDS[asked.field]), "")
+            found = next((one.id for one in candidates if one.type in login_rules.KINDS[asked.field]), "")
         else:
-            found = rules.best(asked.field, candidates, info, password)
+            found = login_rules.best(asked.field, candidates, info, password)
         return found or _missing(asked)
 
     async def _asked(self, asked: Wanted, query: str) -> tuple[Candidate, ...]:
@@ -131,14 +134,14 @@ class LoginPage:
 
     async def _usual(self, asked: Wanted, info: PageInfo, password: str) -> str:
         """Find a field of which nothing was said, as forms mostly have it."""
-        usual = rules.suggested(info)
+        usual = login_rules.suggested(info)
         secret = usual.get(Field.PASSWORD)
         if asked.field in usual and (not password or (secret is not None and secret.id == password)):
             return usual[asked.field].id
-        if asked.field is Field.USERNAME and (before := rules.beside(info, password)):
+        if asked.field is Field.USERNAME and (before := login_rules.beside(info, password)):
             return before
-        candidates = await self.find(rules.DEFAULT_QUERIES[asked.field])
-        found = rules.best(asked.field, candidates, info, password)
+        candidates = await self.find(login_rules.DEFAULT_QUERIES[asked.field])
+        found = login_rules.best(asked.field, candidates, info, password)
         if found or asked.field is Field.SUBMIT:
             return found
         return _missing(asked)
@@ -165,3 +168,105 @@ def _missing(asked: Wanted) -> str:
     if asked.query is None:
         message = f"{field}: the page shows no {asked.field.value} field of a login form; say what it is called"
     raise FaultError(fault(Code.TPL_LOGIN_FIELD_NOT_FOUND, message, field=field))
+
+
+VERIFY_S: Final = 10.0
+"""How long the sign of success may take to show."""
+
+_LOOK_MS: Final = 700
+_SURE: Final = 3
+_BETWEEN_S: Final = 0.4
+"""So many looks at a page at rest, with so much time between, until it is believed that it stays so."""
+
+ANEW: Final = Action(
+    action="run_again",
+    description="Run the template anew, or resume this run, with credentials that are right.",
+    tool_to_use="run_task_template",
+)
+
+_INDICATOR: Final = "inputs.successIndicator"
+
+
+class _Seen(Enum):
+    """What one look has shown."""
+
+    SUCCESS = auto()
+    FORM_GONE = auto()
+    REFUSAL = auto()
+    NOTHING = auto()
+
+
+async def verify(page: LoginPage, form: Form, inputs: LoginInputs) -> Verified:
+    """Look until the sign of success is seen, or a page at rest that asks to log in again.
+
+    Raises:
+        FaultError: AUTH_INVALID_CREDENTIALS; ELEMENT_NOT_FOUND or NETWORK_TIMEOUT where nothing became clear.
+    """
+    until, before, agreed = anyio.current_time() + VERIFY_S, _Seen.NOTHING, 0
+    while anyio.current_time() < until:
+        rests, info = await page.rests(), await page.info()
+        seen = await _seen(page, form, inputs.success_indicator, info, rests=rests)
+        agreed = agreed + 1 if seen is before else 1
+        before = seen
+        if seen is _Seen.SUCCESS:
+            return await _verified(page, info, LoginState.AUTHENTICATED, inputs)
+        if seen is _Seen.REFUSAL and agreed >= _SURE:
+            raise FaultError(fault(Code.AUTH_INVALID_CREDENTIALS, _refusal(info, form), actions=(ANEW,)))
+        if seen is _Seen.FORM_GONE and agreed >= _SURE:
+            return await _verified(page, info, LoginState.UNKNOWN, inputs)
+        await anyio.sleep(_BETWEEN_S)
+    raise _unseen(inputs.success_indicator)
+
+
+async def _seen(page: LoginPage, form: Form, indicator: SuccessIndicator, info: PageInfo, *, rests: bool) -> _Seen:
+    asks = login_rules.asks_again(info, form)
+    if await _shows(page, indicator, info, asks=asks, rests=rests):
+        return _Seen.SUCCESS
+    if rests and (asks or login_rules.is_error(info)):
+        return _Seen.REFUSAL
+    return _Seen.FORM_GONE if rests and indicator.type == "stable" else _Seen.NOTHING
+
+
+async def _shows(page: LoginPage, indicator: SuccessIndicator, info: PageInfo, *, asks: bool, rests: bool) -> bool:
+    """Whether the sign of success is there."""
+    match indicator.type:
+        case "selector":
+            return await _comes(page, indicator.value or "")
+        case "urlContains":
+            return (indicator.value or "") in info.page.url and not asks
+        case "stable":
+            return rests and not asks and not login_rules.is_error(info) and login_rules.speaks_for_login(info)
+
+
+async def _comes(page: LoginPage, selector: str) -> bool:
+    try:
+        return await page.comes(selector, _LOOK_MS)
+    except FaultError as error:
+        if error.fault.code is not Code.VALIDATION_INVALID_REQUEST:
+            raise
+        message = f"{_INDICATOR}.value: the browser does not understand that selector"
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=f"{_INDICATOR}.value")) from None
+
+
+async def _verified(page: LoginPage, info: PageInfo, state: LoginState, inputs: LoginInputs) -> Verified:
+    return Verified(
+        tab_id=page.tab_id,
+        url=login_rules.without(info.page.url, inputs.credentials),
+        title=info.page.title,
+        login_state=state,
+        cookies=await page.cookies(),
+    )
+
+
+def _refusal(info: PageInfo, form: Form) -> str:
+    if login_rules.asks_again(info, form):
+        return "The page still asks to log in after the form was sent: the site does not take the credentials."
+    return "The page shows an error after the form was sent."
+
+
+def _unseen(indicator: SuccessIndicator) -> FaultError:
+    within = f"within {VERIFY_S:g} s after the form was sent"
+    if indicator.type == "stable":
+        return FaultError(fault(Code.NETWORK_TIMEOUT, f"The page did not come to rest {within}."))
+    message = f"{_INDICATOR}: it was not seen {within}; there is no form to log in by either"
+    return FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field=_INDICATOR))

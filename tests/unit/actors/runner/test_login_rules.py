@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.runner.login import rules
-from actors.runner.login.asked import Credentials, Form, LoginInputs
-from actors.runner.login.rules import Field
+from actors.runner import login_rules
+from actors.runner.login_rules import Field
+from actors.runner.login_types import Credentials, Form, LoginInputs
 from actors.runner.templates.login_keep_session import LOGIN
 from protocol.browsers.pageinfo import MASK, Box, Candidate, Element, ElementKind, Intent, PageSummary, ViewType
 from protocol.browsers.results import PageInfo
@@ -62,34 +62,34 @@ USER, SECRET, GO = element("user", y=1), element("secret", y=2), element("go", E
     ids=str,
 )
 def test_what_the_page_suggests_is_told_by_its_kind(ids: tuple[str, ...], found: dict[Field, Element]) -> None:
-    assert rules.suggested(page(USER, SECRET, GO, login=ids)) == found
+    assert login_rules.suggested(page(USER, SECRET, GO, login=ids)) == found
 
 
 def test_of_those_that_fit_one_near_the_password_is_chosen_then_one_in_a_small_form() -> None:
     join = [element(name, region="form:join") for name in ("new", "mail", "one")]
     info = page(USER, SECRET, GO, *join)
 
-    assert rules.best(Field.USERNAME, [candidate("new"), candidate("user", score=0.5)], info, "secret") == "user"
-    assert rules.best(Field.PASSWORD, [candidate("one"), candidate("secret")], info) == "secret"
-    assert rules.best(Field.PASSWORD, [candidate("go", ElementKind.LINK)], info) == ""
-    assert rules.best(Field.USERNAME, [candidate("secret")], info, "secret") == ""
+    assert login_rules.best(Field.USERNAME, [candidate("new"), candidate("user", score=0.5)], info, "secret") == "user"
+    assert login_rules.best(Field.PASSWORD, [candidate("one"), candidate("secret")], info) == "secret"
+    assert login_rules.best(Field.PASSWORD, [candidate("go", ElementKind.LINK)], info) == ""
+    assert login_rules.best(Field.USERNAME, [candidate("secret")], info, "secret") == ""
 
 
 def test_the_field_before_the_password_is_the_user() -> None:
     elsewhere = element("search", y=1, region="navigation")
 
-    assert rules.beside(page(element("first", y=0), USER, elsewhere, SECRET), "secret") == "user"
-    assert rules.beside(page(elsewhere, SECRET), "secret") == ""
-    assert rules.beside(page(USER), "secret") == ""
+    assert login_rules.beside(page(element("first", y=0), USER, elsewhere, SECRET), "secret") == "user"
+    assert login_rules.beside(page(elsewhere, SECRET), "secret") == ""
+    assert login_rules.beside(page(USER), "secret") == ""
 
 
 def test_a_banner_is_refused_and_never_accepted() -> None:
     accept = element("accept", ElementKind.BUTTON, label="Accept all cookies")
     reject = element("reject", ElementKind.BUTTON, label="Reject all")
 
-    assert rules.refusal(page(accept, reject, manage_consent=("accept", "reject"))) == "reject"
-    assert rules.refusal(page(accept, manage_consent=("accept",))) == ""
-    assert rules.refusal(page(reject)) == ""
+    assert login_rules.refusal(page(accept, reject, manage_consent=("accept", "reject"))) == "reject"
+    assert login_rules.refusal(page(accept, manage_consent=("accept",))) == ""
+    assert login_rules.refusal(page(reject)) == ""
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_banner_is_refused_and_never_accepted() -> None:
 def test_a_form_is_filled_where_both_fields_hold_something(values: tuple[str, ...], *, filled: bool | None) -> None:
     fields = [element(name, value=value) for name, value in zip(("user", "secret"), values, strict=False)]
 
-    assert rules.is_filled(page(*fields), FORM) is filled
+    assert login_rules.is_filled(page(*fields), FORM) is filled
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_form_is_filled_where_both_fields_hold_something(values: tuple[str, ..
     ],
 )
 def test_a_page_asks_again_where_it_has_the_form_or_another(info: PageInfo, *, asks: bool) -> None:
-    assert rules.asks_again(info, FORM) is asks
+    assert login_rules.asks_again(info, FORM) is asks
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_a_page_asks_again_where_it_has_the_form_or_another(info: PageInfo, *, a
     ],
 )
 def test_an_address_with_the_password_in_it_loses_that(url: str, shown: str) -> None:
-    assert rules.without(url, WHO) == shown
-    assert rules.without(url, None) == url
+    assert login_rules.without(url, WHO) == shown
+    assert login_rules.without(url, None) == url
 
 
 @given(st.text(min_size=1, max_size=30), st.text(max_size=30))
@@ -167,7 +167,7 @@ def test_credentials_tell_nothing_of_themselves(username: str, password: str) ->
 def test_inputs_say_in_either_form_what_is_looked_for(
     more: dict[str, object], queries: tuple[str | None, ...], named: str
 ) -> None:
-    asked = rules.wanted(inputs(**more))
+    asked = login_rules.wanted(inputs(**more))
 
     assert tuple(asked[field].query for field in Field) == queries
     assert asked[Field.USERNAME].named == named

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec import UNSET, UnsetType
 
 from actors.markdown.structure import plain_words
-from actors.runner.reading.told import SectionTold
+from actors.runner.page_items import PageItem, SectionTold
 from protocol.browsers.pageinfo import MAX_SECTION_CHARS
 from protocol.render import Block, CodeBlock, Doc, Heading, List, ListItem, Paragraph, Text, to_markdown
 
@@ -93,3 +95,62 @@ def _blocks(tokens: list[Token]) -> Iterator[tuple[str, str]]:
 def _parser() -> MarkdownIt:
     # Blocks alone: what stands within them is read by simpler rules, as a page may have it take a second.
     return MarkdownIt("commonmark").enable("table").disable(["reference", "inline"])
+
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_MAX_CELL_CHARS = 300
+
+Cell = str | float | bool | tuple[str, ...] | UnsetType | None
+
+
+def words(text: str) -> str:
+    """Write a text in one line, of which nothing is markup."""
+    return to_markdown(Doc(children=(Paragraph(children=(Text(text=" ".join(text.split())),)),)))
+
+
+def cell(value: Cell) -> str:
+    """Write a value into a cell of a table."""
+    match value:
+        case None | UnsetType():
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case tuple():
+            return "; ".join(cell(part) for part in value)
+        case _:
+            text = str(value)
+            return words(text if len(text) <= _MAX_CELL_CHARS else f"{text[: _MAX_CELL_CHARS - 1]}…")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Write a table."""
+    lines = [head, ["---"] * len(head), *([cell(value) for value in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def quoted(markdown: str) -> str:
+    """Write Markdown that was made of a page as a quote, out of which nothing gets: neither headings nor fences."""
+    lines = _LINE_END.split(markdown.strip())
+    return "\n".join(f"> {line}" if line else ">" for line in lines)
+
+
+def overview(items: Iterable[PageItem]) -> str:
+    """Write a table of pages, a row for each."""
+    head = ("#", "URL", "Title", "Type", "Elements", "Tier", "Result")
+    return table(head, (_overview(item) for item in items))
+
+
+def _overview(item: PageItem) -> Sequence[Cell]:
+    error = item.error
+    became = "read" if error is UNSET else f"{error.code}: {error.error}"
+    return (item.index + 1, item.url, item.title, item.page_type, item.element_count, item.tier, became)
+
+
+def pages(items: Iterable[PageItem]) -> list[str]:
+    """Write the words of pages, each below a heading of its own."""
+    parts = list[str]()
+    for item in items:
+        if item.content:
+            title, where = item.title or item.url, item.final_url or item.url
+            parts += [f"## {item.index + 1}. {words(title)}", words(where), quoted(item.content)]
+    return parts

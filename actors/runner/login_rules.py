@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote, quote_plus, urldefrag, urlsplit
 
-from actors.runner.login.asked import Credentials, Form, FormFields, Hints, Locate, LoginInputs
+from actors.runner.login_types import Credentials, Form, FormFields, Hints, Locate, LoginInputs
 from protocol.browsers.operations import CSS
 from protocol.browsers.pageinfo import Candidate, Element, ElementKind, ViewType
 from protocol.browsers.results import PageInfo

@@ -1,1 +1,0 @@
-"""Makes items of a result out of pages, however they were got."""
