@@ -23,7 +23,7 @@ ACTORS: Mapping[str, str] = MappingProxyType(
         "gateway": "actors.gateway.actor:Gateway",
         "keeper": "actors.keeper.actor:Keeper",
         "runner": "actors.runner.actor:Runner",
-        "sessions": "actors.sessions.actor:Sessions",
+        "sessions": "actors.sessions.actor:LoginsActor",
         "navigator": "actors.navigator.actor:Navigator",
         "verifier": "actors.verifier.actor:Verifier",
         **{tier.actor: f"actors.{tier.actor}.actor:{tier.name.title()}" for tier in TIERS},

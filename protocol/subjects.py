@@ -25,13 +25,13 @@ from protocol.replicas import (
     WhyAbsent,
 )
 from protocol.runs.events import LedgerLine
-from protocol.runs.keys import KeyedRun
 from protocol.runs.requests import (
     AskRun,
     AskSecrets,
     CreateRun,
     DoRun,
     FollowRun,
+    IdempotencyEntry,
     ListRuns,
     ListTemplates,
     ReadArtifact,
@@ -265,7 +265,7 @@ CAPTURES = Objects("captures", ttl_ms=86_400_000, max_bytes=512 * 1024 * 1024)
 ARTIFACTS = Objects("artifacts", ttl_ms=8 * 86_400_000, max_bytes=512 * 1024 * 1024, sealed=True)
 """The files that runs leave, in slices; the keeper deletes them when their time is over."""
 
-RUN_KEYS = Bucket("run-keys", KeyedRun, ttl_ms=IDEMPOTENCY_MS)
+RUN_KEYS = Bucket("run-keys", IdempotencyEntry, ttl_ms=IDEMPOTENCY_MS)
 """The run that an idempotency key stands for, by a hash of caller, template and key."""
 
 LEDGER: Journal[LedgerLine] = Journal(

@@ -1,4 +1,4 @@
-"""The actor that does template runs: begins them, takes them from the queue, and cancels them."""
+"""The actor that does template runs: submits them, executes them from the queue, and cancels them."""
 
 from __future__ import annotations
 
@@ -10,25 +10,28 @@ from typing import Any, ClassVar, Final
 import anyio
 
 from actors.actor import Actor, Handler, consumes, handles
-from actors.runner import canceling, executor
-from actors.runner.dependencies import Means
+from actors.runner.dependencies import RunnerDependencies
+from actors.runner.executor import execute
 from actors.runner.inputs import Vault
-from actors.runner.run_log import Histories
-from actors.runner.submission import Creating
+from actors.runner.run_log import RunHistory, RunLog
+from actors.runner.submission import RunSubmission
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
+from bus.clock import now_ms
 from protocol import subjects
+from protocol.faults import Code, FaultError, fault
+from protocol.runs.events import CancelRequested, LedgerLine, RunEnded
 from protocol.runs.requests import AskRun, AskSecrets, CreateRun, DoRun, ListTemplates, Secrets, Templates
 from protocol.runs.responses import CancelAnswer, RunAccepted, RuntimeLimits
-from protocol.runs.states import MAX_CONCURRENT_RUNS
+from protocol.runs.states import MAX_CONCURRENT_RUNS, RunStatus
 from protocol.subjects import Bucket, Journal, Objects, Subject
 
 SWEEP_S: Final = 60.0
-"""How often secrets of runs that are over are looked for."""
+"""How often the secrets of runs that are over are forgotten."""
 
 
 @dataclass
 class Runner(Actor):
-    """Does template runs, step by step; what it has done stands in the ledger, so that any replica goes on."""
+    """Does template runs step by step; what is done stands in the ledger, so that any replica goes on."""
 
     name: ClassVar[str] = "runner"
     publishes: ClassVar[tuple[Subject[Any], ...]] = (
@@ -43,17 +46,17 @@ class Runner(Actor):
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER,)
 
     templates: Catalogue = field(default_factory=lambda: TEMPLATES)
-    _means: Means = field(init=False, repr=False)
+    _dependencies: RunnerDependencies = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Open the ledger and the stores, and forget secrets when their runs are over."""
         bus = self.bus
-        self._means = Means(
+        self._dependencies = RunnerDependencies(
             bus=bus,
             settings=self.settings,
             templates=self.templates,
-            histories=Histories(await bus.journal(subjects.LEDGER)),
+            run_log=RunLog(await bus.journal(subjects.LEDGER)),
             artifacts=await bus.objects(subjects.ARTIFACTS),
             keys=await bus.table(subjects.RUN_KEYS),
             vault=Vault(bus),
@@ -64,13 +67,13 @@ class Runner(Actor):
             tasks.cancel_scope.cancel()
 
     def room(self, handler: Handler) -> int:
-        """Say how many times at once: as many runs as all replicas together may work on."""
+        """Return how many calls a handler takes at once: of runs as many as all replicas together may work on."""
         return self.settings.runs_at_once if handler.subject is subjects.RUN else handler.at_once
 
     @handles(subjects.RUN_TEMPLATES, at_once=32)
-    async def list(self, asked: ListTemplates) -> Templates:
-        """Return what there is to run."""
-        del asked
+    async def list(self, request: ListTemplates) -> Templates:
+        """Return the templates, and the limits of runs."""
+        del request
         limits = RuntimeLimits(
             max_concurrent_runs=self.settings.runs_at_once,
             max_run_timeout_ms=self.settings.run_timeout_max_ms,
@@ -83,35 +86,62 @@ class Runner(Actor):
         )
 
     @handles(subjects.RUN_CREATE, at_once=32)
-    async def create(self, asked: CreateRun) -> RunAccepted:
+    async def create(self, request: CreateRun) -> RunAccepted:
         """Begin a run.
 
         Raises:
             FaultError: TEMPLATE_NOT_FOUND, TEMPLATE_VERSION_UNSUPPORTED, TRUST_LEVEL_NOT_ALLOWED, SESSION_NOT_FOUND,
                 RUN_NOT_FOUND, VALIDATION_INVALID_REQUEST.
         """
-        return await Creating(self._means).create(asked)
+        return await RunSubmission(self._dependencies).create(request)
 
     @handles(subjects.RUN_CANCEL, at_once=32)
-    async def cancel(self, asked: AskRun) -> CancelAnswer:
-        """Have a run stop before its next step.
+    async def cancel(self, request: AskRun) -> CancelAnswer:
+        """Have a run stop before its next step; one that waits in the queue ends at once, and does no step (002 §4.4).
 
         Raises:
             FaultError: RUN_NOT_FOUND.
         """
-        return await canceling.cancel(self._means.histories, asked)
+        run_log, run_id = self._dependencies.run_log, request.run_id
+        history = await run_log.read_state(run_id)
+        if history.created is None or history.created.caller != request.caller:
+            raise FaultError(fault(Code.RUN_NOT_FOUND))
+        if history.final:
+            return _cancel_answer(history, requested=False)
+        history = await run_log.change(run_id, history, lambda now: _cancel_request(now, run_id))
+        # A run that ended by itself, before the cancel was written down.
+        if not history.cancel_requested:
+            return _cancel_answer(history, requested=False)
+        history = await run_log.change(run_id, history, lambda now: _end_if_queued(now, run_id))
+        return _cancel_answer(history, requested=True)
 
     @handles(subjects.RUN_SECRETS, at_once=32)
-    async def secrets(self, asked: AskSecrets) -> Secrets:
-        """Tell another replica what is secret in the inputs of a run that was asked for here."""
-        return Secrets(sealed=self._means.vault.told(asked.run_id))
+    async def secrets(self, request: AskSecrets) -> Secrets:
+        """Return what is secret in the inputs of a run that this replica has accepted, to another replica."""
+        return Secrets(sealed=self._dependencies.vault.sealed(request.run_id))
 
     @consumes(subjects.RUN, at_once=MAX_CONCURRENT_RUNS)
-    async def work(self, asked: DoRun) -> None:
+    async def work(self, request: DoRun) -> None:
         """Do a run, or go on with it."""
-        await executor.play(self._means, asked.run_id)
+        await execute(self._dependencies, request.run_id)
 
     async def _sweep(self) -> None:
         while True:
             await anyio.sleep(SWEEP_S)
-            await self._means.vault.sweep(self._means.histories)
+            await self._dependencies.vault.sweep(self._dependencies.run_log)
+
+
+def _cancel_request(history: RunHistory, run_id: str) -> LedgerLine | None:
+    if history.final or history.cancel_requested:
+        return None
+    return CancelRequested(run_id=run_id, at=now_ms())
+
+
+def _end_if_queued(history: RunHistory, run_id: str) -> LedgerLine | None:
+    if history.status is not RunStatus.QUEUED:
+        return None
+    return RunEnded(run_id=run_id, at=now_ms(), status=RunStatus.CANCELED, fault=fault(Code.RUN_CANCELED))
+
+
+def _cancel_answer(history: RunHistory, *, requested: bool) -> CancelAnswer:
+    return CancelAnswer(cancel_requested=requested, current_status=history.status or RunStatus.QUEUED)

@@ -1,26 +1,26 @@
-"""What the parts of the runner work with."""
+"""The dependencies that the parts of the runner share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from actors.runner.inputs import Vault
-from actors.runner.run_log import Histories
+from actors.runner.run_log import RunLog
 from actors.runner.templates.table import Catalogue
 from actors.settings import Settings
 from bus import Bus
 from bus.stores import FileStore, KeyTable
-from protocol.runs.keys import KeyedRun
+from protocol.runs.requests import IdempotencyEntry
 
 
 @dataclass(frozen=True)
-class Means:
-    """One replica's way to the ledger, the stores and everybody else."""
+class RunnerDependencies:
+    """One replica's access to the bus, the ledger, the stores, the templates and the secrets."""
 
     bus: Bus
     settings: Settings
     templates: Catalogue
-    histories: Histories
+    run_log: RunLog
     artifacts: FileStore
-    keys: KeyTable[KeyedRun]
+    keys: KeyTable[IdempotencyEntry]
     vault: Vault

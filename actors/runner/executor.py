@@ -1,4 +1,4 @@
-"""One run in hand: takes it, does the steps that have no outcome yet, and sees it to its end."""
+"""Executes one run: claims it, does the steps that have no outcome yet, and has it finalized."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, Final
 import anyio
 import structlog
 
-from actors.runner import inputs, steps
-from actors.runner.dependencies import Means
-from actors.runner.finalization import Ending
-from actors.runner.run_log import RunHistory
-from actors.runner.step_context import BrowserSession, StepHands, StoppedError
-from actors.runner.template import Outcome, Stage, Template
+from actors.runner import inputs
+from actors.runner.dependencies import RunnerDependencies
+from actors.runner.finalization import RunFinalization
+from actors.runner.run_log import RunHistory, RunLog
+from actors.runner.steps import BrowserSession, RunStepContext, StepAttempt, StoppedError, first_failure
+from actors.runner.template import Outcome, Stage, TaskTemplate, outcome_of, outcomes_of
 from bus import TransportError
 from bus.clock import now_ms
 from protocol.faults import Action, Code, Fault, FaultError, fault
@@ -31,28 +31,29 @@ RUN_BROKE = "run_broke"
 SESSION_NOT_CLOSED = "run_session_not_closed"
 
 MAX_ATTEMPTS: Final = 5
-"""How many replicas may take a run: where each of them dies, the run is why."""
+"""How many replicas may take a run: where all of them die, the run is the cause."""
 
 LOOK_S: Final = 1.0
-"""How often it is looked whether a run is canceled, or somebody else's, while its steps are at work."""
+"""How often the ledger is read for a cancel or a claim of another replica while steps are at work."""
 
 ELSEWHERE_MS: Final = 60_000
-"""When the queue is to ask again after a run that another replica has; that one's signs of life count more."""
+"""When the queue is to hand out a run again that another replica has; signs of life of that one count more."""
 
 
-async def play(means: Means, run_id: str) -> None:
+async def execute(dependencies: RunnerDependencies, run_id: str) -> None:
     """Do a run, or go on with it.
 
     Raises:
         FaultError: it is not over: the queue has to hand it out again, if nobody else has it.
     """
-    state = await _taken(means, run_id)
-    if state.created is None:
+    history = await _claimed(dependencies, run_id)
+    if history.created is None:
         log.warning(RUN_UNKNOWN, run=run_id)
         return
-    session = BrowserSession(means.bus, state.created, means.settings.restart_grace_ms, anyio.Event())
-    if state.taken is not None and not state.final:
-        await _Play(means, state, state.created, state.taken, session).run()
+    session = BrowserSession(dependencies.bus, history.created, dependencies.settings.restart_grace_ms, anyio.Event())
+    if history.taken is not None and not history.final:
+        claim = _Claim(dependencies.run_log, history, history.created, history.taken, session.canceled)
+        await _Execution(dependencies, claim, session).run()
     # Here too where somebody else has ended it, who may have died before the session was closed (002 §8.5).
     try:
         await session.close()
@@ -60,194 +61,231 @@ async def play(means: Means, run_id: str) -> None:
         log.warning(SESSION_NOT_CLOSED, run=run_id, code=error.fault.code)
 
 
-async def _taken(means: Means, run_id: str) -> RunHistory:
-    """Take a run; one that was canceled before it began is over by that."""
+async def _claimed(dependencies: RunnerDependencies, run_id: str) -> RunHistory:
+    """Claim a run for this replica; one that was canceled before it began is ended by that."""
 
-    def wanted(state: RunHistory) -> LedgerLine | None:
-        if state.created is None or state.final:
+    def next_line(history: RunHistory) -> LedgerLine | None:
+        if history.created is None or history.final:
             return None
-        if state.status is RunStatus.QUEUED and state.cancel_requested:
+        if history.status is RunStatus.QUEUED and history.cancel_requested:
             return RunEnded(run_id=run_id, at=now_ms(), status=RunStatus.CANCELED, fault=fault(Code.RUN_CANCELED))
-        attempt = state.taken.attempt + 1 if state.taken else 1
-        return RunTaken(run_id=run_id, at=now_ms(), replica=means.bus.replica, attempt=attempt)
+        attempt = history.taken.attempt + 1 if history.taken else 1
+        return RunTaken(run_id=run_id, at=now_ms(), replica=dependencies.bus.replica, attempt=attempt)
 
-    state = await means.histories.change(run_id, await means.histories.read(run_id), wanted)
-    if state.taken is not None and not state.final:
-        log.info(RUN_TAKEN, run=run_id, attempt=state.taken.attempt, done=len(state.steps))
-    return state
+    history = await dependencies.run_log.change(run_id, await dependencies.run_log.read(run_id), next_line)
+    if history.taken is not None and not history.final:
+        log.info(RUN_TAKEN, run=run_id, attempt=history.taken.attempt, done=len(history.steps))
+    return history
 
 
 @dataclass(eq=False)
-class _Play:
-    """A run that this replica has taken."""
+class _Claim:
+    """A run that this replica has taken: its history, and whether another replica has taken it since (`lost`).
 
-    means: Means
-    state: RunHistory
+    `steps` is the scope of its steps, which ends when the claim is lost; `canceled` is set when the run is to stop.
+    """
+
+    run_log: RunLog
+    history: RunHistory
     created: RunCreated
     mine: RunTaken
-    session: BrowserSession
-    template: Template[Any] | None = None
-    asked: Any = None
-    """The inputs."""
-
-    stages: Sequence[Stage] = ()
-    outcomes: dict[int, Outcome] = field(default_factory=dict[int, Outcome])
-    failing: bool = False
+    canceled: anyio.Event
     lost: bool = False
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    steps: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+    async def refresh(self) -> None:
+        """Read whether the run is canceled or another replica has it, which was told that this one is dead."""
+        self.history = await self.run_log.refresh(self.created.run_id, self.history)
+        if self.history.cancel_requested:
+            self.canceled.set()
+        if self.history.final or self.history.taken != self.mine:
+            self.lost = True
+            self.steps.cancel()
+
+    async def keep_fresh(self) -> None:
+        """Refresh as long as steps are at work."""
+        while True:
+            await anyio.sleep(LOOK_S)
+            await self.refresh()
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What a run consists of, by its template."""
+
+    template: TaskTemplate[Any]
+    inputs: Any
+    stages: Sequence[Stage]
+
+
+@dataclass(eq=False)
+class _Execution:
+    """A claimed run from its plan to its end."""
+
+    dependencies: RunnerDependencies
+    claim: _Claim
+    session: BrowserSession
 
     async def run(self) -> None:
-        """Do it."""
-        self.outcomes = {index: steps.outcome(line) for index, line in self.state.steps.items()}
-        failure, timed_out = await self._prepared(), False
-        if failure is None:
-            timed_out = await self._until_deadline()
-        if not self.lost:
-            self.state = await self._ending(failure, timed_out=timed_out).end(self.state)
-        if not self.state.final:
-            log.warning(RUN_LOST, run=self.created.run_id)
-            raise FaultError(fault(Code.INTERNAL_BUSY, actions=(_ASK_LATER,)))
-        self.means.vault.forget(self.created.run_id)
+        """Do the steps that are left, and finalize the run.
 
-    async def _prepared(self) -> Fault | None:
-        """Find out what there is to do, or why nothing can be done."""
-        died = self.mine.attempt - 1
+        Raises:
+            FaultError: the claim was lost before the end.
+        """
+        outcomes = {index: outcome_of(line) for index, line in self.claim.history.steps.items()}
+        plan, failure = await self._prepared()
+        timed_out = False
+        if plan is not None and failure is None:
+            runner = _StageRunner(self.claim, plan, self.session, outcomes)
+            # What failed a step before the time was over says more than the time.
+            timed_out = await runner.run() and not runner.failing
+        if not self.claim.lost:
+            finalization = self._finalization(plan, outcomes, failure, timed_out=timed_out)
+            self.claim.history = await finalization.run(self.claim.history)
+        if not self.claim.history.final:
+            log.warning(RUN_LOST, run=self.claim.created.run_id)
+            raise FaultError(fault(Code.INTERNAL_BUSY, actions=(_ASK_LATER,)))
+        self.dependencies.vault.forget(self.claim.created.run_id)
+
+    async def _prepared(self) -> tuple[_Plan | None, Fault | None]:
+        """Return the plan of the run, and why nothing of it can be done."""
+        died = self.claim.mine.attempt - 1
+        plan = None
         # Where it died even so, the template itself is not trusted with putting a result together.
         if died <= MAX_ATTEMPTS:
             try:
-                await self._prepare()
+                plan = await self._plan()
             except FaultError as error:
-                return error.fault
+                return None, error.fault
             except Exception as error:  # noqa: BLE001 - the edge of what a template does
                 # No text of it: it may quote a secret.
-                log.error(RUN_BROKE, run=self.created.run_id, kind=type(error).__name__)  # noqa: TRY400 - see above
-                return fault(Code.INTERNAL_ERROR)
+                log.error(RUN_BROKE, run=self.claim.created.run_id, kind=type(error).__name__)  # noqa: TRY400 - see above
+                return None, fault(Code.INTERNAL_ERROR)
         if died >= MAX_ATTEMPTS:
-            return fault(Code.EXECUTION_ERROR, f"The processes that did the run died {died} times.")
-        return None
+            return plan, fault(Code.EXECUTION_ERROR, f"The processes that did the run died {died} times.")
+        return plan, None
 
-    async def _prepare(self) -> None:
-        """Read the inputs, and ask the template for the steps.
+    async def _plan(self) -> _Plan:
+        """Convert the inputs, and get the stages of the template.
 
         Raises:
-            FaultError: this version of Weft cannot do it.
+            FaultError: this version of Weft cannot do the run.
         """
-        template = self.means.templates.get(self.created.template_id)
+        created = self.claim.created
+        template = self.dependencies.templates.get(created.template_id)
         if template is None:
             raise FaultError(fault(Code.TEMPLATE_NOT_FOUND))
-        values = {**self.created.inputs, **await self.means.vault.find(self.created)}
-        self.asked = inputs.converted(template, values)
-        in_session = bool(self.created.session_id) and not self.created.own_session
-        self.stages = template.stages(self.asked, in_session=in_session)
-        if tuple(name for stage in self.stages for name in stage.steps) != self.created.steps:
+        values = {**created.inputs, **await self.dependencies.vault.find(created)}
+        converted = inputs.converted(template, values)
+        in_session = bool(created.session_id) and not created.own_session
+        stages = template.stages(converted, in_session=in_session)
+        if tuple(name for stage in stages for name in stage.steps) != created.steps:
             raise FaultError(fault(Code.TEMPLATE_VERSION_UNSUPPORTED))
-        self.template = template
-        self.failing = template.threshold is None and any(
-            one.status is StepStatus.FAILED for one in self.outcomes.values()
-        )
-        if self.state.cancel_requested:
-            self.session.canceled.set()
+        return _Plan(template, converted, stages)
 
-    def _ending(self, failure: Fault | None, *, timed_out: bool) -> Ending:
-        return Ending(
-            self.means,
-            self.created,
-            self.mine,
-            template=self.template,
-            asked=self.asked,
-            outcomes=steps.outcomes(self.created.steps, self.outcomes),
-            # What failed a step before the time was over says more than the time.
-            timed_out=timed_out and not self.failing,
+    def _finalization(
+        self, plan: _Plan | None, outcomes: Mapping[int, Outcome], failure: Fault | None, *, timed_out: bool
+    ) -> RunFinalization:
+        created = self.claim.created
+        return RunFinalization(
+            self.dependencies,
+            created,
+            self.claim.mine,
+            template=plan.template if plan else None,
+            inputs=plan.inputs if plan else None,
+            outcomes=outcomes_of(created.steps, outcomes),
+            timed_out=timed_out,
             failure=failure,
         )
 
-    # -- within the time of the run ------------------------------------------------------------------------------------
 
-    async def _until_deadline(self) -> bool:
-        """Do the steps that have no outcome; True where the time was over before (002 §10)."""
-        left_ms = self.state.begun_at + self.created.timeout_ms - now_ms()
+@dataclass(eq=False)
+class _StageRunner:
+    """Does the steps of a plan that have no outcome yet; `outcomes` grows by theirs.
+
+    `failing`: a step has failed of a template of which every step has to succeed, so that no other begins.
+    """
+
+    claim: _Claim
+    plan: _Plan
+    session: BrowserSession
+    outcomes: dict[int, Outcome]
+    failing: bool = False
+
+    async def run(self) -> bool:
+        """Do the steps; True where the time of the run was over before them (002 §10)."""
+        if self.plan.template.threshold is None:
+            self.failing = any(one.status is StepStatus.FAILED for one in self.outcomes.values())
+        if self.claim.history.cancel_requested:
+            self.claim.canceled.set()
+        left_ms = self.claim.history.begun_at + self.claim.created.timeout_ms - now_ms()
         if left_ms <= 0:
-            return not self._over
+            return not self._complete
         gone: list[BaseException] = []
-        with anyio.move_on_after(left_ms / 1000) as self.scope:
+        with anyio.move_on_after(left_ms / 1000) as self.claim.steps:
             try:
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._watch)
-                    await self._do_stages()
+                    tasks.start_soon(self.claim.keep_fresh)
+                    await self._run_stages()
                     tasks.cancel_scope.cancel()
             except* TransportError as errors:
                 gone += errors.exceptions
         if gone:
-            raise steps.first(gone[0])
-        return not self.lost and not self._over and self.scope.cancelled_caught
+            raise first_failure(gone[0])
+        return not self.claim.lost and not self._complete and self.claim.steps.cancelled_caught
 
     @property
-    def _over(self) -> bool:
-        """Whether nothing is left to be done."""
-        return len(self.outcomes) == len(self.created.steps)
+    def _complete(self) -> bool:
+        """Whether every step has an outcome."""
+        return len(self.outcomes) == len(self.claim.created.steps)
 
-    async def _watch(self) -> None:
-        while True:
-            await anyio.sleep(LOOK_S)
-            await self._look()
-
-    async def _look(self) -> None:
-        """See whether the run is canceled, or somebody else has it now, who was told that this replica is dead."""
-        self.state = await self.means.histories.news(self.created.run_id, self.state)
-        if self.state.cancel_requested:
-            self.session.canceled.set()
-        if self.state.final or self.state.taken != self.mine:
-            self.lost = True
-            self.scope.cancel()
-
-    async def _do_stages(self) -> None:
+    async def _run_stages(self) -> None:
         first = 0
-        for stage in self.stages:
+        for stage in self.plan.stages:
             numbers = range(first, first + len(stage.steps))
-            todo = [index for index in numbers if index not in self.outcomes]
+            left = [index for index in numbers if index not in self.outcomes]
             before = {
                 index: one.output
                 for index, one in self.outcomes.items()
                 if index < first and one.status is StepStatus.SUCCEEDED
             }
-            if todo and await self._may_begin():
+            if left and await self._may_begin():
                 with suppress(StoppedError):
-                    await self._do_stage(stage, todo, before)
+                    await self._run_stage(stage, left, before)
             first += len(stage.steps)
 
-    async def _do_stage(self, stage: Stage, todo: Sequence[int], before: Mapping[int, Any]) -> None:
+    async def _run_stage(self, stage: Stage, indices: Sequence[int], before: Mapping[int, Any]) -> None:
         """Do the steps of a stage in a window that slides over them (002 §8.6)."""
-        at_once = min(stage.at_once, len(todo))
+        at_once = min(stage.at_once, len(indices))
         if stage.in_tabs:
-            at_once = await self.session.room(at_once, anew=self.mine.attempt > 1)
-        left = iter(todo)
+            at_once = await self.session.tabs_at_once(at_once, resumed=self.claim.mine.attempt > 1)
+        left = iter(indices)
 
         async def work() -> None:
             for index in left:
                 if not await self._may_begin():
                     return
-                await self._do_step(index, before)
+                await self._run_step(index, before)
 
         async with anyio.create_task_group() as tasks:
             for _ in range(at_once):
                 tasks.start_soon(work)
 
     async def _may_begin(self) -> bool:
-        """Look whether one more step is to begin (002 §4.4)."""
-        await self._look()
-        return not (self.failing or self.lost or self.session.canceled.is_set())
+        """Return whether one more step is to begin (002 §4.4)."""
+        await self.claim.refresh()
+        return not (self.failing or self.claim.lost or self.claim.canceled.is_set())
 
-    async def _do_step(self, index: int, before: Mapping[int, Any]) -> None:
-        """Do a step, and write down what came of it before another begins."""
-        if self.template is None:  # pragma: no cover - it was prepared
-            return
-        retry, started, tries = self.template.retry(self.asked, index), now_ms(), 0
+    async def _run_step(self, index: int, before: Mapping[int, Any]) -> None:
+        """Do a step, and record its outcome before another begins."""
+        template, created = self.plan.template, self.claim.created
+        retry, started, tries = template.retry(self.plan.inputs, index), now_ms(), 0
         while True:
             tries += 1
-            hands = StepHands(self.session, f"{self.created.run_id}.{index}.{tries}")
-            step = steps.Step(self.template, self.created, index, started, tries)
+            context = RunStepContext(self.session, f"{created.run_id}.{index}.{tries}")
             try:
-                line = await step.attempt(hands, self.asked, before)
+                attempt = StepAttempt(template, created, index, started, tries)
+                line = await attempt.execute(context, self.plan.inputs, before)
             except StoppedError:
                 return
             if line.fault is None or line.fault.code not in retry.codes or tries >= retry.tries:
@@ -257,11 +295,12 @@ class _Play:
             await self._record(line)
 
     async def _record(self, line: StepEnded) -> None:
-        if not await self.means.histories.done(line):
-            await self._look()
-            line = await self.means.histories.step(line.run_id, line.index) or line
-        self.outcomes[line.index] = steps.outcome(line)
-        if line.status is StepStatus.FAILED and self.template is not None and self.template.threshold is None:
+        run_log = self.claim.run_log
+        if not await run_log.record_step(line):
+            await self.claim.refresh()
+            line = await run_log.step(line.run_id, line.index) or line
+        self.outcomes[line.index] = outcome_of(line)
+        if line.status is StepStatus.FAILED and self.plan.template.threshold is None:
             self.failing = True
 
 

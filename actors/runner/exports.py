@@ -1,4 +1,4 @@
-"""The files that a run leaves, and what of its result is told inline."""
+"""Exports the result of a run: as files, and as much of it inline as fits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 import structlog
 
-from actors.runner.template import Table, Template
+from actors.runner.template import ResultTable, TaskTemplate
 from protocol.codec import encode
 from protocol.runs.states import ArtifactType
 
@@ -28,23 +28,23 @@ Cell = str | int | float | bool | None
 
 
 @dataclass(frozen=True)
-class File:
-    """A file of a run, before it is kept."""
+class ExportFile:
+    """A file of a run, before it is stored."""
 
     type: ArtifactType
     data: bytes
 
 
-def files(template: Template[Any], result: Any, forms: Sequence[ArtifactType]) -> tuple[File, ...]:
+def files(template: TaskTemplate[Any], result: Any, forms: Sequence[ArtifactType]) -> tuple[ExportFile, ...]:
     """Write a result (as JSON says it) in some forms; one that cannot be written is left out."""
-    written = list[File]()
+    exported = list[ExportFile]()
     for form in dict.fromkeys(forms):
         try:
-            written.append(File(form, _write(template, result, form)))
+            exported.append(ExportFile(form, _write(template, result, form)))
         except Exception:
-            # A template's own words: the whole result is there as JSON all the same.
+            # A failure of the template: the whole result is there as JSON all the same.
             log.exception(EXPORT_BROKE, template=template.template_id, form=form)
-    return tuple(written)
+    return tuple(exported)
 
 
 def slices(data: bytes) -> Iterator[bytes]:
@@ -53,7 +53,7 @@ def slices(data: bytes) -> Iterator[bytes]:
         yield data[start : start + SLICE_BYTES]
 
 
-def table_as_csv(table: Table) -> bytes:
+def table_as_csv(table: ResultTable) -> bytes:
     """Write rows as CSV (RFC 4180) in UTF-8, harmless for whoever opens it in a spreadsheet."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -67,8 +67,8 @@ def defused(cell: Cell) -> Cell:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-def inline(template: Template[Any], result: Any, max_bytes: int) -> tuple[Any, bool]:
-    """Return what is told inline of a result (as JSON says it), and whether that is not all."""
+def inline(template: TaskTemplate[Any], result: Any, max_bytes: int) -> tuple[Any, bool]:
+    """Return what stands inline of a result (as JSON says it), and whether it is shortened."""
     if len(encode(result)) <= max_bytes:
         return result, False
     try:
@@ -84,7 +84,7 @@ def inline(template: Template[Any], result: Any, max_bytes: int) -> tuple[Any, b
     return brief, True
 
 
-def _write(template: Template[Any], result: Any, form: ArtifactType) -> bytes:
+def _write(template: TaskTemplate[Any], result: Any, form: ArtifactType) -> bytes:
     match form:
         case ArtifactType.JSON:
             return encode(result)

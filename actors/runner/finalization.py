@@ -1,4 +1,4 @@
-"""The end of a run: its result, its files, its state, and why it is no success."""
+"""Finalizes a run: puts its result together, keeps its files, and writes the state that it ends in."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import structlog
 from anyio import to_thread
 
 from actors.runner import exports
-from actors.runner.dependencies import Means
+from actors.runner.dependencies import RunnerDependencies
 from actors.runner.run_log import RunHistory
-from actors.runner.template import Outcome, Template
+from actors.runner.template import Outcome, TaskTemplate
 from bus import TransportError
 from bus.clock import now_ms
 from protocol.faults import Code, Fault, fault
@@ -41,8 +41,8 @@ class _Stored:
 
 
 @dataclass(frozen=True)
-class _Left:
-    """What a run leaves, whatever state it ends in."""
+class _Output:
+    """What a run leaves, whatever state it ends in: its inline result, whether that is shortened, and its files."""
 
     result: Any = None
     cut: bool = False
@@ -50,52 +50,52 @@ class _Left:
 
 
 @dataclass(frozen=True)
-class Ending:
+class RunFinalization:
     """A run whose steps are over; `failure` is what kept it from doing them, if anything did."""
 
-    means: Means
+    dependencies: RunnerDependencies
     created: RunCreated
     mine: RunTaken
-    template: Template[Any] | None
-    asked: Any
+    template: TaskTemplate[Any] | None
+    inputs: Any
     outcomes: Sequence[Outcome]
     timed_out: bool
     failure: Fault | None
 
-    async def end(self, state: RunHistory) -> RunHistory:
-        """Keep what it leaves, then say so in the ledger, if the run is still this replica's; gives how it stands.
+    async def run(self, history: RunHistory) -> RunHistory:
+        """Keep what the run leaves, then write its last line if it is still this replica's.
 
         Raises:
             TransportError: the stores or the ledger are away; whatever was kept is kept once more.
         """
         try:
             with anyio.fail_after(END_S):
-                left = await self._kept()
+                output = await self._stored()
         except TimeoutError:
             msg = "the result was not kept in time"
             raise TransportError(msg) from None
 
-        def wanted(state: RunHistory) -> LedgerLine | None:
-            mine = state.taken == self.mine and not state.final
-            return self._line(left, canceled=state.cancel_requested) if mine else None
+        def next_line(now: RunHistory) -> LedgerLine | None:
+            mine = now.taken == self.mine and not now.final
+            return self._line(output, canceled=now.cancel_requested) if mine else None
 
-        state = await self.means.histories.change(self.created.run_id, state, wanted)
-        if state.status is not None and state.final:
-            log.info(RUN_ENDED, run=self.created.run_id, status=state.status.value)
-        return state
+        history = await self.dependencies.run_log.change(self.created.run_id, history, next_line)
+        if history.status is not None and history.final:
+            log.info(RUN_ENDED, run=self.created.run_id, status=history.status.value)
+        return history
 
-    def _line(self, left: _Left, *, canceled: bool) -> RunEnded:
+    def _line(self, output: _Output, *, canceled: bool) -> RunEnded:
         status = self._status(canceled=canceled)
-        why, failed_step, step_code = self._why(status)
+        failure, failed_step, step_code = self._cause(status)
         at = now_ms()
         return RunEnded(
             run_id=self.created.run_id,
             at=at,
             status=status,
-            result=left.result,
-            cut=left.cut,
-            artifacts=tuple(self._artifact(file, at) for file in left.files),
-            fault=why,
+            result=output.result,
+            cut=output.cut,
+            artifacts=tuple(self._artifact(file, at) for file in output.files),
+            fault=failure,
             failed_step=failed_step,
             step_code=step_code,
         )
@@ -120,8 +120,8 @@ class Ending:
             self._log(error)
             return ()
 
-    def _why(self, status: RunStatus) -> tuple[Fault | None, str, str]:
-        """Say why it is no success, at which step, and the code of the tool layer there (002 §7.3)."""
+    def _cause(self, status: RunStatus) -> tuple[Fault | None, str, str]:
+        """Return why it is no success, at which step, and the code of the tool layer there (002 §7.3)."""
         if status is RunStatus.CANCELED:
             return fault(Code.RUN_CANCELED), "", ""
         if status is not RunStatus.FAILED:
@@ -137,18 +137,18 @@ class Ending:
         name = failed.failed_at or failed.name
         return fault(Code.STEP_EXECUTION_FAILED, f"{name}: {failed.message}"), name, failed.step_code
 
-    # -- what it leaves ------------------------------------------------------------------------------------------------
+    # -- output --------------------------------------------------------------------------------------------------------
 
-    async def _kept(self) -> _Left:
+    async def _stored(self) -> _Output:
         template, result = self.template, self._result()
         if template is None or result is None:
-            return _Left()
+            return _Output()
         # Beside the loop: a result has up to a thousand pages.
         files = await to_thread.run_sync(exports.files, template, result, self.created.artifacts)
-        told, cut = await to_thread.run_sync(
-            exports.inline, template, result, self.means.settings.artifact_inline_bytes
+        inline, cut = await to_thread.run_sync(
+            exports.inline, template, result, self.dependencies.settings.artifact_inline_bytes
         )
-        return _Left(told, cut, tuple([await self._keep(file) for file in files]))
+        return _Output(inline, cut, tuple([await self._store(file) for file in files]))
 
     def _result(self) -> Any:
         """Put the result together, as JSON says it; None where there is none."""
@@ -156,37 +156,37 @@ class Ending:
             return None
         session_id = self.created.session_id or None
         try:
-            result = self.template.result(self.asked, self.outcomes, session_id)
+            result = self.template.result(self.inputs, self.outcomes, session_id)
             return None if result is None else msgspec.to_builtins(result, str_keys=True)
         except Exception as error:  # noqa: BLE001 - the edge of what a template does
             self._log(error)
             return None
 
     def _log(self, error: Exception) -> None:
-        """Say what broke; where a run has secrets, nothing that could quote one."""
+        """Log what broke; where a run has secrets, nothing that could quote one."""
         if self.template is None or self.template.secret:
             log.error(RESULT_BROKE, run=self.created.run_id, kind=type(error).__name__)
         else:
             log.error(RESULT_BROKE, run=self.created.run_id, exc_info=error)
 
-    async def _keep(self, file: exports.File) -> _Stored:
+    async def _store(self, file: exports.ExportFile) -> _Stored:
         artifact_id = ARTIFACT_PREFIX + secrets.token_urlsafe(HANDLE_BYTES)
         for number, data in enumerate(exports.slices(file.data)):
-            await self.means.artifacts.put(slice_name(artifact_id, number), data)
+            await self.dependencies.artifacts.put(slice_name(artifact_id, number), data)
         return _Stored(artifact_id, file.type, len(file.data))
 
     def _artifact(self, file: _Stored, ended_at: int) -> KeptArtifact:
-        """Tell of a file, which is kept for a while from the end of its run on (002 §5)."""
+        """Return the record of a file, which expires a while after the end of its run (002 §5)."""
         return KeptArtifact(
             artifact_id=file.artifact_id,
             type=file.type,
             size=file.size,
-            expires_at=ended_at + self.means.settings.artifact_ttl_ms,
+            expires_at=ended_at + self.dependencies.settings.artifact_ttl_ms,
             slice_bytes=exports.SLICE_BYTES,
         )
 
 
-def final_status(  # noqa: PLR0913 - what 002 §6 judges by
+def final_status(  # noqa: PLR0913 - what 002 §6 decides by
     threshold: float | None,
     items: Sequence[Outcome],
     outcomes: Sequence[Outcome],
@@ -195,9 +195,9 @@ def final_status(  # noqa: PLR0913 - what 002 §6 judges by
     timed_out: bool = False,
     died: bool = False,
 ) -> RunStatus:
-    """Judge a run at its end (002 §6): by the share of its `items` that succeeded where its template has a `threshold`.
+    """Return the status that a run ends in (002 §6): with a `threshold`, by the share of its `items` that succeeded.
 
-    A cancel counts more than anything else; `timed_out` and `died` (too often) are failures whatever was done.
+    A cancel outweighs everything else; `timed_out` and `died` (too often) are failures whatever was done.
     """
     if canceled:
         return RunStatus.CANCELED

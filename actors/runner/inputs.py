@@ -1,4 +1,4 @@
-"""The inputs of a run: read strictly, with what is secret in them kept apart and never quoted."""
+"""The inputs of a run, decoded strictly; what is secret in them stays in the memory of one replica, never quoted."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from actors.runner.run_log import Histories
-from actors.runner.template import Template
+from actors.runner.run_log import RunLog
+from actors.runner.template import TaskTemplate
 from bus import Bus, TransportError
 from bus.clock import now_ms
 from bus.seal import UnsealError
@@ -21,14 +21,22 @@ from protocol.runs.events import RunCreated
 from protocol.runs.requests import AskSecrets, inputs_of
 from protocol.subjects import RUN_SECRETS
 
+log = structlog.stdlib.get_logger()
+
+SECRETS_GONE = "run_secrets_gone"
+
+MAX_KEPT: Final = 1_000
+KEEP_MS: Final = 86_400_000
+"""How long what is secret is kept for a run that does not end."""
+
 _INVALID = Code.VALIDATION_INVALID_REQUEST
 _FIELD = "inputs"
 
 _read = msgspec.json.Decoder(dict[str, Any])
 
 
-def given(data: bytes) -> dict[str, Any]:
-    """Read the JSON of inputs.
+def decoded(data: bytes) -> dict[str, Any]:
+    """Decode the JSON of inputs.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST, when it is no object.
@@ -40,8 +48,8 @@ def given(data: bytes) -> dict[str, Any]:
         raise _invalid(_FIELD, "give a JSON object with the inputs that the template's inputsSchema names") from None
 
 
-def converted(template: Template[Any], values: Mapping[str, Any]) -> Any:
-    """Read inputs as the template has them.
+def converted(template: TaskTemplate[Any], values: Mapping[str, Any]) -> Any:
+    """Convert inputs to the type that the template has for them.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST with the field named; what is secret is not quoted.
@@ -50,78 +58,65 @@ def converted(template: Template[Any], values: Mapping[str, Any]) -> Any:
         return msgspec.convert(dict(values), type=template.inputs)
     except msgspec.ValidationError as error:
         complaint = str(error)
-    told = malformed(_INVALID, complaint).fault
-    name = told.field or ""
+    failure = malformed(_INVALID, complaint).fault
+    name = failure.field or ""
     root = name.partition(".")[0].partition("[")[0]
     if root in secret_names(template) and name != root:
         raise _invalid(f"{_FIELD}.{root}", "is not what the template's inputsSchema says")
     if root in secret_names(template):
         raise _invalid(f"{_FIELD}.{root}", "is missing, or not what the template's inputsSchema says")
-    reason = told.message.removeprefix(f"{name}: ")
+    reason = failure.message.removeprefix(f"{name}: ")
     raise _invalid(f"{_FIELD}.{name}" if name else _FIELD, f"{reason}; the template's inputsSchema says what it takes")
 
 
-def kept(template: Template[Any], inputs: Struct) -> dict[str, Any]:
+def kept(template: TaskTemplate[Any], inputs: Struct) -> dict[str, Any]:
     """Return inputs as JSON says them, without what is secret."""
     values: dict[str, Any] = msgspec.to_builtins(inputs, str_keys=True)
     return {name: value for name, value in values.items() if name not in secret_names(template)}
 
 
-def secret(template: Template[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def secret(template: TaskTemplate[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is secret in inputs."""
     return {name: value for name, value in values.items() if name in secret_names(template)}
 
 
-def secret_names(template: Template[Any]) -> frozenset[str]:
-    """Name the secret inputs as JSON has them."""
+def secret_names(template: TaskTemplate[Any]) -> frozenset[str]:
+    """Return the names of the secret inputs as JSON has them."""
     names = {one.name: one.encode_name for one in msgspec.structs.fields(template.inputs)}
     return frozenset(names[name] for name in template.secret)
 
 
-def _invalid(name: str, reason: str) -> FaultError:
-    return FaultError(fault(_INVALID, f"{name}: {reason}", field=name))
-
-
-log = structlog.stdlib.get_logger()
-
-SECRETS_GONE = "run_secrets_gone"
-
-MAX_KEPT: Final = 1_000
-KEEP_MS: Final = 86_400_000
-"""How long what is secret is kept for a run that does not end."""
-
-
 @dataclass(eq=False)
 class Vault:
-    """The secrets of the runs that were asked for at this replica, sealed in memory, too."""
+    """The secrets of the runs that this replica has accepted, sealed in memory, too."""
 
     bus: Bus
     _kept: dict[str, tuple[int, bytes]] = field(default_factory=dict[str, tuple[int, bytes]], repr=False)
 
     def keep(self, run_id: str, secrets: Mapping[str, Any]) -> None:
-        """Keep what is secret in the inputs of a run; the oldest makes room."""
+        """Keep what is secret in the inputs of a run, in place of the oldest where there are too many."""
         if self.bus.seal is None:
             return
         self._kept[run_id] = (now_ms(), self.bus.seal.seal(encode(secrets), inputs_of(run_id)))
         while len(self._kept) > MAX_KEPT:
             del self._kept[next(iter(self._kept))]
 
-    def told(self, run_id: str) -> bytes | None:
-        """Return it as it travels, if it is here."""
+    def sealed(self, run_id: str) -> bytes | None:
+        """Return the secrets of a run as they travel, if they are here."""
         kept = self._kept.get(run_id)
         return None if kept is None else kept[1]
 
     def forget(self, run_id: str) -> None:
-        """Forget it."""
+        """Forget the secrets of a run."""
         self._kept.pop(run_id, None)
 
     async def find(self, run: RunCreated) -> dict[str, Any]:
-        """Ask whoever has it; nothing where it is gone, or there was never anything."""
+        """Return the secrets of a run from the replica that has them; none where they are gone, or never were."""
         if not run.secrets_at or self.bus.seal is None:
             return {}
-        sealed = self.told(run.run_id)
+        sealed = self.sealed(run.run_id)
         if sealed is None and run.secrets_at != self.bus.replica:
-            sealed = await self._asked(run)
+            sealed = await self._fetched(run)
         if sealed is None:
             log.warning(SECRETS_GONE, run=run.run_id, replica=run.secrets_at)
             return {}
@@ -131,19 +126,23 @@ class Vault:
             log.warning(SECRETS_GONE, run=run.run_id, replica=run.secrets_at)
             return {}
 
-    async def sweep(self, histories: Histories) -> None:
-        """Forget what belongs to runs that are over, or too old."""
+    async def sweep(self, run_log: RunLog) -> None:
+        """Forget the secrets of runs that are over, and those that are too old."""
         for run_id, (kept_at, _) in list(self._kept.items()):
             try:
-                over = (await histories.stands(run_id)).final
+                over = (await run_log.read_state(run_id)).final
             except TransportError:
                 return
             if over or kept_at < now_ms() - KEEP_MS:
                 self.forget(run_id)
 
-    async def _asked(self, run: RunCreated) -> bytes | None:
+    async def _fetched(self, run: RunCreated) -> bytes | None:
         try:
             call = RUN_SECRETS.at(replica=run.secrets_at)
             return (await self.bus.call(call, AskSecrets(run_id=run.run_id))).sealed
         except FaultError:
             return None
+
+
+def _invalid(name: str, reason: str) -> FaultError:
+    return FaultError(fault(_INVALID, f"{name}: {reason}", field=name))

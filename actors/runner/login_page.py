@@ -9,9 +9,9 @@ from typing import Final, TypeVar
 import anyio
 
 from actors.runner import login_rules
-from actors.runner.login_rules import Field, Wanted
-from actors.runner.login_types import Form, LoginInputs, LoginState, SuccessIndicator, Verified
-from actors.runner.template import Hands
+from actors.runner.login_rules import FieldQuery, LoginField
+from actors.runner.login_types import LoginForm, LoginInputs, LoginState, SuccessIndicator, Verified
+from actors.runner.template import StepContext
 from protocol.browsers.operations import (
     CSS,
     Click,
@@ -41,7 +41,7 @@ D = TypeVar("D")
 class LoginPage:
     """One tab of the run's browser session."""
 
-    hands: Hands
+    context: StepContext
     tab_id: int
 
     async def info(self, *, visible_only: bool = True) -> PageInfo:
@@ -69,11 +69,11 @@ class LoginPage:
 
     async def write(self, element_id: str, secret: str) -> None:
         """Type what is secret: it travels sealed, and the page tells it to nobody."""
-        session = self.hands.session_id or ""
-        sealed = self.hands.seal(secret, typed_in(session))
+        session = self.context.session_id or ""
+        sealed = self.context.seal(secret, typed_in(session))
         await self._do(TypeText(tab_id=self.tab_id, element_id=element_id, text="", sealed=sealed), Acted)
 
-    async def send(self, form: Form) -> Acted:
+    async def send(self, form: LoginForm) -> Acted:
         """Send the form; a notice that the page calls up is read and put away."""
         do = Click(tab_id=self.tab_id, element_id=form.submit or form.password)
         done = await self._do(do, Acted)
@@ -87,7 +87,7 @@ class LoginPage:
         """Count the cookies that the session has."""
         return (await self._do(ListTabs(), Tabs)).cookies
 
-    async def form(self, asked: dict[Field, Wanted], within_ms: int) -> Form:
+    async def form(self, asked: dict[LoginField, FieldQuery], within_ms: int) -> LoginForm:
         """Find the fields of the form, and wait for those that are still to be drawn.
 
         Raises:
@@ -98,22 +98,22 @@ class LoginPage:
         except FaultError as error:
             if error.fault.code is not Code.TPL_LOGIN_FIELD_NOT_FOUND:
                 raise
-        query = asked[Field.PASSWORD].query or ""
+        query = asked[LoginField.PASSWORD].query or ""
         await self.comes(query.removeprefix(CSS) if query.startswith(CSS) else _TYPED_BLIND, within_ms)
         await self.rests()
         return await self._form(asked)
 
-    async def _form(self, asked: dict[Field, Wanted]) -> Form:
+    async def _form(self, asked: dict[LoginField, FieldQuery]) -> LoginForm:
         info = await self.info()
         if refusal := login_rules.refusal(info):  # what asks for consent mostly lies over the form
             await self._do(Click(tab_id=self.tab_id, element_id=refusal), Acted)
             info = await self.info()
-        password = await self._field(asked[Field.PASSWORD], info, "")
-        username = await self._field(asked[Field.USERNAME], info, password)
-        submit = await self._field(asked[Field.SUBMIT], info, password)
-        return Form(tab_id=self.tab_id, url=info.page.url, username=username, password=password, submit=submit)
+        password = await self._field(asked[LoginField.PASSWORD], info, "")
+        username = await self._field(asked[LoginField.USERNAME], info, password)
+        submit = await self._field(asked[LoginField.SUBMIT], info, password)
+        return LoginForm(tab_id=self.tab_id, url=info.page.url, username=username, password=password, submit=submit)
 
-    async def _field(self, asked: Wanted, info: PageInfo, password: str) -> str:
+    async def _field(self, asked: FieldQuery, info: PageInfo, password: str) -> str:
         if asked.query is None:
             return await self._usual(asked, info, password)
         candidates = await self._asked(asked, asked.query)
@@ -123,7 +123,7 @@ class LoginPage:
             found = login_rules.best(asked.field, candidates, info, password)
         return found or _missing(asked)
 
-    async def _asked(self, asked: Wanted, query: str) -> tuple[Candidate, ...]:
+    async def _asked(self, asked: FieldQuery, query: str) -> tuple[Candidate, ...]:
         try:
             return await self.find(query)
         except FaultError as error:
@@ -132,22 +132,22 @@ class LoginPage:
             message = f"inputs.{asked.named}: the browser does not understand that selector"
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=f"inputs.{asked.named}")) from None
 
-    async def _usual(self, asked: Wanted, info: PageInfo, password: str) -> str:
+    async def _usual(self, asked: FieldQuery, info: PageInfo, password: str) -> str:
         """Find a field of which nothing was said, as forms mostly have it."""
         usual = login_rules.suggested(info)
-        secret = usual.get(Field.PASSWORD)
+        secret = usual.get(LoginField.PASSWORD)
         if asked.field in usual and (not password or (secret is not None and secret.id == password)):
             return usual[asked.field].id
-        if asked.field is Field.USERNAME and (before := login_rules.beside(info, password)):
+        if asked.field is LoginField.USERNAME and (before := login_rules.beside(info, password)):
             return before
         candidates = await self.find(login_rules.DEFAULT_QUERIES[asked.field])
         found = login_rules.best(asked.field, candidates, info, password)
-        if found or asked.field is Field.SUBMIT:
+        if found or asked.field is LoginField.SUBMIT:
             return found
         return _missing(asked)
 
     async def _do(self, operation: Operation, kind: type[D]) -> D:
-        return expect(await self.hands.browser(operation), kind)
+        return expect(await self.context.browser(operation), kind)
 
 
 def expect(done: Done, kind: type[D]) -> D:
@@ -161,7 +161,7 @@ def expect(done: Done, kind: type[D]) -> D:
     return done
 
 
-def _missing(asked: Wanted) -> str:
+def _missing(asked: FieldQuery) -> str:
     field = f"inputs.{asked.named}"
     how = "fits" if asked.by_selector else "is like"
     message = f"{field}: no {asked.field.value} field of a login form is shown on the page that {how} it"
@@ -196,7 +196,7 @@ class _Seen(Enum):
     NOTHING = auto()
 
 
-async def verify(page: LoginPage, form: Form, inputs: LoginInputs) -> Verified:
+async def verify(page: LoginPage, form: LoginForm, inputs: LoginInputs) -> Verified:
     """Look until the sign of success is seen, or a page at rest that asks to log in again.
 
     Raises:
@@ -218,7 +218,7 @@ async def verify(page: LoginPage, form: Form, inputs: LoginInputs) -> Verified:
     raise _unseen(inputs.success_indicator)
 
 
-async def _seen(page: LoginPage, form: Form, indicator: SuccessIndicator, info: PageInfo, *, rests: bool) -> _Seen:
+async def _seen(page: LoginPage, form: LoginForm, indicator: SuccessIndicator, info: PageInfo, *, rests: bool) -> _Seen:
     asks = login_rules.asks_again(info, form)
     if await _shows(page, indicator, info, asks=asks, rests=rests):
         return _Seen.SUCCESS
@@ -258,7 +258,7 @@ async def _verified(page: LoginPage, info: PageInfo, state: LoginState, inputs: 
     )
 
 
-def _refusal(info: PageInfo, form: Form) -> str:
+def _refusal(info: PageInfo, form: LoginForm) -> str:
     if login_rules.asks_again(info, form):
         return "The page still asks to log in after the form was sent: the site does not take the credentials."
     return "The page shows an error after the form was sent."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote, quote_plus, urldefrag, urlsplit
 
-from actors.runner.login_types import Credentials, Form, FormFields, Hints, Locate, LoginInputs
+from actors.runner.login_types import Credentials, FormFields, Hints, Locate, LoginForm, LoginInputs
 from protocol.browsers.operations import CSS
 from protocol.browsers.pageinfo import Candidate, Element, ElementKind, ViewType
 from protocol.browsers.results import PageInfo
@@ -24,7 +24,7 @@ _REFUSES = re.compile(
 _PRESSED = frozenset({ElementKind.BUTTON, ElementKind.LINK, ElementKind.OTHER, ElementKind.MENU_ITEM, ElementKind.TAB})
 
 
-class Field(StrEnum):
+class LoginField(StrEnum):
     """The three fields of a form, as the inputs name them."""
 
     USERNAME = "username"
@@ -32,23 +32,23 @@ class Field(StrEnum):
     SUBMIT = "submit"
 
 
-DEFAULT_QUERIES: Mapping[Field, str] = {
-    Field.USERNAME: "username or email",
-    Field.PASSWORD: "password",
-    Field.SUBMIT: "log in",
+DEFAULT_QUERIES: Mapping[LoginField, str] = {
+    LoginField.USERNAME: "username or email",
+    LoginField.PASSWORD: "password",
+    LoginField.SUBMIT: "log in",
 }
-KINDS: Mapping[Field, frozenset[ElementKind]] = {
-    Field.USERNAME: frozenset({ElementKind.INPUT, ElementKind.SELECT}),
-    Field.PASSWORD: frozenset({ElementKind.INPUT}),
-    Field.SUBMIT: _PRESSED,
+KINDS: Mapping[LoginField, frozenset[ElementKind]] = {
+    LoginField.USERNAME: frozenset({ElementKind.INPUT, ElementKind.SELECT}),
+    LoginField.PASSWORD: frozenset({ElementKind.INPUT}),
+    LoginField.SUBMIT: _PRESSED,
 }
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FieldQuery:
     """What a field is looked for by: the `query` of find_element, from the input of that name; none for the default."""
 
-    field: Field
+    field: LoginField
     query: str | None
     named: str
 
@@ -58,10 +58,10 @@ class Wanted:
         return self.query is not None and self.query.startswith(CSS)
 
 
-def wanted(inputs: LoginInputs) -> dict[Field, Wanted]:
+def wanted(inputs: LoginInputs) -> dict[LoginField, FieldQuery]:
     """Return what each field is looked for by, in whichever form the inputs say it."""
     mode = located(inputs)
-    return {field: _wanted(inputs, field, mode) for field in Field}
+    return {field: _wanted(inputs, field, mode) for field in LoginField}
 
 
 def located(inputs: LoginInputs) -> Locate:
@@ -71,7 +71,7 @@ def located(inputs: LoginInputs) -> Locate:
     return inputs.locate_mode or inputs.fields.mode
 
 
-def suggested(info: PageInfo) -> dict[Field, Element]:
+def suggested(info: PageInfo) -> dict[LoginField, Element]:
     """Tell the fields of the login form of a page, if it has one with a password."""
     ids = next((one.suggested_element_ids for one in info.recommended_by_intent if one.intent == LOGIN), ())
     by_id = {element.id: element for element in info.elements}
@@ -79,12 +79,12 @@ def suggested(info: PageInfo) -> dict[Field, Element]:
     inputs = [element for element in there if element.type is ElementKind.INPUT]
     if not inputs:
         return {}
-    found = {Field.PASSWORD: inputs[-1]}
+    found = {LoginField.PASSWORD: inputs[-1]}
     if len(inputs) > 1:
-        found[Field.USERNAME] = inputs[0]
+        found[LoginField.USERNAME] = inputs[0]
     pressed = [element for element in there if element.type is ElementKind.BUTTON]
     if pressed:
-        found[Field.SUBMIT] = pressed[0]
+        found[LoginField.SUBMIT] = pressed[0]
     return found
 
 
@@ -95,7 +95,7 @@ def refusal(info: PageInfo) -> str:
     return next((name for name in ids if _REFUSES.search(labels.get(name, ""))), "")
 
 
-def best(field: Field, candidates: Sequence[Candidate], info: PageInfo, near: str = "") -> str:
+def best(field: LoginField, candidates: Sequence[Candidate], info: PageInfo, near: str = "") -> str:
     """Choose among what was found: by its kind, then as it fits, then in the part of the page where `near` is.
 
     Of equal ones the one in the smaller form: one logs in with less than one joins with.
@@ -127,7 +127,7 @@ def beside(info: PageInfo, password: str) -> str:
     return max(before)[2] if before else ""
 
 
-def is_filled(info: PageInfo, form: Form) -> bool | None:
+def is_filled(info: PageInfo, form: LoginForm) -> bool | None:
     """Whether both fields hold something; None where they are no longer there."""
     held = {element.id: element.value for element in info.elements}
     if form.username not in held or form.password not in held:
@@ -135,10 +135,10 @@ def is_filled(info: PageInfo, form: Form) -> bool | None:
     return bool(held[form.username]) and bool(held[form.password])
 
 
-def asks_again(info: PageInfo, form: Form) -> bool:
+def asks_again(info: PageInfo, form: LoginForm) -> bool:
     """Whether the page shows a form to log in by: the one that was filled in, or another."""
     same = any(element.id == form.password for element in info.elements) and is_same_page(info.page.url, form.url)
-    return same or Field.PASSWORD in suggested(info)
+    return same or LoginField.PASSWORD in suggested(info)
 
 
 def is_error(info: PageInfo) -> bool:
@@ -168,15 +168,15 @@ def without(url: str, credentials: Credentials | None) -> str:
     return parts._replace(query="", fragment="").geturl()
 
 
-def _wanted(inputs: LoginInputs, field: Field, mode: Locate) -> Wanted:
+def _wanted(inputs: LoginInputs, field: LoginField, mode: Locate) -> FieldQuery:
     if mode is Locate.SELECTOR:
         older = _hint(inputs.selectors, field)
         selector = _said(inputs.fields, f"{field.value}_selector") or older
         named = f"selectors.{field.value}" if older else f"fields.{field.value}Selector"
-        return Wanted(field, f"{CSS}{selector}" if selector else None, named)
+        return FieldQuery(field, f"{CSS}{selector}" if selector else None, named)
     older = _hint(inputs.semantic_hints, field)
     query = _said(inputs.fields, f"{field.value}_query") or older
-    return Wanted(field, query, f"semanticHints.{field.value}" if older else f"fields.{field.value}Query")
+    return FieldQuery(field, query, f"semanticHints.{field.value}" if older else f"fields.{field.value}Query")
 
 
 def _said(fields: FormFields, name: str) -> str | None:
@@ -184,7 +184,7 @@ def _said(fields: FormFields, name: str) -> str | None:
     return said
 
 
-def _hint(hints: Hints | None, field: Field) -> str | None:
+def _hint(hints: Hints | None, field: LoginField) -> str | None:
     if hints is None:
         return None
     said: str | None = getattr(hints, field.value)

@@ -115,7 +115,7 @@ class Opened(Struct, frozen=True, kw_only=True, rename="camel"):
     title: str = ""
 
 
-class Form(Struct, frozen=True, kw_only=True, rename="camel"):
+class LoginForm(Struct, frozen=True, kw_only=True, rename="camel"):
     """find_fields: the elements by their ids; without one for `submit` the form is sent by Enter."""
 
     tab_id: int

@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from actors.runner.page_items import MAX_TITLE_CHARS, ElementTold, Extract, PageInfoTold, PageItem, SectionTold, cut
 from actors.runner.page_markdown import markdown_of, sections
-from actors.runner.template import Hands
+from actors.runner.template import StepContext
 from protocol.browse import MAX_URL_CHARS
 from protocol.browsers.operations import (
     CloseTab,
@@ -47,62 +47,62 @@ _CLOSE_S = 5.0
 D = TypeVar("D")
 
 
-async def visit(hands: Hands, index: int, url: str, wanted: Extract) -> PageItem:
+async def visit(context: StepContext, index: int, url: str, wanted: Extract) -> PageItem:
     """Read a page in a tab of its own, which is named in all that is done.
 
     Raises:
         FaultError: why there is none.
     """
-    async with _tab(hands) as tab:
-        with hands.part("navigate"):
-            went = await _do(hands, Navigate(url=url, tab_id=tab), Navigated)
-            await _answer(hands, tab, went.dialog)
+    async with _tab(context) as tab:
+        with context.part("navigate"):
+            went = await _do(context, Navigate(url=url, tab_id=tab), Navigated)
+            await _answer(context, tab, went.dialog)
             check_status(went.status_code)
-        with hands.part("wait_for_stable"):
-            await hands.browser(WaitForStable(timeout=STABLE_MS, tab_id=tab))
+        with context.part("wait_for_stable"):
+            await context.browser(WaitForStable(timeout=STABLE_MS, tab_id=tab))
         info = content = None
         if wanted.page_info:
-            with hands.part("get_page_info"):
-                info = await _do(hands, GetPageInfo(max_elements=wanted.max_elements, tab_id=tab), PageInfo)
+            with context.part("get_page_info"):
+                info = await _do(context, GetPageInfo(max_elements=wanted.max_elements, tab_id=tab), PageInfo)
         if wanted.content:
-            with hands.part("get_page_content"):
+            with context.part("get_page_content"):
                 content = await _do(
-                    hands, GetPageContent(max_length=wanted.max_content_length, tab_id=tab), PageContent
+                    context, GetPageContent(max_length=wanted.max_content_length, tab_id=tab), PageContent
                 )
     return item_of_tab(index, url, TabReading(went, info, content), wanted)
 
 
 @asynccontextmanager
-async def _tab(hands: Hands) -> AsyncGenerator[int]:
-    tab = await _opened(hands)
+async def _tab(context: StepContext) -> AsyncGenerator[int]:
+    tab = await _opened(context)
     try:
         yield tab
     finally:
         # Whoever stops the run does not want the tab either; one that cannot be closed goes with its session.
-        with anyio.move_on_after(_CLOSE_S, shield=True), hands.part("close_tab"), suppress(FaultError):
-            await hands.browser(CloseTab(tab_id=tab))
+        with anyio.move_on_after(_CLOSE_S, shield=True), context.part("close_tab"), suppress(FaultError):
+            await context.browser(CloseTab(tab_id=tab))
 
 
-async def _opened(hands: Hands) -> int:
+async def _opened(context: StepContext) -> int:
     """Open a tab; shielded, for one that nobody knows of would never be closed."""
-    with hands.part("create_tab"):
-        with anyio.move_on_after(min(_OPEN_S, hands.remaining_ms() / 1_000), shield=True):
-            done = await _do(hands, CreateTab(), TabCreated)
+    with context.part("create_tab"):
+        with anyio.move_on_after(min(_OPEN_S, context.remaining_ms() / 1_000), shield=True):
+            done = await _do(context, CreateTab(), TabCreated)
             if done.tab_id is not None:
                 return done.tab_id
         raise FaultError(fault(Code.INTERNAL_DEADLINE, "The browser opened no tab in time."))
 
 
-async def _answer(hands: Hands, tab: int, dialog: PastDialog | None) -> None:
+async def _answer(context: StepContext, tab: int, dialog: PastDialog | None) -> None:
     """Dismiss the dialogs that a page opens, as a fetch does: as long as one waits nothing else is done in its tab."""
     for _ in range(MAX_DIALOGS):
         if dialog is None:
             return
-        dialog = (await _do(hands, HandleDialog(action="dismiss", tab_id=tab), Acted)).dialog
+        dialog = (await _do(context, HandleDialog(action="dismiss", tab_id=tab), Acted)).dialog
 
 
-async def _do(hands: Hands, operation: Operation, kind: type[D]) -> D:
-    done = await hands.browser(operation)
+async def _do(context: StepContext, operation: Operation, kind: type[D]) -> D:
+    done = await context.browser(operation)
     if not isinstance(done, kind):
         raise FaultError(fault(Code.INTERNAL_ERROR, "The browser answered something else than what was asked."))
     return done

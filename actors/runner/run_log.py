@@ -1,4 +1,4 @@
-"""The runs as the ledger tells them: read whole, and changed only by who has seen the last line."""
+"""The runs of the ledger: their histories are read, and changed only by who has read the last line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ log = structlog.stdlib.get_logger()
 NO_HISTORY = "run_without_history"
 
 TRIES: Final = 20
-"""How often a change of a run is begun anew because others were faster."""
+"""How often a change of a run is tried again because others were faster."""
 
 LEDGER_S: Final = 30.0
 """How long the ledger may be away."""
@@ -101,13 +101,13 @@ class RunHistory:
         return history
 
 
-Change = Callable[[RunHistory], LedgerLine | None]
-"""Says what to write of a run as it stands, if there is something to write."""
+NextLine = Callable[[RunHistory], LedgerLine | None]
+"""Returns the line to write of a run as it stands, if there is one to write."""
 
 
 @dataclass(frozen=True)
-class Histories:
-    """The runs of the ledger; whoever asks waits while the bus is away, for `LEDGER_S` at most."""
+class RunLog:
+    """The runs of the ledger; every call waits while the bus is away, for `LEDGER_S` at most."""
 
     ledger: JournalLog[LedgerLine]
 
@@ -119,7 +119,7 @@ class Histories:
         """
         return await self._persist(lambda: self._folded(run_topics(run_id)))
 
-    async def stands(self, run_id: str) -> RunHistory:
+    async def read_state(self, run_id: str) -> RunHistory:
         """Return a run without its steps.
 
         Raises:
@@ -127,13 +127,13 @@ class Histories:
         """
         return await self._persist(lambda: self._folded(state_topic(run_id)))
 
-    async def news(self, run_id: str, state: RunHistory) -> RunHistory:
-        """Return a run as it stands now, without steps that others have done since.
+    async def refresh(self, run_id: str, history: RunHistory) -> RunHistory:
+        """Return the run as it stands now, without steps that others have recorded since.
 
         Raises:
             TransportError: the ledger is away.
         """
-        return await self._persist(lambda: self._newest(run_id, state))
+        return await self._persist(lambda: self._refreshed(run_id, history))
 
     async def step(self, run_id: str, index: int) -> StepEnded | None:
         """Return the outcome of a step, if there is one.
@@ -144,29 +144,29 @@ class Histories:
         line = await self._persist(lambda: self.ledger.last(step_topic(run_id, index)))
         return line.value if line is not None and isinstance(line.value, StepEnded) else None
 
-    async def done(self, line: StepEnded) -> bool:
-        """Write the outcome of a step; False where there is one already.
+    async def record_step(self, line: StepEnded) -> bool:
+        """Write the outcome of a step, and return False where there is one already.
 
         Raises:
             TransportError: the ledger is away.
         """
         return await self._append(step_topic(line.run_id, line.index), line, 0) is not None
 
-    async def change(self, run_id: str, state: RunHistory, wanted: Change) -> RunHistory:
-        """Write what is `wanted` of a run, judged anew whenever somebody else was faster; gives how it stands then.
+    async def change(self, run_id: str, history: RunHistory, next_line: NextLine) -> RunHistory:
+        """Write the next line of a run and return the run after it; `next_line` is called again if others were faster.
 
         Raises:
             TransportError: the ledger is away, or others were faster for too long.
         """
         for _ in range(TRIES):
-            line = wanted(state)
+            line = next_line(history)
             if line is None:
-                return state
-            state.after(state.last, line)  # what is illegal is never written
-            written = await self._append(state_topic(run_id), line, state.last)
-            if written is not None:
-                return state.after(written, line)
-            state = await self.news(run_id, state)
+                return history
+            history.after(history.last, line)  # what is illegal is never written
+            sequence = await self._append(state_topic(run_id), line, history.last)
+            if sequence is not None:
+                return history.after(sequence, line)
+            history = await self.refresh(run_id, history)
         msg = f"others were faster to change {run_id}"
         raise TransportError(msg)
 
@@ -181,9 +181,9 @@ class Histories:
 
     async def _folded(self, topics: str, start: RunHistory | None = None) -> RunHistory:
         async with aclosing(self.ledger.read(topics, start.last if start else 0)) as lines:
-            read = [(line.sequence, line.value) async for line in lines]
+            numbered = [(line.sequence, line.value) async for line in lines]
         try:
-            return (start or RunHistory()).after_all(read)
+            return (start or RunHistory()).after_all(numbered)
         except IllegalTransitionError as error:
             if start is not None:
                 raise
@@ -191,16 +191,16 @@ class Histories:
             log.warning(NO_HISTORY, topics=topics, reason=str(error))
             return RunHistory()
 
-    async def _newest(self, run_id: str, state: RunHistory) -> RunHistory:
+    async def _refreshed(self, run_id: str, history: RunHistory) -> RunHistory:
         last = await self.ledger.last(state_topic(run_id))
-        if last is None or last.sequence == state.last:
-            return state
-        return await self._folded(state_topic(run_id), state)
+        if last is None or last.sequence == history.last:
+            return history
+        return await self._folded(state_topic(run_id), history)
 
-    async def _persist(self, ask: Callable[[], Awaitable[T]]) -> T:
+    async def _persist(self, call: Callable[[], Awaitable[T]]) -> T:
         async for attempt in stamina.retry_context(
             on=TransportError, attempts=None, timeout=LEDGER_S, wait_initial=0.02, wait_max=1.0, wait_jitter=0.05
         ):
             with attempt:
-                return await ask()
+                return await call()
         raise AssertionError  # pragma: no cover - it returns or raises

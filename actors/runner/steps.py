@@ -1,23 +1,32 @@
-"""One try of one step, and what is written down of it."""
+"""Steps of a run: the browser session and the context that they work with, and one attempt at one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, cast
+import base64
+import hashlib
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar, cast
 
 import anyio
 import msgspec
 import structlog
+from msgspec.structs import replace
 
-from actors.runner.step_context import StepHands, StoppedError
-from actors.runner.template import Outcome, Template
+from actors.runner.template import TaskTemplate
+from bus import Bus, remaining_ms
 from bus.clock import now_ms
-from protocol.browsers.results import ERROR_CODES, ErrorCode
+from protocol.browse import BrowseOptions
+from protocol.browsers.operations import CloseSession, CloseTab, CreateSession, ListTabs, Operation
+from protocol.browsers.results import ERROR_CODES, Done, ErrorCode, Tabs
+from protocol.browsers.sessions import AskBrowser
 from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
+from protocol.pages import Browsed, BrowsePage
 from protocol.runs.events import RunCreated, StepEnded
-from protocol.runs.states import StepStatus
+from protocol.runs.states import MAX_TABS_PER_SESSION, StepStatus
+from protocol.subjects import BROWSE, BROWSER
 
 log = structlog.stdlib.get_logger()
 
@@ -29,45 +38,204 @@ MAX_OUTPUT_BYTES: Final = 900_000
 CUT_MS: Final = 50
 """A fault that comes so shortly before the end of the run's time came of that."""
 
+FIRST_PAUSE_S: Final = 0.05
+MAX_PAUSE_S: Final = 2.0
+
+CLOSE_MS: Final = 10_000
+"""How long the end of a session may take."""
+
+NO_ROOM: Final = frozenset({Code.INTERNAL_BUSY, Code.INTERNAL_DISCONNECTED})
+"""Codes that say nothing of the page or the site: there is no room, or the bus is away."""
+
+T = TypeVar("T")
+
+
+class StoppedError(Exception):
+    """The run was canceled while a call waited for room, so that the call is not made."""
+
+
+@dataclass(eq=False)
+class BrowserSession:
+    """The browser session of a run, opened when it is first needed; `canceled` ends every wait for room in it."""
+
+    bus: Bus
+    run: RunCreated
+    grace_ms: int
+    canceled: anyio.Event
+    _opened: bool = False
+    _opening: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def do(self, operation: Operation, order: str) -> Done:
+        """Do an operation as soon as there is room; for a session of the caller, CreateSession only lists its tabs.
+
+        Raises:
+            FaultError: why it was not done.
+            StoppedError: the run was canceled while it waited for room.
+        """
+        if isinstance(operation, CreateSession):
+            return await self._open(operation) if self.run.own_session else await self.do(ListTabs(), order)
+        if self.run.own_session:
+            await self._open_once()
+        return await self._call(replace(operation, session_id=self.run.session_id or None), order)
+
+    async def tabs_at_once(self, wanted: int, *, resumed: bool) -> int:
+        """Return how many tabs may be used at once (002 §8.6); `resumed`: those of a dead replica are closed first.
+
+        Raises:
+            StoppedError: the run was canceled meanwhile.
+        """
+        try:
+            listed = await self.do(ListTabs(), "")
+            tabs = listed.tabs if isinstance(listed, Tabs) else ()
+            if resumed and self.run.own_session:
+                for tab in tabs:
+                    await self.do(CloseTab(tab_id=tab.tab), "")
+                tabs = ()
+        except FaultError:
+            return 1  # the steps will say what is wrong
+        return max(1, min(wanted, MAX_TABS_PER_SESSION - len(tabs)))
+
+    async def close(self) -> None:
+        """Close it if it is the run's own and the caller does not go on with it (002 §8.5).
+
+        Raises:
+            FaultError: why it could not be closed.
+        """
+        if self.run.own_session and not self.run.preserved:
+            request = self._request(CloseSession(session_id=self.run.session_id, force=True), "")
+            await self.bus.call(BROWSER, request, timeout_ms=CLOSE_MS)
+
+    async def _open_once(self) -> None:
+        async with self._opening:
+            if not self._opened:
+                await self._open(CreateSession())
+
+    async def _open(self, how: CreateSession) -> Done:
+        result = await self._call(replace(how, session_id=self.run.session_id), "")
+        self._opened = True
+        return result
+
+    async def _call(self, operation: Operation, order: str) -> Done:
+        request = self._request(operation, order)
+
+        async def call() -> Done:
+            return (await self.bus.call(BROWSER, request, wait_ms=self.grace_ms)).done
+
+        return await call_with_room(call, self.canceled)
+
+    def _request(self, operation: Operation, order: str) -> AskBrowser:
+        return AskBrowser(do=operation, caller=self.run.caller, local=self.run.local, order=order)
+
+
+@dataclass(eq=False)
+class RunStepContext:
+    """The context of one attempt at one step."""
+
+    session: BrowserSession
+    place: str
+    """The name of the attempt, unique among those of all runs."""
+
+    failed_at: str = ""
+    _operations: int = 0
+    _failure: FaultError | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run."""
+        return self.session.run.run_id
+
+    @property
+    def session_id(self) -> str | None:
+        """The browser session of the run."""
+        return self.session.run.session_id or None
+
+    @property
+    def local(self) -> bool:
+        """The trust level of whoever asked for the run (002 §9)."""
+        return self.session.run.local
+
+    def remaining_ms(self) -> int:
+        """Milliseconds that the run has left."""
+        return remaining_ms() or 0
+
+    @contextmanager
+    def part(self, name: str) -> Generator[None]:
+        """Name what the block does; of two nested names the inner one counts."""
+        try:
+            yield
+        except FaultError as error:
+            if self._failure is not error:
+                self._failure, self.failed_at = error, name
+            raise
+
+    def failed_part(self, failure: FaultError) -> str:
+        """Return the part in which the step has failed, `""` where it was in none."""
+        return self.failed_at if self._failure is failure else ""
+
+    async def browse(self, url: str, options: BrowseOptions) -> Browsed:
+        """Browse a page by the ladder of tiers."""
+
+        async def call() -> Browsed:
+            # The deadline of the run shrinks down to every fetch (002 §10).
+            left_ms = max(min(options.max_latency_ms, self.remaining_ms()), 1)
+            bounded = replace(options, max_latency_ms=left_ms)
+            # The run tries an item again by itself, which is not to multiply with what the fetchers do.
+            page = BrowsePage(url=url, options=bounded, obey_robots=True, single_shot=True)
+            return await self.session.bus.call(BROWSE, page, timeout_ms=left_ms, wait_ms=self.session.grace_ms)
+
+        return await call_with_room(call, self.session.canceled)
+
+    def seal(self, text: str, place: str) -> bytes:
+        """Encrypt what is secret for the one place where it is needed."""
+        seal = self.session.bus.seal
+        if seal is None:
+            raise FaultError(fault(Code.INTERNAL_ERROR))
+        return seal.seal(text.encode(), place)
+
+    async def browser(self, operation: Operation) -> Done:
+        """Do an operation in the run's browser session; repeated, the same one of the same attempt is done once."""
+        self._operations += 1
+        return await self.session.do(operation, order_of(f"{self.place}.{self._operations}"))
+
 
 @dataclass(frozen=True)
-class Step:
-    """One try of a step; `started` is when the first one began (ms since the epoch)."""
+class StepAttempt:
+    """One attempt at a step; `started` is when the first one began (ms since the epoch)."""
 
-    template: Template[Any]
+    template: TaskTemplate[Any]
     run: RunCreated
     index: int
     started: int
     tries: int
 
-    async def attempt(self, hands: StepHands, asked: Any, before: Mapping[int, Any]) -> StepEnded:
-        """Do it, and give the line that tells of it.
+    async def execute(self, context: RunStepContext, inputs: Any, before: Mapping[int, Any]) -> StepEnded:
+        """Do the step, and return the line that records its outcome.
 
         Raises:
             StoppedError: the run was canceled before it had really begun.
         """
         try:
-            output = await self.template.do(hands, asked, self.index, before)
-            return self._done(msgspec.to_builtins(output, str_keys=True))
+            output = await self.template.do(context, inputs, self.index, before)
+            return self._succeeded(msgspec.to_builtins(output, str_keys=True))
         except StoppedError:
             raise
         except Exception as error:  # noqa: BLE001 - the edge of what a template does
-            failure = first(error)
+            failure = first_failure(error)
         if isinstance(failure, StoppedError):
             raise failure
-        if hands.remaining_ms() <= CUT_MS:
+        if context.remaining_ms() <= CUT_MS:
             await anyio.sleep_forever()  # 002 §10: the time of the run cuts it off
-        return self._failed(failure, hands)
+        return self._failed(failure, context)
 
-    def _done(self, output: Any) -> StepEnded:
+    def _succeeded(self, output: Any) -> StepEnded:
         if len(encode(output)) > MAX_OUTPUT_BYTES:
             message = f"What came of the step is longer than the {MAX_OUTPUT_BYTES} bytes that are kept of one."
             raise FaultError(fault(Code.CONTENT_TOO_LARGE, message))
         return self._line(StepStatus.SUCCEEDED, output=output)
 
-    def _failed(self, failure: BaseException, hands: StepHands) -> StepEnded:
+    def _failed(self, failure: BaseException, context: RunStepContext) -> StepEnded:
         if isinstance(failure, FaultError):
-            why, failed_at = failure.fault, hands.named(failure)
+            why, failed_at = failure.fault, context.failed_part(failure)
         else:
             self._log(failure)
             why, failed_at = fault(Code.INTERNAL_ERROR), ""
@@ -97,7 +265,7 @@ class Step:
         )
 
     def _log(self, failure: BaseException) -> None:
-        """Say what broke; where a run has secrets, nothing that could quote one."""
+        """Log what broke; where a run has secrets, nothing that could quote one."""
         line = {"template": self.template.template_id, "step": self.run.steps[self.index], "run": self.run.run_id}
         if self.template.secret:
             log.error(STEP_BROKE, kind=type(failure).__name__, **line)
@@ -112,8 +280,8 @@ def step_code(why: Fault) -> str:
     return ERROR_CODES.get(why.code, ErrorCode.EXECUTION_ERROR).value
 
 
-def first(error: BaseException) -> BaseException:
-    """Return the failure that a group of them stands for: a cancel before a fault, a fault before anything else."""
+def first_failure(error: BaseException) -> BaseException:
+    """Return the failure that a group stands for: a cancel before a fault, a fault before anything else."""
     leaves = list(_leaves(error))
     for kind in (StoppedError, FaultError):
         for leaf in leaves:
@@ -122,28 +290,30 @@ def first(error: BaseException) -> BaseException:
     return leaves[0]
 
 
-def outcome(line: StepEnded) -> Outcome:
-    """Tell a template what the ledger says of a step."""
-    why = line.fault
-    return Outcome(
-        index=line.index,
-        name=line.name,
-        status=line.status,
-        output=line.output,
-        code=why.code if why else None,
-        step_code=line.step_code,
-        message=why.message if why else "",
-        hint=why.actions[0].description if why and why.actions else "",
-        failed_at=line.failed_at,
-    )
+def order_of(place: str) -> str:
+    """Return the order of an operation: a short hash of its name."""
+    return base64.urlsafe_b64encode(hashlib.sha256(place.encode()).digest()).decode().rstrip("=")
 
 
-def outcomes(names: Sequence[str], done: Mapping[int, Outcome]) -> tuple[Outcome, ...]:
-    """Return one outcome for each step of a run at its end: what was not done is skipped (002 §6)."""
-    return tuple(
-        done.get(index) or Outcome(index=index, name=name, status=StepStatus.SKIPPED)
-        for index, name in enumerate(names)
-    )
+async def call_with_room(call: Callable[[], Awaitable[T]], canceled: anyio.Event) -> T:
+    """Call, and again while there is no room, until the deadline of the run or its cancel: no retry loop heeds both.
+
+    Raises:
+        FaultError: anything else.
+        StoppedError: the run was canceled meanwhile.
+    """
+    pause_s = FIRST_PAUSE_S
+    while True:
+        try:
+            return await call()
+        except FaultError as error:
+            if error.fault.code not in NO_ROOM:
+                raise
+        with anyio.move_on_after(pause_s):
+            await canceled.wait()
+        if canceled.is_set():
+            raise StoppedError
+        pause_s = min(pause_s * 2, MAX_PAUSE_S)
 
 
 def _leaves(error: BaseException) -> Sequence[BaseException]:

@@ -20,6 +20,7 @@ from protocol.browsers.operations import Operation
 from protocol.browsers.results import Done
 from protocol.faults import Code
 from protocol.pages import Browsed
+from protocol.runs.events import StepEnded
 from protocol.runs.responses import TemplateLimits
 from protocol.runs.states import MAX_RUN_TIMEOUT_MS, Mode, StepStatus, TrustLevel
 
@@ -72,15 +73,39 @@ class Outcome:
     failed_at: str = ""
 
 
+def outcome_of(line: StepEnded) -> Outcome:
+    """Return the outcome that a line of the ledger records."""
+    failure = line.fault
+    return Outcome(
+        index=line.index,
+        name=line.name,
+        status=line.status,
+        output=line.output,
+        code=failure.code if failure else None,
+        step_code=line.step_code,
+        message=failure.message if failure else "",
+        hint=failure.actions[0].description if failure and failure.actions else "",
+        failed_at=line.failed_at,
+    )
+
+
+def outcomes_of(names: Sequence[str], recorded: Mapping[int, Outcome]) -> tuple[Outcome, ...]:
+    """Return one outcome for each step of a run at its end: a step without one is skipped (002 §6)."""
+    return tuple(
+        recorded.get(index) or Outcome(index=index, name=name, status=StepStatus.SKIPPED)
+        for index, name in enumerate(names)
+    )
+
+
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A result as rows, for CSV: every cell is text, a number, a truth or None."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str | int | float | bool | None, ...], ...]
 
 
-class Hands(Protocol):
+class StepContext(Protocol):
     """What a step works with; every call is bounded by what the run has left."""
 
     @property
@@ -129,7 +154,7 @@ class Hands(Protocol):
         ...
 
 
-class Template(ABC, Generic[I]):
+class TaskTemplate(ABC, Generic[I]):
     """One template.
 
     `threshold` is the share of items that has to succeed for a partial success; None: every step has to. `secret` names
@@ -178,7 +203,7 @@ class Template(ABC, Generic[I]):
         return Retry()
 
     @abstractmethod
-    async def do(self, hands: Hands, inputs: I, index: int, before: Mapping[int, Any]) -> Struct:
+    async def do(self, context: StepContext, inputs: I, index: int, before: Mapping[int, Any]) -> Struct:
         """Do one step and give its output; `before` are the outputs of the steps of earlier stages, as JSON says them.
 
         Raises:
@@ -201,7 +226,7 @@ class Template(ABC, Generic[I]):
         """Shorten a result (as JSON says it) to what is told inline where it is too long."""
 
     @abstractmethod
-    def table(self, result: Any) -> Table:
+    def table(self, result: Any) -> ResultTable:
         """Return a result (as JSON says it) as rows."""
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Judges what is asked for a run, before anything of it is written down."""
+"""Validates a request for a run, before anything of it is written into the ledger."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from actors.runner import inputs
-from actors.runner.dependencies import Means
+from actors.runner.dependencies import RunnerDependencies
 from actors.runner.run_log import RunHistory
-from actors.runner.template import SessionUse, Stage, Template
+from actors.runner.template import SessionUse, Stage, TaskTemplate
 from bus.clock import now_ms
 from bus.seal import UnsealError
 from protocol.browsers.operations import SESSION_BYTES, SESSION_PREFIX, ListTabs
@@ -29,7 +29,7 @@ _MAX_LINE_BYTES = 950_000
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ValidatedRun:
     """A run that may begin: what is written of it, what is kept in memory alone, and the steps done already."""
 
     run: RunCreated
@@ -38,116 +38,118 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Judging:
-    """Says for one replica which run may begin."""
+class RunValidation:
+    """Validates requests for one replica."""
 
-    means: Means
+    dependencies: RunnerDependencies
 
-    async def judged(self, asked: CreateRun) -> Wanted:
-        """Say what run is asked for.
+    async def validated(self, request: CreateRun) -> ValidatedRun:
+        """Return the run that a request asks for.
 
         Raises:
             FaultError: why it may not begin.
         """
-        values = inputs.given(unsealed(self.means, asked))
-        if asked.resume is not None:
-            return await self._resumed(asked, asked.resume, values)
-        template = self._template(asked.template_id, asked.template_version, local=asked.local)
+        values = inputs.decoded(unsealed(self.dependencies, request))
+        if request.resume is not None:
+            return await self._resumed(request, request.resume, values)
+        template = self._template(request.template_id, request.template_version, local=request.local)
         read = inputs.converted(template, values)
         template.check(read)
-        if asked.session_id is not None:
-            await self._check_session(asked, asked.session_id)
-        return self._wanted(asked, template, read, values)
+        if request.session_id is not None:
+            await self._check_session(request, request.session_id)
+        return self._validated(request, template, read, values)
 
-    def _template(self, template_id: str, version: str | None, *, local: bool) -> Template[Any]:
-        template = self.means.templates.get(template_id)
+    def _template(self, template_id: str, version: str | None, *, local: bool) -> TaskTemplate[Any]:
+        template = self.dependencies.templates.get(template_id)
         if template is None:
-            known = ", ".join(self.means.templates)
+            known = ", ".join(self.dependencies.templates)
             message = f"There is no template {template_id!r}; there are {known}."
             raise FaultError(fault(Code.TEMPLATE_NOT_FOUND, message, field="templateId"))
         if version is not None and not f"{template.version}.".startswith(f"{version}."):
             message = f"{template_id} has the version {template.version}, and no {version}."
             raise FaultError(fault(Code.TEMPLATE_VERSION_UNSUPPORTED, message, field="templateVersion"))
-        # 002 §9: a run has the trust level of the connection that it was asked for by.
+        # 002 §9: a run has the trust level of the connection that its request came by.
         if (TrustLevel.LOCAL if local else TrustLevel.REMOTE) not in template.trust:
             levels = " and ".join(f"{level}" for level in template.trust)
             message = f"{template_id} is for {levels} clients only, and this one is {'local' if local else 'remote'}."
             raise FaultError(fault(Code.TRUST_LEVEL_NOT_ALLOWED, message, field="templateId"))
         return template
 
-    async def _check_session(self, asked: CreateRun, session_id: str) -> None:
-        """See that the caller has that session, before anything begins."""
-        question = AskBrowser(do=ListTabs(session_id=session_id), caller=asked.caller, local=asked.local)
+    async def _check_session(self, request: CreateRun, session_id: str) -> None:
+        """Check that the caller has that session."""
+        listing = AskBrowser(do=ListTabs(session_id=session_id), caller=request.caller, local=request.local)
         try:
-            await self.means.bus.call(BROWSER, question, wait_ms=self.means.settings.restart_grace_ms)
+            await self.dependencies.bus.call(BROWSER, listing, wait_ms=self.dependencies.settings.restart_grace_ms)
         except FaultError as error:
             if error.fault.code is not Code.SESSION_NOT_FOUND:
                 raise
             raise FaultError(msgspec.structs.replace(error.fault, field="sessionId")) from None
 
-    def _wanted(self, asked: CreateRun, template: Template[Any], read: Any, values: Mapping[str, Any]) -> Wanted:
-        use = template.session(read) if asked.session_id is None else SessionUse.NONE
+    def _validated(
+        self, request: CreateRun, template: TaskTemplate[Any], read: Any, values: Mapping[str, Any]
+    ) -> ValidatedRun:
+        use = template.session(read) if request.session_id is None else SessionUse.NONE
         hidden = inputs.secret(template, values)
-        mode = template.mode(read) if asked.options.mode is Mode.AUTO else asked.options.mode
+        mode = template.mode(read) if request.options.mode is Mode.AUTO else request.options.mode
         run = RunCreated(
-            run_id=asked.run_id,
+            run_id=request.run_id,
             at=now_ms(),
-            caller=asked.caller,
-            local=asked.local,
+            caller=request.caller,
+            local=request.local,
             template_id=template.template_id,
             version=template.version,
             inputs=inputs.kept(template, read),
-            steps=_names(template.stages(read, in_session=asked.session_id is not None)),
-            timeout_ms=self._timeout_ms(asked.options, template),
+            steps=_names(template.stages(read, in_session=request.session_id is not None)),
+            timeout_ms=self._timeout_ms(request.options, template),
             mode=mode,
-            artifacts=_forms(asked.options),
-            session_id=asked.session_id or ("" if use is SessionUse.NONE else _new_session()),
+            artifacts=_forms(request.options),
+            session_id=request.session_id or ("" if use is SessionUse.NONE else _new_session()),
             own_session=use is not SessionUse.NONE,
             preserved=use is SessionUse.KEPT,
-            secrets_at=self.means.bus.replica if hidden else "",
+            secrets_at=self.dependencies.bus.replica if hidden else "",
         )
         if len(encode(run)) > _MAX_LINE_BYTES:
             raise _invalid("inputs", "too many steps come of them; split the run into smaller ones")
-        return Wanted(run, hidden)
+        return ValidatedRun(run, hidden)
 
-    def _timeout_ms(self, options: RunOptions, template: Template[Any]) -> int:
+    def _timeout_ms(self, options: RunOptions, template: TaskTemplate[Any]) -> int:
         """Return the time that counts (002 §10)."""
-        given = template.max_timeout_ms if options.timeout_ms is None else options.timeout_ms
-        return min(given, template.max_timeout_ms, self.means.settings.run_timeout_max_ms)
+        wanted = template.max_timeout_ms if options.timeout_ms is None else options.timeout_ms
+        return min(wanted, template.max_timeout_ms, self.dependencies.settings.run_timeout_max_ms)
 
-    # -- going on after a run that failed ------------------------------------------------------------------------------
+    # -- resuming a run that failed ------------------------------------------------------------------------------------
 
-    async def _resumed(self, asked: CreateRun, run_id: str, values: Mapping[str, Any]) -> Wanted:
-        state = await self.means.histories.read(run_id)
-        old = state.created
-        if old is None or old.caller != asked.caller:
+    async def _resumed(self, request: CreateRun, run_id: str, values: Mapping[str, Any]) -> ValidatedRun:
+        history = await self.dependencies.run_log.read(run_id)
+        old = history.created
+        if old is None or old.caller != request.caller:
             raise FaultError(fault(Code.RUN_NOT_FOUND))
-        if not state.final:
+        if not history.final:
             raise _invalid("runId", "the run is not over; wait for its end, or cancel it")
-        if state.status is RunStatus.SUCCEEDED:
+        if history.status is RunStatus.SUCCEEDED:
             raise _invalid("runId", "the run has succeeded: nothing of it is left to be done; run the template anew")
-        template = self._template(old.template_id, asked.template_version, local=asked.local)
+        template = self._template(old.template_id, request.template_version, local=request.local)
         if others := [name for name in values if name not in inputs.secret_names(template)]:
             raise _invalid(f"inputs.{others[0]}", "a run goes on with the inputs that it had; run the template anew")
         both = {**old.inputs, **values}
         read = inputs.converted(template, both)
         template.check(read)
-        session_id, alive = await self._session_of(asked, old)
-        asked = msgspec.structs.replace(asked, options=_options(asked.options, old), session_id=session_id)
-        wanted = self._wanted(asked, template, read, both)
-        run = msgspec.structs.replace(wanted.run, resumed_from=run_id)
+        session_id, alive = await self._session_of(request, old)
+        request = msgspec.structs.replace(request, options=_options(request.options, old), session_id=session_id)
+        validated = self._validated(request, template, read, both)
+        run = msgspec.structs.replace(validated.run, resumed_from=run_id)
         if old.preserved and alive:
             run = msgspec.structs.replace(run, session_id=old.session_id, own_session=True, preserved=True)
         if run.steps != old.steps:
             raise FaultError(fault(Code.TEMPLATE_VERSION_UNSUPPORTED, "The template has other steps now; run it anew."))
-        return Wanted(run, wanted.secrets, carried(state))
+        return ValidatedRun(run, validated.secrets, carried(history))
 
-    async def _session_of(self, asked: CreateRun, old: RunCreated) -> tuple[str | None, bool]:
-        """Return the caller's session of a run, and tell whether the run's own is still there."""
+    async def _session_of(self, request: CreateRun, old: RunCreated) -> tuple[str | None, bool]:
+        """Return the caller's session of a run, and whether the run's own is still there."""
         if not old.session_id or (old.own_session and not old.preserved):
             return None, False
         try:
-            await self._check_session(asked, old.session_id)
+            await self._check_session(request, old.session_id)
         except FaultError as error:
             if old.own_session and error.fault.code is Code.SESSION_NOT_FOUND:
                 return None, False
@@ -155,16 +157,16 @@ class Judging:
         return (None, True) if old.own_session else (old.session_id, True)
 
 
-def unsealed(means: Means, asked: CreateRun) -> bytes:
+def unsealed(dependencies: RunnerDependencies, request: CreateRun) -> bytes:
     """Return the JSON of the inputs.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST, when it is sealed for another place or too long.
     """
-    if means.bus.seal is None:
+    if dependencies.bus.seal is None:
         raise FaultError(fault(Code.INTERNAL_ERROR))
     try:
-        data = means.bus.seal.unseal(asked.inputs, inputs_of(asked.run_id))
+        data = dependencies.bus.seal.unseal(request.inputs, inputs_of(request.run_id))
     except UnsealError:
         raise _invalid("inputs", "sealed with another key than that of this Weft") from None
     if len(data) > MAX_INPUT_BYTES:
@@ -172,14 +174,14 @@ def unsealed(means: Means, asked: CreateRun) -> bytes:
     return data
 
 
-def carried(state: RunHistory) -> Sequence[StepEnded]:
+def carried(history: RunHistory) -> Sequence[StepEnded]:
     """Return the steps of a run that need not be done again: none where it left its session to the caller.
 
     What was done then lives in pages that may have moved on, and not in what the steps gave.
     """
-    if state.created is None or state.created.preserved:
+    if history.created is None or history.created.preserved:
         return ()
-    return tuple(line for _, line in sorted(state.steps.items()) if line.status is StepStatus.SUCCEEDED)
+    return tuple(line for _, line in sorted(history.steps.items()) if line.status is StepStatus.SUCCEEDED)
 
 
 def _names(stages: Sequence[Stage]) -> tuple[str, ...]:
@@ -187,7 +189,7 @@ def _names(stages: Sequence[Stage]) -> tuple[str, ...]:
 
 
 def _forms(options: RunOptions) -> tuple[ArtifactType, ...]:
-    """Return the forms to keep; the whole result is always kept as JSON, as it may be told in short inline."""
+    """Return the forms to keep; the whole result is always kept as JSON, as it may be shortened inline."""
     return tuple(dict.fromkeys((ArtifactType.JSON, *options.artifacts)))
 
 

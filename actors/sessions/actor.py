@@ -42,7 +42,7 @@ _read_state: Decoder[SessionState] = Decoder(SessionState, Code.VALIDATION_INVAL
 
 
 @dataclass
-class Sessions(Actor):
+class LoginsActor(Actor):
     """Answers for the saved logins; their values never leave it."""
 
     name: ClassVar[str] = "sessions"

@@ -1,10 +1,10 @@
-"""What is asked of the runner and the keeper."""
+"""What is asked of the runner and the keeper, and what an idempotency key stands for."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from protocol.browsers.operations import SessionId
 from protocol.runs.responses import Run, RunEvent, RuntimeLimits, Template
@@ -39,7 +39,7 @@ class RunOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkno
 
 
 class ListTemplates(Struct, frozen=True, kw_only=True):
-    """RUN_TEMPLATES: tell what there is to run."""
+    """RUN_TEMPLATES: list the templates."""
 
 
 class Templates(Struct, frozen=True, kw_only=True):
@@ -133,3 +133,10 @@ class ReadArtifact(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def inputs_of(run_id: str) -> str:
     """Name the place that the inputs of a run are sealed for."""
     return f"run.inputs {run_id}"
+
+
+class IdempotencyEntry(Struct, frozen=True, kw_only=True):
+    """RUN_KEYS: the run that an idempotency key has begun, and a digest of its request without what is secret in it."""
+
+    run_id: str
+    digest: str = field(name="asked")

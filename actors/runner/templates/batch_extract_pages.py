@@ -23,7 +23,7 @@ from actors.runner.page_items import (
     share_of,
 )
 from actors.runner.page_reading import check_status, visit
-from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Table, Template
+from actors.runner.template import Outcome, ResultTable, Retry, SessionUse, Stage, StepContext, TaskTemplate
 from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions
 from protocol.browsers.results import ERROR_CODES, ErrorCode
 from protocol.faults import Code, FaultError, fault
@@ -71,7 +71,7 @@ class BatchResult(Struct, frozen=True, kw_only=True, rename="camel"):
     items_left_out: int | UnsetType = UNSET
 
 
-class BatchExtractPages(Template[BatchInputs]):
+class BatchExtractPages(TaskTemplate[BatchInputs]):
     """Every URL is a step, also where one is given twice: the caches of HTTP see to it that this costs little.
 
     Without a browser session the ladder of tiers gets the pages, so that a static page costs no tab; in a session of
@@ -110,7 +110,7 @@ class BatchExtractPages(Template[BatchInputs]):
         del inputs, index
         return _RETRY
 
-    async def do(self, hands: Hands, inputs: BatchInputs, index: int, before: Mapping[int, Any]) -> PageItem:
+    async def do(self, context: StepContext, inputs: BatchInputs, index: int, before: Mapping[int, Any]) -> PageItem:
         """Read one page.
 
         Raises:
@@ -119,13 +119,13 @@ class BatchExtractPages(Template[BatchInputs]):
         del before
         url = address(inputs.urls[index], index)
         wanted, most = inputs.extract, share_of(len(inputs.urls))
-        if hands.session_id is not None:
-            return bounded(await visit(hands, index, url, wanted), most)
-        options = BrowseOptions(max_latency_ms=max(min(DEFAULT_LATENCY_MS, hands.remaining_ms()), 1))
-        with hands.part("navigate"):
-            page = await hands.browse(url, options)
+        if context.session_id is not None:
+            return bounded(await visit(context, index, url, wanted), most)
+        options = BrowseOptions(max_latency_ms=max(min(DEFAULT_LATENCY_MS, context.remaining_ms()), 1))
+        with context.part("navigate"):
+            page = await context.browse(url, options)
             check_status(page.page.status)
-        with hands.part("extract"):
+        with context.part("extract"):
             return bounded(page_reading.item_of_browse(index, url, page, wanted), most)
 
     def result(self, inputs: BatchInputs, outcomes: Sequence[Outcome], session_id: str | None) -> BatchResult:
@@ -147,9 +147,11 @@ class BatchExtractPages(Template[BatchInputs]):
         """Leave out the contents, and the last items where even that is too long; `itemsLeftOut` counts them."""
         return brief(result, "items")
 
-    def table(self, result: Any) -> Table:
+    def table(self, result: Any) -> ResultTable:
         """Return a row for every page."""
-        return Table(header=_HEADER, rows=tuple(_row(item) for item in msgspec.convert(result, BatchResult).items))
+        return ResultTable(
+            header=_HEADER, rows=tuple(_row(item) for item in msgspec.convert(result, BatchResult).items)
+        )
 
     def markdown(self, result: Any) -> str:
         """Write an overview, and the words of every page."""

@@ -10,8 +10,18 @@ from msgspec import Struct
 
 from actors.runner import login_rules, page_markdown
 from actors.runner.login_page import ANEW, LoginPage, expect, verify
-from actors.runner.login_types import Filled, Form, Locate, LoginInputs, LoginResult, LoginState, Opened, Sent, Verified
-from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Table, Template
+from actors.runner.login_types import (
+    Filled,
+    Locate,
+    LoginForm,
+    LoginInputs,
+    LoginResult,
+    LoginState,
+    Opened,
+    Sent,
+    Verified,
+)
+from actors.runner.template import Outcome, ResultTable, Retry, SessionUse, Stage, StepContext, TaskTemplate
 from protocol.browsers.operations import CreateSession, CreateTab
 from protocol.browsers.results import SessionCreated, TabCreated
 from protocol.faults import Code, FaultError, fault
@@ -28,7 +38,7 @@ _LATE: Final = frozenset({Code.NETWORK_TIMEOUT, Code.INTERNAL_DEADLINE, Code.BRO
 """What is tried once more in the last two steps; refused credentials are not, as that may lock an account."""
 
 
-class LoginKeepSession(Template[LoginInputs]):
+class LoginKeepSession(TaskTemplate[LoginInputs]):
     """Logging in by a form in five steps, each of which any replica goes on with."""
 
     template_id: ClassVar[str] = "login_keep_session"
@@ -58,7 +68,7 @@ class LoginKeepSession(Template[LoginInputs]):
             raise _invalid("inputs.credentials", "a username and a password are needed, each time anew")
         wanted = login_rules.wanted(inputs)
         by_selector = login_rules.located(inputs) is Locate.SELECTOR
-        for field in (login_rules.Field.USERNAME, login_rules.Field.PASSWORD):
+        for field in (login_rules.LoginField.USERNAME, login_rules.LoginField.PASSWORD):
             if by_selector and wanted[field].query is None:
                 raise _invalid(f"inputs.{wanted[field].named}", "the mode selector needs it")
         if inputs.success_indicator.type != "stable" and inputs.success_indicator.value is None:
@@ -85,15 +95,15 @@ class LoginKeepSession(Template[LoginInputs]):
         del inputs
         return Retry(_LATE, 2) if index in {SUBMIT, VERIFY} else Retry()
 
-    async def do(self, hands: Hands, inputs: LoginInputs, index: int, before: Mapping[int, Any]) -> Struct:
+    async def do(self, context: StepContext, inputs: LoginInputs, index: int, before: Mapping[int, Any]) -> Struct:
         """Do one of the five steps."""
         if index == OPEN:
-            return await _open(hands, inputs)
+            return await _open(context, inputs)
         opened = msgspec.convert(before[OPEN], Opened)
-        page = LoginPage(hands, opened.tab_id)
+        page = LoginPage(context, opened.tab_id)
         if index == FIND:
             return await page.form(login_rules.wanted(inputs), FORM_MS)
-        form = msgspec.convert(before[FIND], Form)
+        form = msgspec.convert(before[FIND], LoginForm)
         doing = {FILL: _fill, SUBMIT: _submit, VERIFY: verify}
         return await doing[index](page, form, inputs)
 
@@ -129,12 +139,12 @@ class LoginKeepSession(Template[LoginInputs]):
         """Return all of it: it is short."""
         return result
 
-    def table(self, result: Any) -> Table:
+    def table(self, result: Any) -> ResultTable:
         """Return one row."""
         told = msgspec.convert(result, LoginResult)
         header = ("success", "sessionId", "finalUrl", "title", "loginState", "cookiesSaved")
         row = (told.success, told.session_id, told.final_url, told.title, told.login_state.value, told.cookies_saved)
-        return Table(header, (row,))
+        return ResultTable(header, (row,))
 
     def markdown(self, result: Any) -> str:
         """Write it as a table of one row."""
@@ -145,18 +155,18 @@ class LoginKeepSession(Template[LoginInputs]):
 LOGIN = LoginKeepSession()
 
 
-async def _open(hands: Hands, inputs: LoginInputs) -> Opened:
-    begun = await hands.browser(CreateSession(url=inputs.start_url, profile=inputs.profile, fresh=True))
+async def _open(context: StepContext, inputs: LoginInputs) -> Opened:
+    begun = await context.browser(CreateSession(url=inputs.start_url, profile=inputs.profile, fresh=True))
     if isinstance(begun, SessionCreated) and begun.tab_id is not None and begun.page is not None:
         return Opened(
             tab_id=begun.tab_id, url=login_rules.without(begun.page.url, inputs.credentials), title=begun.page.title
         )
     # The session was there before: the caller's, or that of a try which was broken off.
-    tab = expect(await hands.browser(CreateTab(url=inputs.start_url)), TabCreated)
+    tab = expect(await context.browser(CreateTab(url=inputs.start_url)), TabCreated)
     return Opened(tab_id=tab.tab_id or 0, url=tab.url)
 
 
-async def _fill(page: LoginPage, form: Form, inputs: LoginInputs) -> Filled:
+async def _fill(page: LoginPage, form: LoginForm, inputs: LoginInputs) -> Filled:
     if inputs.credentials is None:
         raise _invalid("inputs.credentials", "they are no longer known here; run the template again with them")
     await page.write(form.username, inputs.credentials.username)
@@ -166,7 +176,7 @@ async def _fill(page: LoginPage, form: Form, inputs: LoginInputs) -> Filled:
     return Filled(tab_id=page.tab_id)
 
 
-async def _submit(page: LoginPage, form: Form, inputs: LoginInputs) -> Sent:
+async def _submit(page: LoginPage, form: LoginForm, inputs: LoginInputs) -> Sent:
     """Send the form, unless that was done before and its outcome not written: the page has moved on then."""
     info = await page.info(visible_only=False)
     filled = login_rules.is_filled(info, form)

@@ -24,7 +24,7 @@ from actors.runner.page_items import (
     items_of,
 )
 from actors.runner.page_reading import visit
-from actors.runner.template import Hands, Outcome, SessionUse, Stage, Table, Template
+from actors.runner.template import Outcome, ResultTable, SessionUse, Stage, StepContext, TaskTemplate
 from actors.runner.templates.batch_extract_pages import address
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import TemplateLimits
@@ -116,7 +116,7 @@ class CompareResult(Struct, frozen=True, kw_only=True, rename="camel"):
     diffs: tuple[Diff, ...]
 
 
-class MultiTabCompare(Template[CompareInputs]):
+class MultiTabCompare(TaskTemplate[CompareInputs]):
     """A step for each page, and one that compares them."""
 
     template_id = "multi_tab_compare"
@@ -164,14 +164,14 @@ class MultiTabCompare(Template[CompareInputs]):
         snapshots = Stage(steps=(SNAPSHOT,) * len(inputs.urls), at_once=inputs.concurrency, in_tabs=True)
         return snapshots, Stage(steps=(COMPARE_STEP,))
 
-    async def do(self, hands: Hands, inputs: CompareInputs, index: int, before: Mapping[int, Any]) -> Struct:
+    async def do(self, context: StepContext, inputs: CompareInputs, index: int, before: Mapping[int, Any]) -> Struct:
         """Read one page, or compare those that were read.
 
         Raises:
             FaultError: why the page cannot be read, or that there are not two to compare.
         """
         if index < len(inputs.urls):
-            return bounded(await visit(hands, index, address(inputs.urls[index], index), inputs.extract))
+            return bounded(await visit(context, index, address(inputs.urls[index], index), inputs.extract))
         read = {at: msgspec.convert(page, PageItem) for at, page in before.items() if at < len(inputs.urls)}
         if len(read) < MIN_URLS:
             message = f"Of {len(inputs.urls)} pages {len(read)} could be read: there is nothing to compare."
@@ -208,12 +208,12 @@ class MultiTabCompare(Template[CompareInputs]):
         """Leave out the contents of the pages; the differences stay."""
         return brief(result, "snapshots")
 
-    def table(self, result: Any) -> Table:
+    def table(self, result: Any) -> ResultTable:
         """Return a row for every field of every page."""
         told = msgspec.convert(result, CompareResult)
         urls = {page.index: page.url for page in told.snapshots}
         rows = tuple(row for diff in told.diffs for row in _rows(diff, urls))
-        return Table(header=("field", "same", "delta", "changedPositions", "index", "url", "value"), rows=rows)
+        return ResultTable(header=("field", "same", "delta", "changedPositions", "index", "url", "value"), rows=rows)
 
     def markdown(self, result: Any) -> str:
         """Write an overview, and what each field is on every page."""

@@ -8,18 +8,18 @@ from typing import Any
 
 from msgspec import UNSET
 
-from actors.runner.template import Template
+from actors.runner.template import TaskTemplate
 from actors.runner.templates.batch_extract_pages import BATCH
 from actors.runner.templates.login_keep_session import LOGIN
 from actors.runner.templates.multi_tab_compare import COMPARE
 from protocol.runs import responses
 from protocol.schemas import schema
 
-Catalogue = Mapping[str, Template[Any]]
+Catalogue = Mapping[str, TaskTemplate[Any]]
 """Templates by their ids."""
 
 
-def catalogue(templates: Iterable[Template[Any]]) -> Catalogue:
+def catalogue(templates: Iterable[TaskTemplate[Any]]) -> Catalogue:
     """Put templates into a table."""
     return MappingProxyType({one.template_id: one for one in templates})
 
@@ -28,7 +28,7 @@ TEMPLATES: Catalogue = catalogue((BATCH, LOGIN, COMPARE))
 """Every template there is."""
 
 
-def described(template: Template[Any]) -> responses.Template:
+def described(template: TaskTemplate[Any]) -> responses.Template:
     """Tell of a template as the list of them does (002 §3)."""
     return responses.Template(
         template_id=template.template_id,

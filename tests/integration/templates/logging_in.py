@@ -13,9 +13,8 @@ import msgspec
 from anyio.abc import TaskGroup
 
 from actors.runner.login_types import LoginInputs, LoginResult
-from actors.runner.step_context import BrowserSession, StepHands
-from actors.runner.steps import Step, outcome, outcomes
-from actors.runner.template import Outcome
+from actors.runner.steps import BrowserSession, RunStepContext, StepAttempt
+from actors.runner.template import Outcome, outcome_of, outcomes_of
 from actors.runner.templates.login_keep_session import LOGIN as TEMPLATE
 from actors.settings import Settings
 from bus import Bus
@@ -52,9 +51,9 @@ class LoginRun:
 
     async def to(self, last: int = 4) -> LoginRun:
         """Do the steps up to this one, as a replica does that has never heard of the run."""
-        hands = BrowserSession(self.here.bus, self.created, 5_000, anyio.Event())
+        session = BrowserSession(self.here.bus, self.created, 5_000, anyio.Event())
         for index in range(len(self.done), last + 1):
-            found = await self._step(hands, index)
+            found = await self._step(session, index)
             self.done[index] = found
             if found.status is StepStatus.FAILED:
                 break
@@ -62,26 +61,26 @@ class LoginRun:
 
     def told(self) -> tuple[LoginResult | None, Outcome | None]:
         """Return the result, and the step that failed."""
-        all_of_them = outcomes(TEMPLATE.step_names, self.done)
+        all_of_them = outcomes_of(TEMPLATE.step_names, self.done)
         failed = next((one for one in all_of_them if one.status is StepStatus.FAILED), None)
         return TEMPLATE.result(self.inputs, all_of_them, self.session), failed
 
-    async def _step(self, hands: BrowserSession, index: int) -> Outcome:
+    async def _step(self, session: BrowserSession, index: int) -> Outcome:
         before = {at: msgspec.json.decode(encode(one.output)) for at, one in self.done.items()}
         rule, tries = TEMPLATE.retry(self.inputs, index), 0
         while True:
             tries += 1
-            step = Step(TEMPLATE, self.created, index, 0, tries)
+            step = StepAttempt(TEMPLATE, self.created, index, 0, tries)
             place = f"{self.created.run_id}.{index}.{tries}.{secrets.token_hex(4)}"
             with anyio.fail_after(LIMIT_S):
-                line = await step.attempt(_Timed(hands, place), self.inputs, before)
-            found = outcome(line)
+                line = await step.execute(_Timed(session, place), self.inputs, before)
+            found = outcome_of(line)
             if found.code not in rule.codes or tries >= rule.tries:
                 return found
 
 
-class _Timed(StepHands):
-    """Hands whose time is not that of a call."""
+class _Timed(RunStepContext):
+    """A context whose time is not that of a call."""
 
     def remaining_ms(self) -> int:
         return 60_000

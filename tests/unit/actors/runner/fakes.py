@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from actors.actor import grant_of, handlers
 from actors.runner.actor import Runner
-from actors.runner.template import Hands, Outcome, Retry, SessionUse, Stage, Table, Template
+from actors.runner.template import Outcome, ResultTable, Retry, SessionUse, Stage, StepContext, TaskTemplate
 from actors.runner.templates.table import catalogue
 from actors.settings import Settings
 from bus import Bus
@@ -80,7 +80,7 @@ class ChoreResult(Struct, frozen=True, kw_only=True):
 
 
 @dataclass
-class Chores(Template[ChoreInputs]):
+class Chores(TaskTemplate[ChoreInputs]):
     """Does what the names of its steps say; `held` holds those named `hold` until it is let go."""
 
     template_id: ClassVar[str] = CHORES
@@ -119,7 +119,7 @@ class Chores(Template[ChoreInputs]):
         del index
         return Retry(frozenset({Code.NETWORK_TIMEOUT}), inputs.tries)
 
-    async def do(self, hands: Hands, inputs: ChoreInputs, index: int, before: Mapping[int, Any]) -> ChoreDone:
+    async def do(self, context: StepContext, inputs: ChoreInputs, index: int, before: Mapping[int, Any]) -> ChoreDone:
         """Do a step as its name says."""
         name = inputs.chores[index] if index < len(inputs.chores) else "last"
         self.begun.append(name)
@@ -127,26 +127,26 @@ class Chores(Template[ChoreInputs]):
         self.at_work += 1
         self.most = max(self.most, self.at_work)
         try:
-            await self._do(hands, inputs, name)
+            await self._do(context, inputs, name)
         finally:
             self.at_work -= 1
         self.done.append(name)
         return ChoreDone(chore=name, words="x" * inputs.size)
 
-    async def _do(self, hands: Hands, inputs: ChoreInputs, name: str) -> None:
+    async def _do(self, context: StepContext, inputs: ChoreInputs, name: str) -> None:
         match name.partition(":")[0]:
             case "hold":
                 await self.let_go.wait()
             case "fail":
-                with hands.part("outer"), hands.part("inner"):
+                with context.part("outer"), context.part("inner"):
                     raise FaultError(fault(Code(name.partition(":")[2])))
             case "break":
                 msg = f"broken with {PASSWORD}"
                 raise RuntimeError(msg)
             case "page":
-                await hands.browse("https://www.example.com/", BrowseOptions(max_latency_ms=PAGE_MS))
+                await context.browse("https://www.example.com/", BrowseOptions(max_latency_ms=PAGE_MS))
             case "tab":
-                await hands.browser(CreateTab())
+                await context.browser(CreateTab())
             case "secret" if inputs.login is None:
                 raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, field="inputs.login"))
             case _:
@@ -167,9 +167,9 @@ class Chores(Template[ChoreInputs]):
         """Leave the words out."""
         return {**result, "items": [{**one, "said": None} for one in result["items"]]}
 
-    def table(self, result: Any) -> Table:
+    def table(self, result: Any) -> ResultTable:
         """Return name and status."""
-        return Table(("name", "status"), tuple((one["name"], one["status"]) for one in result["items"]))
+        return ResultTable(("name", "status"), tuple((one["name"], one["status"]) for one in result["items"]))
 
     def markdown(self, result: Any) -> str:
         """List the names."""

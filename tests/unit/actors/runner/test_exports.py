@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.runner import exports
-from actors.runner.template import Table
+from actors.runner.template import ResultTable
 from protocol.codec import encode
 from protocol.runs.states import ArtifactType
 from tests.unit.actors.runner.fakes import Chores
@@ -33,14 +33,16 @@ def read(data: bytes) -> list[list[str]]:
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_a_cell_that_a_spreadsheet_would_run_is_defused(start: str) -> None:
-    rows = read(exports.table_as_csv(Table((f"{start}head",), ((f"{start}cmd|' /C calc'!A0",), (-1,), (f"a{start}",)))))
+    rows = read(
+        exports.table_as_csv(ResultTable((f"{start}head",), ((f"{start}cmd|' /C calc'!A0",), (-1,), (f"a{start}",))))
+    )
 
     assert rows == [[f"'{start}head"], [f"'{start}cmd|' /C calc'!A0"], ["-1"], [f"a{start}"]]
 
 
 @given(st.lists(st.tuples(CELLS, CELLS), max_size=5))
 def test_no_cell_begins_a_formula_and_nothing_else_is_lost(rows: list[tuple[Any, Any]]) -> None:
-    found = read(exports.table_as_csv(Table(("one", "two"), tuple(rows))))[1:]
+    found = read(exports.table_as_csv(ResultTable(("one", "two"), tuple(rows))))[1:]
 
     assert len(found) == len(rows)
     for texts, cells in zip(found, rows, strict=True):

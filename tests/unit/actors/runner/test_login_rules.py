@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.runner import login_rules
-from actors.runner.login_rules import Field
-from actors.runner.login_types import Credentials, Form, LoginInputs
+from actors.runner.login_rules import LoginField
+from actors.runner.login_types import Credentials, LoginForm, LoginInputs
 from actors.runner.templates.login_keep_session import LOGIN
 from protocol.browsers.pageinfo import MASK, Box, Candidate, Element, ElementKind, Intent, PageSummary, ViewType
 from protocol.browsers.results import PageInfo
@@ -19,7 +19,7 @@ from protocol.faults import Code, FaultError
 
 URL = "https://mill.example/login"
 WHO = Credentials(username="smith", password="warp & weft/7")
-FORM = Form(tab_id=1, url=URL, username="user", password="secret", submit="go")
+FORM = LoginForm(tab_id=1, url=URL, username="user", password="secret", submit="go")
 
 
 def element(name: str, kind: ElementKind = ElementKind.INPUT, *, y: int = 0, **more: Any) -> Element:
@@ -53,15 +53,15 @@ USER, SECRET, GO = element("user", y=1), element("secret", y=2), element("go", E
 @pytest.mark.parametrize(
     ("ids", "found"),
     [
-        (("user", "secret", "go"), {Field.USERNAME: USER, Field.PASSWORD: SECRET, Field.SUBMIT: GO}),
-        (("secret", "go"), {Field.PASSWORD: SECRET, Field.SUBMIT: GO}),
-        (("secret",), {Field.PASSWORD: SECRET}),
+        (("user", "secret", "go"), {LoginField.USERNAME: USER, LoginField.PASSWORD: SECRET, LoginField.SUBMIT: GO}),
+        (("secret", "go"), {LoginField.PASSWORD: SECRET, LoginField.SUBMIT: GO}),
+        (("secret",), {LoginField.PASSWORD: SECRET}),
         (("go",), {}),
         ((), {}),
     ],
     ids=str,
 )
-def test_what_the_page_suggests_is_told_by_its_kind(ids: tuple[str, ...], found: dict[Field, Element]) -> None:
+def test_what_the_page_suggests_is_told_by_its_kind(ids: tuple[str, ...], found: dict[LoginField, Element]) -> None:
     assert login_rules.suggested(page(USER, SECRET, GO, login=ids)) == found
 
 
@@ -69,10 +69,13 @@ def test_of_those_that_fit_one_near_the_password_is_chosen_then_one_in_a_small_f
     join = [element(name, region="form:join") for name in ("new", "mail", "one")]
     info = page(USER, SECRET, GO, *join)
 
-    assert login_rules.best(Field.USERNAME, [candidate("new"), candidate("user", score=0.5)], info, "secret") == "user"
-    assert login_rules.best(Field.PASSWORD, [candidate("one"), candidate("secret")], info) == "secret"
-    assert login_rules.best(Field.PASSWORD, [candidate("go", ElementKind.LINK)], info) == ""
-    assert login_rules.best(Field.USERNAME, [candidate("secret")], info, "secret") == ""
+    assert (
+        login_rules.best(LoginField.USERNAME, [candidate("new"), candidate("user", score=0.5)], info, "secret")
+        == "user"
+    )
+    assert login_rules.best(LoginField.PASSWORD, [candidate("one"), candidate("secret")], info) == "secret"
+    assert login_rules.best(LoginField.PASSWORD, [candidate("go", ElementKind.LINK)], info) == ""
+    assert login_rules.best(LoginField.USERNAME, [candidate("secret")], info, "secret") == ""
 
 
 def test_the_field_before_the_password_is_the_user() -> None:
@@ -169,8 +172,8 @@ def test_inputs_say_in_either_form_what_is_looked_for(
 ) -> None:
     asked = login_rules.wanted(inputs(**more))
 
-    assert tuple(asked[field].query for field in Field) == queries
-    assert asked[Field.USERNAME].named == named
+    assert tuple(asked[field].query for field in LoginField) == queries
+    assert asked[LoginField.USERNAME].named == named
     LOGIN.check(inputs(**more))
 
 

@@ -15,13 +15,13 @@ from tests.unit.protocol.runs.run_lines import CREATED, STEPS, any_lines
 
 def tolerant(lines: list[LedgerLine]) -> list[RunHistory]:
     """Read lines one by one, leaving out those that are refused."""
-    histories = [RunHistory()]
+    run_log = [RunHistory()]
     for sequence, line in enumerate([CREATED, *lines], 1):
         try:
-            histories.append(histories[-1].after(sequence, line))
+            run_log.append(run_log[-1].after(sequence, line))
         except IllegalTransitionError:
             continue
-    return histories
+    return run_log
 
 
 def kept(lines: list[LedgerLine]) -> RunState | None:

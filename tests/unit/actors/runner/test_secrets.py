@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from actors.runner.inputs import Vault
-from actors.runner.run_log import Histories
+from actors.runner.run_log import RunLog
 from bus import Bus
 from bus.seal import Seal
 from protocol import subjects
@@ -131,8 +131,8 @@ async def test_secrets_of_runs_that_are_over_are_forgotten() -> None:
         vault = Vault(bus)
         for run_id in (over, going):
             vault.keep(run_id, SECRET)
-        await vault.sweep(Histories(here.ledger))
+        await vault.sweep(RunLog(here.ledger))
 
-        assert vault.told(over) is None
-        assert vault.told(going) is not None
+        assert vault.sealed(over) is None
+        assert vault.sealed(going) is not None
         assert PASSWORD not in repr(vault)

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from actors.actor import grant_of, handlers
-from actors.sessions.actor import Sessions
+from actors.sessions.actor import LoginsActor
 from actors.settings import Settings
 from actors.sites import key_of
 from bus import Bus
@@ -74,16 +74,16 @@ async def running() -> AsyncGenerator[World]:
     with anyio.fail_after(20):
         async with (
             Broker() as broker,
-            Bus(broker.connect("sessions", grant_of(Sessions)), "sessions", "r1").running() as own,
+            Bus(broker.connect("sessions", grant_of(LoginsActor)), "sessions", "r1").running() as own,
             Bus(broker.connect("navigator"), "navigator", "r1").running() as navigator,
             Bus(broker.connect("asker"), "asker", "r1").running() as asker,
         ):
             own.seal = Seal.of(KEY)
             world = World(asker, broker)
             await navigator.serve(subjects.BROWSE, world.browse, at_once=4)
-            actor = Sessions(bus=own, settings=Settings())
+            actor = LoginsActor(bus=own, settings=Settings())
             async with actor.open():
-                for handler in handlers(Sessions):
+                for handler in handlers(LoginsActor):
                     await own.serve(handler.subject, getattr(actor, handler.method), at_once=handler.at_once)
                 yield world
 

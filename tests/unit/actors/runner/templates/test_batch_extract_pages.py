@@ -20,10 +20,10 @@ from protocol.faults import Code
 from protocol.runs.states import Mode
 from protocol.tiers import RenderTier
 from tests.requirements import requirement
-from tests.unit.actors.runner.templates.fake_hands import (
+from tests.unit.actors.runner.templates.fake_context import (
     BASE,
     PAGES,
-    FakeHands,
+    FakeStepContext,
     Shown,
     dropped,
     json_of,
@@ -45,7 +45,7 @@ def inputs(*urls: str, **more: Any) -> BatchInputs:
 async def one(html: str, **more: Any) -> Any:
     """Read one page by the ladder."""
     asked = inputs(f"{BASE}/page", **more)
-    outcomes = await run(BATCH, asked, FakeHands({f"{BASE}/page": ladder(html)}))
+    outcomes = await run(BATCH, asked, FakeStepContext({f"{BASE}/page": ladder(html)}))
     return result_of(BATCH, asked, outcomes)["items"][0]
 
 
@@ -133,9 +133,9 @@ async def test_content_and_elements_keep_to_their_limits() -> None:
 
 async def test_a_failed_page_is_a_failed_item() -> None:
     asked = inputs(f"{BASE}/good", f"{BASE}/gone", "no address", "  ", "file:///etc/passwd")
-    hands = FakeHands({f"{BASE}/good": ladder(ARTICLE), f"{BASE}/gone": Code.HTTP_NOT_FOUND})
+    context = FakeStepContext({f"{BASE}/good": ladder(ARTICLE), f"{BASE}/gone": Code.HTTP_NOT_FOUND})
 
-    told = result_of(BATCH, asked, await run(BATCH, asked, hands))
+    told = result_of(BATCH, asked, await run(BATCH, asked, context))
 
     assert told["summary"] == {"total": 5, "succeeded": 1, "failed": 4, "byTier": {"intelligence": 1}}
     assert [item["success"] for item in told["items"]] == [True, False, False, False, False]
@@ -151,9 +151,9 @@ async def test_a_failed_page_is_a_failed_item() -> None:
 )
 async def test_the_page_of_an_error_is_a_failed_item(status: int, code: str) -> None:
     asked = inputs(f"{BASE}/page")
-    hands = FakeHands({f"{BASE}/page": ladder(ARTICLE, status=status)})
+    context = FakeStepContext({f"{BASE}/page": ladder(ARTICLE, status=status)})
 
-    told = result_of(BATCH, asked, await run(BATCH, asked, hands))
+    told = result_of(BATCH, asked, await run(BATCH, asked, context))
 
     assert told["items"][0]["error"]["code"] == code
 
@@ -170,26 +170,26 @@ async def test_the_page_of_an_error_is_a_failed_item(status: int, code: str) -> 
     ],
 )
 async def test_only_what_came_too_late_or_crashed_is_tried_again(code: Code, tries: int) -> None:
-    hands = FakeHands({f"{BASE}/page": code})
+    context = FakeStepContext({f"{BASE}/page": code})
 
-    await run(BATCH, inputs(f"{BASE}/page"), hands)
+    await run(BATCH, inputs(f"{BASE}/page"), context)
 
-    assert len(hands.asked) == tries
+    assert len(context.asked) == tries
 
 
 async def test_a_page_gets_no_more_time_than_the_run_has_left() -> None:
-    hands = FakeHands({f"{BASE}/page": ladder(ARTICLE)}, left_ms=1_234)
+    context = FakeStepContext({f"{BASE}/page": ladder(ARTICLE)}, left_ms=1_234)
 
-    await run(BATCH, inputs(f"{BASE}/page"), hands)
+    await run(BATCH, inputs(f"{BASE}/page"), context)
 
-    assert hands.asked[0][1].max_latency_ms == 1_234
+    assert context.asked[0][1].max_latency_ms == 1_234
 
 
 async def test_each_tier_is_counted() -> None:
     asked = inputs(f"{BASE}/a", f"{BASE}/b", f"{BASE}/a")
-    hands = FakeHands({f"{BASE}/a": ladder(ARTICLE), f"{BASE}/b": ladder(ARTICLE, tier=RenderTier.LIGHTWEIGHT)})
+    context = FakeStepContext({f"{BASE}/a": ladder(ARTICLE), f"{BASE}/b": ladder(ARTICLE, tier=RenderTier.LIGHTWEIGHT)})
 
-    told = result_of(BATCH, asked, await run(BATCH, asked, hands))
+    told = result_of(BATCH, asked, await run(BATCH, asked, context))
 
     assert told["summary"]["byTier"] == {"intelligence": 2, "lightweight": 1}
     assert [item["index"] for item in told["items"]] == [0, 1, 2]
@@ -197,7 +197,7 @@ async def test_each_tier_is_counted() -> None:
 
 async def test_what_was_never_begun_is_only_counted() -> None:
     asked = inputs(f"{BASE}/a", f"{BASE}/a", f"{BASE}/a")
-    outcomes = await run(BATCH, asked, FakeHands({f"{BASE}/a": ladder(ARTICLE)}))
+    outcomes = await run(BATCH, asked, FakeStepContext({f"{BASE}/a": ladder(ARTICLE)}))
 
     told = result_of(BATCH, asked, dropped(outcomes, 1))
 
@@ -211,11 +211,11 @@ async def test_what_was_never_begun_is_only_counted() -> None:
 @requirement("002.8.window")
 async def test_in_a_session_each_page_has_a_tab_which_is_named_and_closed() -> None:
     asked = inputs(f"{BASE}/a")
-    hands = FakeHands(tabs={f"{BASE}/a": Shown()}, session_id=SESSION)
+    context = FakeStepContext(tabs={f"{BASE}/a": Shown()}, session_id=SESSION)
 
-    item = result_of(BATCH, asked, await run(BATCH, asked, hands))["items"][0]
+    item = result_of(BATCH, asked, await run(BATCH, asked, context))["items"][0]
 
-    assert hands.done == [
+    assert context.done == [
         CreateTab(),
         Navigate(url=f"{BASE}/a", tab_id=1),
         WaitForStable(timeout=10_000, tab_id=1),
@@ -223,7 +223,7 @@ async def test_in_a_session_each_page_has_a_tab_which_is_named_and_closed() -> N
         GetPageContent(max_length=4_000, tab_id=1),
         CloseTab(tab_id=1),
     ]
-    assert hands.parts == [
+    assert context.parts == [
         "create_tab",
         "navigate",
         "wait_for_stable",
@@ -239,36 +239,36 @@ async def test_in_a_session_each_page_has_a_tab_which_is_named_and_closed() -> N
 
 async def test_the_dialogs_of_a_page_are_dismissed_and_a_page_that_never_stops_asking_is_left() -> None:
     asked = inputs(f"{BASE}/a", f"{BASE}/b")
-    hands = FakeHands(tabs={f"{BASE}/a": Shown(dialogs=2), f"{BASE}/b": Shown(dialogs=900)}, session_id=SESSION)
+    context = FakeStepContext(tabs={f"{BASE}/a": Shown(dialogs=2), f"{BASE}/b": Shown(dialogs=900)}, session_id=SESSION)
 
-    told = result_of(BATCH, asked, await run(BATCH, asked, hands))
+    told = result_of(BATCH, asked, await run(BATCH, asked, context))
 
     assert [item["success"] for item in told["items"]] == [True, False]
     assert told["items"][1]["error"]["failedStep"] == "wait_for_stable"
-    assert hands.open == {}
+    assert context.open == {}
 
 
 async def test_the_tab_of_a_page_that_fails_is_closed_and_another_one_opened() -> None:
     asked = inputs(f"{BASE}/a", f"{BASE}/b")
-    hands = FakeHands(tabs={f"{BASE}/a": Code.PAGE_CRASHED, f"{BASE}/b": Shown(status=503)}, session_id=SESSION)
+    context = FakeStepContext(tabs={f"{BASE}/a": Code.PAGE_CRASHED, f"{BASE}/b": Shown(status=503)}, session_id=SESSION)
 
-    told = result_of(BATCH, asked, await run(BATCH, asked, hands))
+    told = result_of(BATCH, asked, await run(BATCH, asked, context))
 
-    assert (hands.open, hands.opened) == ({}, 3)
+    assert (context.open, context.opened) == ({}, 3)
     assert [item["error"]["code"] for item in told["items"]] == ["PAGE_CRASHED", "HTTP_SERVICE_UNAVAILABLE"]
     assert [item["error"]["failedStep"] for item in told["items"]] == ["navigate", "navigate"]
 
 
 async def test_the_tab_of_a_step_that_is_stopped_is_closed() -> None:
-    hands = FakeHands(session_id=SESSION, hangs=True)
+    context = FakeStepContext(session_id=SESSION, hangs=True)
 
     with anyio.fail_after(25):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run, BATCH, inputs(f"{BASE}/a"), hands)
-            await hands.navigating.wait()
+            tasks.start_soon(run, BATCH, inputs(f"{BASE}/a"), context)
+            await context.navigating.wait()
             tasks.cancel_scope.cancel()
 
-    assert (hands.open, hands.opened) == ({}, 1)
+    assert (context.open, context.opened) == ({}, 1)
 
 
 # -- bounds and forms --------------------------------------------------------------------------------------------------
@@ -277,9 +277,9 @@ async def test_the_tab_of_a_step_that_is_stopped_is_closed() -> None:
 async def test_an_item_never_grows_beyond_its_bound() -> None:
     shown = Shown(elements=1_000, path="x" * 2_000, texts=("Looms", *["wörd" * 120] * 40))
     asked = inputs(f"{BASE}/a", extract={"maxContentLength": 50_000, "maxElements": 1_000})
-    hands = FakeHands(tabs={f"{BASE}/a": shown}, session_id=SESSION)
+    context = FakeStepContext(tabs={f"{BASE}/a": shown}, session_id=SESSION)
 
-    item = result_of(BATCH, asked, await run(BATCH, asked, hands))["items"][0]
+    item = result_of(BATCH, asked, await run(BATCH, asked, context))["items"][0]
 
     assert len(encode(item)) <= MAX_ITEM_BYTES
     assert (item["truncated"], item["elementCount"]) == (True, 1_000)
@@ -289,7 +289,7 @@ async def test_an_item_never_grows_beyond_its_bound() -> None:
 
 async def test_a_brief_result_leaves_out_the_words_and_then_the_last_items() -> None:
     asked = inputs(*[f"{BASE}/a"] * 1_000)
-    (outcome,) = await run(BATCH, inputs(f"{BASE}/a"), FakeHands({f"{BASE}/a": ladder(ARTICLE)}))
+    (outcome,) = await run(BATCH, inputs(f"{BASE}/a"), FakeStepContext({f"{BASE}/a": ladder(ARTICLE)}))
     outcomes = [at_index(outcome, index) for index in range(1_000)]
 
     brief = BATCH.brief(result_of(BATCH, asked, outcomes))
@@ -306,7 +306,7 @@ def at_index(outcome: Any, index: int) -> Any:
 
 async def test_rows_are_as_wide_as_their_header() -> None:
     asked = inputs(f"{BASE}/a", f"{BASE}/b")
-    outcomes = await run(BATCH, asked, FakeHands({f"{BASE}/a": ladder(ARTICLE)}))
+    outcomes = await run(BATCH, asked, FakeStepContext({f"{BASE}/a": ladder(ARTICLE)}))
 
     table = BATCH.table(result_of(BATCH, asked, outcomes))
 
@@ -320,9 +320,9 @@ async def test_words_of_a_page_are_no_markup_of_ours() -> None:
     evil = "| [click](javascript:x) <img src=x> ## `"
     html = "<title>T</title><main><h1>T</h1><pre>```\n# Not ours\n```</pre><p>One.</p><p>Two.</p></main>"
     asked = inputs(f"{BASE}/a")
-    hands = FakeHands({f"{BASE}/a": with_title(ladder(html), evil)})
+    context = FakeStepContext({f"{BASE}/a": with_title(ladder(html), evil)})
 
-    written = BATCH.markdown(result_of(BATCH, asked, await run(BATCH, asked, hands)))
+    written = BATCH.markdown(result_of(BATCH, asked, await run(BATCH, asked, context)))
 
     escaped = r"\| \[click\](javascript:x) \<img src=x\> \#\# \`"
     assert f"| 1 | https://notes.example/a | {escaped} |" in written

@@ -17,7 +17,7 @@ from protocol.codec import encode
 from protocol.faults import Code, FaultError
 from protocol.runs.states import Mode, StepStatus
 from tests.requirements import requirement
-from tests.unit.actors.runner.templates.fake_hands import BASE, FakeHands, Shown, dropped, result_of, run
+from tests.unit.actors.runner.templates.fake_context import BASE, FakeStepContext, Shown, dropped, result_of, run
 
 A, B, C = f"{BASE}/a", f"{BASE}/b", f"{BASE}/c"
 
@@ -30,7 +30,7 @@ async def compared(*shown: Shown | Code, **more: Any) -> Any:
     """Compare pages, and give the result as JSON says it."""
     urls = [f"{BASE}/{number}" for number in range(len(shown))]
     asked = inputs(*urls, **more)
-    outcomes = await run(COMPARE, asked, FakeHands(tabs=dict(zip(urls, shown, strict=True))))
+    outcomes = await run(COMPARE, asked, FakeStepContext(tabs=dict(zip(urls, shown, strict=True))))
     return result_of(COMPARE, asked, outcomes)
 
 
@@ -143,7 +143,7 @@ async def test_a_page_that_cannot_be_read_is_left_out_of_the_comparison() -> Non
 
 async def test_of_one_page_alone_nothing_is_compared() -> None:
     asked = inputs(A, B)
-    outcomes = await run(COMPARE, asked, FakeHands(tabs={A: Shown()}))
+    outcomes = await run(COMPARE, asked, FakeStepContext(tabs={A: Shown()}))
 
     assert [(one.name, one.status) for one in outcomes] == [
         ("snapshot", StepStatus.SUCCEEDED),
@@ -158,23 +158,23 @@ async def test_of_one_page_alone_nothing_is_compared() -> None:
 
 
 async def test_items_are_the_snapshots() -> None:
-    outcomes = await run(COMPARE, inputs(A, B), FakeHands(tabs={A: Shown(), B: Shown()}))
+    outcomes = await run(COMPARE, inputs(A, B), FakeStepContext(tabs={A: Shown(), B: Shown()}))
 
     assert [one.index for one in COMPARE.items(outcomes)] == [0, 1]
 
 
 async def test_every_page_has_a_tab_of_its_own_which_is_closed() -> None:
-    hands = FakeHands(tabs={A: Shown(), B: Shown()})
+    context = FakeStepContext(tabs={A: Shown(), B: Shown()})
 
-    await run(COMPARE, inputs(A, B, A), hands)
+    await run(COMPARE, inputs(A, B, A), context)
 
-    assert (hands.open, hands.opened) == ({}, 3)
-    assert [done.tab_id for done in hands.done if isinstance(done, CloseTab)] == [1, 2, 3]
+    assert (context.open, context.opened) == ({}, 3)
+    assert [done.tab_id for done in context.done if isinstance(done, CloseTab)] == [1, 2, 3]
 
 
 async def test_a_run_that_was_stopped_tells_what_was_read() -> None:
     asked = inputs(A, B)
-    outcomes = await run(COMPARE, asked, FakeHands(tabs={A: Shown(), B: Shown()}))
+    outcomes = await run(COMPARE, asked, FakeStepContext(tabs={A: Shown(), B: Shown()}))
 
     told = result_of(COMPARE, asked, dropped(outcomes, 1))
 
@@ -196,7 +196,7 @@ def test_top_sections_are_sections_in_their_order(found: list[tuple[str, float]]
 async def test_a_result_is_brief_in_rows_and_in_words() -> None:
     asked = inputs(A, B, C)
     shown: dict[str, Shown | Code] = {A: Shown(title="A | B"), B: Shown(title="# B"), C: Code.HTTP_NOT_FOUND}
-    told = result_of(COMPARE, asked, await run(COMPARE, asked, FakeHands(tabs=shown)))
+    told = result_of(COMPARE, asked, await run(COMPARE, asked, FakeStepContext(tabs=shown)))
 
     table, written, brief = COMPARE.table(told), COMPARE.markdown(told), COMPARE.brief(told)
 

@@ -1,4 +1,4 @@
-"""Hands that give pages of real markup, by the ladder or in tabs, and note what was done with them."""
+"""A step context that has pages of real markup, by the ladder or in tabs, and notes what was done with them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from actors.extraction.page import extract
 from actors.fetchers import answering
-from actors.runner.template import Outcome, Template
+from actors.runner.template import Outcome, TaskTemplate
 from protocol.browse import BrowseOptions, DecisionTrace, TraceSummary
 from protocol.browsers.operations import (
     CloseTab,
@@ -96,8 +96,8 @@ class Shown:
 
 
 @dataclass
-class FakeHands:
-    """Hands of one step; a URL that nothing stands for fails."""
+class FakeStepContext:
+    """The context of one step; a URL that nothing stands for fails."""
 
     pages: dict[str, Browsed | Code] = field(default_factory=dict[str, Browsed | Code])
     tabs: dict[str, Shown | Code] = field(default_factory=dict[str, Shown | Code])
@@ -211,13 +211,15 @@ class FakeHands:
         return PageInfo(page=summary, elements=elements, total_elements=shown.elements)
 
 
-async def run(template: Template[Any], inputs: Any, hands: FakeHands) -> list[Outcome]:
+async def run(template: TaskTemplate[Any], inputs: Any, context: FakeStepContext) -> list[Outcome]:
     """Do the steps of a template one after the other, each as often as it may be tried."""
     outcomes = list[Outcome]()
     outputs = dict[int, Any]()
-    names = [name for stage in template.stages(inputs, in_session=hands.session_id is not None) for name in stage.steps]
+    names = [
+        name for stage in template.stages(inputs, in_session=context.session_id is not None) for name in stage.steps
+    ]
     for index, name in enumerate(names):
-        outcome = replaced(await _tried(template, inputs, hands, index, outputs), name=name)
+        outcome = replaced(await _tried(template, inputs, context, index, outputs), name=name)
         if outcome.status is StepStatus.SUCCEEDED:
             outputs[index] = outcome.output
         outcomes.append(outcome)
@@ -225,14 +227,14 @@ async def run(template: Template[Any], inputs: Any, hands: FakeHands) -> list[Ou
 
 
 async def _tried(
-    template: Template[Any], inputs: Any, hands: FakeHands, index: int, outputs: dict[int, Any]
+    template: TaskTemplate[Any], inputs: Any, context: FakeStepContext, index: int, outputs: dict[int, Any]
 ) -> Outcome:
     retry = template.retry(inputs, index)
     for number in range(1, retry.tries + 1):
-        hands.failed_at = ""
+        context.failed_at = ""
         try:
-            with anyio.fail_after(25):
-                output = await template.do(hands, inputs, index, outputs)
+            with anyio.fail_after(10):
+                output = await template.do(context, inputs, index, outputs)
         except FaultError as error:
             failed = error.fault
             if failed.code in retry.codes and number < retry.tries:
@@ -245,7 +247,7 @@ async def _tried(
                 step_code=ERROR_CODES.get(failed.code, ErrorCode.EXECUTION_ERROR),
                 message=failed.message,
                 hint=failed.actions[0].description if failed.actions else "",
-                failed_at=hands.failed_at,
+                failed_at=context.failed_at,
             )
         return Outcome(index=index, name="", status=StepStatus.SUCCEEDED, output=json_of(output))
     raise AssertionError(index)
@@ -256,7 +258,7 @@ def json_of(value: Any) -> Any:
     return msgspec.json.decode(encode(value))
 
 
-def result_of(template: Template[Any], inputs: Any, outcomes: Sequence[Outcome]) -> Any:
+def result_of(template: TaskTemplate[Any], inputs: Any, outcomes: Sequence[Outcome]) -> Any:
     """Return the result as JSON says it."""
     return json_of(template.result(inputs, outcomes, None))
 
