@@ -1,17 +1,17 @@
-"""The tab in which somebody logs in, as the steps handle it."""
+"""The tab of a login: its form is found, filled in and sent, and it is watched until the outcome is clear."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final, TypeVar
+from typing import Final
 
 import anyio
 
 from actors.runner import login_rules
 from actors.runner.login_rules import FieldQuery, LoginField
 from actors.runner.login_types import LoginForm, LoginInputs, LoginState, SuccessIndicator, Verified
-from actors.runner.template import StepContext
+from actors.runner.template import D, StepContext, operate
 from protocol.browsers.operations import (
     CSS,
     Click,
@@ -27,25 +27,23 @@ from protocol.browsers.operations import (
     typed_in,
 )
 from protocol.browsers.pageinfo import Candidate
-from protocol.browsers.results import Acted, Done, Found, PageInfo, Stable, Tabs
+from protocol.browsers.results import Acted, Found, PageInfo, Stable, Tabs
 from protocol.faults import Action, Code, FaultError, fault
 
 MAX_ELEMENTS: Final = 300
-_REST_MS: Final = 1_500
-_TYPED_BLIND: Final = 'input[type="password"]:visible'
-
-D = TypeVar("D")
+_STABLE_MS: Final = 1_500
+_MASKED_INPUT: Final = 'input[type="password"]:visible'
 
 
 @dataclass(frozen=True)
 class LoginPage:
-    """One tab of the run's browser session."""
+    """The tab in which a run logs in."""
 
     context: StepContext
     tab_id: int
 
     async def info(self, *, visible_only: bool = True) -> PageInfo:
-        """Look at the page."""
+        """Read the page."""
         look = GetPageInfo(tab_id=self.tab_id, max_elements=MAX_ELEMENTS, visible_only=visible_only)
         return await self._do(look, PageInfo)
 
@@ -53,8 +51,8 @@ class LoginPage:
         """Find elements."""
         return (await self._do(FindElement(tab_id=self.tab_id, query=query), Found)).candidates
 
-    async def comes(self, selector: str, within_ms: int) -> bool:
-        """Wait until something is shown that a selector fits; False where it is not in that time."""
+    async def appears(self, selector: str, within_ms: int) -> bool:
+        """Wait until an element matches a selector; False where none does in that time."""
         try:
             await self._do(Wait(tab_id=self.tab_id, selector=selector, milliseconds=within_ms), Acted)
         except FaultError as error:
@@ -63,120 +61,109 @@ class LoginPage:
             return False
         return True
 
-    async def rests(self) -> bool:
-        """Wait until nothing moves, for a moment at most; False where it moves all the same."""
-        return (await self._do(WaitForStable(tab_id=self.tab_id, timeout=_REST_MS), Stable)).stable
+    async def is_stable(self) -> bool:
+        """Wait until the page is stable, for a moment at most; False where it is not."""
+        return (await self._do(WaitForStable(tab_id=self.tab_id, timeout=_STABLE_MS), Stable)).stable
 
-    async def write(self, element_id: str, secret: str) -> None:
-        """Type what is secret: it travels sealed, and the page tells it to nobody."""
+    async def type_secret(self, element_id: str, secret: str) -> None:
+        """Type what is secret: it travels sealed."""
         session = self.context.session_id or ""
         sealed = self.context.seal(secret, typed_in(session))
         await self._do(TypeText(tab_id=self.tab_id, element_id=element_id, text="", sealed=sealed), Acted)
 
-    async def send(self, form: LoginForm) -> Acted:
-        """Send the form; a notice that the page calls up is read and put away."""
-        do = Click(tab_id=self.tab_id, element_id=form.submit or form.password)
-        done = await self._do(do, Acted)
+    async def submit(self, form: LoginForm) -> Acted:
+        """Submit the form; an alert of the page is accepted."""
+        click = Click(tab_id=self.tab_id, element_id=form.submit or form.password)
+        result = await self._do(click, Acted)
         if not form.submit:
-            done = await self._do(PressKey(tab_id=self.tab_id, key="Enter"), Acted)
-        if done.dialog is not None and done.dialog.type == "alert":
-            done = await self._do(HandleDialog(tab_id=self.tab_id, action="accept"), Acted)
-        return done
+            result = await self._do(PressKey(tab_id=self.tab_id, key="Enter"), Acted)
+        if result.dialog is not None and result.dialog.type == "alert":
+            result = await self._do(HandleDialog(tab_id=self.tab_id, action="accept"), Acted)
+        return result
 
     async def cookies(self) -> int:
         """Count the cookies that the session has."""
         return (await self._do(ListTabs(), Tabs)).cookies
 
-    async def form(self, asked: dict[LoginField, FieldQuery], within_ms: int) -> LoginForm:
-        """Find the fields of the form, and wait for those that are still to be drawn.
+    async def find_form(self, queries: dict[LoginField, FieldQuery], within_ms: int) -> LoginForm:
+        """Find the fields of the form, and wait once for those that are not drawn yet.
 
         Raises:
             FaultError: TPL_LOGIN_FIELD_NOT_FOUND with the input that names what is missing.
         """
         try:
-            return await self._form(asked)
+            return await self._form(queries)
         except FaultError as error:
             if error.fault.code is not Code.TPL_LOGIN_FIELD_NOT_FOUND:
                 raise
-        query = asked[LoginField.PASSWORD].query or ""
-        await self.comes(query.removeprefix(CSS) if query.startswith(CSS) else _TYPED_BLIND, within_ms)
-        await self.rests()
-        return await self._form(asked)
+        query = queries[LoginField.PASSWORD].query or ""
+        await self.appears(query.removeprefix(CSS) if query.startswith(CSS) else _MASKED_INPUT, within_ms)
+        await self.is_stable()
+        return await self._form(queries)
 
-    async def _form(self, asked: dict[LoginField, FieldQuery]) -> LoginForm:
+    async def _form(self, queries: dict[LoginField, FieldQuery]) -> LoginForm:
         info = await self.info()
         if refusal := login_rules.refusal(info):  # what asks for consent mostly lies over the form
             await self._do(Click(tab_id=self.tab_id, element_id=refusal), Acted)
             info = await self.info()
-        password = await self._field(asked[LoginField.PASSWORD], info, "")
-        username = await self._field(asked[LoginField.USERNAME], info, password)
-        submit = await self._field(asked[LoginField.SUBMIT], info, password)
+        password = await self._field(queries[LoginField.PASSWORD], info, "")
+        username = await self._field(queries[LoginField.USERNAME], info, password)
+        submit = await self._field(queries[LoginField.SUBMIT], info, password)
         return LoginForm(tab_id=self.tab_id, url=info.page.url, username=username, password=password, submit=submit)
 
-    async def _field(self, asked: FieldQuery, info: PageInfo, password: str) -> str:
-        if asked.query is None:
-            return await self._usual(asked, info, password)
-        candidates = await self._asked(asked, asked.query)
-        if asked.by_selector:
-            found = next((one.id for one in candidates if one.type in login_rules.KINDS[asked.field]), "")
+    async def _field(self, query: FieldQuery, info: PageInfo, password: str) -> str:
+        if query.query is None:
+            return await self._default_field(query, info, password)
+        candidates = await self._candidates(query, query.query)
+        if query.by_selector:
+            element = next((one.id for one in candidates if one.type in login_rules.KINDS[query.field]), "")
         else:
-            found = login_rules.best(asked.field, candidates, info, password)
-        return found or _missing(asked)
+            element = login_rules.best(query.field, candidates, info, password)
+        return element or _missing(query)
 
-    async def _asked(self, asked: FieldQuery, query: str) -> tuple[Candidate, ...]:
+    async def _candidates(self, query: FieldQuery, text: str) -> tuple[Candidate, ...]:
         try:
-            return await self.find(query)
+            return await self.find(text)
         except FaultError as error:
-            if error.fault.code is not Code.VALIDATION_INVALID_REQUEST or not asked.by_selector:
+            if error.fault.code is not Code.VALIDATION_INVALID_REQUEST or not query.by_selector:
                 raise
-            message = f"inputs.{asked.named}: the browser does not understand that selector"
-            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=f"inputs.{asked.named}")) from None
+            message = f"inputs.{query.named}: the browser does not understand that selector"
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=f"inputs.{query.named}")) from None
 
-    async def _usual(self, asked: FieldQuery, info: PageInfo, password: str) -> str:
-        """Find a field of which nothing was said, as forms mostly have it."""
-        usual = login_rules.suggested(info)
-        secret = usual.get(LoginField.PASSWORD)
-        if asked.field in usual and (not password or (secret is not None and secret.id == password)):
-            return usual[asked.field].id
-        if asked.field is LoginField.USERNAME and (before := login_rules.beside(info, password)):
+    async def _default_field(self, query: FieldQuery, info: PageInfo, password: str) -> str:
+        """Find a field without a query of the caller, as forms mostly have it."""
+        suggested = login_rules.suggested(info)
+        secret = suggested.get(LoginField.PASSWORD)
+        if query.field in suggested and (not password or (secret is not None and secret.id == password)):
+            return suggested[query.field].id
+        if query.field is LoginField.USERNAME and (before := login_rules.beside(info, password)):
             return before
-        candidates = await self.find(login_rules.DEFAULT_QUERIES[asked.field])
-        found = login_rules.best(asked.field, candidates, info, password)
-        if found or asked.field is LoginField.SUBMIT:
-            return found
-        return _missing(asked)
+        candidates = await self.find(login_rules.DEFAULT_QUERIES[query.field])
+        element = login_rules.best(query.field, candidates, info, password)
+        if element or query.field is LoginField.SUBMIT:
+            return element
+        return _missing(query)
 
     async def _do(self, operation: Operation, kind: type[D]) -> D:
-        return expect(await self.context.browser(operation), kind)
+        return await operate(self.context, operation, kind)
 
 
-def expect(done: Done, kind: type[D]) -> D:
-    """Take an answer as the kind that the question has.
-
-    Raises:
-        FaultError: INTERNAL_ERROR where it is another.
-    """
-    if not isinstance(done, kind):
-        raise FaultError(fault(Code.INTERNAL_ERROR))
-    return done
-
-
-def _missing(asked: FieldQuery) -> str:
-    field = f"inputs.{asked.named}"
-    how = "fits" if asked.by_selector else "is like"
-    message = f"{field}: no {asked.field.value} field of a login form is shown on the page that {how} it"
-    if asked.query is None:
-        message = f"{field}: the page shows no {asked.field.value} field of a login form; say what it is called"
+def _missing(query: FieldQuery) -> str:
+    field = f"inputs.{query.named}"
+    how = "fits" if query.by_selector else "is like"
+    message = f"{field}: no {query.field.value} field of a login form is shown on the page that {how} it"
+    if query.query is None:
+        message = f"{field}: the page shows no {query.field.value} field of a login form; say what it is called"
     raise FaultError(fault(Code.TPL_LOGIN_FIELD_NOT_FOUND, message, field=field))
 
 
 VERIFY_S: Final = 10.0
-"""How long the sign of success may take to show."""
+"""How long the success indicator may take to show."""
 
 _LOOK_MS: Final = 700
 _SURE: Final = 3
 _BETWEEN_S: Final = 0.4
-"""So many looks at a page at rest, with so much time between, until it is believed that it stays so."""
+"""So many looks at a stable page, with so much time between, show that it stays as it is."""
 
 ANEW: Final = Action(
     action="run_again",
@@ -187,8 +174,8 @@ ANEW: Final = Action(
 _INDICATOR: Final = "inputs.successIndicator"
 
 
-class _Seen(Enum):
-    """What one look has shown."""
+class _Observation(Enum):
+    """What one look at the page has shown."""
 
     SUCCESS = auto()
     FORM_GONE = auto()
@@ -197,50 +184,52 @@ class _Seen(Enum):
 
 
 async def verify(page: LoginPage, form: LoginForm, inputs: LoginInputs) -> Verified:
-    """Look until the sign of success is seen, or a page at rest that asks to log in again.
+    """Look until the success indicator shows, or a stable page that asks to log in again.
 
     Raises:
         FaultError: AUTH_INVALID_CREDENTIALS; ELEMENT_NOT_FOUND or NETWORK_TIMEOUT where nothing became clear.
     """
-    until, before, agreed = anyio.current_time() + VERIFY_S, _Seen.NOTHING, 0
+    until, previous, agreed = anyio.current_time() + VERIFY_S, _Observation.NOTHING, 0
     while anyio.current_time() < until:
-        rests, info = await page.rests(), await page.info()
-        seen = await _seen(page, form, inputs.success_indicator, info, rests=rests)
-        agreed = agreed + 1 if seen is before else 1
-        before = seen
-        if seen is _Seen.SUCCESS:
+        stable, info = await page.is_stable(), await page.info()
+        observation = await _observe(page, form, inputs.success_indicator, info, stable=stable)
+        agreed = agreed + 1 if observation is previous else 1
+        previous = observation
+        if observation is _Observation.SUCCESS:
             return await _verified(page, info, LoginState.AUTHENTICATED, inputs)
-        if seen is _Seen.REFUSAL and agreed >= _SURE:
+        if observation is _Observation.REFUSAL and agreed >= _SURE:
             raise FaultError(fault(Code.AUTH_INVALID_CREDENTIALS, _refusal(info, form), actions=(ANEW,)))
-        if seen is _Seen.FORM_GONE and agreed >= _SURE:
+        if observation is _Observation.FORM_GONE and agreed >= _SURE:
             return await _verified(page, info, LoginState.UNKNOWN, inputs)
         await anyio.sleep(_BETWEEN_S)
-    raise _unseen(inputs.success_indicator)
+    raise _unclear(inputs.success_indicator)
 
 
-async def _seen(page: LoginPage, form: LoginForm, indicator: SuccessIndicator, info: PageInfo, *, rests: bool) -> _Seen:
+async def _observe(
+    page: LoginPage, form: LoginForm, indicator: SuccessIndicator, info: PageInfo, *, stable: bool
+) -> _Observation:
     asks = login_rules.asks_again(info, form)
-    if await _shows(page, indicator, info, asks=asks, rests=rests):
-        return _Seen.SUCCESS
-    if rests and (asks or login_rules.is_error(info)):
-        return _Seen.REFUSAL
-    return _Seen.FORM_GONE if rests and indicator.type == "stable" else _Seen.NOTHING
+    if await _shows(page, indicator, info, asks=asks, stable=stable):
+        return _Observation.SUCCESS
+    if stable and (asks or login_rules.is_error(info)):
+        return _Observation.REFUSAL
+    return _Observation.FORM_GONE if stable and indicator.type == "stable" else _Observation.NOTHING
 
 
-async def _shows(page: LoginPage, indicator: SuccessIndicator, info: PageInfo, *, asks: bool, rests: bool) -> bool:
-    """Whether the sign of success is there."""
+async def _shows(page: LoginPage, indicator: SuccessIndicator, info: PageInfo, *, asks: bool, stable: bool) -> bool:
+    """Return whether the success indicator is there."""
     match indicator.type:
         case "selector":
-            return await _comes(page, indicator.value or "")
+            return await _appears(page, indicator.value or "")
         case "urlContains":
             return (indicator.value or "") in info.page.url and not asks
         case "stable":
-            return rests and not asks and not login_rules.is_error(info) and login_rules.speaks_for_login(info)
+            return stable and not asks and not login_rules.is_error(info) and login_rules.speaks_for_login(info)
 
 
-async def _comes(page: LoginPage, selector: str) -> bool:
+async def _appears(page: LoginPage, selector: str) -> bool:
     try:
-        return await page.comes(selector, _LOOK_MS)
+        return await page.appears(selector, _LOOK_MS)
     except FaultError as error:
         if error.fault.code is not Code.VALIDATION_INVALID_REQUEST:
             raise
@@ -251,7 +240,7 @@ async def _comes(page: LoginPage, selector: str) -> bool:
 async def _verified(page: LoginPage, info: PageInfo, state: LoginState, inputs: LoginInputs) -> Verified:
     return Verified(
         tab_id=page.tab_id,
-        url=login_rules.without(info.page.url, inputs.credentials),
+        url=login_rules.without_password(info.page.url, inputs.credentials),
         title=info.page.title,
         login_state=state,
         cookies=await page.cookies(),
@@ -264,7 +253,7 @@ def _refusal(info: PageInfo, form: LoginForm) -> str:
     return "The page shows an error after the form was sent."
 
 
-def _unseen(indicator: SuccessIndicator) -> FaultError:
+def _unclear(indicator: SuccessIndicator) -> FaultError:
     within = f"within {VERIFY_S:g} s after the form was sent"
     if indicator.type == "stable":
         return FaultError(fault(Code.NETWORK_TIMEOUT, f"The page did not come to rest {within}."))

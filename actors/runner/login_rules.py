@@ -1,4 +1,4 @@
-"""Judges pages with login forms: which elements are the fields, are they filled in, is the form still there."""
+"""Rules for pages with login forms: which elements are the fields, are they filled in, is the form still there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from protocol.browsers.pageinfo import Candidate, Element, ElementKind, ViewType
 from protocol.browsers.results import PageInfo
 
 LOGIN, LOGOUT, CONSENT = "login", "logout", "manage_consent"
-"""The intents of a page that tell of logins, and of what lies before them."""
+"""The intents of a page that concern logins, and the consent that is asked for before them."""
 
 _REFUSES = re.compile(
     r"\b(?:reject|decline|refuse|deny|necessary|essential|ablehnen|notwendige|refuser|rechazar|rifiuta)\b|拒绝|必要",
@@ -46,7 +46,7 @@ KINDS: Mapping[LoginField, frozenset[ElementKind]] = {
 
 @dataclass(frozen=True)
 class FieldQuery:
-    """What a field is looked for by: the `query` of find_element, from the input of that name; none for the default."""
+    """How a field is found: by the `query` of find_element, from the input `named`; by default without one."""
 
     field: LoginField
     query: str | None
@@ -54,51 +54,51 @@ class FieldQuery:
 
     @property
     def by_selector(self) -> bool:
-        """Whether the caller has said exactly which element it is."""
+        """Whether the query is a selector: the caller names exactly one element."""
         return self.query is not None and self.query.startswith(CSS)
 
 
-def wanted(inputs: LoginInputs) -> dict[LoginField, FieldQuery]:
-    """Return what each field is looked for by, in whichever form the inputs say it."""
-    mode = located(inputs)
-    return {field: _wanted(inputs, field, mode) for field in LoginField}
+def field_queries(inputs: LoginInputs) -> dict[LoginField, FieldQuery]:
+    """Return the query of each field, from either form of the inputs."""
+    mode = locate_mode(inputs)
+    return {field: _query(inputs, field, mode) for field in LoginField}
 
 
-def located(inputs: LoginInputs) -> Locate:
-    """Return how the fields are looked for, in whichever form the inputs say it."""
+def locate_mode(inputs: LoginInputs) -> Locate:
+    """Return how the fields are found, from either form of the inputs."""
     if inputs.locate_mode is None and inputs.selectors is not None:
         return Locate.SELECTOR
     return inputs.locate_mode or inputs.fields.mode
 
 
 def suggested(info: PageInfo) -> dict[LoginField, Element]:
-    """Tell the fields of the login form of a page, if it has one with a password."""
+    """Return the fields of the login form that a page suggests, if it has one with a password."""
     ids = next((one.suggested_element_ids for one in info.recommended_by_intent if one.intent == LOGIN), ())
     by_id = {element.id: element for element in info.elements}
-    there = [by_id[name] for name in ids if name in by_id]
-    inputs = [element for element in there if element.type is ElementKind.INPUT]
+    suggested_elements = [by_id[name] for name in ids if name in by_id]
+    inputs = [element for element in suggested_elements if element.type is ElementKind.INPUT]
     if not inputs:
         return {}
-    found = {LoginField.PASSWORD: inputs[-1]}
+    fields = {LoginField.PASSWORD: inputs[-1]}
     if len(inputs) > 1:
-        found[LoginField.USERNAME] = inputs[0]
-    pressed = [element for element in there if element.type is ElementKind.BUTTON]
+        fields[LoginField.USERNAME] = inputs[0]
+    pressed = [element for element in suggested_elements if element.type is ElementKind.BUTTON]
     if pressed:
-        found[LoginField.SUBMIT] = pressed[0]
-    return found
+        fields[LoginField.SUBMIT] = pressed[0]
+    return fields
 
 
 def refusal(info: PageInfo) -> str:
-    """Return what refuses the consent that a page wants before it lets itself be used, if it wants any."""
+    """Return the element that refuses the consent which a page asks for, `""` where it asks for none."""
     ids = next((one.suggested_element_ids for one in info.recommended_by_intent if one.intent == CONSENT), ())
     labels = {element.id: element.label for element in info.elements}
     return next((name for name in ids if _REFUSES.search(labels.get(name, ""))), "")
 
 
 def best(field: LoginField, candidates: Sequence[Candidate], info: PageInfo, near: str = "") -> str:
-    """Choose among what was found: by its kind, then as it fits, then in the part of the page where `near` is.
+    """Choose among candidates of the kind of a field: those in the region of `near` first, then by their score.
 
-    Of equal ones the one in the smaller form: one logs in with less than one joins with.
+    Of equal ones the one in the smaller form: a login has fewer fields than a registration.
     """
     by_id = {element.id: element for element in info.elements}
     region = by_id[near].region if near in by_id else ""
@@ -113,7 +113,7 @@ def best(field: LoginField, candidates: Sequence[Candidate], info: PageInfo, nea
 
 
 def beside(info: PageInfo, password: str) -> str:
-    """Return the field that stands right before that of the password."""
+    """Return the input right before that of the password."""
     by_id = {element.id: element for element in info.elements}
     secret = by_id.get(password)
     if secret is None or secret.box is None:
@@ -128,36 +128,36 @@ def beside(info: PageInfo, password: str) -> str:
 
 
 def is_filled(info: PageInfo, form: LoginForm) -> bool | None:
-    """Whether both fields hold something; None where they are no longer there."""
-    held = {element.id: element.value for element in info.elements}
-    if form.username not in held or form.password not in held:
+    """Return whether both fields hold something; None where they are no longer there."""
+    values = {element.id: element.value for element in info.elements}
+    if form.username not in values or form.password not in values:
         return None
-    return bool(held[form.username]) and bool(held[form.password])
+    return bool(values[form.username]) and bool(values[form.password])
 
 
 def asks_again(info: PageInfo, form: LoginForm) -> bool:
-    """Whether the page shows a form to log in by: the one that was filled in, or another."""
+    """Return whether the page shows a login form: the one that was filled in, or another."""
     same = any(element.id == form.password for element in info.elements) and is_same_page(info.page.url, form.url)
     return same or LoginField.PASSWORD in suggested(info)
 
 
 def is_error(info: PageInfo) -> bool:
-    """Whether the page says that something went wrong."""
+    """Return whether the page shows an error."""
     return info.page.type is ViewType.ERROR
 
 
 def speaks_for_login(info: PageInfo) -> bool:
-    """Whether the page lets somebody log out, who so is logged in."""
+    """Return whether the page offers to log out."""
     return LOGOUT in info.intents
 
 
 def is_same_page(one: str, other: str) -> bool:
-    """Whether two addresses differ in nothing but their queries and fragments."""
+    """Return whether two addresses differ in nothing but their queries and fragments."""
     return urldefrag(one).url.partition("?")[0] == urldefrag(other).url.partition("?")[0]
 
 
-def without(url: str, credentials: Credentials | None) -> str:
-    """Return an address as it may be told: a form that sends what is secret in it loses its query."""
+def without_password(url: str, credentials: Credentials | None) -> str:
+    """Return an address that may be shown: without its query where a form has put the password into it."""
     if credentials is None:
         return url
     secret = credentials.password
@@ -168,27 +168,27 @@ def without(url: str, credentials: Credentials | None) -> str:
     return parts._replace(query="", fragment="").geturl()
 
 
-def _wanted(inputs: LoginInputs, field: LoginField, mode: Locate) -> FieldQuery:
+def _query(inputs: LoginInputs, field: LoginField, mode: Locate) -> FieldQuery:
     if mode is Locate.SELECTOR:
         older = _hint(inputs.selectors, field)
-        selector = _said(inputs.fields, f"{field.value}_selector") or older
+        selector = _form_field(inputs.fields, f"{field.value}_selector") or older
         named = f"selectors.{field.value}" if older else f"fields.{field.value}Selector"
         return FieldQuery(field, f"{CSS}{selector}" if selector else None, named)
     older = _hint(inputs.semantic_hints, field)
-    query = _said(inputs.fields, f"{field.value}_query") or older
+    query = _form_field(inputs.fields, f"{field.value}_query") or older
     return FieldQuery(field, query, f"semanticHints.{field.value}" if older else f"fields.{field.value}Query")
 
 
-def _said(fields: FormFields, name: str) -> str | None:
-    said: str | None = getattr(fields, name)
-    return said
+def _form_field(fields: FormFields, name: str) -> str | None:
+    value: str | None = getattr(fields, name)
+    return value
 
 
 def _hint(hints: Hints | None, field: LoginField) -> str | None:
     if hints is None:
         return None
-    said: str | None = getattr(hints, field.value)
-    return said
+    value: str | None = getattr(hints, field.value)
+    return value
 
 
 def _inputs(info: PageInfo, region: str) -> int:

@@ -1,4 +1,4 @@
-"""What a run of login_keep_session is given, and what it comes to."""
+"""The types of login_keep_session: its inputs, its result, and the outputs of its steps."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Credentials(_Input, frozen=True, kw_only=True):
     password: Secret
 
     def __repr__(self) -> str:
-        """Tell nothing."""
+        """Show neither of the two: a repr may be logged."""
         return "Credentials(...)"
 
 

@@ -1,4 +1,4 @@
-"""What a run tells of a page, and what may be asked of it: the items of results (002 §4.2)."""
+"""The items of results: what a run shows of a page or of its failure, and the bounds of that (002 §4.2)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,22 @@ DEFAULT_ELEMENTS = 50
 DEFAULT_CONTENT_CHARS = 4_000
 DEFAULT_CONCURRENCY = 3
 MAX_CONCURRENCY = 5
+
+MAX_ITEM_BYTES = 400_000
+"""An item as JSON at most: it has to fit into one line of the ledger."""
+
+MAX_RESULT_BYTES = 100_000_000
+"""What all items of a run together may come to, so that a result fits into the memory of a replica."""
+
+BRIEF_BYTES = 200_000
+"""A brief result as JSON at most, well below what stands inline (002 §5)."""
+
+MAX_TITLE_CHARS = 500
+_LEAST_CHARS = 1_000
+_AT_LEAST = 0.5
+"""Share of what fits that must be left where a text is cut between two words."""
+
+_LONG = ("content", "contentSections", "pageInfo")
 
 GivenUrl = Annotated[str, Meta(max_length=MAX_URL_CHARS)]
 """An address as a client gives it: one that is none makes a failed item, and no refused run."""
@@ -116,7 +132,7 @@ class PageItem(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def items_of(outcomes: Iterable[Outcome], urls: Sequence[str]) -> tuple[PageItem, ...]:
-    """Return the items of the steps that were done, in the order of the addresses; each step has that of its number."""
+    """Return the items of the steps that are done, in the order of the addresses; each step has that of its number."""
     items = list[PageItem]()
     for outcome in sorted(outcomes, key=lambda one: one.index):
         if outcome.status is StepStatus.SUCCEEDED:
@@ -124,36 +140,6 @@ def items_of(outcomes: Iterable[Outcome], urls: Sequence[str]) -> tuple[PageItem
         elif outcome.status is StepStatus.FAILED:
             items.append(_failed(outcome, urls[outcome.index]))
     return tuple(items)
-
-
-def _failed(outcome: Outcome, url: str) -> PageItem:
-    code = outcome.code or Code.INTERNAL_ERROR
-    error = ItemError(
-        error=outcome.message or KINDS[code].meaning,
-        error_code=outcome.step_code or ERROR_CODES.get(code, ErrorCode.EXECUTION_ERROR),
-        code=code,
-        failed_step=outcome.failed_at or outcome.name,
-        recover_hint=outcome.hint,
-        retryable=KINDS[code].retryable,
-    )
-    return PageItem(index=outcome.index, url=url, success=False, error=error)
-
-
-MAX_ITEM_BYTES = 400_000
-"""An item as JSON at most: it has to fit into one line of the ledger."""
-
-MAX_RESULT_BYTES = 100_000_000
-"""What all items of a run together may come to, so that a result fits into the memory of a replica."""
-
-BRIEF_BYTES = 200_000
-"""A brief result as JSON at most, well below what is told inline (002 §5)."""
-
-MAX_TITLE_CHARS = 500
-_LEAST_CHARS = 1_000
-_AT_LEAST = 0.5
-"""Share of what fits that must be left where a text is cut between two words."""
-
-_LONG = ("content", "contentSections", "pageInfo")
 
 
 def share_of(pages: int) -> int:
@@ -183,19 +169,8 @@ def bounded(item: PageItem, most: int = MAX_ITEM_BYTES) -> PageItem:
     return item
 
 
-def _shorter(item: PageItem) -> PageItem | None:
-    content, info, parts = item.content, item.page_info, item.content_sections
-    if content is not UNSET and len(content) > _LEAST_CHARS:
-        return replace(item, content=cut(content, len(content) // 2))
-    if info is not UNSET and info.elements:
-        return replace(item, page_info=replace(info, elements=info.elements[: len(info.elements) // 2]))
-    if parts is not UNSET and parts:
-        return replace(item, content_sections=parts[: len(parts) // 2])
-    return None
-
-
 def brief(result: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Take what is long out of the items of a result (as JSON says it), and as many of the last as do not fit then."""
+    """Leave out what is long of the items of a result (as JSON says it), then as many of the last as do not fit."""
     rest = {key: value for key, value in result.items() if key != name}
     left = BRIEF_BYTES - len(msgspec.json.encode(rest))
     items: Sequence[Mapping[str, Any]] = result.get(name) or ()
@@ -206,8 +181,32 @@ def brief(result: Mapping[str, Any], name: str) -> dict[str, Any]:
         if left < 0:
             break
         shown.append(short)
-    told: dict[str, Any] = {**rest, name: shown}
-    return told if len(shown) == len(items) else {**told, "itemsLeftOut": len(items) - len(shown)}
+    shortened: dict[str, Any] = {**rest, name: shown}
+    return shortened if len(shown) == len(items) else {**shortened, "itemsLeftOut": len(items) - len(shown)}
+
+
+def _failed(outcome: Outcome, url: str) -> PageItem:
+    code = outcome.code or Code.INTERNAL_ERROR
+    error = ItemError(
+        error=outcome.message or KINDS[code].meaning,
+        error_code=outcome.step_code or ERROR_CODES.get(code, ErrorCode.EXECUTION_ERROR),
+        code=code,
+        failed_step=outcome.failed_at or outcome.name,
+        recover_hint=outcome.hint,
+        retryable=KINDS[code].retryable,
+    )
+    return PageItem(index=outcome.index, url=url, success=False, error=error)
+
+
+def _shorter(item: PageItem) -> PageItem | None:
+    content, info, parts = item.content, item.page_info, item.content_sections
+    if content is not UNSET and len(content) > _LEAST_CHARS:
+        return replace(item, content=cut(content, len(content) // 2))
+    if info is not UNSET and info.elements:
+        return replace(item, page_info=replace(info, elements=info.elements[: len(info.elements) // 2]))
+    if parts is not UNSET and parts:
+        return replace(item, content_sections=parts[: len(parts) // 2])
+    return None
 
 
 def _without_long(item: Mapping[str, Any]) -> dict[str, Any]:

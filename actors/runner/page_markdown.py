@@ -1,4 +1,4 @@
-"""Parts the words of a page into sections, and puts sections together as Markdown."""
+"""Markdown of pages: cut into sections, made of sections, and quoted in results so that it stays text of the web."""
 
 from __future__ import annotations
 
@@ -23,29 +23,80 @@ _MAX_BLOCK = 3 * MAX_SECTION_CHARS
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _AROUND = {"list_item_open": "li", "blockquote_open": "blockquote"}
 _ENDS = {"list_item_close", "blockquote_close"}
+_LINE_END = re.compile(r"\r\n?|\n")
+_MAX_CELL_CHARS = 300
+
+Cell = str | float | bool | tuple[str, ...] | UnsetType | None
 
 
 def sections(markdown: str) -> tuple[SectionTold, ...]:
     """Return the first sections of a text: its headings, paragraphs, items, quotes, rows and blocks of code."""
-    found, heading = list[SectionTold](), ""
+    parts, heading = list[SectionTold](), ""
     for tag, text in _blocks(_parser().parse(markdown[:_MAX_READ])):
         words = text[:MAX_SECTION_CHARS]
         if not words.strip():
             continue
         is_heading = tag in _HEADINGS
-        found.append(SectionTold(tag=tag, text=words, heading="" if is_heading else heading))
+        parts.append(SectionTold(tag=tag, text=words, heading="" if is_heading else heading))
         heading = words if is_heading else heading
-        if len(found) == MAX_SECTIONS:
+        if len(parts) == MAX_SECTIONS:
             break
-    return tuple(found)
+    return tuple(parts)
 
 
 def markdown_of(parts: Sequence[SectionTold]) -> str:
     """Write sections as Markdown; what they say stays text."""
-    return to_markdown(Doc(children=tuple(_written(parts))))
+    return to_markdown(Doc(children=tuple(_render_blocks(parts))))
 
 
-def _written(parts: Iterable[SectionTold]) -> Iterator[Block]:
+def words(text: str) -> str:
+    """Escape a text as one line of Markdown without any markup."""
+    return to_markdown(Doc(children=(Paragraph(children=(Text(text=" ".join(text.split())),)),)))
+
+
+def cell(value: Cell) -> str:
+    """Write a value into a cell of a table."""
+    match value:
+        case None | UnsetType():
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case tuple():
+            return "; ".join(cell(part) for part in value)
+        case _:
+            text = str(value)
+            return words(text if len(text) <= _MAX_CELL_CHARS else f"{text[: _MAX_CELL_CHARS - 1]}…")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Write a table."""
+    lines = [head, ["---"] * len(head), *([cell(value) for value in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def quoted(markdown: str) -> str:
+    """Write the Markdown of a page as a quote, which neither its headings nor its fences leave."""
+    lines = _LINE_END.split(markdown.strip())
+    return "\n".join(f"> {line}" if line else ">" for line in lines)
+
+
+def overview(items: Iterable[PageItem]) -> str:
+    """Write a table of pages, a row for each."""
+    head = ("#", "URL", "Title", "Type", "Elements", "Tier", "Result")
+    return table(head, (_overview(item) for item in items))
+
+
+def pages(items: Iterable[PageItem]) -> list[str]:
+    """Write the words of pages, each below a heading of its own."""
+    parts = list[str]()
+    for item in items:
+        if item.content:
+            title, where = item.title or item.url, item.final_url or item.url
+            parts += [f"## {item.index + 1}. {words(title)}", words(where), quoted(item.content)]
+    return parts
+
+
+def _render_blocks(parts: Iterable[SectionTold]) -> Iterator[Block]:
     items = list[ListItem]()
     for part in parts:
         text = (Text(text=part.text),)
@@ -97,60 +148,7 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark").enable("table").disable(["reference", "inline"])
 
 
-_LINE_END = re.compile(r"\r\n?|\n")
-_MAX_CELL_CHARS = 300
-
-Cell = str | float | bool | tuple[str, ...] | UnsetType | None
-
-
-def words(text: str) -> str:
-    """Write a text in one line, of which nothing is markup."""
-    return to_markdown(Doc(children=(Paragraph(children=(Text(text=" ".join(text.split())),)),)))
-
-
-def cell(value: Cell) -> str:
-    """Write a value into a cell of a table."""
-    match value:
-        case None | UnsetType():
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case tuple():
-            return "; ".join(cell(part) for part in value)
-        case _:
-            text = str(value)
-            return words(text if len(text) <= _MAX_CELL_CHARS else f"{text[: _MAX_CELL_CHARS - 1]}…")
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """Write a table."""
-    lines = [head, ["---"] * len(head), *([cell(value) for value in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def quoted(markdown: str) -> str:
-    """Write Markdown that was made of a page as a quote, out of which nothing gets: neither headings nor fences."""
-    lines = _LINE_END.split(markdown.strip())
-    return "\n".join(f"> {line}" if line else ">" for line in lines)
-
-
-def overview(items: Iterable[PageItem]) -> str:
-    """Write a table of pages, a row for each."""
-    head = ("#", "URL", "Title", "Type", "Elements", "Tier", "Result")
-    return table(head, (_overview(item) for item in items))
-
-
 def _overview(item: PageItem) -> Sequence[Cell]:
     error = item.error
-    became = "read" if error is UNSET else f"{error.code}: {error.error}"
-    return (item.index + 1, item.url, item.title, item.page_type, item.element_count, item.tier, became)
-
-
-def pages(items: Iterable[PageItem]) -> list[str]:
-    """Write the words of pages, each below a heading of its own."""
-    parts = list[str]()
-    for item in items:
-        if item.content:
-            title, where = item.title or item.url, item.final_url or item.url
-            parts += [f"## {item.index + 1}. {words(title)}", words(where), quoted(item.content)]
-    return parts
+    outcome = "read" if error is UNSET else f"{error.code}: {error.error}"
+    return (item.index + 1, item.url, item.title, item.page_type, item.element_count, item.tier, outcome)

@@ -1,4 +1,4 @@
-"""Visits a page in a tab of the run's browser session, and closes the tab whatever happens (002 §8.6)."""
+"""Reads pages into items: in a tab of the run's browser session (002 §8.6), or as a browse has got them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TypeVar
 
 import anyio
 from msgspec import UNSET, UnsetType
 
 from actors.runner.page_items import MAX_TITLE_CHARS, ElementTold, Extract, PageInfoTold, PageItem, SectionTold, cut
 from actors.runner.page_markdown import markdown_of, sections
-from actors.runner.template import StepContext
+from actors.runner.template import StepContext, operate
 from protocol.browse import MAX_URL_CHARS
 from protocol.browsers.operations import (
     CloseTab,
@@ -24,7 +23,6 @@ from protocol.browsers.operations import (
     GetPageInfo,
     HandleDialog,
     Navigate,
-    Operation,
     WaitForStable,
 )
 from protocol.browsers.pageinfo import ElementKind, PastDialog
@@ -36,40 +34,99 @@ from protocol.pages import Browsed
 from protocol.tiers import BROWSER
 
 STABLE_MS = 10_000
-"""How long a page may take to come to rest."""
+"""How long a page may take to become stable."""
 
 MAX_DIALOGS = 5
 """Dialogs of a page that are dismissed, one after the other."""
 
 _OPEN_S = 30.0
 _CLOSE_S = 5.0
+_FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
+_CODES: Mapping[int, Code] = MappingProxyType(
+    {
+        HTTPStatus.UNAUTHORIZED: Code.AUTH_MISSING_SESSION,
+        HTTPStatus.FORBIDDEN: Code.HTTP_FORBIDDEN,
+        HTTPStatus.NOT_FOUND: Code.HTTP_NOT_FOUND,
+        HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: Code.AUTH_MISSING_SESSION,
+        HTTPStatus.GONE: Code.HTTP_NOT_FOUND,
+        HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS: Code.BLOCKED_GEO_RESTRICTED,
+        HTTPStatus.BAD_GATEWAY: Code.HTTP_BAD_GATEWAY,
+        HTTPStatus.SERVICE_UNAVAILABLE: Code.HTTP_SERVICE_UNAVAILABLE,
+        HTTPStatus.GATEWAY_TIMEOUT: Code.HTTP_BAD_GATEWAY,
+    }
+)
 
-D = TypeVar("D")
+_OTHER = "other"
+_MAX_LABEL_CHARS = 200
+_HIDDEN = "hidden"
+_KINDS = {
+    "select": ElementKind.SELECT,
+    "checkbox": ElementKind.CHECKBOX,
+    "radio": ElementKind.RADIO,
+    "file": ElementKind.FILE,
+}
 
 
-async def visit(context: StepContext, index: int, url: str, wanted: Extract) -> PageItem:
-    """Read a page in a tab of its own, which is named in all that is done.
+async def read_in_tab(context: StepContext, index: int, url: str, wanted: Extract) -> PageItem:
+    """Read a page in a tab of its own, which is closed whatever happens.
 
     Raises:
         FaultError: why there is none.
     """
     async with _tab(context) as tab:
         with context.part("navigate"):
-            went = await _do(context, Navigate(url=url, tab_id=tab), Navigated)
-            await _answer(context, tab, went.dialog)
-            check_status(went.status_code)
+            navigated = await operate(context, Navigate(url=url, tab_id=tab), Navigated)
+            await _dismiss(context, tab, navigated.dialog)
+            check_status(navigated.status_code)
         with context.part("wait_for_stable"):
             await context.browser(WaitForStable(timeout=STABLE_MS, tab_id=tab))
         info = content = None
         if wanted.page_info:
             with context.part("get_page_info"):
-                info = await _do(context, GetPageInfo(max_elements=wanted.max_elements, tab_id=tab), PageInfo)
+                info = await operate(context, GetPageInfo(max_elements=wanted.max_elements, tab_id=tab), PageInfo)
         if wanted.content:
             with context.part("get_page_content"):
-                content = await _do(
+                content = await operate(
                     context, GetPageContent(max_length=wanted.max_content_length, tab_id=tab), PageContent
                 )
-    return item_of_tab(index, url, TabReading(went, info, content), wanted)
+    return _item_of_tab(index, url, _TabReading(navigated, info, content), wanted)
+
+
+def item_of_browse(index: int, url: str, browsed: Browsed, wanted: Extract) -> PageItem:
+    """Return what is wanted of a page that a browse has got."""
+    page, content = browsed.page, browsed.page.document.content
+    info = _info_of_browse(content, wanted.max_elements) if wanted.page_info else UNSET
+    words = cut(content.markdown, wanted.max_content_length) if wanted.content else UNSET
+    return PageItem(
+        index=index,
+        url=url,
+        success=True,
+        final_url=page.final_url[:MAX_URL_CHARS],
+        title=content.title[:MAX_TITLE_CHARS],
+        page_type=UNSET if info is UNSET else info.type,
+        element_count=UNSET if info is UNSET else info.element_count,
+        content_sections=UNSET if words is UNSET else sections(words),
+        content=words,
+        page_info=info,
+        tier=page.tier,
+        confidence=browsed.confidence.overall.score,
+        truncated=True if words is not UNSET and len(words) < len(content.markdown) else UNSET,
+    )
+
+
+def check_status(status: int | None) -> None:
+    """Raise where a page is an error of its site.
+
+    Raises:
+        FaultError: HTTP_*, AUTH_MISSING_SESSION, BLOCKED_GEO_RESTRICTED or RATE_LIMIT_EXCEEDED.
+    """
+    if status is None or status < _FIRST_ERROR:
+        return
+    message = f"The site answered with the status {status}."
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        raise FaultError(rate_limited(message, None))
+    other = Code.HTTP_CLIENT_ERROR if status < _FIRST_SERVER_ERROR else Code.HTTP_SERVER_ERROR
+    raise FaultError(fault(_CODES.get(status, other), message, http_status=status))
 
 
 @asynccontextmanager
@@ -87,71 +144,32 @@ async def _opened(context: StepContext) -> int:
     """Open a tab; shielded, for one that nobody knows of would never be closed."""
     with context.part("create_tab"):
         with anyio.move_on_after(min(_OPEN_S, context.remaining_ms() / 1_000), shield=True):
-            done = await _do(context, CreateTab(), TabCreated)
-            if done.tab_id is not None:
-                return done.tab_id
+            created = await operate(context, CreateTab(), TabCreated)
+            if created.tab_id is not None:
+                return created.tab_id
         raise FaultError(fault(Code.INTERNAL_DEADLINE, "The browser opened no tab in time."))
 
 
-async def _answer(context: StepContext, tab: int, dialog: PastDialog | None) -> None:
+async def _dismiss(context: StepContext, tab: int, dialog: PastDialog | None) -> None:
     """Dismiss the dialogs that a page opens, as a fetch does: as long as one waits nothing else is done in its tab."""
     for _ in range(MAX_DIALOGS):
         if dialog is None:
             return
-        dialog = (await _do(context, HandleDialog(action="dismiss", tab_id=tab), Acted)).dialog
-
-
-async def _do(context: StepContext, operation: Operation, kind: type[D]) -> D:
-    done = await context.browser(operation)
-    if not isinstance(done, kind):
-        raise FaultError(fault(Code.INTERNAL_ERROR, "The browser answered something else than what was asked."))
-    return done
-
-
-_FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
-_CODES: Mapping[int, Code] = MappingProxyType(
-    {
-        HTTPStatus.UNAUTHORIZED: Code.AUTH_MISSING_SESSION,
-        HTTPStatus.FORBIDDEN: Code.HTTP_FORBIDDEN,
-        HTTPStatus.NOT_FOUND: Code.HTTP_NOT_FOUND,
-        HTTPStatus.PROXY_AUTHENTICATION_REQUIRED: Code.AUTH_MISSING_SESSION,
-        HTTPStatus.GONE: Code.HTTP_NOT_FOUND,
-        HTTPStatus.UNAVAILABLE_FOR_LEGAL_REASONS: Code.BLOCKED_GEO_RESTRICTED,
-        HTTPStatus.BAD_GATEWAY: Code.HTTP_BAD_GATEWAY,
-        HTTPStatus.SERVICE_UNAVAILABLE: Code.HTTP_SERVICE_UNAVAILABLE,
-        HTTPStatus.GATEWAY_TIMEOUT: Code.HTTP_BAD_GATEWAY,
-    }
-)
-
-
-def check_status(status: int | None) -> None:
-    """Refuse a page that is an error of its site.
-
-    Raises:
-        FaultError: HTTP_*, AUTH_MISSING_SESSION, BLOCKED_GEO_RESTRICTED or RATE_LIMIT_EXCEEDED.
-    """
-    if status is None or status < _FIRST_ERROR:
-        return
-    message = f"The site answered with the status {status}."
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        raise FaultError(rate_limited(message, None))
-    other = Code.HTTP_CLIENT_ERROR if status < _FIRST_SERVER_ERROR else Code.HTTP_SERVER_ERROR
-    raise FaultError(fault(_CODES.get(status, other), message, http_status=status))
+        dialog = (await operate(context, HandleDialog(action="dismiss", tab_id=tab), Acted)).dialog
 
 
 @dataclass(frozen=True)
-class TabReading:
-    """What was read in a tab: where it went, and of its elements and its words what was wanted."""
+class _TabReading:
+    """What was read in a tab: where it went, and its elements and words as far as they are wanted."""
 
-    went: Navigated
+    navigated: Navigated
     info: PageInfo | None = None
     content: PageContent | None = None
 
 
-def item_of_tab(index: int, url: str, seen: TabReading, wanted: Extract) -> PageItem:
-    """Tell of a tab what was read there."""
-    went, info, content = seen.went, seen.info, seen.content
-    where = info.page if info is not None else went.page
+def _item_of_tab(index: int, url: str, reading: _TabReading, wanted: Extract) -> PageItem:
+    navigated, info, content = reading.navigated, reading.info, reading.content
+    where = info.page if info is not None else navigated.page
     parts = _sections_of_tab(content)
     words = UNSET if parts is UNSET else markdown_of(parts)
     shown = UNSET if words is UNSET else cut(words, wanted.max_content_length)
@@ -200,45 +218,12 @@ def _info_of_tab(info: PageInfo) -> PageInfoTold:
     )
 
 
-_OTHER = "other"
-_MAX_LABEL_CHARS = 200
-_HIDDEN = "hidden"
-_KINDS = {
-    "select": ElementKind.SELECT,
-    "checkbox": ElementKind.CHECKBOX,
-    "radio": ElementKind.RADIO,
-    "file": ElementKind.FILE,
-}
-
-
-def item_of_browse(index: int, url: str, browsed: Browsed, wanted: Extract) -> PageItem:
-    """Tell of a page what is wanted."""
-    page, content = browsed.page, browsed.page.document.content
-    info = _info_of_browse(content, wanted.max_elements) if wanted.page_info else UNSET
-    words = cut(content.markdown, wanted.max_content_length) if wanted.content else UNSET
-    return PageItem(
-        index=index,
-        url=url,
-        success=True,
-        final_url=page.final_url[:MAX_URL_CHARS],
-        title=content.title[:MAX_TITLE_CHARS],
-        page_type=UNSET if info is UNSET else info.type,
-        element_count=UNSET if info is UNSET else info.element_count,
-        content_sections=UNSET if words is UNSET else sections(words),
-        content=words,
-        page_info=info,
-        tier=page.tier,
-        confidence=browsed.confidence.overall.score,
-        truncated=True if words is not UNSET and len(words) < len(content.markdown) else UNSET,
-    )
-
-
 def _info_of_browse(content: WebObservationSummary, most: int) -> PageInfoTold:
     """Count what can be acted on, as far as the extraction knows: links, and the fields of forms that are seen."""
     parts = content.parts
     fields = [field for form in parts.forms for field in form.fields if field.type != _HIDDEN]
     links = (*content.extracted_links, *parts.navigation)
-    told = chain(
+    elements = chain(
         (_field(field) for field in fields),
         (
             ElementTold(type=ElementKind.LINK, label=link.text[:_MAX_LABEL_CHARS], href=link.url[:MAX_URL_CHARS])
@@ -249,7 +234,7 @@ def _info_of_browse(content: WebObservationSummary, most: int) -> PageInfoTold:
     return PageInfoTold(
         type=_OTHER if kind is UNSET else kind.value,
         element_count=len(fields) + len(links),
-        elements=tuple(islice(told, most)),
+        elements=tuple(islice(elements, most)),
         links=len(links),
         forms=len(parts.forms),
         headings=len(parts.fields.outline),

@@ -151,7 +151,7 @@ class RunStepContext:
 
     @property
     def local(self) -> bool:
-        """The trust level of whoever asked for the run (002 §9)."""
+        """Whether the caller of the run is at this machine (002 §9)."""
         return self.session.run.local
 
     def remaining_ms(self) -> int:
@@ -173,7 +173,7 @@ class RunStepContext:
         return self.failed_at if self._failure is failure else ""
 
     async def browse(self, url: str, options: BrowseOptions) -> Browsed:
-        """Browse a page by the ladder of tiers."""
+        """Browse a page as soon as there is room."""
 
         async def call() -> Browsed:
             # The deadline of the run shrinks down to every fetch (002 §10).

@@ -18,17 +18,18 @@ from msgspec import Struct
 from protocol.browse import BrowseOptions
 from protocol.browsers.operations import Operation
 from protocol.browsers.results import Done
-from protocol.faults import Code
+from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed
 from protocol.runs.events import StepEnded
 from protocol.runs.responses import TemplateLimits
 from protocol.runs.states import MAX_RUN_TIMEOUT_MS, Mode, StepStatus, TrustLevel
 
+D = TypeVar("D", bound=Done)
 I = TypeVar("I", bound=Struct)  # noqa: E741 - inputs
 
 
 class SessionUse(StrEnum):
-    """What browser session a run works in, where its caller names none (002 §8.5)."""
+    """The browser session that a run works in, where its caller names none (002 §8.5)."""
 
     NONE = "none"
     OWN = "own"
@@ -60,7 +61,7 @@ class Retry:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a step: its output as JSON says it, or the fault that it ended in, by our code and the tool's."""
+    """The outcome of a step: its output as JSON says it, or the fault that it ended in, by our code and the tool's."""
 
     index: int
     name: str
@@ -106,7 +107,7 @@ class ResultTable:
 
 
 class StepContext(Protocol):
-    """What a step works with; every call is bounded by what the run has left."""
+    """What a step works with; every call is bounded by the time that the run has left."""
 
     @property
     def run_id(self) -> str:
@@ -120,7 +121,7 @@ class StepContext(Protocol):
 
     @property
     def local(self) -> bool:
-        """The trust level of whoever asked for the run (002 §9)."""
+        """Whether the caller of the run is at this machine (002 §9)."""
         ...
 
     def remaining_ms(self) -> int:
@@ -128,11 +129,11 @@ class StepContext(Protocol):
         ...
 
     def part(self, name: str) -> AbstractContextManager[None]:
-        """Name what is being done in the block, as `failedStep` tells it when that fails."""
+        """Name what the block does, for `failedStep` when that fails."""
         ...
 
     async def browse(self, url: str, options: BrowseOptions) -> Browsed:
-        """Get a page by the ladder of tiers: each tier asks the site once, as the run tries again by itself.
+        """Browse a page: each tier asks the site once, as the run tries again by itself.
 
         Raises:
             FaultError: why there is none.
@@ -144,7 +145,7 @@ class StepContext(Protocol):
         ...
 
     async def browser(self, operation: Operation) -> Done:
-        """Do something in the run's browser session, whose id is filled in; what acts on a page is done once at most.
+        """Do an operation in the browser session of the run, by its id; what acts on a page is done once at most.
 
         A CreateSession that comes first says how the session begins; in one of the caller it only finds that there.
 
@@ -152,6 +153,18 @@ class StepContext(Protocol):
             FaultError: why it was not done.
         """
         ...
+
+
+async def operate(context: StepContext, operation: Operation, kind: type[D]) -> D:
+    """Do an operation in the run's browser session, and return its result as the kind that it has.
+
+    Raises:
+        FaultError: why it was not done; INTERNAL_ERROR where the result is of another kind.
+    """
+    result = await context.browser(operation)
+    if not isinstance(result, kind):
+        raise FaultError(fault(Code.INTERNAL_ERROR, "The browser answered something else than what was asked."))
+    return result
 
 
 class TaskTemplate(ABC, Generic[I]):
@@ -178,7 +191,7 @@ class TaskTemplate(ABC, Generic[I]):
     outputs: type[Struct]
 
     def check(self, inputs: I) -> None:
-        """Refuse inputs that contradict each other or lack a secret.
+        """Raise where inputs contradict each other or lack a secret.
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST, with the field named.
@@ -187,43 +200,43 @@ class TaskTemplate(ABC, Generic[I]):
 
     @abstractmethod
     def mode(self, inputs: I) -> Mode:
-        """Say whether the caller waits for the end, where the caller leaves that open: SYNC or ASYNC."""
+        """Return whether the caller waits for the end, where the request leaves that open: SYNC or ASYNC."""
 
     @abstractmethod
     def session(self, inputs: I) -> SessionUse:
-        """Say what session the run needs."""
+        """Return what session the run needs."""
 
     @abstractmethod
     def stages(self, inputs: I, *, in_session: bool) -> tuple[Stage, ...]:
-        """Return the steps; `in_session`: the caller named a browser session to work in."""
+        """Return the stages of the run; `in_session`: the caller named a browser session to work in."""
 
     def retry(self, inputs: I, index: int) -> Retry:
-        """Say when a step is tried again."""
+        """Return when a step is tried again."""
         del inputs, index
         return Retry()
 
     @abstractmethod
     async def do(self, context: StepContext, inputs: I, index: int, before: Mapping[int, Any]) -> Struct:
-        """Do one step and give its output; `before` are the outputs of the steps of earlier stages, as JSON says them.
+        """Do one step and return its output; `before` has the outputs of earlier stages, as JSON says them.
 
         Raises:
             FaultError: it failed.
         """
 
     def items(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
-        """Return the outcomes of the steps that count as items for the threshold: all of them, unless it is said."""
+        """Return the outcomes of the steps that count as items for the threshold: by default all of them."""
         return outcomes
 
     @abstractmethod
     def result(self, inputs: I, outcomes: Sequence[Outcome], session_id: str | None) -> Struct | None:
-        """Put the result together, from whatever steps were done; None where there is nothing to tell.
+        """Return the result of the steps that were done; None where there is none.
 
         `outcomes` has one for each step, those not done as pending or skipped.
         """
 
     @abstractmethod
     def brief(self, result: Any) -> Any:
-        """Shorten a result (as JSON says it) to what is told inline where it is too long."""
+        """Shorten a result (as JSON says it) that is too long to stand inline."""
 
     @abstractmethod
     def table(self, result: Any) -> ResultTable:

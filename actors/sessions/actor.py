@@ -1,4 +1,4 @@
-"""The actor that answers for saved logins: keeps, lists, judges, renews and forgets them."""
+"""The actor of saved logins: saves, lists, checks, renews and deletes them."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from protocol.tiers import BROWSER
 MAX_LISTED = 500
 TRIES = 20
 
-_LOG_IN_ANEW = Action(action="log_in", description="Log in anew and save that session: this one cannot be renewed.")
+_LOG_IN_AGAIN = Action(action="log_in", description="Log in anew and save that session: this one cannot be renewed.")
 _read_state: Decoder[SessionState] = Decoder(SessionState, Code.VALIDATION_INVALID_REQUEST, MAX_STATE_BYTES)
 
 
 @dataclass
 class LoginsActor(Actor):
-    """Answers for the saved logins; their values never leave it."""
+    """Keeps the saved logins; their values never leave it."""
 
     name: ClassVar[str] = "sessions"
     publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSE,)
@@ -63,66 +63,66 @@ class LoginsActor(Actor):
         yield
 
     @handles(subjects.SESSION_SAVE, at_once=8)
-    async def save(self, asked: SaveSession) -> SessionStatus:
-        """Keep a login in place of the one that there was.
+    async def save(self, request: SaveSession) -> SessionStatus:
+        """Save a login in place of the one that there was.
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST, when nothing of it is of use at the site.
         """
-        domain, address = site_of(asked.domain), asked.address
+        domain, address = site_of(request.domain), request.address
         if address and site_of(address, "address") != domain:
             raise _invalid("address", f"address: not a page of {domain}")
-        state = self._unsealed(asked)
+        state = self._unsealed(request)
         if not rules.belongs(state, domain):
             raise _invalid("state", f"state: no cookie and no storage of {domain}")
         now = now_ms()
         saved = SavedSession(
-            profile=asked.profile, domain=domain, state=state, address=address, created=now, updated=now, used=now
+            profile=request.profile, domain=domain, state=state, address=address, created=now, updated=now, used=now
         )
-        await self._table.put(key_of(asked.profile, domain), saved)
+        await self._table.put(key_of(request.profile, domain), saved)
         return rules.status(saved, now)
 
     @handles(subjects.SESSION_LIST, at_once=8)
-    async def list(self, asked: ListSessions) -> SessionList:
-        """Tell of every login, or of those of one profile."""
+    async def list(self, request: ListSessions) -> SessionList:
+        """Return how every login stands, or those of one profile."""
         names = sorted(await self._table.names())
-        wanted = [name for name in names if asked.profile is None or of_profile(name, asked.profile)]
-        now, found = now_ms(), list[SessionStatus]()
+        wanted = [name for name in names if request.profile is None or of_profile(name, request.profile)]
+        now, statuses = now_ms(), list[SessionStatus]()
         for name in wanted[:MAX_LISTED]:
             change = await self._table.get(name)
             if change is not None and rules.known(change.value):
-                found.append(rules.status(change.value, now))
-        return SessionList(sessions=tuple(found), more=len(wanted[MAX_LISTED:]))
+                statuses.append(rules.status(change.value, now))
+        return SessionList(sessions=tuple(statuses), more=len(wanted[MAX_LISTED:]))
 
     @handles(subjects.SESSION_HEALTH, at_once=16)
-    async def health(self, asked: NamedSession) -> SessionStatus:
+    async def health(self, request: NamedSession) -> SessionStatus:
         """Return how a login stands; one that there is not stands as not found."""
-        domain = site_of(asked.domain)
-        found = await self._table.get(key_of(asked.profile, domain))
-        saved = found.value if found and found.value else SavedSession(profile=asked.profile, domain=domain)
+        domain = site_of(request.domain)
+        entry = await self._table.get(key_of(request.profile, domain))
+        saved = entry.value if entry and entry.value else SavedSession(profile=request.profile, domain=domain)
         return rules.status(saved, now_ms())
 
     @handles(subjects.SESSION_DELETE, at_once=8)
-    async def delete(self, asked: NamedSession) -> SessionStatus:
-        """Forget a login; its names stay, so that a fetch which is using it can tell.
+    async def delete(self, request: NamedSession) -> SessionStatus:
+        """Delete a login; its names stay, so that a fetch which is using it sees that it is gone.
 
         Raises:
             FaultError: AUTH_MISSING_SESSION.
         """
-        saved = await self._found(asked)
+        saved = await self._saved(request)
         nothing = SavedSession(profile=saved.profile, domain=saved.domain)
         await self._table.put(key_of(saved.profile, saved.domain), nothing)
         return rules.status(nothing, now_ms())
 
     @handles(subjects.SESSION_REFRESH, at_once=8)
-    async def refresh(self, asked: NamedSession) -> SessionStatus:
-        """Visit the site with a login, so that it renews its cookies, and tell how the login stands then.
+    async def refresh(self, request: NamedSession) -> SessionStatus:
+        """Visit the site with a login, so that it renews its cookies, and return how the login stands then.
 
         Raises:
             FaultError: AUTH_MISSING_SESSION; AUTH_SESSION_EXPIRED, when the site wants a login all the same; or why the
                 page could not be got.
         """
-        saved = await self._found(asked)
+        saved = await self._saved(request)
         url = rules.to_visit(saved)
         try:
             await self._visit(saved.profile, url)
@@ -130,26 +130,26 @@ class LoginsActor(Actor):
             if error.fault.code is not Code.AUTH_SESSION_EXPIRED:
                 raise
             await self._note(saved, PageBrowsed(url=url, duration_ms=0, code=Code.AUTH_SESSION_EXPIRED))
-            told = fault(Code.AUTH_SESSION_EXPIRED, "The site wants a login again.", actions=(_LOG_IN_ANEW,))
-            raise FaultError(told.at(url=url)) from None
+            expired = fault(Code.AUTH_SESSION_EXPIRED, "The site wants a login again.", actions=(_LOG_IN_AGAIN,))
+            raise FaultError(expired.at(url=url)) from None
         await self._note(saved, PageBrowsed(url=url, duration_ms=0))
-        return await self.health(asked)
+        return await self.health(request)
 
     @subscribes(subjects.PAGE_BROWSED, at_once=8)
-    async def browsed(self, seen: PageBrowsed) -> None:
-        """Note whether a page that was got with a login showed a wall."""
-        if seen.profile is None:
+    async def browsed(self, event: PageBrowsed) -> None:
+        """Note whether a page that was browsed with a login showed a login wall."""
+        if event.profile is None:
             return
         try:
-            site = site_of(seen.url)
+            site = site_of(event.url)
         except FaultError:
             return
-        found = await self._table.get(key_of(seen.profile, site))
-        if found is not None and rules.known(found.value):
-            await self._note(found.value, seen)
+        entry = await self._table.get(key_of(event.profile, site))
+        if entry is not None and rules.known(entry.value):
+            await self._note(entry.value, event)
 
     async def _visit(self, profile: str, url: str) -> None:
-        """Ask for the page by the cheapest tier that can; when it shows a wall, by the browser."""
+        """Browse the page by the cheapest tier that can; when it shows a login wall, by the browser."""
         options = BrowseOptions(
             session_profile=profile, freshness_requirement=Freshness.REALTIME, max_latency_ms=DEFAULT_LATENCY_MS
         )
@@ -169,35 +169,35 @@ class LoginsActor(Actor):
             absent = error.fault.code in (Code.BROWSER_UNAVAILABLE, Code.CONFIG_TIER_NOT_DEPLOYED)
             raise (wall if absent else error) from None
 
-    async def _found(self, asked: NamedSession) -> SavedSession:
-        domain = site_of(asked.domain)
-        found = await self._table.get(key_of(asked.profile, domain))
-        if found is None or not rules.known(found.value):
-            message = f"No session is saved for {domain} in the profile {asked.profile}."
+    async def _saved(self, request: NamedSession) -> SavedSession:
+        domain = site_of(request.domain)
+        entry = await self._table.get(key_of(request.profile, domain))
+        if entry is None or not rules.known(entry.value):
+            message = f"No session is saved for {domain} in the profile {request.profile}."
             raise FaultError(fault(Code.AUTH_MISSING_SESSION, message))
-        return found.value
+        return entry.value
 
-    async def _note(self, of: SavedSession, seen: PageBrowsed) -> None:
-        """Note what a page says of a login, whoever else changes it at the same time, unless it was replaced."""
+    async def _note(self, of: SavedSession, event: PageBrowsed) -> None:
+        """Note what a page shows of a login, whoever else changes it at the same time, unless it was replaced."""
         key = key_of(of.profile, of.domain)
         for _ in range(TRIES):
-            found = await self._table.get(key)
-            if found is None or found.value is None or found.value.created != of.created:
+            entry = await self._table.get(key)
+            if entry is None or entry.value is None or entry.value.created != of.created:
                 return
-            noted = rules.after_browse(found.value, seen, now_ms())
-            if noted == found.value:
+            noted = rules.after_browse(entry.value, event, now_ms())
+            if noted == entry.value:
                 return
             try:
-                await self._table.put(key, noted, revision=found.revision)
+                await self._table.put(key, noted, revision=entry.revision)
             except ValueError:
                 continue
             return
 
-    def _unsealed(self, asked: SaveSession) -> SessionState:
+    def _unsealed(self, request: SaveSession) -> SessionState:
         if self.bus.seal is None:
             raise FaultError(fault(Code.INTERNAL_ERROR))
         try:
-            plain = self.bus.seal.unseal(asked.sealed, sealed_for(asked.profile, asked.domain))
+            plain = self.bus.seal.unseal(request.sealed, sealed_for(request.profile, request.domain))
         except UnsealError:
             raise _invalid("state", "state: sealed with another key than that of this Weft") from None
         return _read_state.decode(plain)

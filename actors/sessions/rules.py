@@ -1,4 +1,4 @@
-"""How a saved login stands, and what becomes of it when a page is seen: pure, times in ms since the epoch."""
+"""How a saved login stands, and how a page that was browsed changes it: pure, times in ms since the epoch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NOT_AUTH = re.compile(
 
 
 def looks_like_login(name: str) -> bool:
-    """Tell by its name whether a cookie is what a login consists of."""
+    """Return whether a cookie is part of a login, by its name."""
     name = name.lower()
     return _AUTH.search(name) is not None and _NOT_AUTH.search(name) is None
 
@@ -40,7 +40,7 @@ def known(saved: SavedSession | None) -> TypeGuard[SavedSession]:
 
 
 def health(saved: SavedSession | None, now: int) -> SessionHealth:
-    """Judge a login by its cookies that look like one, and by when it was used last."""
+    """Return the health of a login, by its cookies that look like one and by when it was used last."""
     if not known(saved):
         return SessionHealth.NOT_FOUND
     cookies = _auth_cookies(saved)
@@ -76,15 +76,15 @@ def status(saved: SavedSession, now: int) -> SessionStatus:
     )
 
 
-def after_browse(saved: SavedSession, seen: PageBrowsed, now: int) -> SavedSession:
-    """Return a login as it stands once a page was seen with it.
+def after_browse(saved: SavedSession, event: PageBrowsed, now: int) -> SavedSession:
+    """Return a login as it stands after a page was browsed with it.
 
     A login wall says that it has expired; the page where the wall stood, or the one that is known to show whether one
     is logged in, says that it has not. Any other page says nothing: it may be public.
     """
-    if seen.code is Code.AUTH_SESSION_EXPIRED:
-        return replace(saved, expired=saved.expired or now, wall=seen.url)
-    if seen.code is None and _page(seen.url) in {_page(saved.wall), _page(saved.address)}:
+    if event.code is Code.AUTH_SESSION_EXPIRED:
+        return replace(saved, expired=saved.expired or now, wall=event.url)
+    if event.code is None and _page(event.url) in {_page(saved.wall), _page(saved.address)}:
         return replace(saved, expired=0, wall="", verified=now)
     return saved
 
@@ -124,5 +124,5 @@ def _first_end(cookies: list[Cookie]) -> int | None:
 
 
 def _page(url: str) -> str:
-    """Cut an address down to what the event of a browse tells of it."""
+    """Cut an address down to what the event of a browse has of it."""
     return re.split(r"[?#]", url, maxsplit=1)[0]

@@ -22,7 +22,7 @@ from actors.runner.page_items import (
     items_of,
     share_of,
 )
-from actors.runner.page_reading import check_status, visit
+from actors.runner.page_reading import check_status, read_in_tab
 from actors.runner.template import Outcome, ResultTable, Retry, SessionUse, Stage, StepContext, TaskTemplate
 from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions
 from protocol.browsers.results import ERROR_CODES, ErrorCode
@@ -32,12 +32,12 @@ from protocol.runs.states import DEFAULT_THRESHOLD, MAX_RUN_TIMEOUT_MS, Mode
 
 MAX_URLS = 1_000
 SYNC_URLS = 10
-"""Up to so many URLs whoever asks waits for the end, unless they say otherwise."""
+"""Up to so many URLs the caller waits for the end, unless the request says otherwise."""
 
 STEP = "extract_page"
 
 _AGAIN = frozenset({ErrorCode.NAVIGATION_TIMEOUT, ErrorCode.PAGE_CRASHED})
-_RETRY = Retry(codes=frozenset(code for code, told in ERROR_CODES.items() if told in _AGAIN), tries=2)
+_RETRY = Retry(codes=frozenset(code for code, tool_code in ERROR_CODES.items() if tool_code in _AGAIN), tries=2)
 
 
 class BatchInputs(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
@@ -93,20 +93,20 @@ class BatchExtractPages(TaskTemplate[BatchInputs]):
     outputs: type[Struct] = BatchResult
 
     def mode(self, inputs: BatchInputs) -> Mode:
-        """Have whoever asks wait for a few pages, and come back for many."""
+        """Return SYNC for a few pages, ASYNC for many."""
         return Mode.SYNC if len(inputs.urls) <= SYNC_URLS else Mode.ASYNC
 
     def session(self, inputs: BatchInputs) -> SessionUse:
-        """Need none."""
+        """Return NONE: no session is needed."""
         del inputs
         return SessionUse.NONE
 
     def stages(self, inputs: BatchInputs, *, in_session: bool) -> tuple[Stage, ...]:
-        """Read every page, in any order."""
+        """Return one stage: the pages are read in any order."""
         return (Stage(steps=(STEP,) * len(inputs.urls), at_once=inputs.concurrency, in_tabs=in_session),)
 
     def retry(self, inputs: BatchInputs, index: int) -> Retry:
-        """Try once more, at once, what came too late or crashed: in another tab, or by the ladder anew."""
+        """Return that what came too late or crashed is tried once more at once, in another tab or by another browse."""
         del inputs, index
         return _RETRY
 
@@ -120,7 +120,7 @@ class BatchExtractPages(TaskTemplate[BatchInputs]):
         url = address(inputs.urls[index], index)
         wanted, most = inputs.extract, share_of(len(inputs.urls))
         if context.session_id is not None:
-            return bounded(await visit(context, index, url, wanted), most)
+            return bounded(await read_in_tab(context, index, url, wanted), most)
         options = BrowseOptions(max_latency_ms=max(min(DEFAULT_LATENCY_MS, context.remaining_ms()), 1))
         with context.part("navigate"):
             page = await context.browse(url, options)
@@ -129,7 +129,7 @@ class BatchExtractPages(TaskTemplate[BatchInputs]):
             return bounded(page_reading.item_of_browse(index, url, page, wanted), most)
 
     def result(self, inputs: BatchInputs, outcomes: Sequence[Outcome], session_id: str | None) -> BatchResult:
-        """Return the pages that were read and those that failed; what was never begun is only counted."""
+        """Return the pages that were read and those that failed; those never begun are only counted."""
         del session_id
         items = items_of(outcomes, inputs.urls)
         succeeded = sum(item.success for item in items)
@@ -154,14 +154,14 @@ class BatchExtractPages(TaskTemplate[BatchInputs]):
         )
 
     def markdown(self, result: Any) -> str:
-        """Write an overview, and the words of every page."""
-        told = msgspec.convert(result, BatchResult)
-        summary = told.summary
+        """Write an overview, and the content of every page."""
+        batch = msgspec.convert(result, BatchResult)
+        summary = batch.summary
         tiers = {} if summary.by_tier is UNSET else summary.by_tier
         by = "".join(f", {count} by {tier}" for tier, count in tiers.items())
         counts = f"{summary.succeeded} of {summary.total} pages were read{by}; {summary.failed} failed."
         return (
-            "\n\n".join(["# Pages", counts, page_markdown.overview(told.items), *page_markdown.pages(told.items)])
+            "\n\n".join(["# Pages", counts, page_markdown.overview(batch.items), *page_markdown.pages(batch.items)])
             + "\n"
         )
 
@@ -188,8 +188,8 @@ def address(url: str, index: int) -> str:
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST where there is none.
     """
-    found = url.strip()
-    if not found:
+    stripped = url.strip()
+    if not stripped:
         field = f"inputs.urls[{index}]"
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{field}: this is no address", field=field))
-    return found
+    return stripped

@@ -1,4 +1,4 @@
-"""Logs in by a form, and leaves the browser session to whoever asked, for tools, runs and browse calls that follow."""
+"""The template `login_keep_session`: logs in by a form, and leaves the browser session open for its caller."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.runner import login_rules, page_markdown
-from actors.runner.login_page import ANEW, LoginPage, expect, verify
+from actors.runner.login_page import ANEW, LoginPage, verify
 from actors.runner.login_types import (
     Filled,
     Locate,
@@ -21,7 +21,7 @@ from actors.runner.login_types import (
     Sent,
     Verified,
 )
-from actors.runner.template import Outcome, ResultTable, Retry, SessionUse, Stage, StepContext, TaskTemplate
+from actors.runner.template import Outcome, ResultTable, Retry, SessionUse, Stage, StepContext, TaskTemplate, operate
 from protocol.browsers.operations import CreateSession, CreateTab
 from protocol.browsers.results import SessionCreated, TabCreated
 from protocol.faults import Code, FaultError, fault
@@ -66,32 +66,32 @@ class LoginKeepSession(TaskTemplate[LoginInputs]):
         """Refuse inputs without credentials, without a selector that is needed, or without a value to look for."""
         if inputs.credentials is None:
             raise _invalid("inputs.credentials", "a username and a password are needed, each time anew")
-        wanted = login_rules.wanted(inputs)
-        by_selector = login_rules.located(inputs) is Locate.SELECTOR
+        queries = login_rules.field_queries(inputs)
+        by_selector = login_rules.locate_mode(inputs) is Locate.SELECTOR
         for field in (login_rules.LoginField.USERNAME, login_rules.LoginField.PASSWORD):
-            if by_selector and wanted[field].query is None:
-                raise _invalid(f"inputs.{wanted[field].named}", "the mode selector needs it")
+            if by_selector and queries[field].query is None:
+                raise _invalid(f"inputs.{queries[field].named}", "the mode selector needs it")
         if inputs.success_indicator.type != "stable" and inputs.success_indicator.value is None:
             message = f"the type {inputs.success_indicator.type} needs it"
             raise _invalid("inputs.successIndicator.value", message)
 
     def mode(self, inputs: LoginInputs) -> Mode:
-        """Have the caller wait."""
+        """Return SYNC: the caller waits."""
         del inputs
         return Mode.SYNC
 
     def session(self, inputs: LoginInputs) -> SessionUse:
-        """Leave the session open."""
+        """Return KEPT: the session stays open."""
         del inputs
         return SessionUse.KEPT
 
     def stages(self, inputs: LoginInputs, *, in_session: bool) -> tuple[Stage, ...]:
-        """Do one step after another."""
+        """Return the five steps, one after another."""
         del inputs, in_session
         return tuple(Stage((name,)) for name in self.step_names)
 
     def retry(self, inputs: LoginInputs, index: int) -> Retry:
-        """Try sending and verifying once more where time ran out."""
+        """Return that submitting and verifying are tried once more where time ran out."""
         del inputs
         return Retry(_LATE, 2) if index in {SUBMIT, VERIFY} else Retry()
 
@@ -102,75 +102,84 @@ class LoginKeepSession(TaskTemplate[LoginInputs]):
         opened = msgspec.convert(before[OPEN], Opened)
         page = LoginPage(context, opened.tab_id)
         if index == FIND:
-            return await page.form(login_rules.wanted(inputs), FORM_MS)
+            return await page.find_form(login_rules.field_queries(inputs), FORM_MS)
         form = msgspec.convert(before[FIND], LoginForm)
-        doing = {FILL: _fill, SUBMIT: _submit, VERIFY: verify}
-        return await doing[index](page, form, inputs)
+        step = {FILL: _fill, SUBMIT: _submit, VERIFY: verify}
+        return await step[index](page, form, inputs)
 
     def result(self, inputs: LoginInputs, outcomes: Sequence[Outcome], session_id: str | None) -> LoginResult | None:
-        """Return how far it came: of a login that failed, where the session stands that is open all the same."""
-        done = {one.index: one.output for one in outcomes if one.status is StepStatus.SUCCEEDED}
-        if OPEN not in done:
+        """Return how far the login came; of one that failed, where the session stands that is open all the same."""
+        outputs = {one.index: one.output for one in outcomes if one.status is StepStatus.SUCCEEDED}
+        if OPEN not in outputs:
             return None
-        told = LoginResult(
+        result = LoginResult(
             success=False,
             session_id=session_id or "",
-            final_url=login_rules.without(
-                done[max(SUBMIT if SUBMIT in done else OPEN, OPEN)]["url"], inputs.credentials
+            final_url=login_rules.without_password(
+                outputs[max(SUBMIT if SUBMIT in outputs else OPEN, OPEN)]["url"], inputs.credentials
             ),
             title="",
             login_state=LoginState.UNKNOWN,
             cookies_saved=0,
             profile=inputs.profile,
         )
-        if VERIFY not in done:
-            return told
-        seen = msgspec.convert(done[VERIFY], Verified)
+        if VERIFY not in outputs:
+            return result
+        verified = msgspec.convert(outputs[VERIFY], Verified)
         return msgspec.structs.replace(
-            told,
+            result,
             success=True,
-            final_url=seen.url,
-            title=seen.title,
-            login_state=seen.login_state,
-            cookies_saved=seen.cookies,
+            final_url=verified.url,
+            title=verified.title,
+            login_state=verified.login_state,
+            cookies_saved=verified.cookies,
         )
 
     def brief(self, result: Any) -> Any:
-        """Return all of it: it is short."""
+        """Return the whole result: it is short."""
         return result
 
     def table(self, result: Any) -> ResultTable:
         """Return one row."""
-        told = msgspec.convert(result, LoginResult)
+        login = msgspec.convert(result, LoginResult)
         header = ("success", "sessionId", "finalUrl", "title", "loginState", "cookiesSaved")
-        row = (told.success, told.session_id, told.final_url, told.title, told.login_state.value, told.cookies_saved)
+        row = (
+            login.success,
+            login.session_id,
+            login.final_url,
+            login.title,
+            login.login_state.value,
+            login.cookies_saved,
+        )
         return ResultTable(header, (row,))
 
     def markdown(self, result: Any) -> str:
         """Write it as a table of one row."""
-        told = self.table(result)
-        return "\n\n".join(("# Login", page_markdown.table(told.header, told.rows))) + "\n"
+        table = self.table(result)
+        return "\n\n".join(("# Login", page_markdown.table(table.header, table.rows))) + "\n"
 
 
 LOGIN = LoginKeepSession()
 
 
 async def _open(context: StepContext, inputs: LoginInputs) -> Opened:
-    begun = await context.browser(CreateSession(url=inputs.start_url, profile=inputs.profile, fresh=True))
-    if isinstance(begun, SessionCreated) and begun.tab_id is not None and begun.page is not None:
+    created = await context.browser(CreateSession(url=inputs.start_url, profile=inputs.profile, fresh=True))
+    if isinstance(created, SessionCreated) and created.tab_id is not None and created.page is not None:
         return Opened(
-            tab_id=begun.tab_id, url=login_rules.without(begun.page.url, inputs.credentials), title=begun.page.title
+            tab_id=created.tab_id,
+            url=login_rules.without_password(created.page.url, inputs.credentials),
+            title=created.page.title,
         )
     # The session was there before: the caller's, or that of a try which was broken off.
-    tab = expect(await context.browser(CreateTab(url=inputs.start_url)), TabCreated)
+    tab = await operate(context, CreateTab(url=inputs.start_url), TabCreated)
     return Opened(tab_id=tab.tab_id or 0, url=tab.url)
 
 
 async def _fill(page: LoginPage, form: LoginForm, inputs: LoginInputs) -> Filled:
     if inputs.credentials is None:
         raise _invalid("inputs.credentials", "they are no longer known here; run the template again with them")
-    await page.write(form.username, inputs.credentials.username)
-    await page.write(form.password, inputs.credentials.password)
+    await page.type_secret(form.username, inputs.credentials.username)
+    await page.type_secret(form.password, inputs.credentials.password)
     if not login_rules.is_filled(await page.info(visible_only=False), form):
         raise FaultError(fault(Code.EXECUTION_ERROR, "The page does not keep what is typed into the form."))
     return Filled(tab_id=page.tab_id)
@@ -181,13 +190,13 @@ async def _submit(page: LoginPage, form: LoginForm, inputs: LoginInputs) -> Sent
     info = await page.info(visible_only=False)
     filled = login_rules.is_filled(info, form)
     if filled is None and not login_rules.is_same_page(info.page.url, form.url):
-        return Sent(tab_id=page.tab_id, url=login_rules.without(info.page.url, inputs.credentials))
+        return Sent(tab_id=page.tab_id, url=login_rules.without_password(info.page.url, inputs.credentials))
     if not filled:
         message = "The form is no longer there as it was filled in: the page was drawn or loaded again meanwhile."
         raise FaultError(fault(Code.EXECUTION_ERROR, message, actions=(ANEW,)))
-    sent = await page.send(form)
+    sent = await page.submit(form)
     url = sent.page.url if sent.page is not None else form.url
-    return Sent(tab_id=page.tab_id, url=login_rules.without(url, inputs.credentials))
+    return Sent(tab_id=page.tab_id, url=login_rules.without_password(url, inputs.credentials))
 
 
 def _invalid(field: str, message: str) -> FaultError:

@@ -1,4 +1,4 @@
-"""The template `multi_tab_compare`: reads pages in tabs of one browser session, and tells where they differ."""
+"""The template `multi_tab_compare`: reads pages in tabs of one browser session, and shows where they differ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from actors.runner.page_items import (
     brief,
     items_of,
 )
-from actors.runner.page_reading import visit
+from actors.runner.page_reading import read_in_tab
 from actors.runner.template import Outcome, ResultTable, SessionUse, Stage, StepContext, TaskTemplate
 from actors.runner.templates.batch_extract_pages import address
 from protocol.faults import Code, FaultError, fault
@@ -149,17 +149,17 @@ class MultiTabCompare(TaskTemplate[CompareInputs]):
                 raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=field))
 
     def mode(self, inputs: CompareInputs) -> Mode:
-        """Have whoever asks wait: there are few pages."""
+        """Return SYNC: there are few pages."""
         del inputs
         return Mode.SYNC
 
     def session(self, inputs: CompareInputs) -> SessionUse:
-        """Work in a session of its own."""
+        """Return OWN: the run works in a session of its own."""
         del inputs
         return SessionUse.OWN
 
     def stages(self, inputs: CompareInputs, *, in_session: bool) -> tuple[Stage, ...]:
-        """Read every page in any order, and compare them then."""
+        """Return two stages: the pages are read in any order, then compared."""
         del in_session
         snapshots = Stage(steps=(SNAPSHOT,) * len(inputs.urls), at_once=inputs.concurrency, in_tabs=True)
         return snapshots, Stage(steps=(COMPARE_STEP,))
@@ -171,14 +171,16 @@ class MultiTabCompare(TaskTemplate[CompareInputs]):
             FaultError: why the page cannot be read, or that there are not two to compare.
         """
         if index < len(inputs.urls):
-            return bounded(await visit(context, index, address(inputs.urls[index], index), inputs.extract))
+            return bounded(await read_in_tab(context, index, address(inputs.urls[index], index), inputs.extract))
         read = {at: msgspec.convert(page, PageItem) for at, page in before.items() if at < len(inputs.urls)}
         if len(read) < MIN_URLS:
             message = f"Of {len(inputs.urls)} pages {len(read)} could be read: there is nothing to compare."
             raise FaultError(fault(Code.EXECUTION_ERROR, message))
         by = inputs.compare
-        found = diffs(read, len(inputs.urls), by.fields, top_sections=by.top_sections, tolerance=by.numeric_tolerance)
-        return Compared(diffs=found)
+        differences = diffs(
+            read, len(inputs.urls), by.fields, top_sections=by.top_sections, tolerance=by.numeric_tolerance
+        )
+        return Compared(diffs=differences)
 
     def items(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         """Count the pages; and a comparison that failed, for without it nothing is a success."""
@@ -210,18 +212,18 @@ class MultiTabCompare(TaskTemplate[CompareInputs]):
 
     def table(self, result: Any) -> ResultTable:
         """Return a row for every field of every page."""
-        told = msgspec.convert(result, CompareResult)
-        urls = {page.index: page.url for page in told.snapshots}
-        rows = tuple(row for diff in told.diffs for row in _rows(diff, urls))
+        comparison = msgspec.convert(result, CompareResult)
+        urls = {page.index: page.url for page in comparison.snapshots}
+        rows = tuple(row for diff in comparison.diffs for row in _rows(diff, urls))
         return ResultTable(header=("field", "same", "delta", "changedPositions", "index", "url", "value"), rows=rows)
 
     def markdown(self, result: Any) -> str:
         """Write an overview, and what each field is on every page."""
-        told = msgspec.convert(result, CompareResult)
-        urls = {page.index: page.url for page in told.snapshots}
-        counts = f"{told.summary.succeeded} of {told.summary.total} pages were read."
-        parts = ["# Comparison", counts, page_markdown.overview(told.snapshots)]
-        for diff in told.diffs:
+        comparison = msgspec.convert(result, CompareResult)
+        urls = {page.index: page.url for page in comparison.snapshots}
+        counts = f"{comparison.summary.succeeded} of {comparison.summary.total} pages were read."
+        parts = ["# Comparison", counts, page_markdown.overview(comparison.snapshots)]
+        for diff in comparison.diffs:
             rows = ((at + 1, urls.get(at), value) for at, value in enumerate(diff.values))
             parts.append(f"## {diff.field}: {'the same' if diff.same else 'different'}")
             parts.append(page_markdown.table(("#", "URL", "Value"), rows))
@@ -247,16 +249,16 @@ def diffs(
     def values(of: Callable[[PageItem], Value]) -> tuple[Value, ...]:
         return tuple(of(snapshots[at]) if at in snapshots else None for at in range(urls))
 
-    found = list[Diff]()
+    differences = list[Diff]()
     for field in dict.fromkeys(fields):
         match field:
             case Field.TITLE:
-                found.append(_titles(values(lambda page: page.title or "")))
+                differences.append(_titles(values(lambda page: page.title or "")))
             case Field.ELEMENT_COUNT:
-                found.append(_numbers(values(lambda page: page.element_count or 0), tolerance))
+                differences.append(_numbers(values(lambda page: page.element_count or 0), tolerance))
             case Field.TOP_SECTIONS:
-                found.append(_sections(values(lambda page: top(page.content_sections or (), top_sections))))
-    return tuple(found)
+                differences.append(_sections(values(lambda page: top(page.content_sections or (), top_sections))))
+    return tuple(differences)
 
 
 def top(sections: Sequence[SectionTold], most: int) -> tuple[str, ...]:

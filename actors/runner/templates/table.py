@@ -20,16 +20,16 @@ Catalogue = Mapping[str, TaskTemplate[Any]]
 
 
 def catalogue(templates: Iterable[TaskTemplate[Any]]) -> Catalogue:
-    """Put templates into a table."""
+    """Return templates by their ids."""
     return MappingProxyType({one.template_id: one for one in templates})
 
 
 TEMPLATES: Catalogue = catalogue((BATCH, LOGIN, COMPARE))
-"""Every template there is."""
+"""Every template of Weft."""
 
 
 def described(template: TaskTemplate[Any]) -> responses.Template:
-    """Tell of a template as the list of them does (002 §3)."""
+    """Return a template as the list of them shows it (002 §3)."""
     return responses.Template(
         template_id=template.template_id,
         version=template.version,

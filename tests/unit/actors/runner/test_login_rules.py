@@ -132,8 +132,8 @@ def test_a_page_asks_again_where_it_has_the_form_or_another(info: PageInfo, *, a
     ],
 )
 def test_an_address_with_the_password_in_it_loses_that(url: str, shown: str) -> None:
-    assert login_rules.without(url, WHO) == shown
-    assert login_rules.without(url, None) == url
+    assert login_rules.without_password(url, WHO) == shown
+    assert login_rules.without_password(url, None) == url
 
 
 @given(st.text(min_size=1, max_size=30), st.text(max_size=30))
@@ -170,10 +170,10 @@ def test_credentials_tell_nothing_of_themselves(username: str, password: str) ->
 def test_inputs_say_in_either_form_what_is_looked_for(
     more: dict[str, object], queries: tuple[str | None, ...], named: str
 ) -> None:
-    asked = login_rules.wanted(inputs(**more))
+    by_field = login_rules.field_queries(inputs(**more))
 
-    assert tuple(asked[field].query for field in LoginField) == queries
-    assert asked[LoginField.USERNAME].named == named
+    assert tuple(by_field[field].query for field in LoginField) == queries
+    assert by_field[LoginField.USERNAME].named == named
     LOGIN.check(inputs(**more))
 
 
