@@ -94,7 +94,7 @@ class _Claim:
     steps: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     async def refresh(self) -> None:
-        """Read whether the run is canceled or another replica has it, which was told that this one is dead."""
+        """Read whether the run is canceled, or another replica has it because this one was taken for dead."""
         self.history = await self.run_log.refresh(self.created.run_id, self.history)
         if self.history.cancel_requested:
             self.canceled.set()

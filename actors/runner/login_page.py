@@ -33,6 +33,21 @@ from protocol.faults import Action, Code, FaultError, fault
 MAX_ELEMENTS: Final = 300
 _STABLE_MS: Final = 1_500
 _MASKED_INPUT: Final = 'input[type="password"]:visible'
+VERIFY_S: Final = 10.0
+"""How long the success indicator may take to show."""
+
+_LOOK_MS: Final = 700
+_SURE: Final = 3
+_BETWEEN_S: Final = 0.4
+"""So many looks at a stable page, with so much time between, show that it stays as it is."""
+
+RUN_AGAIN: Final = Action(
+    action="run_again",
+    description="Run the template anew, or resume this run, with credentials that are right.",
+    tool_to_use="run_task_template",
+)
+
+_INDICATOR: Final = "inputs.successIndicator"
 
 
 @dataclass(frozen=True)
@@ -148,41 +163,6 @@ class LoginPage:
         return await operate(self.context, operation, kind)
 
 
-def _missing(query: FieldQuery) -> str:
-    field = f"inputs.{query.named}"
-    how = "fits" if query.by_selector else "is like"
-    message = f"{field}: no {query.field.value} field of a login form is shown on the page that {how} it"
-    if query.query is None:
-        message = f"{field}: the page shows no {query.field.value} field of a login form; say what it is called"
-    raise FaultError(fault(Code.TPL_LOGIN_FIELD_NOT_FOUND, message, field=field))
-
-
-VERIFY_S: Final = 10.0
-"""How long the success indicator may take to show."""
-
-_LOOK_MS: Final = 700
-_SURE: Final = 3
-_BETWEEN_S: Final = 0.4
-"""So many looks at a stable page, with so much time between, show that it stays as it is."""
-
-ANEW: Final = Action(
-    action="run_again",
-    description="Run the template anew, or resume this run, with credentials that are right.",
-    tool_to_use="run_task_template",
-)
-
-_INDICATOR: Final = "inputs.successIndicator"
-
-
-class _Observation(Enum):
-    """What one look at the page has shown."""
-
-    SUCCESS = auto()
-    FORM_GONE = auto()
-    REFUSAL = auto()
-    NOTHING = auto()
-
-
 async def verify(page: LoginPage, form: LoginForm, inputs: LoginInputs) -> Verified:
     """Look until the success indicator shows, or a stable page that asks to log in again.
 
@@ -198,11 +178,29 @@ async def verify(page: LoginPage, form: LoginForm, inputs: LoginInputs) -> Verif
         if observation is _Observation.SUCCESS:
             return await _verified(page, info, LoginState.AUTHENTICATED, inputs)
         if observation is _Observation.REFUSAL and agreed >= _SURE:
-            raise FaultError(fault(Code.AUTH_INVALID_CREDENTIALS, _refusal(info, form), actions=(ANEW,)))
+            raise FaultError(fault(Code.AUTH_INVALID_CREDENTIALS, _refusal(info, form), actions=(RUN_AGAIN,)))
         if observation is _Observation.FORM_GONE and agreed >= _SURE:
             return await _verified(page, info, LoginState.UNKNOWN, inputs)
         await anyio.sleep(_BETWEEN_S)
     raise _unclear(inputs.success_indicator)
+
+
+def _missing(query: FieldQuery) -> str:
+    field = f"inputs.{query.named}"
+    how = "fits" if query.by_selector else "is like"
+    message = f"{field}: no {query.field.value} field of a login form is shown on the page that {how} it"
+    if query.query is None:
+        message = f"{field}: the page shows no {query.field.value} field of a login form; say what it is called"
+    raise FaultError(fault(Code.TPL_LOGIN_FIELD_NOT_FOUND, message, field=field))
+
+
+class _Observation(Enum):
+    """What one look at the page has shown."""
+
+    SUCCESS = auto()
+    FORM_GONE = auto()
+    REFUSAL = auto()
+    NOTHING = auto()
 
 
 async def _observe(

@@ -219,7 +219,7 @@ def _info_of_tab(info: PageInfo) -> PageInfoTold:
 
 
 def _info_of_browse(content: WebObservationSummary, most: int) -> PageInfoTold:
-    """Count what can be acted on, as far as the extraction knows: links, and the fields of forms that are seen."""
+    """Count what can be acted on, as far as the extraction knows: links, and the visible fields of forms."""
     parts = content.parts
     fields = [field for form in parts.forms for field in form.fields if field.type != _HIDDEN]
     links = (*content.extracted_links, *parts.navigation)

@@ -132,7 +132,7 @@ class RunStepContext:
     """The context of one attempt at one step."""
 
     session: BrowserSession
-    place: str
+    name: str
     """The name of the attempt, unique among those of all runs."""
 
     failed_at: str = ""
@@ -195,7 +195,7 @@ class RunStepContext:
     async def browser(self, operation: Operation) -> Done:
         """Do an operation in the run's browser session; repeated, the same one of the same attempt is done once."""
         self._operations += 1
-        return await self.session.do(operation, order_of(f"{self.place}.{self._operations}"))
+        return await self.session.do(operation, order_of(f"{self.name}.{self._operations}"))
 
 
 @dataclass(frozen=True)
@@ -290,9 +290,9 @@ def first_failure(error: BaseException) -> BaseException:
     return leaves[0]
 
 
-def order_of(place: str) -> str:
+def order_of(name: str) -> str:
     """Return the order of an operation: a short hash of its name."""
-    return base64.urlsafe_b64encode(hashlib.sha256(place.encode()).digest()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(hashlib.sha256(name.encode()).digest()).decode().rstrip("=")
 
 
 async def call_with_room(call: Callable[[], Awaitable[T]], canceled: anyio.Event) -> T:

@@ -184,7 +184,7 @@ class TaskTemplate(ABC, Generic[I]):
     limits: ClassVar[TemplateLimits]
     max_timeout_ms: ClassVar[int] = MAX_RUN_TIMEOUT_MS
     step_names: ClassVar[tuple[str, ...]]
-    """As the list of templates tells them."""
+    """As the list of templates shows them."""
 
     secret: ClassVar[tuple[str, ...]] = ()
     inputs: type[I]

@@ -1,1 +1,1 @@
-"""Runs of templates: work of many steps that is durable, bounded and told of as it goes (002)."""
+"""Runs of templates: work of many steps that is durable and bounded, and reports its progress (002)."""

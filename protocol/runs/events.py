@@ -79,7 +79,7 @@ class KeptArtifact(Struct, frozen=True, kw_only=True):
 
 
 class RunEnded(_Line, frozen=True, kw_only=True, tag="ended"):
-    """A run is over; `result` is what is told of it inline, `cut` whether the artifact has more.
+    """A run is over; `result` is what stands inline, `cut` whether the artifact has more.
 
     `fault` is why it is no success, `failed_step` the name of the step where that was, `step_code` the code of the tool
     layer there.
@@ -97,7 +97,7 @@ class RunEnded(_Line, frozen=True, kw_only=True, tag="ended"):
 class StepEnded(_Line, frozen=True, kw_only=True, tag="step"):
     """A step is over: what it gave, or why it failed; `tries` counts how often it was tried.
 
-    `carried` tells that the outcome is that of the run which this one was resumed from.
+    `carried`: the outcome is that of the run which this one resumes.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""What is asked of the runner and the keeper, and what an idempotency key stands for."""
+"""The requests to the runner and the keeper, and what an idempotency key stands for."""
 
 from __future__ import annotations
 

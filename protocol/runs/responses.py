@@ -1,7 +1,7 @@
-"""What a client is told of templates, runs and artifacts: the answers of the seven tools (002 §2 to §5).
+"""What clients see of templates, runs and artifacts: the responses of the seven tools (002 §2 to §5).
 
-What is added to the contract has a default, so that the schemas ask for no more than the contract does (002 §11); it is
-told all the same.
+What is added to the contract has a default, so that the schemas require no more than the contract does (002 §11); it is
+in every response all the same.
 """
 
 from __future__ import annotations

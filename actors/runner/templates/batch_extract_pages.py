@@ -183,7 +183,7 @@ def _row(item: PageItem) -> tuple[str | int | float | bool | None, ...]:
 
 
 def address(url: str, index: int) -> str:
-    """Return an address without the blanks around it; whether it leads to the web is seen where it is fetched.
+    """Return an address without the blanks around it; whether it leads to the web is checked where it is fetched.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST where there is none.

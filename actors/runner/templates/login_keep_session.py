@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.runner import login_rules, page_markdown
-from actors.runner.login_page import ANEW, LoginPage, verify
+from actors.runner.login_page import RUN_AGAIN, LoginPage, verify
 from actors.runner.login_types import (
     Filled,
     Locate,
@@ -112,12 +112,11 @@ class LoginKeepSession(TaskTemplate[LoginInputs]):
         outputs = {one.index: one.output for one in outcomes if one.status is StepStatus.SUCCEEDED}
         if OPEN not in outputs:
             return None
+        last = outputs[SUBMIT if SUBMIT in outputs else OPEN]
         result = LoginResult(
             success=False,
             session_id=session_id or "",
-            final_url=login_rules.without_password(
-                outputs[max(SUBMIT if SUBMIT in outputs else OPEN, OPEN)]["url"], inputs.credentials
-            ),
+            final_url=login_rules.without_password(last["url"], inputs.credentials),
             title="",
             login_state=LoginState.UNKNOWN,
             cookies_saved=0,
@@ -193,7 +192,7 @@ async def _submit(page: LoginPage, form: LoginForm, inputs: LoginInputs) -> Sent
         return Sent(tab_id=page.tab_id, url=login_rules.without_password(info.page.url, inputs.credentials))
     if not filled:
         message = "The form is no longer there as it was filled in: the page was drawn or loaded again meanwhile."
-        raise FaultError(fault(Code.EXECUTION_ERROR, message, actions=(ANEW,)))
+        raise FaultError(fault(Code.EXECUTION_ERROR, message, actions=(RUN_AGAIN,)))
     sent = await page.submit(form)
     url = sent.page.url if sent.page is not None else form.url
     return Sent(tab_id=page.tab_id, url=login_rules.without_password(url, inputs.credentials))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.keeper.database import Database, Row
@@ -75,7 +75,6 @@ async def tables(batches: Sequence[Sequence[JournalLine[LedgerLine]]]) -> list[l
             ]
 
 
-@settings(max_examples=30, deadline=None)
 @given(lines=st.lists(anything(), min_size=1, max_size=25), cut=st.integers(1, 25), again=st.integers(0, 25))
 def test_batches_and_repetitions_change_nothing(lines: list[LedgerLine], cut: int, again: int) -> None:
     written = numbered(lines)
