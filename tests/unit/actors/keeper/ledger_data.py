@@ -101,7 +101,7 @@ def kept(name: str = ARTIFACT, size: int = 12, slice_bytes: int = 5, expires_at:
 
 
 def success(run: str = RUN, **other: Any) -> list[LedgerLine]:
-    """Tell of a whole run that went well."""
+    """Return the lines of a whole run that went well."""
     return [created(run), taken(run), *(step(index, run) for index in range(3)), ended(run, **other)]
 
 
