@@ -57,7 +57,7 @@ class RunValidation:
         template.check(read)
         if request.session_id is not None:
             await self._check_session(request, request.session_id)
-        return self._validated(request, template, read, values)
+        return self._new_run(request, template, read, values)
 
     def _template(self, template_id: str, version: str | None, *, local: bool) -> TaskTemplate[Any]:
         template = self.dependencies.templates.get(template_id)
@@ -85,7 +85,7 @@ class RunValidation:
                 raise
             raise FaultError(msgspec.structs.replace(error.fault, field="sessionId")) from None
 
-    def _validated(
+    def _new_run(
         self, request: CreateRun, template: TaskTemplate[Any], read: Any, values: Mapping[str, Any]
     ) -> ValidatedRun:
         use = template.session(read) if request.session_id is None else SessionUse.NONE
@@ -136,7 +136,7 @@ class RunValidation:
         template.check(read)
         session_id, alive = await self._session_of(request, old)
         request = msgspec.structs.replace(request, options=_options(request.options, old), session_id=session_id)
-        validated = self._validated(request, template, read, both)
+        validated = self._new_run(request, template, read, both)
         run = msgspec.structs.replace(validated.run, resumed_from=run_id)
         if old.preserved and alive:
             run = msgspec.structs.replace(run, session_id=old.session_id, own_session=True, preserved=True)
