@@ -153,7 +153,7 @@ def light(settings: Settings) -> Check:
 
 def browser(settings: Settings) -> Check:
     """Look for a browser; only the tier playwright needs one."""
-    absence = chromium.absence(settings)
+    absence = chromium.unavailability(settings)
     if absence is not None:
         return Check(name="chromium", state=CheckState.WARNING, detail=absence.reason, cure=absence.cure)
     executable = chromium.find(settings)

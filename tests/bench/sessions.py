@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from actors.fetchers.playwright.browser import Browser
-from actors.fetchers.playwright.held import hold
+from actors.fetchers.playwright.open_session import restore_session
 from actors.fetchers.sessions import Sessions
 from actors.settings import Settings
 from bus.seal import Seal, new_key
@@ -72,8 +72,8 @@ async def _into_the_browser(browser: Browser, name: str, kept: SessionState) -> 
     record = BrowserRecord(session="sess_bench", owner="bench", state=kept)
 
     async def restore() -> None:
-        held = await hold(browser, record, 1, None)
-        await held.drop()
+        session = await restore_session(browser, record, 1, None)
+        await session.drop()
 
     await restore()  # starts the browser
     return _row(f"login into the browser ({name})", await _times_ms(restore))

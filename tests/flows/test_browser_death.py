@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.fetchers.playwright import memory
+from actors.fetchers.playwright import chromium_process
 from tests.flows.system import System, weft_up
 from tests.site import Site
 
@@ -26,7 +26,7 @@ def pids(system: System) -> list[int]:
 
 def with_browser(replicas: list[int]) -> list[int]:
     """Find the replicas that have started a browser: those that were asked for a page."""
-    return [pid for pid in replicas if any(memory.children(pid, "playwright/driver"))]
+    return [pid for pid in replicas if any(chromium_process.children(pid, "playwright/driver"))]
 
 
 @pytest.mark.parametrize("replicas", [1, 2])

@@ -42,7 +42,11 @@ ENDED = {Code.NETWORK_CONNECTION_FAILED.value}
 """What a browser says of a redirect to a scheme that it leaves to other programs."""
 
 EVERYWHERE = ("0.0.0.0/0", "::/0")
-ABSENCES = {"intelligence": None, "lightweight": binary.absence(Settings()), "playwright": chromium.absence(Settings())}
+ABSENCES = {
+    "intelligence": None,
+    "lightweight": binary.absence(Settings()),
+    "playwright": chromium.unavailability(Settings()),
+}
 
 
 def tier(name: str) -> ParameterSet:

@@ -1,4 +1,11 @@
-"""Answers FETCH in the dearest tier: a real browser."""
+"""The playwright actor: fetches pages with a real browser, and performs operations in browser sessions.
+
+The way of a fetch: `fetching.py`, `browser.py` (its context), `tab.py`, `preparation.py`, `reading.py`.
+
+The way of an operation: `session_router.py` (which replica), `replica_sessions.py` (which session, and its record),
+`operations/dispatch.py` (which tab, and its turn), the file of its family in `operations/`, `open_session.py` and
+`open_tab.py` (what is open), `tab.py` (how to drive it), `view/` (what is shown of the page).
+"""
 
 from __future__ import annotations
 
@@ -12,15 +19,16 @@ from actors.fetchers import answering
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.playwright import chromium
 from actors.fetchers.playwright.browser import Browser
-from actors.fetchers.playwright.captures import Store
-from actors.fetchers.playwright.fetching import Fetching
-from actors.fetchers.playwright.operations import Means
-from actors.fetchers.playwright.sessions import BrowserSessions
+from actors.fetchers.playwright.fetching import PageFetcher
+from actors.fetchers.playwright.operations import OperationDependencies
+from actors.fetchers.playwright.session_router import SessionRouter
 from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
 from actors.fetchers.web.shared import BUCKETS, web_client
+from actors.settings import Settings
 from bus import remaining_ms, span
 from bus.seal import UnsealError
+from bus.stores import FileStore
 from protocol import subjects
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, ListBrowsers
 from protocol.faults import FaultError
@@ -35,7 +43,7 @@ SESSIONS_AT_ONCE = 32
 
 @dataclass
 class Playwright(Actor):
-    """Gets pages with a real browser, which runs their scripts, and extracts from what it shows."""
+    """Serves FETCH by a real browser, which runs the scripts of pages, and the browser sessions of all replicas."""
 
     name: ClassVar[str] = "fetchers.playwright"
     publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSER_AT,)
@@ -43,9 +51,9 @@ class Playwright(Actor):
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
 
     browser: Browser = field(init=False, repr=False)
-    _fetching: Fetching = field(init=False, repr=False)
-    _sessions: Sessions = field(init=False, repr=False)
-    _browser_sessions: BrowserSessions = field(init=False, repr=False)
+    _fetcher: PageFetcher = field(init=False, repr=False)
+    _logins: Sessions = field(init=False, repr=False)
+    _router: SessionRouter = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:
@@ -53,34 +61,34 @@ class Playwright(Actor):
         answering.warm()
 
     @classmethod
-    def unavailability(cls, settings: chromium.ChromiumSettings) -> Absence | None:
-        """Say why no browser can be started, if so."""
-        return chromium.absence(settings)
+    def unavailability(cls, settings: Settings) -> Absence | None:
+        """Return why no browser can be started, if so."""
+        return chromium.unavailability(settings)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Hold the browser, which is started when a page is first asked for, and what reads pages beside the loop."""
-        self._sessions = Sessions(self.bus)
+        """Open the browser, which is started at the first request, and the extractor beside the loop."""
+        self._logins = Sessions(self.bus)
         async with (
             web_client(self.settings, self.bus) as web,
             Extractor() as extractor,
             Browser(self.settings) as self.browser,
         ):
-            self._fetching = Fetching(self.settings, self.browser, web, extractor, self._store)
-            means = Means(self.settings, web, self._store, self._unseal)
-            self._browser_sessions = BrowserSessions(self.bus, self.browser, self._sessions, means, self.settings)
-            async with self._browser_sessions.open():
+            self._fetcher = PageFetcher(self.settings, self.browser, web, extractor, self._store)
+            dependencies = OperationDependencies(self.settings, web, self._store, self._unseal)
+            self._router = SessionRouter(self.bus, self.browser, self._logins, dependencies, self.settings)
+            async with self._router.open():
                 yield
 
     def room(self, handler: Handler) -> int:
-        """Say how many times at once: as many pages as the operator has chosen."""
+        """Return how many calls run at once: of fetches, what the settings say."""
         return self.settings.browser_pages if handler.method == "fetch" else handler.at_once
 
-    async def _store(self) -> Store:
+    async def _store(self) -> FileStore:
         return await self.bus.objects(subjects.CAPTURES)
 
     def _unseal(self, sealed: bytes, place: str) -> str:
-        """Open what was sealed for a place.
+        """Unseal what was sealed for a place.
 
         Raises:
             UnsealError: it was not, or not by the key of this Weft.
@@ -91,30 +99,30 @@ class Playwright(Actor):
 
     @handles(subjects.FETCH.at(tier=RenderTier.PLAYWRIGHT.value), at_once=PAGES_AT_ONCE)
     async def fetch(self, request: FetchPage) -> Fetched:
-        """Get one page; a status of 400 and above is an answer like any other, the verifier judges it."""
+        """Fetch one page; a status of 400 and above is a result like any other, which the verifier judges."""
         attributes = {"http.request.method": "GET", "url.full": redact.url(request.url)}
-        with span("GET", kind="client", attributes=attributes) as seen:
+        with span("GET", kind="client", attributes=attributes) as get:
             try:
-                async with self._sessions.use(request.session, request.url) as session:
-                    page = await self._fetching.fetch(request, session, remaining_ms())
+                async with self._logins.use(request.session, request.url) as session:
+                    page = await self._fetcher.fetch(request, session, remaining_ms())
             except FaultError as error:
-                seen.fail(error.fault.code.value)
+                get.fail(error.fault.code.value)
                 raise FaultError(error.fault.at(url=request.url, tier=RenderTier.PLAYWRIGHT.value)) from error
-            seen.set_attribute("server.address", redact.host(page.final_url))
-            seen.set_attribute("http.response.status_code", page.status)
+            get.set_attribute("server.address", redact.host(page.final_url))
+            get.set_attribute("http.response.status_code", page.status)
             return page
 
     @handles(subjects.BROWSER, at_once=SESSIONS_AT_ONCE)
-    async def ask_session(self, asked: AskBrowser) -> BrowserAnswer:
-        """Do something in a browser session, wherever it lives."""
-        return await self._browser_sessions.ask(asked)
+    async def ask_session(self, request: AskBrowser) -> BrowserAnswer:
+        """Perform an operation in a browser session, in whichever replica owns it."""
+        return await self._router.perform(request)
 
     @handles(subjects.BROWSER_AT, at_once=SESSIONS_AT_ONCE)
-    async def ask_session_here(self, asked: AskBrowser) -> BrowserAnswer:
-        """Do something in a browser session that lives here."""
-        return await self._browser_sessions.at(asked)
+    async def ask_session_here(self, request: AskBrowser) -> BrowserAnswer:
+        """Perform an operation in a browser session that this replica owns."""
+        return await self._router.perform_here(request)
 
     @handles(subjects.BROWSERS, at_once=SESSIONS_AT_ONCE)
-    async def list_sessions(self, asked: ListBrowsers) -> BrowserList:
+    async def list_sessions(self, request: ListBrowsers) -> BrowserList:
         """List the browser sessions of all replicas."""
-        return await self._browser_sessions.every(asked.caller)
+        return await self._router.listed(request.caller)

@@ -1,4 +1,4 @@
-"""Takes pictures and PDFs of a page, and keeps them and its downloads where others can fetch them."""
+"""Takes screenshots of a page, and stores captures and downloads where other actors can fetch them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import mimetypes
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import anyio
 import anyio.to_thread
@@ -14,6 +14,7 @@ import structlog
 from playwright.async_api import Download, ElementHandle, Error, Page
 
 from bus import TransportError
+from bus.stores import FileStore
 from protocol.pages import Captured, Screenshot
 
 log = structlog.stdlib.get_logger()
@@ -25,48 +26,36 @@ _MAX_HEIGHT = 16_000
 
 _TIMEOUT_MS = 10_000.0
 _ELEMENT_MS = 500.0
-"""How long an element is waited for on a page that has come to rest."""
+"""How long an element is waited for on a stable page."""
 
 _MAX_NAME_CHARS = 120
 _A_FILE = "application/octet-stream"
 
-Kind = Literal["screenshot", "pdf", "download"]
+CaptureKind = Literal["screenshot", "pdf", "download"]
 
 
-class Store(Protocol):
-    """Where bytes are kept by name."""
-
-    async def put(self, name: str, data: bytes) -> None:
-        """Keep bytes."""
-        ...
-
-    async def get(self, name: str) -> bytes:
-        """Return them back; raises KeyError where they are gone."""
-        ...
-
-
-async def screenshot(page: Page, wanted: Screenshot) -> bytes:
-    """Take a picture; raises Playwright's Error where its element is not shown."""
-    if not wanted.selector:
-        return await picture(page, wanted)
-    element = page.locator(wanted.selector).first
+async def screenshot(page: Page, options: Screenshot) -> bytes:
+    """Take a screenshot; raises Playwright's Error where its element is not shown."""
+    if not options.selector:
+        return await screenshot_of(page, options)
+    element = page.locator(options.selector).first
     await element.wait_for(state="visible", timeout=_ELEMENT_MS)
     handle = await element.element_handle(timeout=_ELEMENT_MS)
-    return await picture(page, wanted, handle)
+    return await screenshot_of(page, options, handle)
 
 
-async def picture(page: Page, wanted: Screenshot, element: ElementHandle | None = None) -> bytes:
-    """Take a picture of an element, or of the page; raises Playwright's Error where it is not shown in time."""
-    quality = None if wanted.form == "png" else wanted.quality
+async def screenshot_of(page: Page, options: Screenshot, element: ElementHandle | None = None) -> bytes:
+    """Take a screenshot of an element, or of the page; raises Playwright's Error where it is not shown in time."""
+    quality = None if options.form == "png" else options.quality
     if element is not None:
-        return await element.screenshot(type=wanted.form, quality=quality, animations="disabled", timeout=_TIMEOUT_MS)
-    if not wanted.full_page:
-        return await page.screenshot(type=wanted.form, quality=quality, animations="disabled", timeout=_TIMEOUT_MS)
+        return await element.screenshot(type=options.form, quality=quality, animations="disabled", timeout=_TIMEOUT_MS)
+    if not options.full_page:
+        return await page.screenshot(type=options.form, quality=quality, animations="disabled", timeout=_TIMEOUT_MS)
     width, height = await page.evaluate(
         "() => [document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
     )
     return await page.screenshot(
-        type=wanted.form,
+        type=options.form,
         quality=quality,
         animations="disabled",
         timeout=_TIMEOUT_MS,
@@ -76,14 +65,14 @@ async def picture(page: Page, wanted: Screenshot, element: ElementHandle | None 
 
 
 @dataclass(frozen=True)
-class Keeping:
-    """Puts captures into a store; one that it does not take is left out, and logged."""
+class CaptureStore:
+    """Puts captures into an object store; one that it refuses is left out, and logged."""
 
-    store: Store
+    store: FileStore
     max_bytes: int
 
-    async def keep(self, kind: Kind, data: bytes, media_type: str, file_name: str = "") -> tuple[Captured, ...]:
-        """Keep one capture."""
+    async def save(self, kind: CaptureKind, data: bytes, media_type: str, file_name: str = "") -> tuple[Captured, ...]:
+        """Store one capture."""
         name = f"{kind}-{secrets.token_hex(16)}{mimetypes.guess_extension(media_type) or ''}"
         try:
             if len(data) > self.max_bytes:
@@ -94,17 +83,17 @@ class Keeping:
             return ()
         return (Captured(kind=kind, name=name, media_type=media_type, size=len(data), file_name=file_name),)
 
-    async def download(self, download: Download, wait_s: float) -> tuple[Captured, ...]:
-        """Keep a file that the page had the browser download."""
-        read = await file_of(download, self.max_bytes, wait_s)
-        if read is None:
+    async def save_download(self, download: Download, wait_s: float) -> tuple[Captured, ...]:
+        """Store a file that the page had the browser download."""
+        data = await file_of(download, self.max_bytes, wait_s)
+        if data is None:
             return ()
         name = Path(download.suggested_filename).name[:_MAX_NAME_CHARS]
-        return await self.keep("download", read, mimetypes.guess_type(name)[0] or _A_FILE, name)
+        return await self.save("download", data, mimetypes.guess_type(name)[0] or _A_FILE, name)
 
 
 async def file_of(download: Download, max_bytes: int, wait_s: float) -> bytes | None:
-    """Read a download once it is there; None where it fails, is too large or too late."""
+    """Read a download once it is complete; None where it fails, is too large or too late."""
     with anyio.move_on_after(max(wait_s, 0)):
         try:
             path = Path(await download.path())

@@ -1,4 +1,4 @@
-"""Finds the Chromium of this machine, and says how it is started."""
+"""Finds the Chromium of this machine, and holds its arguments and environment."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, Protocol
 
+from actors.settings import Settings
 from protocol.replicas import Absence
 
 CURE = "apt install chromium-headless-shell (or chromium), or: playwright install chromium-headless-shell"
@@ -40,10 +40,10 @@ ARGUMENTS = (
     # The proxy resolves names; a lookup by any other way finds nothing.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
-"""What is said beside Playwright's own arguments: no way out but the proxy, and nothing asked that no page asks."""
+"""Arguments beside Playwright's own: no way out but the proxy, and no request that no page makes."""
 
 UNWANTED = ("--disable-popup-blocking", "--disable-ipc-flooding-protection")
-"""Arguments of Playwright that take protection away."""
+"""Arguments of Playwright's that remove protection."""
 
 _KEPT_VARIABLES = (
     "PATH",
@@ -57,30 +57,16 @@ _KEPT_VARIABLES = (
 )
 
 
-class ChromiumSettings(Protocol):
-    """What is read of the settings."""
-
-    @property
-    def browser_executable(self) -> str:
-        """The program to start, or nothing for the one that is found."""
-        ...
-
-    @property
-    def browser_sandbox(self) -> Literal["auto", "off"]:
-        """Whether Chromium puts up its own sandbox."""
-        ...
-
-
-def find(settings: ChromiumSettings) -> Path | None:
-    """Find the program: the one that is set, else Playwright's own, else the system's."""
+def find(settings: Settings) -> Path | None:
+    """Find the executable: the one of the settings, else Playwright's own, else the system's."""
     if settings.browser_executable:
         chosen = Path(settings.browser_executable).expanduser()
         return _program(chosen) if _runs(chosen) else None
     return next((_program(path) for path in _candidates() if _runs(path)), None)
 
 
-def absence(settings: ChromiumSettings) -> Absence | None:
-    """Say why no page can be fetched in a browser, if so."""
+def unavailability(settings: Settings) -> Absence | None:
+    """Return why no page can be fetched in a browser, if so."""
     if find(settings) is not None:
         return None
     if settings.browser_executable:
@@ -89,13 +75,13 @@ def absence(settings: ChromiumSettings) -> Absence | None:
     return Absence(reason="No Chromium is installed.", cure=CURE)
 
 
-def sandboxed(settings: ChromiumSettings) -> bool:
+def sandboxed(settings: Settings) -> bool:
     """Whether Chromium uses its own sandbox: as root it refuses to start with it."""
     return settings.browser_sandbox == "auto" and (sys.platform != "linux" or os.geteuid() != 0)
 
 
 def environment(home: Path) -> dict[str, str | float | bool]:
-    """Return the variables of the browser: none of ours, where secrets may stand, and a home of its own."""
+    """Return the environment of the browser: none of our variables, which may hold secrets, and a home of its own."""
     kept = {name: value for name in _KEPT_VARIABLES if (value := os.environ.get(name)) is not None}
     return {**kept, "HOME": str(home), "TMPDIR": str(home), "XDG_CONFIG_HOME": str(home), "XDG_CACHE_HOME": str(home)}
 
@@ -104,7 +90,7 @@ def _candidates() -> Iterator[Path]:
     own = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or _cache())
     for pattern in _OWN:
         yield from sorted(own.glob(pattern), reverse=True)
-    yield from (Path(found) for name in (*_DEBIAN, *_OTHERS) if (found := shutil.which(name)))
+    yield from (Path(path) for name in (*_DEBIAN, *_OTHERS) if (path := shutil.which(name)))
 
 
 def _cache() -> Path:
@@ -123,7 +109,7 @@ def _runs(path: Path) -> bool:
 
 
 def _program(path: Path) -> Path:
-    """Return the program behind a script of Debian's, which would stand between us and its process."""
+    """Resolve a wrapper script of Debian's to its program, so that the process that is started is Chromium itself."""
     behind = _BEHIND_SCRIPTS / path.name
     if not _runs(behind):
         return path

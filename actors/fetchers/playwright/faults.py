@@ -1,4 +1,4 @@
-"""Says in Weft's codes what the browser calls an error."""
+"""The faults of the browser tier: what an error of Playwright's means, and why an operation is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 from playwright.async_api import Error, Request, TimeoutError  # noqa: A004 - its name
 
-from protocol.faults import Action, Code, Fault, fault
+from protocol.browsers.pageinfo import PastDialog
+from protocol.faults import Action, Code, Fault, FaultError, fault
 
 _NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _CODES = {
@@ -29,16 +30,23 @@ _CRASHES = ("Page crashed", "Target crashed", "Target closed", "has been closed"
 _DOWNLOAD = "Download is starting"
 _ELSEWHERE = ("context was destroyed", "Cannot find context", "rame was detached", "not attached", "not connected")
 _INTERRUPTED = "interrupted by another navigation"
+_DETACHED = ("not attached", "not connected")
+_NAVIGATED = ("context was destroyed", "Cannot find context", "navigat")
+
+_ANSWER = Action(action="handle_dialog", description="Answer the dialog, then go on.", tool_to_use="handle_dialog")
+_READ = Action(
+    action="get_dialog_info", description="See what the dialog says.", tool_to_use="get_dialog_info", priority=2
+)
 
 
 def code_of(failure: str) -> Code:
-    """Name what kept a page from being loaded, by the browser's words for it."""
-    found = _NET.search(failure)
-    if found is None:
+    """Map Chromium's error text of a page that was not loaded to a code."""
+    match = _NET.search(failure)
+    if match is None:
         return Code.NETWORK_CONNECTION_FAILED
-    if found[1].startswith(_TLS):
+    if match[1].startswith(_TLS):
         return Code.NETWORK_TLS_FAILED
-    return _CODES.get(found[1], Code.NETWORK_CONNECTION_FAILED)
+    return _CODES.get(match[1], Code.NETWORK_CONNECTION_FAILED)
 
 
 def redirects(request: Request) -> int:
@@ -65,17 +73,27 @@ def is_download(error: Error) -> bool:
 
 
 def is_interrupted(error: Error) -> bool:
-    """Whether the page went elsewhere by itself meanwhile."""
+    """Whether another navigation of the page replaced ours."""
     return _INTERRUPTED in error.message
 
 
 def is_elsewhere(error: Error) -> bool:
-    """Whether the page has gone elsewhere, or drawn itself again, under what was done to it."""
+    """Whether the page navigated or re-rendered during the call."""
     return any(sign in error.message for sign in _ELSEWHERE)
 
 
+def is_detached(error: Error) -> bool:
+    """Whether the element is no longer in the page."""
+    return any(sign in error.message for sign in _DETACHED)
+
+
+def is_navigated(error: Error) -> bool:
+    """Whether an action on an element led to another document."""
+    return any(sign in error.message for sign in _NAVIGATED)
+
+
 def no_room(message: str) -> Fault:
-    """Say that there are as many tabs as there may be, and what makes room."""
+    """Build the fault of a full browser or session, with the actions that make room."""
     actions = (
         Action(action="close_tab", description="Close a tab that is not needed any more.", tool_to_use="close_tab"),
         Action(
@@ -86,3 +104,32 @@ def no_room(message: str) -> Fault:
         ),
     )
     return fault(Code.INTERNAL_BUSY, message, actions=actions)
+
+
+def dialog_waits(dialog: PastDialog) -> FaultError:
+    """Build the fault of an unanswered dialog; its message is text of the web, and not part of it."""
+    message = f"A dialog ({dialog.type}) of the page waits for an answer: the page does nothing before it has one."
+    return FaultError(fault(Code.EXECUTION_ERROR, message, actions=(_ANSWER, _READ)))
+
+
+def invalid(field: str, message: str) -> FaultError:
+    """Build the fault of an invalid argument, by its name in the tool."""
+    return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{field}: {message}", field=field))
+
+
+def not_done(message: str, *, field: str | None = None) -> FaultError:
+    """Build the fault of an operation that failed on the page."""
+    return FaultError(fault(Code.EXECUTION_ERROR, message, field=field))
+
+
+def hung() -> FaultError:
+    """Build the fault of a page that does not respond, with the way out."""
+    return FaultError(
+        fault(
+            Code.BROWSER_PAGE_HUNG,
+            "The page does not answer: a script of it does not end.",
+            actions=(
+                Action(action="navigate", description="Go to an address: the tab begins anew.", tool_to_use="navigate"),
+            ),
+        )
+    )

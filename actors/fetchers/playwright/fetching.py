@@ -1,37 +1,46 @@
-"""Gets one page with the browser: goes there, lets it settle, reads it, and takes the pictures that were asked for."""
+"""Fetches one page with the browser: navigates, waits until it is stable, reads it, takes captures, and extracts."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal, Protocol
 
 import anyio
 import structlog
+from msgspec import structs
 from playwright.async_api import Error
 
 from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract, extract_html
-from actors.fetchers import answering
+from actors.fetchers import answering, observed_apis
 from actors.fetchers.extracting import Extractor
-from actors.fetchers.playwright import captures, faults, overlays, reading, scrolling
-from actors.fetchers.playwright.answer import answered
-from actors.fetchers.playwright.browser import Browser, BrowserSettings, Context
-from actors.fetchers.playwright.captures import Keeping, Store
-from actors.fetchers.playwright.settling import FOR_FETCH
-from actors.fetchers.playwright.tab import HUNG, Tab, tab
+from actors.fetchers.playwright import captures, faults, preparation, reading
+from actors.fetchers.playwright.browser import Browser, SessionContext
+from actors.fetchers.playwright.captures import CaptureStore
+from actors.fetchers.playwright.stability import FOR_FETCH
+from actors.fetchers.playwright.tab import HUNG, Tab, new_tab
 from actors.fetchers.script_engine import evaluate
 from actors.fetchers.sessions import Session
 from actors.fetchers.web import guard
+from actors.fetchers.web.client import WebClient
+from actors.fetchers.web.rates import retry_after_ms
+from actors.settings import Settings
+from bus.clock import now_ms
+from bus.stores import FileStore
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Captured, Fetched, FetchPage
+from protocol.tiers import RenderTier
 
 log = structlog.stdlib.get_logger()
 
 STORAGE_NOT_KEPT = "storage_not_kept"
+
+MISSING_SELECTOR = "wait_for_selector"
+MISSING_ELEMENT = "screenshot_selector"
+TOO_LONG = "size"
 
 _RESERVE_MS = 1_500
 """A tenth of the time, so much at most, is kept for reading the page and for the answer."""
@@ -39,57 +48,27 @@ _RESERVE_MS = 1_500
 _RECORD_S = 0.5
 """How long bodies that are still being read for the record are waited for."""
 
+_OK = 200
 _EMPTY = frozenset({204, 205})
-
-MISSING_SELECTOR = "wait_for_selector"
-MISSING_ELEMENT = "screenshot_selector"
-TOO_LONG = "size"
-
-
-class FetchSettings(BrowserSettings, Protocol):
-    """What a fetch reads of the settings."""
-
-    @property
-    def browser_block(self) -> Literal["unseen", "always", "never"]:
-        """When images, fonts, media and trackers are left out."""
-        ...
-
-    @property
-    def fetch_max_redirects(self) -> int:
-        """Redirects of one page at most."""
-        ...
-
-    @property
-    def fetch_max_bytes(self) -> int:
-        """Bytes of one page at most."""
-        ...
-
-
-class Turns(Protocol):
-    """Says when a page may be asked for."""
-
-    def turn(self, url: str, timeout_ms: int, *, obey_robots: bool = False) -> AbstractAsyncContextManager[None]:
-        """Wait for the turn of a page, and count it as open while the block lasts."""
-        ...
 
 
 @dataclass(frozen=True)
-class Fetching:
-    """Gets pages with one browser; `web` says when it is their turn, `store` gives where captures are kept."""
+class PageFetcher:
+    """Fetches pages with one browser; `web` limits the rate of each host, `store` opens where captures are kept."""
 
-    settings: FetchSettings
+    settings: Settings
     browser: Browser
-    web: Turns
+    web: WebClient
     extractor: Extractor
-    store: Callable[[], Awaitable[Store]]
+    store: Callable[[], Awaitable[FileStore]]
 
     async def fetch(self, request: FetchPage, session: Session, remaining_ms: int | None) -> Fetched:
-        """Get one page; what it leaves behind goes into `session`.
+        """Fetch one page; its cookies and storage are saved into `session`.
 
         Raises:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, PAGE_CRASHED, BROWSER_*, CONTENT_*,
-                RATE_LIMIT_EXCEEDED or BLOCKED_BY_ROBOTS where it may not be asked for now or at all, or
-                ELEMENT_NOT_FOUND where the page shows nothing but the want of what was waited for.
+                RATE_LIMIT_EXCEEDED or BLOCKED_BY_ROBOTS where it may not be fetched now or at all, or
+                ELEMENT_NOT_FOUND where the page is empty and lacks the element that was waited for.
         """
         guard.check_url(request.url)
         left_ms = answering.time_for_site(remaining_ms, _RESERVE_MS)
@@ -99,103 +78,106 @@ class Fetching:
                 async with (
                     self.web.turn(request.url, left_ms, obey_robots=request.obey_robots),
                     self.browser.context(session) as context,
-                    tab(context, block=self._blocks(request), bodies=request.include_network) as page,
+                    new_tab(context, block=self._blocks(request), bodies=request.include_network) as tab,
                 ):
-                    with context.proxy.shots.once(request.url) if request.single_shot else nullcontext():
-                        return await _Visit(self, request, context, page, deadline_s).fetched()
+                    attempts = context.proxy.single_attempts
+                    with attempts.limit(request.url) if request.single_shot else nullcontext():
+                        return await _Visit(self, request, context, tab, deadline_s).run()
         except TimeoutError as error:
             raise FaultError(fault(Code.NETWORK_TIMEOUT)) from error
         except Error as error:
             raise FaultError(fault(Code.PAGE_CRASHED)) from error
 
     def _blocks(self, request: FetchPage) -> bool:
-        looked_at = request.screenshot is not None or request.pdf
-        return self.settings.browser_block == "always" or (self.settings.browser_block == "unseen" and not looked_at)
+        """Whether images, fonts, media and trackers are left out."""
+        is_shown = request.screenshot is not None or request.pdf
+        return self.settings.browser_block == "always" or (self.settings.browser_block == "unseen" and not is_shown)
 
 
 @dataclass
 class _Visit:
-    """One page on its way; `cut_short` is the first limit that it met."""
+    """The visit of one page; `cut_short` is the first limit that it met."""
 
-    by: Fetching
+    fetcher: PageFetcher
     request: FetchPage
-    context: Context
-    page: Tab
+    context: SessionContext
+    tab: Tab
     deadline_s: float
     cut_short: str = ""
 
-    async def fetched(self) -> Fetched:
-        """Go there, and answer with what is there."""
-        as_file = await self._went()
-        main = self.page.seen.main
-        if as_file or (main is not None and not reading.is_markup(main.headers.get("content-type", ""))):
-            found = await self._plain(as_file=as_file)
+    async def run(self) -> Fetched:
+        """Navigate, read and extract."""
+        is_file = await self._navigate()
+        main = self.tab.recorder.main
+        if is_file or (main is not None and not reading.is_markup(main.headers.get("content-type", ""))):
+            extraction = await self._extract_body(as_file=is_file)
             taken = await self._captures()
         else:
             await self._prepare()
-            found, taken = await self._shown()
-        await self._keep()
-        return answered(self.request, self.page, found, taken, self.cut_short)
+            extraction, taken = await self._extract_page()
+        await self._finish()
+        return self._answer(extraction, taken)
 
-    async def _went(self) -> bool:
-        """Go to the address, and tell whether it is a file that the browser does not show."""
+    async def _navigate(self) -> bool:
+        """Navigate to the address; returns whether it is a file that the browser does not show."""
         try:
-            response = await self.page.go(self.request.url, self.deadline_s)
+            response = await self.tab.go(self.request.url, self.deadline_s)
         except FaultError:
-            if self.page.seen.main is not None and self.page.seen.main.status in _EMPTY:
+            main = self.tab.recorder.main
+            if main is not None and main.status in _EMPTY:
                 return False
             raise
-        limit = self.by.settings.fetch_max_redirects
+        limit = self.fetcher.settings.fetch_max_redirects
         if response is not None and faults.redirects(response.request) > limit:
             raise FaultError(fault(Code.HTTP_TOO_MANY_REDIRECTS))
         return response is None
 
     async def _prepare(self) -> None:
-        """Have the page show everything that was asked for."""
-        self._cut(await self.page.settle(FOR_FETCH, self.deadline_s))
+        """Wait until the page is stable, and have it show everything that the request asks for."""
+        self._cut(await self.tab.settle(FOR_FETCH, self.deadline_s))
         if self.cut_short == HUNG:
-            await self.page.stop()
+            await self.tab.stop()
             return
         if self.request.dismiss_overlays:
-            await overlays.dismiss(self.page, self.deadline_s)
+            await preparation.dismiss_overlays(self.tab, self.deadline_s)
         if self.request.wait_for_selector is not None:
             await self._wait_for(self.request.wait_for_selector)
         if self.request.scroll_to_load:
-            self._cut(await scrolling.load(self.page, self.deadline_s))
+            self._cut(await preparation.scroll_to_load(self.tab, self.deadline_s))
 
     async def _wait_for(self, selector: str) -> None:
         left_ms = max((self.deadline_s - time.monotonic()) * 1000, 1)
         try:
-            await self.page.page.wait_for_selector(selector, state="attached", timeout=left_ms)
+            await self.tab.page.wait_for_selector(selector, state="attached", timeout=left_ms)
         except Error as error:
             if faults.is_crash(error):
                 raise
             self._cut(MISSING_SELECTOR)
         else:
-            self._cut(await self.page.settle(FOR_FETCH, self.deadline_s))
+            self._cut(await self.tab.settle(FOR_FETCH, self.deadline_s))
 
-    async def _shown(self) -> tuple[Extraction, tuple[Captured, ...]]:
-        self.page.check()
-        written = await self.page.html(self.by.settings.fetch_max_bytes)
-        self._cut(TOO_LONG if written.cut else "")
+    async def _extract_page(self) -> tuple[Extraction, tuple[Captured, ...]]:
+        self.tab.check()
+        page = await reading.html_of(self.tab, self.fetcher.settings.fetch_max_bytes)
+        self._cut(TOO_LONG if page.cut else "")
         taken = await self._captures()
-        found = await self.by.extractor.run(
+        extraction = await self.fetcher.extractor.run(
             extract_html,
-            written.html,
-            self.page.page.url,
+            page.html,
+            self.tab.page.url,
             include_html=self.request.include_html,
             captured_at=datetime.now(UTC),
             evaluate=evaluate,
         )
-        if self.cut_short == MISSING_SELECTOR and not found.evidence.content_length:
+        if self.cut_short == MISSING_SELECTOR and not extraction.evidence.content_length:
             message = f"The page has no element {self.request.wait_for_selector}, nor anything else."
             raise FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field="wait_for_selector"))
-        return found, taken
+        return extraction, taken
 
-    async def _plain(self, *, as_file: bool) -> Extraction:
-        limit = self.by.settings.fetch_max_bytes
-        body = await reading.body_of(self.page, limit, self.deadline_s, as_file=as_file)
-        return await self.by.extractor.run(
+    async def _extract_body(self, *, as_file: bool) -> Extraction:
+        limit = self.fetcher.settings.fetch_max_bytes
+        body = await reading.body_of(self.tab, limit, self.deadline_s, as_file=as_file)
+        return await self.fetcher.extractor.run(
             extract,
             body.data,
             body.content_type,
@@ -207,37 +189,55 @@ class _Visit:
         )
 
     async def _captures(self) -> tuple[Captured, ...]:
-        """Take and keep what was asked for, and what the page had the browser download."""
-        shot, pdf, downloads = self.request.screenshot, self.request.pdf, self.page.seen.downloads
-        if shot is None and not pdf and not downloads:
+        """Take and store what the request asks for, and what the page had the browser download."""
+        options, pdf, downloads = self.request.screenshot, self.request.pdf, self.tab.recorder.downloads
+        if options is None and not pdf and not downloads:
             return ()
-        keeping = Keeping(await self.by.store(), self.by.settings.fetch_max_bytes)
+        store = CaptureStore(await self.fetcher.store(), self.fetcher.settings.fetch_max_bytes)
         taken: list[Captured] = []
-        if shot is not None:
+        if options is not None:
             try:
-                data = await captures.screenshot(self.page.page, shot)
-                taken += await keeping.keep("screenshot", data, f"image/{shot.form}")
+                data = await captures.screenshot(self.tab.page, options)
+                taken += await store.save("screenshot", data, f"image/{options.form}")
             except Error as error:
                 if faults.is_crash(error):
                     raise
                 self._cut(MISSING_ELEMENT)
         if pdf:
-            data = await self.page.page.pdf(print_background=True)
-            taken += await keeping.keep("pdf", data, "application/pdf")
+            data = await self.tab.page.pdf(print_background=True)
+            taken += await store.save("pdf", data, "application/pdf")
         for download in downloads:
-            taken += await keeping.download(download, self.deadline_s - time.monotonic())
+            taken += await store.save_download(download, self.deadline_s - time.monotonic())
         return tuple(taken)
 
-    async def _keep(self) -> None:
-        """Wait for what is still being recorded, and keep what the page has left of a saved login."""
+    async def _finish(self) -> None:
+        """Wait for what is still being recorded, and save what the page has changed of a saved login."""
         with anyio.move_on_after(_RECORD_S):
-            await self.page.seen.finish()
+            await self.tab.recorder.finish()
         if self.context.session.profile is None:
             return
         try:
-            await self.context.keep()
+            await self.context.save()
         except Error as error:
             log.warning(STORAGE_NOT_KEPT, reason=type(error).__name__)
 
     def _cut(self, limit: str) -> None:
         self.cut_short = self.cut_short or limit
+
+    def _answer(self, extraction: Extraction, taken: tuple[Captured, ...]) -> Fetched:
+        recorder, request = self.tab.recorder, self.request
+        headers = recorder.main.headers if recorder.main else {}
+        return answering.fetched(
+            RenderTier.PLAYWRIGHT,
+            extraction,
+            status=recorder.main.status if recorder.main else _OK,
+            content_type=headers.get("content-type", ""),
+            evidence=structs.replace(extraction.evidence, cut_short=self.cut_short),
+            apis=observed_apis.merged(recorder.calls, extraction.apis, by_browser=True),
+            fetched_at=now_ms(),
+            retry_after_ms=retry_after_ms(headers.get("retry-after"), time.time()),
+            network=tuple(recorder.exchanges) if request.include_network else (),
+            console=tuple(recorder.lines) if request.include_console else (),
+            captures=taken,
+            dialogs=tuple(recorder.dialogs),
+        )

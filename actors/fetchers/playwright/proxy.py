@@ -17,7 +17,7 @@ import httpcore2
 from anyio.abc import SocketAttribute
 
 from actors.fetchers.playwright.proxy_client import CHUNK_BYTES, Client, Headers
-from actors.fetchers.playwright.shots import Shots
+from actors.fetchers.playwright.single_attempts import SingleAttempts
 from protocol.faults import Code, Fault, FaultError, fault
 
 LOOPBACK = "127.0.0.1"
@@ -26,7 +26,7 @@ _MAX_CONNECTIONS = 1_024
 
 _MAX_REFUSALS = 1_024
 _MAX_BYTES = 200_000_000
-"""What one connection may bring: a page that downloads without end fills no disk."""
+"""Bytes that one connection may receive: a page that downloads without end fills no disk."""
 
 _CLOSE_S = 1.0
 _KEEPALIVE_S = 15.0
@@ -50,14 +50,14 @@ _BROKEN = (
     OSError,
     ValueError,
 )
-"""What ends one connection, and concerns nobody else."""
+"""Errors that end one connection, and concern no other."""
 
 
 class Proxy:
-    """Speaks CONNECT and plain HTTP/1.1 with one browser, which proves itself by `username` and `password`.
+    """Speaks CONNECT and plain HTTP/1.1 with one browser, which authenticates by `username` and `password`.
 
-    A refusal closes the connection without an answer, so that no page can take it for a site's; `refusal` tells why.
-    `shots` knows what is asked for once.
+    A refusal closes the connection without a response, which a page could take for a site's; `refusal` has the reason.
+    `single_attempts` are the visits that allow no retry.
     """
 
     def __init__(
@@ -66,13 +66,13 @@ class Proxy:
         self.username = "weft"
         self.password = secrets.token_urlsafe(32)
         self.server = ""
-        self.shots = Shots()
+        self.single_attempts = SingleAttempts()
         self._backend = backend
         self._max_bytes = max_bytes
         self._connect_s = connect_timeout_ms / 1000
         self._refusals: OrderedDict[str, Fault] = OrderedDict()
         self._connections = 0
-        self._proof = b"Basic " + b64encode(f"{self.username}:{self.password}".encode())
+        self._credentials = b"Basic " + b64encode(f"{self.username}:{self.password}".encode())
 
     @asynccontextmanager
     async def serving(self) -> AsyncGenerator[None]:
@@ -97,7 +97,7 @@ class Proxy:
                 tasks.cancel_scope.cancel()
 
     def refusal(self, url: str) -> Fault | None:
-        """Return why the last connection to the host of `url` did not come about, if it did not."""
+        """Return the fault of the last connection to the host of `url`, if it failed."""
         return self._refusals.get(_authority(url))
 
     async def _take(self, stream: anyio.abc.SocketStream, pool: httpcore2.AsyncConnectionPool) -> None:
@@ -106,7 +106,7 @@ class Proxy:
             if self._connections <= _MAX_CONNECTIONS:
                 await self._converse(Client(stream), pool)
         except _BROKEN:
-            pass  # one of both went away
+            pass  # one of both is gone
         finally:
             self._connections -= 1
             with anyio.move_on_after(_CLOSE_S, shield=True):
@@ -114,7 +114,7 @@ class Proxy:
 
     async def _converse(self, client: Client, pool: httpcore2.AsyncConnectionPool) -> None:
         while (request := await client.request()) is not None:
-            if not self._proven(request):
+            if not self._authenticated(request):
                 await client.skip()
                 await client.refuse(407, [(b"Proxy-Authenticate", b'Basic realm="weft"')])
             elif request.method == b"CONNECT":
@@ -122,12 +122,12 @@ class Proxy:
                 return
             else:
                 await self._forward(client, request, pool)
-            if not client.again():
+            if not client.next_cycle():
                 return
 
-    def _proven(self, request: h11.Request) -> bool:
-        given = next((value for name, value in request.headers if name == b"proxy-authorization"), b"")
-        return secrets.compare_digest(given, self._proof)
+    def _authenticated(self, request: h11.Request) -> bool:
+        credentials = next((value for name, value in request.headers if name == b"proxy-authorization"), b"")
+        return secrets.compare_digest(credentials, self._credentials)
 
     # -- CONNECT -------------------------------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class Proxy:
         address = _host_and_port(f"//{authority}")
         if address is None:
             return
-        with self._remembering(_join(*address)):
+        with self._recording(_join(*address)):
             site = await self._backend.connect_tcp(*address, self._connect_s)
         try:
             await client.connected()
@@ -156,31 +156,31 @@ class Proxy:
         if address is None or not target.startswith("http://"):
             await client.refuse(400, [(b"Connection", b"close")])
             return
-        if self.shots.spent(target):
+        if self.single_attempts.exhausted(target):
             raise anyio.BrokenResourceError
         sized = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.headers)
-        asked = self._asked(client if sized else None, request, target, address)
+        forwarded = self._forwarded(client if sized else None, request, target, address)
         if sized:
-            await self._exchange(client, asked, target, pool)
+            await self._exchange(client, forwarded, target, pool)
             return
         await client.skip()
-        async with client.as_long_as_it_waits():
-            await self._exchange(client, asked, target, pool)
+        async with client.while_connected():
+            await self._exchange(client, forwarded, target, pool)
 
     async def _exchange(
-        self, client: Client, asked: httpcore2.Request, target: str, pool: httpcore2.AsyncConnectionPool
+        self, client: Client, forwarded: httpcore2.Request, target: str, pool: httpcore2.AsyncConnectionPool
     ) -> None:
         try:
-            with self._remembering(_authority(target)):
-                response = await pool.handle_async_request(asked)
+            with self._recording(_authority(target)):
+                response = await pool.handle_async_request(forwarded)
         except _BROKEN:
-            self.shots.broke(target)
+            self.single_attempts.failed(target)
             raise
         for name, value in response.headers:
             if name.lower() == b"location":
-                self.shots.led(target, value.decode("latin-1"))
+                self.single_attempts.redirected(target, value.decode("latin-1"))
         try:
-            await client.answer(
+            await client.respond(
                 response.status,
                 _reason(response.status),
                 _passed_on(response.headers),
@@ -190,7 +190,7 @@ class Proxy:
             with anyio.move_on_after(_CLOSE_S, shield=True), suppress(*_BROKEN):
                 await response.aclose()
 
-    def _asked(
+    def _forwarded(
         self, body: Client | None, request: h11.Request, target: str, address: tuple[str, int]
     ) -> httpcore2.Request:
         parts = urlsplit(target)
@@ -206,8 +206,8 @@ class Proxy:
         )
 
     @contextmanager
-    def _remembering(self, place: str) -> Generator[None]:
-        """Keep why nothing connected to `place`; what broke is raised on as a broken connection."""
+    def _recording(self, place: str) -> Generator[None]:
+        """Record why no connection to `place` was made; raises it as a broken connection."""
         try:
             yield
         except FaultError as error:
@@ -232,7 +232,7 @@ class Proxy:
 async def _pour(
     source: Callable[[], AsyncGenerator[bytes]], sink: Callable[[bytes], Awaitable[None]], both: anyio.CancelScope
 ) -> None:
-    """Carry one direction of a tunnel; its end, however it comes, is the end of both."""
+    """Copy one direction of a tunnel; when it ends, both are cancelled."""
     try:
         with suppress(*_BROKEN):
             async with aclosing(source()) as chunks:
@@ -258,7 +258,7 @@ async def _body(response: httpcore2.Response, left: int) -> AsyncGenerator[bytes
 
 
 def _reason(status: int) -> bytes:
-    """Return the usual words of a status: no page can see others."""
+    """Return the standard reason phrase of a status: no page can see another."""
     try:
         return HTTPStatus(status).phrase.encode()
     except ValueError:

@@ -1,4 +1,4 @@
-"""One connection of the browser to its proxy, as HTTP/1.1 is spoken on it."""
+"""One connection of the browser to its proxy: the server side of HTTP/1.1, by h11 on an anyio stream."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Client:
-    """What the browser asks on one connection, and how it is answered."""
+    """Reads the requests of the browser on one connection, and writes the responses."""
 
     def __init__(self, stream: anyio.abc.SocketStream) -> None:
         self.stream = stream
@@ -29,7 +29,7 @@ class Client:
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_MAX_HEAD_BYTES)
 
     async def request(self) -> h11.Request | None:
-        """Wait for the head of a request; None when none comes any more.
+        """Wait for the head of a request; None at the end of the connection.
 
         Raises:
             h11.RemoteProtocolError: it is no HTTP.
@@ -40,18 +40,18 @@ class Client:
         return None
 
     async def body(self) -> AsyncGenerator[bytes]:
-        """Return the body of the request piece by piece."""
+        """Yield the body of the request in chunks."""
         while isinstance(event := await self._event(), h11.Data):
             yield bytes(event.data)
 
     async def skip(self) -> None:
-        """Read the body of the request, if it has one, and forget it."""
+        """Read and discard the body of the request."""
         async for _ in self.body():
             pass
 
     @asynccontextmanager
-    async def as_long_as_it_waits(self) -> AsyncGenerator[None]:
-        """Cut the block off when the browser goes away, which then reads as a broken connection."""
+    async def while_connected(self) -> AsyncGenerator[None]:
+        """Cancel the block when the browser disconnects, and raise that as a broken connection."""
         broken: Exception | None = None
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._listen, tasks.cancel_scope)
@@ -66,7 +66,7 @@ class Client:
             raise broken or anyio.ClosedResourceError
 
     async def _listen(self, block: anyio.CancelScope) -> None:
-        """Keep what comes early for the next request."""
+        """Buffer early bytes of the next request, and cancel the block at the end of the stream."""
         try:
             while True:
                 self._http.receive_data(await self.stream.receive(CHUNK_BYTES))
@@ -75,7 +75,7 @@ class Client:
             block.cancel()
 
     async def refuse(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        """Answer a request without a body, whose own body is not read."""
+        """Send a response without a body; the body of the request is not read."""
         await self._send(
             h11.Response(
                 status_code=status,
@@ -86,11 +86,11 @@ class Client:
         await self._send(h11.EndOfMessage())
 
     async def connected(self) -> None:
-        """Tell that the tunnel stands: what follows is no HTTP of ours."""
+        """Confirm the tunnel: what follows is no HTTP of ours."""
         await self._send(h11.Response(status_code=200, headers=[], reason=b"Connection established"))
 
     async def tunnelled(self) -> AsyncGenerator[bytes]:
-        """Return what the browser sends through the tunnel."""
+        """Yield what the browser sends through the tunnel."""
         early, _ = self._http.trailing_data
         if early:
             yield early
@@ -100,15 +100,15 @@ class Client:
             except anyio.EndOfStream:
                 return
 
-    async def answer(self, status: int, reason: bytes, headers: Headers, body: AsyncIterable[bytes]) -> None:
-        """Pass an answer on."""
+    async def respond(self, status: int, reason: bytes, headers: Headers, body: AsyncIterable[bytes]) -> None:
+        """Send a response with its body."""
         await self._send(h11.Response(status_code=status, headers=headers, reason=reason))
         async for chunk in body:
             await self._send(h11.Data(data=chunk))
         await self._send(h11.EndOfMessage())
 
-    def again(self) -> bool:
-        """Get ready for a further request, if the connection may carry one."""
+    def next_cycle(self) -> bool:
+        """Prepare for a further request; False where the connection may carry none."""
         if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
             return False
         self._http.start_next_cycle()

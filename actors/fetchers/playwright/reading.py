@@ -1,23 +1,43 @@
-"""Reads what the browser got: the page as it is shown, or the bytes of what is no page."""
+"""Reads what a tab has loaded: the markup of a page with its frames, or the bytes of what is no page."""
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 
 import anyio
-from playwright.async_api import Download, Error
+from msgspec import Struct
+from playwright.async_api import Download, Error, Frame
 
 from actors.fetchers import answering
 from actors.fetchers.playwright import captures
+from actors.fetchers.playwright.devtools import script
 from actors.fetchers.playwright.tab import Tab
 from protocol.faults import Code, FaultError, fault
 
 _MARKUP = frozenset({"", "text/html", "application/xhtml+xml"})
 _DOWNLOAD_S = 1.0
-"""How long after a page turned out to be a file it may take until the file is announced."""
+"""How long after a page turned out to be a file it may take until the download is announced."""
 
 _POLL_S = 0.01
+_MAX_FRAMES = 20
+_MAX_DEPTH = 3
+_FRAME_S = 1.0
+_PLACEHOLDER = re.compile(r"<!--weft-frame ([0-9.]+)-->")
+_BODY = re.compile(r"<body[^>]*>(.*)</body>", re.DOTALL | re.IGNORECASE)
+_INDEX = """element => {
+  const view = element.ownerDocument.defaultView;
+  for (let index = 0; index < view.length; index++) if (view[index] === element.contentWindow) return index;
+  return -1;
+}"""
+
+
+class SerializedPage(Struct, frozen=True):
+    """A document as the serializer wrote it; `cut` where it is longer than the limit."""
+
+    html: str
+    cut: bool
 
 
 @dataclass(frozen=True)
@@ -30,40 +50,111 @@ class Body:
 
 
 def is_markup(content_type: str) -> bool:
-    """Whether a browser makes a document of its own of such an answer."""
+    """Whether a browser makes a document of its own of a response of this type."""
     return content_type.partition(";")[0].strip().lower() in _MARKUP
 
 
+async def html_of(tab: Tab, limit: int) -> SerializedPage:
+    """Serialize the page as it is shown, `limit` characters at most; scripts of a hung page are stopped first.
+
+    Raises:
+        FaultError: BROWSER_PAGE_HUNG where even that does not help; PAGE_CRASHED.
+    """
+    expression = f"({script('serialise')})({limit})"
+    page = await tab.run(expression, SerializedPage)
+    if page is None:
+        await tab.stop()
+        page = await tab.run(expression, SerializedPage)
+    if page is None:
+        raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
+    return SerializedPage(await _with_frames(tab.page.main_frame, page.html, limit, _MAX_DEPTH), page.cut)
+
+
 async def body_of(tab: Tab, max_bytes: int, deadline_s: float, *, as_file: bool) -> Body:
-    """Read an answer that is no page: JSON, text, PDF, an image.
+    """Read a response that is no page: JSON, text, PDF, an image.
 
     Raises:
         FaultError: CONTENT_TOO_LARGE or NETWORK_CONNECTION_FAILED.
     """
-    main = tab.seen.main
+    main = tab.recorder.main
     content_type = main.headers.get("content-type", "") if main else ""
     if as_file:
-        download = await _announced(tab)
-        data = await captures.file_of(download, max_bytes, deadline_s - time.monotonic()) if download else None
-        if data is None:
-            raise FaultError(fault(Code.CONTENT_TOO_LARGE, f"The file is larger than {max_bytes} bytes, or broke off."))
-        return Body(data, content_type, download.url if download else tab.seen.main_url)
+        return await _downloaded(tab, content_type, max_bytes, deadline_s)
     if main is None:
         raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED))
     length = main.headers.get("content-length", "")
     if length.isdecimal() and int(length[:15]) > max_bytes:
-        raise FaultError(fault(Code.CONTENT_TOO_LARGE, f"The page is larger than {max_bytes} bytes."))
+        raise _too_large(max_bytes)
     try:
         await main.finished()
         if (await main.request.sizes())["responseBodySize"] > max_bytes:
-            raise FaultError(fault(Code.CONTENT_TOO_LARGE, f"The page is larger than {max_bytes} bytes."))
+            raise _too_large(max_bytes)
         return Body(*answering.readable(await main.body(), content_type, main.status), tab.page.url)
     except Error as error:
         raise tab.fault(error) from error
 
 
+async def _downloaded(tab: Tab, content_type: str, max_bytes: int, deadline_s: float) -> Body:
+    download = await _announced(tab)
+    data = await captures.file_of(download, max_bytes, deadline_s - time.monotonic()) if download else None
+    if data is None:
+        raise FaultError(fault(Code.CONTENT_TOO_LARGE, f"The file is larger than {max_bytes} bytes, or broke off."))
+    return Body(data, content_type, download.url if download else tab.recorder.main_url)
+
+
 async def _announced(tab: Tab) -> Download | None:
+    downloads = tab.recorder.downloads
     with anyio.move_on_after(_DOWNLOAD_S):
-        while not tab.seen.downloads:  # noqa: ASYNC110 - Playwright announces it by a callback at any moment
+        while not downloads:  # noqa: ASYNC110 - Playwright announces it by a callback at any moment
             await anyio.sleep(_POLL_S)
-    return tab.seen.downloads.pop(0) if tab.seen.downloads else None
+    return downloads.pop(0) if downloads else None
+
+
+def _too_large(max_bytes: int) -> FaultError:
+    return FaultError(fault(Code.CONTENT_TOO_LARGE, f"The page is larger than {max_bytes} bytes."))
+
+
+# -- frames of other origins -------------------------------------------------------------------------------------------
+
+
+async def _with_frames(frame: Frame, html: str, limit: int, depth: int) -> str:
+    """Replace the placeholders of the serializer by the markup of frames; one that does not respond stays empty."""
+    wanted = set(_PLACEHOLDER.findall(html))
+    if not wanted:
+        return html
+    markup: dict[str, str] = {}
+    if depth:
+        for path, inner in (await _frame_paths(frame)).items():
+            if path in wanted and len(html) < limit:
+                markup[path] = await _frame_html(inner, limit - len(html), depth - 1)
+    return _PLACEHOLDER.sub(lambda match: markup.get(match[1], ""), html)
+
+
+async def _frame_paths(frame: Frame) -> dict[str, Frame]:
+    """Map the frames below by their path of indexes in `window.frames`."""
+    paths: dict[str, Frame] = {}
+    todo: list[tuple[tuple[str, ...], Frame]] = [((), frame)]
+    while todo and len(paths) < _MAX_FRAMES:
+        above, parent = todo.pop()
+        for child in parent.child_frames:
+            with anyio.move_on_after(_FRAME_S):
+                try:
+                    element = await child.frame_element()
+                    index = int(await element.evaluate(_INDEX))
+                except Error:
+                    continue
+                path = (*above, str(index))
+                paths[".".join(path)] = child
+                todo.append((path, child))
+    return paths
+
+
+async def _frame_html(frame: Frame, limit: int, depth: int) -> str:
+    with anyio.move_on_after(_FRAME_S):
+        try:
+            page = await frame.evaluate(f"() => ({script('serialise')})({max(limit, 0)})")
+        except Error:
+            return ""
+        body = _BODY.search(str(page["html"]))
+        return await _with_frames(frame, body[1], limit, depth) if body else ""
+    return ""

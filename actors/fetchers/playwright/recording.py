@@ -1,4 +1,4 @@
-"""Writes down what a page does: requests, console, dialogs, downloads, and whether anything is under way."""
+"""Records what a page does: requests, console, dialogs, downloads, and whether requests are in flight."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Literal, Protocol, cast
 
 import anyio
 from msgspec.structs import replace
-from playwright.async_api import ConsoleMessage as Line
-from playwright.async_api import Dialog as Asked
+from playwright.async_api import ConsoleMessage as ConsoleLine
+from playwright.async_api import Dialog as OpenDialog
 from playwright.async_api import Download, Error, Page, Request, Response
 
 from actors.fetchers.observed_apis import is_json
@@ -28,22 +28,22 @@ _MAX_LINE_CHARS = 2_000
 _MAX_DIALOGS = 20
 _MAX_DOWNLOADS = 5
 _ENDLESS = frozenset({"eventsource", "websocket", "media", "ping", "manifest", "texttrack", "cspviolationreport"})
-"""Kinds of requests that a page is not waiting for."""
+"""Resource types that a page does not wait for."""
 
 _UNREAD_S = 1.0
-"""A page that has an answer and does not read it, or not to its end, waits for no more of it."""
+"""A page that does not read a response to its end for so long does not wait for it."""
 
 _POLL_S = 0.01
 _ABORTED = "ERR_ABORTED"
-"""What the page itself stopped, or another navigation did."""
+"""The failure of a request that the page itself stopped, or another navigation did."""
 
 _SCRIPTED = frozenset({"xhr", "fetch"})
 _REDIRECTS = range(300, 400)
 _OWN = ("data:", "blob:")
-"""What a page has in itself."""
+"""Schemes of what a page contains itself."""
 
 _Level = Literal["log", "debug", "info", "warning", "error"]
-_Kind = Literal["alert", "confirm", "prompt", "beforeunload"]
+DialogKind = Literal["alert", "confirm", "prompt", "beforeunload"]
 _LEVELS: dict[str, _Level] = {
     "debug": "debug",
     "info": "info",
@@ -54,10 +54,10 @@ _LEVELS: dict[str, _Level] = {
 
 
 @dataclass(frozen=True)
-class Exchange:
-    """A request with its place in the order of them; `kind` is the browser's word, `failed` tells that none answered.
+class RecordedRequest:
+    """A request with its sequence number; `kind` is Chromium's resource type, `failed` where there was no response.
 
-    One that the page itself gave up is none that failed.
+    One that the page itself cancelled has not failed.
     """
 
     number: int
@@ -66,151 +66,151 @@ class Exchange:
     failed: bool = False
 
 
-class Attendant(Protocol):
-    """Takes what a page calls for."""
+class PageListener(Protocol):
+    """Handles what a page opens."""
 
-    async def dialog(self, asked: Asked) -> None:
-        """Take a dialog."""
+    async def dialog(self, dialog: OpenDialog) -> None:
+        """Handle a dialog."""
         ...
 
     async def popup(self, page: Page) -> None:
-        """Take a window that the page opened."""
+        """Handle a window."""
         ...
 
     async def download(self, download: Download) -> None:
-        """Take a file that the page had the browser download."""
+        """Handle a download."""
         ...
 
 
 @dataclass(eq=False)
-class Recorder:
-    """What was seen of one page since `attach`; times of the clock that only goes forward, in seconds.
+class PageRecorder:
+    """What one page has done since `attach`; times of the monotonic clock, in seconds.
 
-    Without an attendant dialogs are dismissed, windows closed and a few downloads remembered.
+    Without a listener dialogs are dismissed, windows closed and a few downloads kept.
     """
 
     page: Page
     bodies: bool = False
-    attendant: Attendant | None = None
+    listener: PageListener | None = None
     crashed: bool = False
     failure: str = ""
-    """What kept the last document from coming, in the browser's words."""
+    """Chromium's error text of the last document that was not loaded."""
 
     leaving: bool = False
-    """Whether another document was asked for, and does not come yet."""
+    """Whether another document was requested, and has not responded yet."""
 
     broken: bool = False
     """Whether the main document broke off before its end."""
 
     live: bool = False
-    """Whether the page has a socket or a worker, whose words nothing announces."""
+    """Whether the page has a socket or a worker, whose messages no event announces."""
 
     scripts: int = 0
     documents: int = 0
     main: Response | None = None
     main_url: str = ""
     exchanges: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
-    """Those that came to an end."""
+    """Those that are complete."""
 
-    traffic: dict[Request, Exchange] = field(default_factory=dict[Request, Exchange])
-    """What an attendant may want to know: also those that are under way, or failed."""
+    traffic: dict[Request, RecordedRequest] = field(default_factory=dict[Request, RecordedRequest])
+    """Recorded for a listener alone: also those that are in flight, or failed."""
 
-    requests: int = 0
+    _sequence: int = 0
     calls: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
-    """Those that the page's scripts made, and that brought JSON."""
+    """Those that the page's scripts made, and whose response is JSON."""
 
     lines: deque[ConsoleMessage] = field(default_factory=lambda: deque(maxlen=_MAX_LINES))
     dialogs: list[Dialog] = field(default_factory=list[Dialog])
     downloads: list[Download] = field(default_factory=list[Download])
-    _under_way: set[Request] = field(default_factory=set[Request])
-    _answered_s: dict[Request, float] = field(default_factory=dict[Request, float])
+    _in_flight: set[Request] = field(default_factory=set[Request])
+    _responded_s: dict[Request, float] = field(default_factory=dict[Request, float])
     _last_s: float = field(default_factory=time.monotonic)
     _reading: int = 0
     _bodies_read: int = 0
 
     def attach(self) -> None:
-        """Begin."""
+        """Subscribe to the events of the page."""
         page = self.page
-        page.on("request", self._asked)
-        page.on("response", self._answered)
-        page.on("requestfinished", self._finished)
-        page.on("requestfailed", self._failed)
-        page.on("console", self._said)
-        page.on("pageerror", self._broke)
-        page.on("dialog", self.attendant.dialog if self.attendant else self._dialog)
-        page.on("download", self.attendant.download if self.attendant else self._download)
-        page.on("popup", self.attendant.popup if self.attendant else _close)
-        page.on("crash", self._crash)
-        page.on("websocket", self._lives)
-        page.on("worker", self._lives)
+        page.on("request", self._on_request)
+        page.on("response", self._on_response)
+        page.on("requestfinished", self._on_finished)
+        page.on("requestfailed", self._on_failed)
+        page.on("console", self._on_console)
+        page.on("pageerror", self._on_page_error)
+        page.on("dialog", self.listener.dialog if self.listener else self._dismiss)
+        page.on("download", self.listener.download if self.listener else self._keep_download)
+        page.on("popup", self.listener.popup if self.listener else _close)
+        page.on("crash", self._on_crash)
+        page.on("websocket", self._on_live)
+        page.on("worker", self._on_live)
 
     @property
-    def under_way(self) -> int:
-        """Requests that the page waits for."""
-        return len(self._under_way)
+    def in_flight(self) -> int:
+        """Count the requests that the page waits for."""
+        return len(self._in_flight)
 
     def quiet_ms(self) -> float:
-        """Tell for how long nothing came or went; 0 while something is under way."""
+        """Return the time since the last network event; 0 while the page waits for a request."""
         now = time.monotonic()
-        if any(now - self._answered_s.get(request, now) < _UNREAD_S for request in self._under_way):
+        if any(now - self._responded_s.get(request, now) < _UNREAD_S for request in self._in_flight):
             return 0.0
         return (now - self._last_s) * 1000
 
     async def finish(self) -> None:
-        """Record what was answered and never read, and wait for what is still being read."""
-        for request in [request for request in self._under_way if request in self._answered_s]:
-            self._done(request)
+        """Record the responses that the page never read, and wait for bodies that are still being read."""
+        for request in [request for request in self._in_flight if request in self._responded_s]:
+            self._complete(request)
             with suppress(Error):
                 await self._record(request, unread=True)
         while self._reading:  # noqa: ASYNC110 - Playwright reads in tasks of its own
             await anyio.sleep(_POLL_S)
 
-    def _asked(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> None:
         if request.is_navigation_request() and request.frame == self.page.main_frame:
             self.main_url = request.url
             self.broken = False
             self.leaving = True
             self.documents += 1
-            self._under_way.clear()
+            self._in_flight.clear()
         if request.resource_type == "eventsource":
             self.live = True
         if request.resource_type == "script":
             self.scripts += 1
         if request.resource_type not in _ENDLESS and not request.url.startswith(_OWN):
-            self._under_way.add(request)
+            self._in_flight.add(request)
             self._last_s = time.monotonic()
 
-    def _answered(self, response: Response) -> None:
+    def _on_response(self, response: Response) -> None:
         request = response.request
-        self._answered_s[request] = time.monotonic()
-        if self.attendant is not None and not request.url.startswith(_OWN):
+        self._responded_s[request] = time.monotonic()
+        if self.listener is not None and not request.url.startswith(_OWN):
             self._note(request, _exchange(request, response))
         if request.is_navigation_request() and response.frame == self.page.main_frame:
             self.main = response
             self.leaving = response.status in _REDIRECTS
             if response.status not in _REDIRECTS:
-                self._done(request)
+                self._complete(request)
 
-    def _failed(self, request: Request) -> None:
+    def _on_failed(self, request: Request) -> None:
         if request.is_navigation_request() and request.frame == self.page.main_frame:
             self.failure = request.failure or ""
             self.leaving = False
         main = self.main.request if self.main is not None else None
         if request == main and _ABORTED not in (request.failure or ""):
             self.broken = True
-        self._done(request)
-        if self.attendant is not None and not request.url.startswith(_OWN):
-            self._unanswered(request)
+        self._complete(request)
+        if self.listener is not None and not request.url.startswith(_OWN):
+            self._note_failure(request)
 
-    async def _finished(self, request: Request) -> None:
-        self._done(request)
+    async def _on_finished(self, request: Request) -> None:
+        self._complete(request)
         with suppress(Error):
             await self._record(request)
 
-    def _done(self, request: Request) -> None:
-        self._answered_s.pop(request, None)
-        if request in self._under_way:
-            self._under_way.discard(request)
+    def _complete(self, request: Request) -> None:
+        self._responded_s.pop(request, None)
+        if request in self._in_flight:
+            self._in_flight.discard(request)
             self._last_s = time.monotonic()
 
     async def _record(self, request: Request, *, unread: bool = False) -> None:
@@ -231,13 +231,13 @@ class Recorder:
             duration=max(round(request.timing["responseEnd"]), 0),
         )
         self.exchanges.append(exchange)
-        if self.attendant is not None:
+        if self.listener is not None:
             self._note(request, exchange)
         if self._is_call(request, content_type):
             self.calls.append(exchange)
 
-    def _unanswered(self, request: Request) -> None:
-        """Record a request that came to nothing."""
+    def _note_failure(self, request: Request) -> None:
+        """Record a request that got no response."""
         given_up = _ABORTED in (request.failure or "")
         exchange = NetworkRequest(
             url=redact.url(request.url),
@@ -253,14 +253,14 @@ class Recorder:
     def _note(self, request: Request, exchange: NetworkRequest, *, failed: bool = False) -> None:
         known = self.traffic.get(request)
         if known is None:
-            self.requests += 1
-        number = known.number if known else self.requests
-        self.traffic[request] = Exchange(number, request.resource_type, exchange, failed)
+            self._sequence += 1
+        number = known.number if known else self._sequence
+        self.traffic[request] = RecordedRequest(number, request.resource_type, exchange, failed)
         if len(self.traffic) > _MAX_EXCHANGES:
             del self.traffic[next(iter(self.traffic))]
 
     def _is_call(self, request: Request, content_type: str) -> bool:
-        """Whether a script of the page asked for data: then it is told by which credentials it was let in."""
+        """Whether a script of the page requested data: then the credentials of the request are recorded, too."""
         return request.resource_type in _SCRIPTED and is_json(content_type)
 
     async def _body(self, request: Request, response: Response, content_type: str) -> bytes:
@@ -274,37 +274,37 @@ class Recorder:
             return b""
         return await response.body()
 
-    def _said(self, line: Line) -> None:
+    def _on_console(self, line: ConsoleLine) -> None:
         level: _Level = _LEVELS.get(line.type, "log")
         text = line.text[:_MAX_LINE_CHARS]
         self.lines.append(ConsoleMessage(level=level, text=text, timestamp=now_ms()))
 
-    def _broke(self, error: Error) -> None:
+    def _on_page_error(self, error: Error) -> None:
         self.lines.append(ConsoleMessage(level="error", text=error.message[:_MAX_LINE_CHARS], timestamp=now_ms()))
 
-    async def _dialog(self, dialog: Asked) -> None:
+    async def _dismiss(self, dialog: OpenDialog) -> None:
         if len(self.dialogs) < _MAX_DIALOGS:
-            kind = cast("_Kind", dialog.type)
+            kind = cast("DialogKind", dialog.type)
             self.dialogs.append(Dialog(kind=kind, message=dialog.message[:_MAX_LINE_CHARS]))
         with suppress(Error):
             await dialog.dismiss()
 
-    async def _download(self, download: Download) -> None:
+    async def _keep_download(self, download: Download) -> None:
         if len(self.downloads) < _MAX_DOWNLOADS:
             self.downloads.append(download)
             return
         with suppress(Error):
             await download.cancel()
 
-    def _lives(self, _: object) -> None:
+    def _on_live(self, _: object) -> None:
         self.live = True
 
-    def _crash(self, _: Page) -> None:
+    def _on_crash(self, _: Page) -> None:
         self.crashed = True
 
 
 def _exchange(request: Request, response: Response) -> NetworkRequest:
-    """Record an answer as far as it is known when it begins to come."""
+    """Convert a response as far as it is known when it begins."""
     timing = request.timing
     return NetworkRequest(
         url=redact.url(request.url),
@@ -320,6 +320,6 @@ def _exchange(request: Request, response: Response) -> NetworkRequest:
 
 
 async def _close(popup: Page) -> None:
-    """Close a window that a page opened: nobody looks at it."""
+    """Close a window that a page opened: nobody reads it."""
     with suppress(Error):
         await popup.close()

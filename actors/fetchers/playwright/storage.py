@@ -1,7 +1,7 @@
-"""Carries cookies and storage between a session and a context of the browser.
+"""Moves cookies and storage between a saved session and a context of the browser.
 
-Playwright opens a page for every origin whose storage it restores, which takes 60 ms each: it is asked for those with
-databases alone. All others get theirs by a script, when a tab comes to them first.
+Playwright opens a page for every origin whose storage it restores, which takes 60 ms each: it restores only those with
+databases. All others are restored by a script, when a tab first navigates to them.
 """
 
 from __future__ import annotations
@@ -16,77 +16,76 @@ import anyio
 import msgspec
 from playwright.async_api import BrowserContext, Error, Page, StorageState
 
-from actors.fetchers.playwright.cdp import Cdp
-from actors.fetchers.playwright.loading import script
+from actors.fetchers.playwright.devtools import Cdp, script
 from actors.fetchers.sessions import Session
 from protocol.sessions import Cookie, OriginStorage
 
-_ATTEND_S = 1.0
-"""What a tab gets that does not answer: its document is asked for all the same."""
+_ATTACH_S = 1.0
+"""How long a tab that does not respond may delay its document."""
 
 _NEVER = -1
-"""What Playwright calls a cookie that ends with the browser."""
+"""Playwright's expiry of a session cookie."""
 
 
 def state_of(session: Session) -> StorageState | None:
-    """Return what a session remembers in Playwright's form; None for nothing."""
-    cookies = [_given(cookie) for cookie in session.cookies.export()]
+    """Convert a session to Playwright's storage state; None for an empty one."""
+    cookies = [_to_playwright(cookie) for cookie in session.cookies.export()]
     origins = [_origin(storage) for storage in session.origins.values() if storage.indexed_db]
     return cast("StorageState", {"cookies": cookies, "origins": origins}) if cookies or origins else None
 
 
 @dataclass(eq=False)
-class Restoring:
-    """Has the first document of each origin in a context begin with the storage that it had in the session.
+class StorageRestorer:
+    """Restores the storage of the session into the first document of each origin in a context.
 
-    The next one does not: what a page has removed stays removed.
+    Later documents are left alone: what a page has removed stays removed.
     """
 
     context: BrowserContext
     _waiting: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict[str, dict[str, dict[str, str]]])
-    _came: set[str] = field(default_factory=set[str])
+    _visited: set[str] = field(default_factory=set[str])
     _scripts: dict[Cdp, str] = field(default_factory=dict[Cdp, str])
 
-    def begin(self, session: Session) -> None:
-        """Be ready for the first tab."""
+    def prepare(self, session: Session) -> None:
+        """Collect what is to be restored, before the first tab is opened."""
         for origin, storage in session.origins.items():
             local = {} if storage.indexed_db else storage.local_storage
             if local or storage.session_storage:
                 self._waiting[origin] = {"local": local, "session": storage.session_storage}
 
-    async def attend(self, tab: Cdp) -> None:
-        """Restore in this tab, too."""
+    async def attach(self, tab: Cdp) -> None:
+        """Restore in this tab, too, by a script that runs in every new document."""
         if self._waiting:
             source = f"({script('storage')})({msgspec.json.encode(self._waiting).decode()})"
             await tab.send("Page.enable")  # without it the script is taken, and never run
-            told = await tab.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
-            self._scripts[tab] = told["identifier"]
+            response = await tab.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
+            self._scripts[tab] = response["identifier"]
 
-    async def coming(self, url: str) -> None:
-        """Hear that a tab is about to ask for a document of its own; it is asked for when this returns."""
+    async def before_document(self, url: str) -> None:
+        """Stop restoring an origin whose second document is about to be requested; called before it is."""
         origin = _origin_of(url)
-        if origin in self._came and self._waiting.pop(origin, None) is not None:
+        if origin in self._visited and self._waiting.pop(origin, None) is not None:
             for tab, identifier in [*self._scripts.items()]:
                 del self._scripts[tab]
-                with suppress(Error), anyio.move_on_after(_ATTEND_S):
+                with suppress(Error), anyio.move_on_after(_ATTACH_S):
                     await tab.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": identifier})
-                    await self.attend(tab)
-        self._came.add(origin)
+                    await self.attach(tab)
+        self._visited.add(origin)
 
 
-async def keep(
-    restoring: Restoring, session: Session, pages: Sequence[Page] | None = None, *, whole: bool = True
+async def save(
+    restorer: StorageRestorer, session: Session, pages: Sequence[Page] | None = None, *, whole: bool = True
 ) -> None:
-    """Take what the pages of a context have left into its session, which has been changed by nobody else meanwhile.
+    """Save cookies and storage of a context into its session, which nobody else has changed meanwhile.
 
-    `pages` are those that can be asked, all of them by default; not `whole`, only cookies are taken.
+    `pages` are those that respond, all of them by default; not `whole`, only cookies are saved.
     """
-    context = restoring.context
+    context = restorer.context
     if not whole:
-        _take_cookies(session, cast("list[dict[str, Any]]", await context.cookies()))
+        _save_cookies(session, cast("list[dict[str, Any]]", await context.cookies()))
         return
     state = cast("dict[str, Any]", await context.storage_state(indexed_db=True))
-    _take_cookies(session, state["cookies"])
+    _save_cookies(session, state["cookies"])
     tabs = {page.url.split("#")[0]: page for page in (context.pages if pages is None else pages)}
     in_tabs: dict[str, dict[str, str]] = {}
     for page in tabs.values():
@@ -98,9 +97,9 @@ async def keep(
         session.origins[origin] = _storage(origin, local.get(origin, {}), in_tabs.get(origin, {}))
 
 
-def _take_cookies(session: Session, cookies: list[dict[str, Any]]) -> None:
+def _save_cookies(session: Session, cookies: list[dict[str, Any]]) -> None:
     session.cookies.jar.clear()
-    session.cookies.load(_taken(cookie) for cookie in cookies if not cookie.get("partitionKey"))
+    session.cookies.load(_from_playwright(cookie) for cookie in cookies if not cookie.get("partitionKey"))
 
 
 def _storage(origin: str, local: dict[str, Any], in_tab: dict[str, str]) -> OriginStorage:
@@ -124,7 +123,7 @@ def _origin_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _given(cookie: Cookie) -> dict[str, Any]:
+def _to_playwright(cookie: Cookie) -> dict[str, Any]:
     return {
         "name": cookie.name,
         "value": cookie.value,
@@ -137,7 +136,7 @@ def _given(cookie: Cookie) -> dict[str, Any]:
     }
 
 
-def _taken(cookie: dict[str, Any]) -> Cookie:
+def _from_playwright(cookie: dict[str, Any]) -> Cookie:
     domain = str(cookie["domain"])
     return Cookie(
         name=cookie["name"],

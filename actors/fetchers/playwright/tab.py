@@ -1,4 +1,4 @@
-"""Drives one tab: goes to an address, waits until the page is settled, and reads it."""
+"""Drives one tab: goes to an address, waits until the page is stable, evaluates in it, and maps errors to faults."""
 
 from __future__ import annotations
 
@@ -9,57 +9,47 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import anyio
-from msgspec import Struct
 from playwright.async_api import Error, Page, Response
 
-from actors.fetchers.playwright import faults, frames
-from actors.fetchers.playwright.browser import Context
-from actors.fetchers.playwright.cdp import of_page
-from actors.fetchers.playwright.gate import Gate
-from actors.fetchers.playwright.loading import script
-from actors.fetchers.playwright.recording import Recorder
-from actors.fetchers.playwright.settling import (
-    NOTHING_KNOWN,
+from actors.fetchers.playwright import faults
+from actors.fetchers.playwright.browser import SessionContext
+from actors.fetchers.playwright.devtools import CrashedError, HungError, IsolatedWorld, cdp_of_page, script
+from actors.fetchers.playwright.recording import PageRecorder
+from actors.fetchers.playwright.request_gate import RequestGate
+from actors.fetchers.playwright.stability import (
+    PENDING_UNKNOWN,
     POLL_MS,
-    Ahead,
-    Around,
-    Look,
-    Settling,
-    ahead_in_ms,
+    DocumentState,
+    PendingWork,
+    StabilityBounds,
+    TabActivity,
     is_static,
-    rest_in_ms,
+    next_check_ms,
+    pending_work_ms,
 )
-from actors.fetchers.playwright.world import CrashedError, HungError, World
 from protocol.faults import Code, FaultError, fault
 
 UNSETTLED = "settle"
 HUNG = "hung"
 OVERTIME = "deadline"
 
-_AHEAD = "globalThis[Symbol.for('weft')]()"
+_PENDING_WORK = "globalThis[Symbol.for('weft')]()"
 _ERROR_PAGE = "chrome-error:"
 
 T = TypeVar("T")
 
 
-class Written(Struct, frozen=True):
-    """A document as the serialiser wrote it; `cut` where it is longer than the limit."""
-
-    html: str
-    cut: bool
-
-
 @dataclass(eq=False)
 class Tab:
-    """One tab with what is recorded of it; every method raises PAGE_CRASHED where the page or the browser is gone."""
+    """One tab and its recorder; every method raises PAGE_CRASHED where the page or the browser is gone."""
 
     page: Page
-    world: World
-    gate: Gate
-    seen: Recorder
+    world: IsolatedWorld
+    gate: RequestGate
+    recorder: PageRecorder
 
     async def go(self, url: str, deadline_s: float) -> Response | None:
-        """Go to an address, until its document begins to come; None where it leads to a file.
+        """Navigate to an address, until its document begins to arrive; None where it is a file.
 
         Raises:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS or PAGE_CRASHED.
@@ -73,55 +63,44 @@ class Tab:
                 return None
             raise self.fault(error) from error
 
-    async def settle(self, settling: Settling, deadline_s: float) -> str:
-        """Wait until the page is settled, or breaks off; gives the name of what ended the wait where it is not.
+    async def settle(self, bounds: StabilityBounds, deadline_s: float) -> str:
+        """Wait until the page is stable, or broken off; returns the limit that ended the wait before, or "".
 
-        `deadline_s` is of the clock that only goes forward. The cap counts from when the document has been read.
+        `deadline_s` is of the monotonic clock. The cap counts from when the document has been parsed.
         """
-        asked_s, began_s = time.monotonic(), 0.0
+        started_s, parsed_s = time.monotonic(), 0.0
         while True:
             try:
-                look = await self._ask("observe", Look, deadline_s)
+                state = await self._state(deadline_s)
                 now = time.monotonic()
-                began_s = began_s or (now if look.ready != "loading" else 0.0)
-                pause_ms = await self._rest_in_ms(look, settling, (now - asked_s) * 1000)
+                parsed_s = parsed_s or (now if state.ready != "loading" else 0.0)
+                pause_ms = await self._pause_ms(state, bounds, (now - started_s) * 1000)
             except HungError:
-                return HUNG if time.monotonic() < deadline_s or self.seen.main is not None else OVERTIME
-            if pause_ms == 0 or self.seen.broken:
+                return HUNG if time.monotonic() < deadline_s or self.recorder.main is not None else OVERTIME
+            if pause_ms == 0 or self.recorder.broken:
                 return ""
             if now >= deadline_s:
                 return OVERTIME
-            left_ms = (began_s - now) * 1000 + settling.cap_ms if began_s else POLL_MS
+            left_ms = (parsed_s - now) * 1000 + bounds.cap_ms if parsed_s else POLL_MS
             if left_ms <= 0:
                 return UNSETTLED
             await anyio.sleep(max(min(pause_ms, left_ms, (deadline_s - now) * 1000), 1) / 1000)
 
+    async def state(self) -> DocumentState | None:
+        """Observe the document once; None where the page does not respond."""
+        return await self.run(script("observe"), DocumentState)
+
     async def run(self, expression: str, kind: type[T]) -> T | None:
-        """Evaluate in our own world; None where the page does not answer."""
+        """Evaluate in our own world; None where the page does not respond."""
         try:
-            return await self.world.ask(expression, kind)
+            return await self.world.evaluate(expression, kind)
         except HungError:
             return None
         except (Error, CrashedError) as error:
             raise self.fault(error) from error
 
-    async def html(self, limit: int) -> Written:
-        """Write the page as it is shown, `limit` characters at most; a page that is hung is stopped first.
-
-        Raises:
-            FaultError: BROWSER_PAGE_HUNG where even that does not help; PAGE_CRASHED.
-        """
-        expression = f"({script('serialise')})({limit})"
-        written = await self.run(expression, Written)
-        if written is None:
-            await self._stop()
-            written = await self.run(expression, Written)
-        if written is None:
-            raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
-        return Written(await frames.filled(self.page.main_frame, written.html, limit), written.cut)
-
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
-        """Say something in Chromium's own protocol.
+        """Call a method of Chromium's own protocol.
 
         Raises:
             FaultError: PAGE_CRASHED where the page is gone, else EXECUTION_ERROR.
@@ -129,93 +108,95 @@ class Tab:
         try:
             return await self.world.cdp.send(method, params)
         except Error as error:
-            if self.seen.crashed or faults.is_crash(error):
+            if self.recorder.crashed or faults.is_crash(error):
                 raise self.fault(error) from error
             raise FaultError(fault(Code.EXECUTION_ERROR, "The page went elsewhere meanwhile.")) from error
 
     async def stop(self) -> None:
-        """Let no script of the page run any more."""
-        await self._stop()
-
-    async def _stop(self) -> None:
+        """Terminate the scripts of the page, and let no other begin."""
         with suppress(Error, CrashedError):
             await self.world.stop()
 
-    async def _rest_in_ms(self, look: Look, settling: Settling, waited_ms: float) -> float:
-        """Return how long to wait for the next look, 0 for a page at rest."""
-        seen = self.seen
-        around = Around(seen.quiet_ms(), waited_ms, seen.scripts, seen.live)
-        pause_ms = rest_in_ms(look, around, settling)
-        if pause_ms or is_static(look, around):
-            return pause_ms
-        try:
-            ahead = await self.world.ask_page(_AHEAD, Ahead, NOTHING_KNOWN)
-        except (Error, CrashedError) as error:
-            raise self.fault(error) from error
-        return ahead_in_ms(ahead, look, around, settling)
-
-    async def _ask(self, name: str, kind: type[T], deadline_s: float) -> T:
-        try:
-            return await self.world.ask(script(name), kind, deadline_s - time.monotonic())
-        except (Error, CrashedError) as error:
-            raise self.fault(error) from error
+    @property
+    def shows_error(self) -> bool:
+        """Whether the tab shows an error page of the browser's."""
+        return self.page.url.startswith(_ERROR_PAGE)
 
     def check(self) -> None:
-        """See that there is a page: one may lead on to an address that cannot be had, or break off.
+        """Raise where there is no page: one may navigate to an address that fails, or break off.
 
         Raises:
             FaultError: NETWORK_*, SECURITY_* or HTTP_TOO_MANY_REDIRECTS.
         """
-        if self.page.url.startswith(_ERROR_PAGE):
-            raise self._why(self.seen.failure)
-        if self.seen.broken:
+        if self.shows_error:
+            raise self._load_fault(self.recorder.failure)
+        if self.recorder.broken:
             raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED))
 
     def fault(self, error: Error | CrashedError) -> FaultError:
-        """Say why something failed."""
-        if isinstance(error, CrashedError) or self.seen.crashed or faults.is_crash(error):
+        """Map an error of the browser's to a fault."""
+        if isinstance(error, CrashedError) or self.recorder.crashed or faults.is_crash(error):
             return FaultError(fault(Code.PAGE_CRASHED))
         if faults.is_timeout(error):
             return FaultError(fault(Code.NETWORK_TIMEOUT))
         if faults.is_elsewhere(error):
             return FaultError(fault(Code.EXECUTION_ERROR, "The page went elsewhere meanwhile."))
-        return self._why(error.message)
+        return self._load_fault(error.message)
 
-    def _why(self, failure: str) -> FaultError:
-        """Say why no document came: the gate knows best, then the proxy, then the browser."""
+    def _load_fault(self, failure: str) -> FaultError:
+        """Return why no document was loaded: the gate knows best, then the proxy, then the browser."""
         if self.gate.refused is not None:
             return FaultError(self.gate.refused)
         code = faults.code_of(failure)
-        refusal = self.gate.proxy.refusal(self.seen.main_url) if code is Code.NETWORK_CONNECTION_FAILED else None
+        refusal = self.gate.proxy.refusal(self.recorder.main_url) if code is Code.NETWORK_CONNECTION_FAILED else None
         return FaultError(refusal or fault(code))
+
+    async def _state(self, deadline_s: float) -> DocumentState:
+        try:
+            return await self.world.evaluate(script("observe"), DocumentState, deadline_s - time.monotonic())
+        except (Error, CrashedError) as error:
+            raise self.fault(error) from error
+
+    async def _pause_ms(self, state: DocumentState, bounds: StabilityBounds, waited_ms: float) -> float:
+        """Return the pause before the next observation; 0 for a stable page."""
+        recorder = self.recorder
+        activity = TabActivity(recorder.quiet_ms(), waited_ms, recorder.scripts, recorder.live)
+        pause_ms = next_check_ms(state, activity, bounds)
+        if pause_ms or is_static(state, activity):
+            return pause_ms
+        try:
+            pending = await self.world.evaluate_in_page(_PENDING_WORK, PendingWork, PENDING_UNKNOWN)
+        except (Error, CrashedError) as error:
+            raise self.fault(error) from error
+        return pending_work_ms(pending, state, activity, bounds)
 
 
 @asynccontextmanager
-async def tab(context: Context, *, block: bool = False, bodies: bool = False) -> AsyncGenerator[Tab]:
-    """Open a tab in a context; with `block` it does without what nobody looks at, with `bodies` it records JSON.
+async def new_tab(context: SessionContext, *, block: bool = False, bodies: bool = False) -> AsyncGenerator[Tab]:
+    """Open a tab in a context, with which it is closed.
 
-    The tab is closed with its context.
+    With `block` nothing is loaded that nobody looks at; with `bodies` JSON is recorded.
     """
     page = await context.page()
-    recorder = Recorder(page, bodies=bodies)
+    recorder = PageRecorder(page, bodies=bodies)
     recorder.attach()
-    yield await take(context, page, recorder, block=block)
+    yield await attach(context, page, recorder, block=block)
 
 
-async def take(context: Context, page: Page, recorder: Recorder, *, block: bool = False) -> Tab:
-    """Take hold of a page that is open: from now on it goes through the gate.
+async def attach(context: SessionContext, page: Page, recorder: PageRecorder, *, block: bool = False) -> Tab:
+    """Attach to an open page: from now on its requests pass the gate.
 
     Raises:
         FaultError: PAGE_CRASHED where it is gone.
     """
     try:
-        cdp = await of_page(context.raw, page)
-        gate = Gate(cdp, context.proxy, context.restoring.coming)
+        cdp = await cdp_of_page(context.raw, page)
+        gate = RequestGate(cdp, context.proxy, context.restorer.before_document)
         await page.add_init_script(script("timers"))
-        await context.restoring.attend(cdp)
-        await gate.close_in(block=block)
+        await context.restorer.attach(cdp)
+        await gate.attach(block=block)
     except Error as error:
         raise FaultError(fault(Code.PAGE_CRASHED)) from error
-    world = World(cdp, gate.frame)
+    world = IsolatedWorld(cdp, gate.frame)
     page.on("crash", lambda _: world.crash())
     return Tab(page, world, gate, recorder)

@@ -1,4 +1,4 @@
-"""Gives pages of the site by their markup."""
+"""Makes pages of the site by their markup."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import pytest
 
-from actors.fetchers.playwright import dialogs
+from actors.fetchers.playwright import open_tab
 from protocol.browsers.operations import (
     Click,
     CloseTab,
@@ -163,7 +163,7 @@ def test_a_dialog_that_opens_by_itself_breaks_off_what_waits(it: Driving) -> Non
 
 
 def test_a_dialog_that_nobody_answers_is_dismissed(it: Driving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialogs, "WAITS_S", 0.5)
+    monkeypatch.setattr(open_tab, "WAITS_S", 0.5)
     it.show(ASKING)
     clicked = it.click("Confirm")
     while info(it).pending_dialog is not None:

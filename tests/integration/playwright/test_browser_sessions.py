@@ -364,10 +364,10 @@ async def test_when_the_browser_dies_the_session_goes_on_in_a_fresh_one() -> Non
     async with world() as here:
         replica = await here.lives("r1")
         session = await here.opens(here.site.url("/account/login?user=smith"))
-        engine = replica.actor.browser.engine
-        assert engine is not None
-        assert engine.raw is not None
-        await engine.raw.close()
+        process = replica.actor.browser.process
+        assert process is not None
+        assert process.raw is not None
+        await process.raw.close()
 
         await here.do(Navigate(session_id=session, url=here.site.url("/account"), tab_id=1))
 

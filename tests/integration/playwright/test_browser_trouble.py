@@ -8,7 +8,7 @@ from collections.abc import Generator
 
 import pytest
 
-from actors.fetchers.playwright import browser, held, world
+from actors.fetchers.playwright import browser, devtools, open_session
 from protocol.browsers.operations import (
     Click,
     CloseTab,
@@ -44,8 +44,8 @@ CRASH = f"<p>Deep</p><script>let e = document.body; for (let i = 0; i < 20000; i
 @pytest.fixture(autouse=True)
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Return up sooner on pages that do not answer."""
-    monkeypatch.setattr(world, "_PATIENCE_S", 2.0)
-    monkeypatch.setattr(held, "_STATE_S", 0.5)
+    monkeypatch.setattr(devtools, "_PATIENCE_S", 2.0)
+    monkeypatch.setattr(open_session, "_STATE_S", 0.5)
 
 
 @pytest.fixture(scope="module")

@@ -307,7 +307,7 @@ def test_trackers_are_not_asked(web: Browsing) -> None:
     kept, left_out = "http://scripts.invalid/a.js", "http://www.google-analytics.com/a.js"
     web.fetch(page(f"{PROSE}<script src='{kept}'></script><script src='{left_out}'></script>"))
 
-    door = web.browser.door
+    door = web.browser.proxy
     assert (door.refusal(kept) is None, door.refusal(left_out) is None) == (False, True)
 
 

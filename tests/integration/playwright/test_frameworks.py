@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import pytest
 from rapidfuzz.distance import Indel
 
-from actors.fetchers.playwright.settling import FOR_FETCH
-from actors.fetchers.playwright.tab import tab
+from actors.fetchers.playwright.reading import html_of
+from actors.fetchers.playwright.stability import FOR_FETCH
+from actors.fetchers.playwright.tab import new_tab
 from actors.fetchers.sessions import Session
 from tests.integration.playwright.browsing import Browsing, browsing
 from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES
@@ -51,11 +52,11 @@ class Both:
         """Return the words that both show, and what cut ours short."""
         url = self.ours.site.url(path)
         expected = await self.other.text(url)
-        async with self.ours.browser.context(Session()) as context, tab(context, block=True) as one:
+        async with self.ours.browser.context(Session()) as context, new_tab(context, block=True) as one:
             deadline_s = time.monotonic() + 40
             await one.go(url, deadline_s)
             cut_short = await one.settle(FOR_FETCH, deadline_s)
-            html = (await one.html(MAX_CHARS)).html
+            html = (await html_of(one, MAX_CHARS)).html
             reader = await context.page()
             words = str(await reader.evaluate(_WORDS, [html, _INLINE]))
         return words.split(), expected.split(), cut_short

@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 import pytest
 
-from actors.fetchers.playwright import memory
+from actors.fetchers.playwright import chromium_process
 from actors.fetchers.playwright.browser import MAX_TABS, MAX_TABS_OF_SESSION
 from actors.fetchers.sessions import Session
 from protocol.faults import Code, FaultError
@@ -46,7 +46,7 @@ def tree(pid: int) -> list[int]:
     found: list[int] = []
     todo = [pid]
     while todo:
-        below = list(memory.children(todo.pop(), ""))
+        below = list(chromium_process.children(todo.pop(), ""))
         found += below
         todo += below
     return found
@@ -62,7 +62,7 @@ def until(happened: Callable[[], object]) -> None:
 
 def alive(pids: Iterable[int]) -> list[int]:
     """Return those that live; what nobody has buried yet is dead."""
-    return [pid for pid in pids if Path(f"/proc/{pid}").exists() and memory.command(pid)]
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists() and chromium_process.command(pid)]
 
 
 def fetching(web: Browsing, url: str) -> Future[Fetched]:
@@ -86,9 +86,13 @@ def folders() -> list[Path]:
 
 def process(web: Browsing, mark: str) -> int:
     """Find the process of this one's browser with a mark in its command line; a Weft beside it has its own."""
-    drivers = [pid for pid in memory.children(os.getpid(), "") if "playwright/driver" in memory.command(pid)]
+    drivers = [
+        pid
+        for pid in chromium_process.children(os.getpid(), "")
+        if "playwright/driver" in chromium_process.command(pid)
+    ]
     own = [*drivers, *(pid for driver in drivers for pid in tree(driver))]
-    (found,) = [pid for pid in own if mark in (line := memory.command(pid)) and "--type=" not in line]
+    (found,) = [pid for pid in own if mark in (line := chromium_process.command(pid)) and "--type=" not in line]
     return found
 
 
@@ -121,9 +125,9 @@ def test_a_worn_browser_is_replaced_without_cutting_anything(web: Browsing) -> N
     web.fetch("/article")
     under_way = fetching(web, "/slow?ms=3000")
     old = process(web, "--remote-debugging-pipe")
-    engine = web.browser.engine
-    assert engine is not None
-    engine.bytes_used = web.actor.settings.browser_max_bytes + 1
+    chromium = web.browser.process
+    assert chromium is not None
+    chromium.bytes_used = web.actor.settings.browser_max_bytes + 1
 
     assert web.fetch("/article").status == 200
     assert alive([old]) == [old]
@@ -133,7 +137,7 @@ def test_a_worn_browser_is_replaced_without_cutting_anything(web: Browsing) -> N
 
 def test_memory_is_looked_at(web: Browsing) -> None:
     web.fetch("/article")
-    until(lambda: web.browser.engine is not None and web.browser.engine.bytes_used > 10_000_000)
+    until(lambda: web.browser.process is not None and web.browser.process.bytes_used > 10_000_000)
 
 
 def test_there_are_only_so_many_tabs(web: Browsing) -> None:
@@ -170,7 +174,7 @@ def test_a_caller_in_a_hurry_does_not_keep_the_browser_from_starting() -> None:
                 await web.fetching("/article", {})
 
         web.portal.call(hurry)
-        until(lambda: web.browser.engine is not None and web.browser.engine.raw is not None)
+        until(lambda: web.browser.process is not None and web.browser.process.raw is not None)
 
 
 def test_nothing_is_left_behind() -> None:

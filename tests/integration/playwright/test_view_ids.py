@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from actors.fetchers.playwright.settling import FOR_FETCH
+from actors.fetchers.playwright.stability import FOR_FETCH
 from actors.fetchers.playwright.tab import Tab
 from protocol.faults import Code, FaultError
 from tests.integration.playwright.viewing import LIMIT_S, Viewing, viewing

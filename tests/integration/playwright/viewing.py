@@ -14,8 +14,8 @@ from anyio.from_thread import BlockingPortal
 
 from actors.fetchers.playwright import view
 from actors.fetchers.playwright.browser import Browser
-from actors.fetchers.playwright.settling import FOR_FETCH
-from actors.fetchers.playwright.tab import Tab, tab
+from actors.fetchers.playwright.stability import FOR_FETCH
+from actors.fetchers.playwright.tab import Tab, new_tab
 from actors.fetchers.sessions import Session
 from actors.settings import Settings
 from protocol.browsers.operations import FindElement, GetPageContent, GetPageInfo
@@ -124,6 +124,6 @@ async def _running() -> AsyncGenerator[tuple[Site, Browser, Tab]]:
         serve_site() as site,
         Browser(Settings(allow_private=("127.0.0.0/8",))) as browser,
         browser.context(Session()) as context,
-        tab(context) as one,
+        new_tab(context) as one,
     ):
         yield site, browser, one

@@ -1,8 +1,8 @@
-"""What can be done in a browser session: the operations by families, and how one is performed."""
+"""The operations in a browser session, a file for each family; `dispatch.py` is the way in."""
 
 from __future__ import annotations
 
-from actors.fetchers.playwright.operations.performing import perform
-from actors.fetchers.playwright.operations.place import Means
+from actors.fetchers.playwright.operations.context import OperationDependencies
+from actors.fetchers.playwright.operations.dispatch import perform
 
-__all__ = ["Means", "perform"]
+__all__ = ["OperationDependencies", "perform"]

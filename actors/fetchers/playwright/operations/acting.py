@@ -1,92 +1,217 @@
-"""Acts on a page: clicks, hovers, presses keys; and what every action does around it."""
+"""Clicks, hovers and presses keys; runs every action, waits until the page is stable, and says what changed."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 
+import anyio
 import msgspec
 from playwright.async_api import ElementHandle, Error
 
 from actors.fetchers.playwright import faults, view
-from actors.fetchers.playwright.operations import elements, keys
-from actors.fetchers.playwright.operations.place import Place
-from actors.fetchers.playwright.operations.refusing import dialog_waits, not_done
-from actors.fetchers.playwright.operations.settled import settle
+from actors.fetchers.playwright.operations import elements
+from actors.fetchers.playwright.operations.context import TabContext
+from actors.fetchers.playwright.stability import FOR_STEP
+from actors.fetchers.playwright.tab import UNSETTLED
 from protocol.browsers.operations import Click, Hover, PressKey
 from protocol.browsers.results import Acted
+from protocol.faults import FaultError
 
 _TRIES = 3
-"""How often the page may draw an element again while it is being handled."""
+"""How often the page may draw an element again during an action."""
 
-Deed = Callable[[ElementHandle], Awaitable[str]]
-"""Something done to an element; gives what there is to say of it."""
+_BREATH_S = 0.1
+"""How long after an input a navigation that it causes may begin."""
+
+_LEAVING_S = 15.0
+"""How long a page that navigates waits for the next document."""
+
+_NAMED = (
+    *("Enter", "Tab", "Escape", "Backspace", "Delete", "Insert", "Home", "End", "PageUp", "PageDown"),
+    *("ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "ContextMenu"),
+    *(f"F{number}" for number in range(1, 13)),
+)
+_OTHER_NAMES = {
+    "return": "Enter", "esc": "Escape", "del": "Delete", "ins": "Insert", "space": "Space", "spacebar": "Space",
+    " ": "Space", "up": "ArrowUp", "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight",
+    "pgup": "PageUp", "pgdn": "PageDown", "page up": "PageUp", "page down": "PageDown",
+}  # fmt: skip
+_KEYS: Mapping[str, str] = MappingProxyType({**{name.lower(): name for name in _NAMED}, **_OTHER_NAMES})
+
+_CLOSES = "it closes the tab or the browser; close_tab and close_session do that"
+_OPENS = "it opens a tab or a window; create_tab does that"
+_LEAVES = "it leaves the page or loads it again; navigate and go_back do that"
+_TOOLS = "it opens something of the browser that nobody sees"
+_CLIPBOARD = "the clipboard is everybody's; set_value and type_text put text into a field"
+
+_WITH_COMMAND = {
+    **dict.fromkeys(("w", "q", "F4"), _CLOSES),
+    **dict.fromkeys(("t", "n"), _OPENS),
+    **dict.fromkeys(("r", "l", "F5", "Tab", "PageUp", "PageDown", "o", "[", "]", *"123456789"), _LEAVES),
+    **dict.fromkeys(("p", "u", "h", "j", "i", "+", "-", "=", "0"), _TOOLS),
+    **dict.fromkeys(("c", "x", "v", "Insert"), _CLIPBOARD),
+}
+_WITH_ALT = {"F4": _CLOSES, **dict.fromkeys(("ArrowLeft", "ArrowRight", "Home", "d"), _LEAVES)}
+_WITH_SHIFT: dict[str, str] = {"Insert": _CLIPBOARD, "Delete": _CLIPBOARD}
+_ALONE = {"F5": _LEAVES, "F6": _TOOLS, "F11": _TOOLS, "F12": _TOOLS}
+
+ElementAction = Callable[[ElementHandle], Awaitable[str]]
+"""Acts on an element; returns what there is to say of it."""
 
 
-async def click(at: Place, do: Click) -> Acted:
+async def click(op: TabContext, do: Click) -> Acted:
     """Click an element."""
-    return await to_element(at, do.element_id, elements.click)
+    return await on_element(op, do.element_id, elements.click)
 
 
-async def hover(at: Place, do: Hover) -> Acted:
+async def hover(op: TabContext, do: Hover) -> Acted:
     """Move the pointer over an element."""
-    return await to_element(at, do.element_id, elements.hover)
+    return await on_element(op, do.element_id, elements.hover)
 
 
-async def press_key(at: Place, do: PressKey) -> Acted:
+async def press_key(op: TabContext, do: PressKey) -> Acted:
     """Press a key."""
-    pressed = keys.pressed(do.key, do.modifiers)
+    combination = key_combination(do.key, do.modifiers)
 
     async def press() -> str:
-        await at.tab.page.keyboard.press(pressed)
+        await op.tab.page.keyboard.press(combination)
         return ""
 
-    return await acted(at, press)
+    return await act(op, press)
 
 
-async def to_element(at: Place, element_id: str, deed: Deed) -> Acted:
-    """Do something to an element, which is found again where the page draws it anew meanwhile."""
+async def on_element(op: TabContext, element_id: str, action: ElementAction) -> Acted:
+    """Run an action on an element, which is located again where the page draws it anew meanwhile."""
 
-    async def do() -> str:
+    async def run() -> str:
         for _ in range(_TRIES - 1):
             try:
-                return await deed(await view.locate(at.tab, element_id))
+                return await action(await view.locate(op.tab, element_id))
             except Error as error:
-                if not elements.is_gone(error):
+                if not faults.is_detached(error):
                     raise
-        return await deed(await view.locate(at.tab, element_id))
+        return await action(await view.locate(op.tab, element_id))
 
-    return await acted(at, do)
+    return await act(op, run)
 
 
-async def acted(at: Place, do: Callable[[], Awaitable[str]]) -> Acted:
-    """Do something to the page, wait until it has come to rest, and tell what is different.
+async def act(op: TabContext, action: Callable[[], Awaitable[str]]) -> Acted:
+    """Run an action on the page, wait until it is stable, and say what changed.
 
     Raises:
         FaultError: what it failed with; EXECUTION_ERROR where a dialog opened before it was begun.
     """
-    last_tab, said, before = at.held.record.last_tab, "", None
-    with at.awake.dialogs.cutting():
-        at.awake.before = before = await view.outline(at.tab)
+    last_tab, outcome, before = op.session.record.last_tab, "", None
+    with op.open_tab.dialogs.interrupting():
+        op.open_tab.before = before = await view.outline(op.tab)
         try:
-            said = await do()
+            outcome = await action()
         except Error as error:
-            said = _went(at, error)
+            outcome = _outcome_of(op, error)
         except msgspec.ValidationError as error:
-            raise not_done("The page meddles with what it is asked.") from error
-    if before is None and at.awake.dialogs.pending is not None:
-        raise dialog_waits(at.awake.dialogs.pending)
-    return await settle(at, last_tab, said, before)
+            raise faults.not_done("The page meddles with what it is asked.") from error
+    if before is None:
+        op.open_tab.check_no_dialog()
+    return await settle(op, last_tab, outcome, before)
 
 
-def _went(at: Place, error: Error) -> str:
-    """Judge an error of the browser's: an action may lead elsewhere, or close its own tab."""
-    closed = at.tab.page.is_closed() and not at.awake.seen.crashed and at.held.lives
+async def settle(op: TabContext, last_tab: int, outcome: str = "", before: view.PageOutline | None = None) -> Acted:
+    """Wait until the page is stable, or a dialog waits, and say what is different from `before`.
+
+    Tabs with a higher number than `last_tab` are new. `outcome` is what there is to say first.
+    """
+    changed = [outcome] if outcome else []
+    with op.open_tab.dialogs.interrupting():
+        await anyio.sleep(_BREATH_S)
+        if not op.tab.page.is_closed():
+            changed += await _wait_until_stable(op)
+            await op.open_tab.windows()
+        if before is not None and not op.tab.shows_error and not op.tab.page.is_closed():
+            changed.append(view.difference(before, await view.outline(op.tab)))
+    opened = [one.tab for one in op.session.tabs if one.tab > last_tab]
+    if opened:
+        changed.append(f"Tab {opened[0]} was opened; switch_tab goes there.")
+    if op.session.downloading:
+        changed.append("A file is being downloaded; get_downloads tells when it is there.")
+    dialog = op.open_tab.dialogs.pending
+    if dialog is not None:
+        changed.append("A dialog waits for an answer; handle_dialog gives it.")
+    if op.tab.page.is_closed() and not outcome:
+        changed.append("The tab closed itself.")
+    return Acted(
+        success=True,
+        tab_id=op.number,
+        page=None if op.tab.page.is_closed() else await op.page(),
+        new_tab_created=opened[0] if opened else None,
+        dialog=dialog,
+        changed=" ".join(sentence for sentence in changed if sentence),
+    )
+
+
+async def _wait_until_stable(op: TabContext) -> list[str]:
+    """Wait, longer during a navigation; returns what there is to say of it."""
+    until_s = op.until(_LEAVING_S)
+    limit = await op.tab.settle(FOR_STEP, until_s)
+    while limit == UNSETTLED and op.tab.recorder.leaving:
+        limit = await op.tab.settle(FOR_STEP, until_s)
+    if op.tab.recorder.leaving:
+        return ["The next page has not come yet."]
+    if op.tab.shows_error:
+        return [_load_failure(op)]
+    return ["The page still moves."] if limit else []
+
+
+def _load_failure(op: TabContext) -> str:
+    try:
+        op.tab.check()
+    except FaultError as error:
+        return f"It led to a page that cannot be had ({error.fault.code.value}). go_back leads back."
+    return ""
+
+
+def _outcome_of(op: TabContext, error: Error) -> str:
+    """Interpret an error of the browser's: an action may navigate, or close its own tab."""
+    closed = op.tab.page.is_closed() and not op.tab.recorder.crashed and op.session.is_alive
     if closed:
         return "The tab closed itself."
-    if elements.is_elsewhere(error):
+    if faults.is_navigated(error):
         return ""
     if faults.is_crash(error):
-        raise at.tab.fault(error) from error
-    if elements.is_gone(error):
-        raise not_done("The page draws the element again and again: wait until it is stable.", field="element_id")
-    raise not_done("The browser did not do it.") from error
+        raise op.tab.fault(error) from error
+    if faults.is_detached(error):
+        message = "The page draws the element again and again: wait until it is stable."
+        raise faults.not_done(message, field="element_id")
+    raise faults.not_done("The browser did not do it.") from error
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+
+def key_combination(key: str, modifiers: Sequence[str]) -> str:
+    """Return the key with its modifiers in Playwright's notation.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST for an unknown key, and for one that is refused, with the reason.
+    """
+    name = key if len(key) == 1 and key.isprintable() and key != " " else _KEYS.get(key.strip().lower() or " ")
+    if name is None:
+        known = ", ".join((*_NAMED, "Space"))
+        raise faults.invalid("key", f"there is no such key here; there are single characters and {known}")
+    unique = tuple(dict.fromkeys(modifiers))
+    combination = "+".join((*unique, name))
+    reason = _refusal(name.lower() if len(name) == 1 else name, unique)
+    if reason:
+        raise faults.invalid("key", f"{combination} is refused: {reason}")
+    return combination
+
+
+def _refusal(name: str, modifiers: Sequence[str]) -> str:
+    tables = [_ALONE]
+    if "Control" in modifiers or "Meta" in modifiers:
+        tables.append(_WITH_COMMAND)
+    if "Alt" in modifiers:
+        tables.append(_WITH_ALT)
+    if "Shift" in modifiers:
+        tables.append(_WITH_SHIFT)
+    return next((table[name] for table in tables if name in table), "")

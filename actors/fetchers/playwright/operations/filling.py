@@ -1,4 +1,4 @@
-"""Fills in: types, sets values, chooses options, puts files in."""
+"""Fills fields: types, sets values, selects options, uploads files."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import re
 
 import anyio
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from playwright.async_api import ElementHandle, Error, FilePayload, Page
 
-from actors.fetchers.playwright import view
-from actors.fetchers.playwright.loading import script
+from actors.fetchers.playwright import faults, view
+from actors.fetchers.playwright.devtools import script
 from actors.fetchers.playwright.operations import elements
-from actors.fetchers.playwright.operations.acting import to_element
-from actors.fetchers.playwright.operations.place import Place
-from actors.fetchers.playwright.operations.refusing import invalid, not_done
+from actors.fetchers.playwright.operations.acting import on_element
+from actors.fetchers.playwright.operations.context import TabContext
 from bus.seal import UnsealError
 from protocol.browsers.operations import SelectOption, SetValue, TypeText, UploadFile, typed_in
 from protocol.browsers.results import Acted
@@ -23,7 +22,7 @@ from protocol.faults import FaultError
 
 _FIELD = "element_id"
 _KEY_BY_KEY = 200
-"""Characters that are typed one by one; what is longer is put in before them at once."""
+"""Characters that are typed one by one; of a longer text the first are inserted at once."""
 
 _OPTIONS_S = 2.0
 """How long a list that a page draws itself may take to open."""
@@ -41,7 +40,7 @@ _KIND = """element => {
 }"""
 _TYPED = frozenset({"text", "search", "email", "url", "tel", "password", "number"})
 _LINES = frozenset({"textarea", "editor"})
-_EMPTY = """element => {
+_SELECT_ALL = """element => {
   element.focus({ preventScroll: true });
   if (element.select) element.select();
   else element.ownerDocument.getSelection().selectAllChildren(element);
@@ -69,80 +68,84 @@ _FORMATS = {
 }
 
 
-class _Filled(Struct, frozen=True):
-    """What came of it: the `problem`, what the field `holds` now, and its `kind`."""
+class _FillResult(Struct, frozen=True):
+    """The result of `scripts/fill.js`: the `problem`, what the field `holds` now, and its `kind`."""
 
     problem: str
     holds: str
     kind: str
 
 
-class _Chosen(Struct, frozen=True):
+class _ChooseResult(Struct, frozen=True):
+    """The result of `scripts/choose.js`."""
+
     problem: str
     chosen: str
     options: tuple[str, ...]
 
 
-class _Offered(Struct, frozen=True):
-    found: bool
+class _OfferedOptions(Struct, frozen=True):
+    """The options of a list that a page draws itself, by `scripts/offered.js`."""
+
+    has_match: bool = field(name="found")
     options: tuple[str, ...]
 
 
-async def type_text(at: Place, do: TypeText) -> Acted:
-    """Type into a field, in place of what it holds; of what came sealed, the field tells nothing afterwards."""
-    text = do.text if do.sealed is None else _unsealed(at, do.sealed)
+async def type_text(op: TabContext, do: TypeText) -> Acted:
+    """Replace the text of a field; one that was filled from a sealed text is concealed from views."""
+    text = do.text if do.sealed is None else _unsealed(op, do.sealed)
 
     async def typed(element: ElementHandle) -> str:
         kind = str(await element.evaluate(_KIND))
         if kind in _PROBLEMS or kind in ("file", "select"):
-            raise not_done(_PROBLEMS[kind], field=_FIELD)
+            raise faults.not_done(_PROBLEMS[kind], field=_FIELD)
         if do.sealed is not None:
             if kind not in _TYPED | _LINES:
-                raise not_done("The field takes no words.", field=_FIELD)
-            await view.conceal(at.tab, do.element_id)
+                raise faults.not_done("The field takes no words.", field=_FIELD)
+            await view.conceal(op.tab, do.element_id)
         if kind not in _TYPED | _LINES:
-            said = await _fill(element, text, html=False)
+            outcome = await _fill(element, text, html=False)
         else:
-            said = await _type(at.tab.page, element, text, lines=kind in _LINES)
+            outcome = await _type(op.tab.page, element, text, lines=kind in _LINES)
         if do.submit:
             await element.press("Enter", timeout=elements.CLICK_MS, no_wait_after=True)
-        return said
+        return outcome
 
-    return await to_element(at, do.element_id, typed)
+    return await on_element(op, do.element_id, typed)
 
 
-async def set_value(at: Place, do: SetValue) -> Acted:
-    """Set what a field holds; a list has the option chosen."""
+async def set_value(op: TabContext, do: SetValue) -> Acted:
+    """Set the value of a field; of a list the option is selected."""
 
     async def filled(element: ElementHandle) -> str:
         if not do.is_html and await element.evaluate("element => element.localName === 'select'"):
             return await _choose(element, do.value)
         return await _fill(element, do.value, html=do.is_html)
 
-    return await to_element(at, do.element_id, filled)
+    return await on_element(op, do.element_id, filled)
 
 
-async def select_option(at: Place, do: SelectOption) -> Acted:
-    """Choose an option, also of a list that the page draws itself."""
+async def select_option(op: TabContext, do: SelectOption) -> Acted:
+    """Select an option, also of a list that the page draws itself."""
 
     async def chosen(element: ElementHandle) -> str:
         if await element.evaluate("element => element.localName === 'select'"):
             return await _choose(element, do.value)
         return await _pick(element, do.value)
 
-    return await to_element(at, do.element_id, chosen)
+    return await on_element(op, do.element_id, chosen)
 
 
-async def upload_file(at: Place, do: UploadFile) -> Acted:
-    """Put a file into a field for files, or into what a button asks for."""
-    if not at.local:
-        raise invalid("filePath", "files are taken from callers on the machine of Weft alone")
+async def upload_file(op: TabContext, do: UploadFile) -> Acted:
+    """Upload a file by a file input, or by the file chooser that a button opens."""
+    if not op.local:
+        raise faults.invalid("filePath", "files are taken from callers on the machine of Weft alone")
     if do.stored is None:
-        raise invalid("filePath", "the file was not handed over")
+        raise faults.invalid("filePath", "the file was not handed over")
     try:
-        data = await (await at.means.store()).get(do.stored)
+        data = await (await op.dependencies.store()).get(do.stored)
     except (KeyError, ValueError) as error:
-        raise invalid("filePath", "the file was not handed over") from error
+        raise faults.invalid("filePath", "the file was not handed over") from error
     name = re.split(r"[/\\]", do.file_path.rstrip("/\\"))[-1]
     payload = FilePayload(name=name, mimeType=mimetypes.guess_type(name)[0] or "application/octet-stream", buffer=data)
 
@@ -151,29 +154,29 @@ async def upload_file(at: Place, do: UploadFile) -> Acted:
             await element.set_input_files(payload, timeout=elements.CLICK_MS)
             return ""
         try:
-            async with at.tab.page.expect_file_chooser(timeout=_CHOOSER_MS) as asked:
+            async with op.tab.page.expect_file_chooser(timeout=_CHOOSER_MS) as chooser:
                 await elements.click(element)
-            await (await asked.value).set_files(payload, timeout=elements.CLICK_MS)
+            await (await chooser.value).set_files(payload, timeout=elements.CLICK_MS)
         except Error as error:
-            if elements.is_gone(error):
+            if faults.is_detached(error):
                 raise
-            raise not_done("The element takes no file, nor does it ask for one.", field=_FIELD) from error
+            raise faults.not_done("The element takes no file, nor does it ask for one.", field=_FIELD) from error
         return ""
 
-    return await to_element(at, do.element_id, uploaded)
+    return await on_element(op, do.element_id, uploaded)
 
 
-def _unsealed(at: Place, sealed: bytes) -> str:
+def _unsealed(op: TabContext, sealed: bytes) -> str:
     try:
-        return at.means.unseal(sealed, typed_in(at.held.record.session))
+        return op.dependencies.unseal(sealed, typed_in(op.session.record.session))
     except UnsealError:
-        raise invalid("sealed", "it was not sealed for this session") from None
+        raise faults.invalid("sealed", "it was not sealed for this session") from None
 
 
 async def _type(page: Page, element: ElementHandle, text: str, *, lines: bool) -> str:
-    """Type as a person would: a line break is none in a field of one line, and sends nothing in one of several."""
-    await elements.reach(element)
-    if await element.evaluate(_EMPTY):
+    """Type as a person would: a line break is a blank in a field of one line, and submits nothing in one of several."""
+    await elements.clickable(element)
+    if await element.evaluate(_SELECT_ALL):
         await page.keyboard.press("Delete")
     plain = text.replace("\r\n", "\n")
     words = plain if lines else plain.replace("\n", " ")
@@ -189,33 +192,32 @@ async def _type(page: Page, element: ElementHandle, text: str, *, lines: bool) -
 
 
 async def _fill(element: ElementHandle, value: str, *, html: bool) -> str:
-    told = await element.evaluate(script("fill"), {"value": value, "html": html})
-    filled = msgspec.convert(told, _Filled)
+    filled = msgspec.convert(await element.evaluate(script("fill"), {"value": value, "html": html}), _FillResult)
     if filled.problem == "html":
-        raise invalid("isHtml", "the element is no editor, and holds plain text")
+        raise faults.invalid("isHtml", "the element is no editor, and holds plain text")
     if filled.problem == "gone":
-        raise elements.in_the_way(elements.Reach("gone", ""))
+        raise elements.obstruction(elements.Reachability("gone", ""))
     if filled.problem == "format":
         takes = _FORMATS.get(filled.kind, "another form")
-        raise not_done(f"The field ({filled.kind}) does not take that value; it takes {takes}.", field="value")
+        raise faults.not_done(f"The field ({filled.kind}) does not take that value; it takes {takes}.", field="value")
     if filled.problem:
-        raise not_done(_PROBLEMS[filled.problem], field=_FIELD)
+        raise faults.not_done(_PROBLEMS[filled.problem], field=_FIELD)
     if filled.kind == "range" and filled.holds != value:
         return f"The field holds {filled.holds} now, the nearest that it takes."
     return ""
 
 
 async def _choose(element: ElementHandle, wanted: str) -> str:
-    chosen = msgspec.convert(await element.evaluate(script("choose"), wanted), _Chosen)
+    chosen = msgspec.convert(await element.evaluate(script("choose"), wanted), _ChooseResult)
     match chosen.problem:
         case "":
             return ""
         case "gone":
-            raise elements.in_the_way(elements.Reach("gone", ""))
+            raise elements.obstruction(elements.Reachability("gone", ""))
         case "disabled":
-            raise not_done(_PROBLEMS["disabled"], field=_FIELD)
+            raise faults.not_done(_PROBLEMS["disabled"], field=_FIELD)
         case "option":
-            raise not_done("The option is disabled.", field="value")
+            raise faults.not_done("The option is disabled.", field="value")
         case _:
             raise _no_option(chosen.options)
 
@@ -223,30 +225,34 @@ async def _choose(element: ElementHandle, wanted: str) -> str:
 async def _pick(element: ElementHandle, wanted: str) -> str:
     """Open a list that the page draws itself, and click the option."""
     offered = await _offered(element, wanted)
-    if not offered.found:
+    if not offered.has_match:
         await elements.click(element)
         with anyio.move_on_after(_OPTIONS_S):
-            while not (offered := await _offered(element, wanted)).found:  # noqa: ASYNC110 - as the page draws it
+            while not (offered := await _offered(element, wanted)).has_match:  # noqa: ASYNC110 - as the page draws it
                 await anyio.sleep(_POLL_S)
     if not offered.options:
-        raise not_done("The element is no list, and opens none.", field=_FIELD)
-    found = (await element.evaluate_handle(_giving(), [wanted])).as_element() if offered.found else None
-    if found is None:
+        raise faults.not_done("The element is no list, and opens none.", field=_FIELD)
+    option = (
+        (await element.evaluate_handle(_offered_script(handle=True), [wanted])).as_element()
+        if offered.has_match
+        else None
+    )
+    if option is None:
         raise _no_option(offered.options)
-    return await elements.click(found)
+    return await elements.click(option)
 
 
-async def _offered(element: ElementHandle, wanted: str) -> _Offered:
-    told = await element.evaluate(f"(list, [wanted]) => ({script('offered')})([list, wanted, false])", [wanted])
-    return msgspec.convert(told, _Offered)
+async def _offered(element: ElementHandle, wanted: str) -> _OfferedOptions:
+    return msgspec.convert(await element.evaluate(_offered_script(handle=False), [wanted]), _OfferedOptions)
 
 
-def _giving() -> str:
-    return f"(list, [wanted]) => ({script('offered')})([list, wanted, true])"
+def _offered_script(*, handle: bool) -> str:
+    """Return the call of `scripts/offered.js`, for the option itself or for what is offered."""
+    return f"(list, [wanted]) => ({script('offered')})([list, wanted, {'true' if handle else 'false'}])"
 
 
 def _no_option(options: tuple[str, ...]) -> FaultError:
     listed = ", ".join(f'"{option}"' for option in options[:_MAX_LISTED])
     more = ", and more" if len(options) > _MAX_LISTED else ""
     has = f"it has {listed}{more}" if options else "it has none"
-    return not_done(f"The list has no such option; {has}.", field="value")
+    return faults.not_done(f"The list has no such option; {has}.", field="value")

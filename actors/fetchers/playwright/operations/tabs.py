@@ -1,99 +1,113 @@
-"""Opens, lists, chooses and closes tabs."""
+"""Lists, opens, switches and closes tabs, and answers their dialogs."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 import anyio
 from playwright.async_api import Error
 
-from actors.fetchers.playwright.held import Held
-from actors.fetchers.playwright.operations.opening import at_tab
-from actors.fetchers.playwright.operations.place import Means
-from actors.fetchers.playwright.operations.refusing import invalid
-from actors.fetchers.playwright.operations.visiting import go
-from actors.fetchers.web import guard
-from protocol.browsers.operations import CloseTab, CreateTab, ListTabs, SwitchTab
+from actors.fetchers.playwright import faults
+from actors.fetchers.playwright.open_session import OpenSession
+from actors.fetchers.playwright.operations.acting import settle
+from actors.fetchers.playwright.operations.context import OperationContext
+from actors.fetchers.playwright.operations.navigation import go
+from protocol.browsers.operations import CloseTab, CreateTab, GetDialogInfo, HandleDialog, ListTabs, SwitchTab
 from protocol.browsers.pageinfo import PageRef
-from protocol.browsers.results import Acted, TabCreated, Tabs
+from protocol.browsers.results import Acted, Dialogs, TabCreated, Tabs
 from protocol.faults import FaultError
 
 _TITLE_S = 0.5
-"""How long a page may take to tell its title."""
+"""How long a page may take to return its title."""
 
 
-def check(do: CreateTab) -> None:
-    """See that the address of a tab may be gone to, before one is opened for it."""
-    if do.url is not None:
-        guard.check_url(do.url)
-
-
-@dataclass(frozen=True)
-class Opening:
-    """A tab that is being opened; `before` was the active one."""
-
-    means: Means
-    held: Held
-    number: int
-    before: int | None
-    deadline_s: float
-    local: bool
-
-    async def opened(self, do: CreateTab) -> TabCreated:
-        """Go to its address; one that cannot be had leaves no tab behind."""
-        held, partial = self.held, False
-        try:
-            at, _ = await at_tab(self.means, held, self.number, self.deadline_s, local=self.local)
-            if do.url is not None:
-                partial = (await go(at, do.url)).partial
-                await at.page()
-        except (FaultError, anyio.get_cancelled_exc_class()):
-            with anyio.CancelScope(shield=True):
-                await held.shut(self.number)
-            if self.before is not None and held.has(self.before):
-                held.activate(self.before)
-            raise
-        return TabCreated(tab_id=self.number, url=held.url(self.number), partial=partial)
-
-
-async def list_tabs(_means: Means, held: Held, _do: ListTabs) -> Tabs:
-    """Tell the tabs, with their titles as they are now where the pages answer."""
+async def list_tabs(op: OperationContext, _do: ListTabs) -> Tabs:
+    """List the tabs, with their current titles where the pages respond."""
+    session = op.session
     async with anyio.create_task_group() as tasks:
-        for one in held.tabs:
-            tasks.start_soon(_entitle, held, one.tab)
-    active = held.record.active_tab
+        for one in session.tabs:
+            tasks.start_soon(_update_title, session, one.tab)
+    active = session.record.active_tab
     return Tabs(
-        active_tab_id=active if active is None or held.has(active) else None,
-        tabs=held.tabs,
-        cookies=len(held.record.state.cookies),
+        active_tab_id=active if active is None or session.has_tab(active) else None,
+        tabs=session.tabs,
+        cookies=len(session.record.state.cookies),
     )
 
 
-async def switch_tab(_means: Means, held: Held, do: SwitchTab) -> Acted:
+async def create_tab(op: OperationContext, number: int, former: int | None, do: CreateTab) -> TabCreated:
+    """Open a new tab at its address; `former` was the active one, and is again where the address cannot be loaded."""
+    session, partial = op.session, False
+    try:
+        tab, _ = await op.in_tab(number)
+        if do.url is not None:
+            partial = (await go(tab, do.url)).partial
+            await tab.page()
+    except (FaultError, anyio.get_cancelled_exc_class()):
+        with anyio.CancelScope(shield=True):
+            await session.close_tab(number)
+        if former is not None and session.has_tab(former):
+            session.activate(former)
+        raise
+    return TabCreated(tab_id=number, url=session.url(number), partial=partial)
+
+
+async def switch_tab(op: OperationContext, do: SwitchTab) -> Acted:
     """Make a tab the active one."""
-    number = held.number(do.tab_id)
-    held.activate(number)
-    return Acted(success=True, tab_id=number, page=_ref(held, number))
+    number = op.session.tab_number(do.tab_id)
+    op.session.activate(number)
+    return Acted(success=True, tab_id=number, page=_page(op.session, number))
 
 
-async def close_tab(_means: Means, held: Held, do: CloseTab) -> Acted:
-    """Close a tab, whatever is done in it; `page` is that of the active one then."""
-    if not held.has(do.tab_id):
-        raise invalid("tabId", f"the session has no tab {do.tab_id}; list_tabs tells which it has")
-    await held.shut(do.tab_id)
-    active = held.record.active_tab
+async def close_tab(op: OperationContext, do: CloseTab) -> Acted:
+    """Close a tab, whatever runs in it; `page` is that of the tab that is active then."""
+    session = op.session
+    if not session.has_tab(do.tab_id):
+        raise faults.invalid("tabId", f"the session has no tab {do.tab_id}; list_tabs tells which it has")
+    await session.close_tab(do.tab_id)
+    active = session.record.active_tab
     left = "No tab is left." if active is None else f"Tab {active} is the active one now."
-    return Acted(success=True, tab_id=do.tab_id, page=None if active is None else _ref(held, active), changed=left)
+    page = None if active is None else _page(session, active)
+    return Acted(success=True, tab_id=do.tab_id, page=page, changed=left)
 
 
-async def _entitle(held: Held, number: int) -> None:
-    awake = held.awake(number)
-    if awake is not None and awake.reads:
-        with anyio.move_on_after(_TITLE_S), suppress(Error), awake.dialogs.cutting():
-            held.entitle(number, await awake.page.title())
+async def dialog_info(op: OperationContext, do: GetDialogInfo) -> Dialogs:
+    """Return the dialog that waits for an answer, and those before it."""
+    if not op.session.tabs:
+        return Dialogs()
+    number = op.session.tab_number(do.tab_id)
+    open_tab = op.session.open_tab(number)
+    if open_tab is None:
+        return Dialogs(tab_id=number)
+    dialogs = open_tab.dialogs
+    return Dialogs(tab_id=number, pending_dialog=dialogs.pending, dialog_history=tuple(dialogs.past))
 
 
-def _ref(held: Held, number: int) -> PageRef:
-    one = next(one for one in held.tabs if one.tab == number)
+async def handle_dialog(op: OperationContext, number: int, do: HandleDialog) -> Acted:
+    """Answer the dialog that waits; the page goes on, and may open another."""
+    open_tab = op.session.open_tab(number)
+    if open_tab is None or open_tab.dialogs.pending is None:
+        raise faults.not_done("No dialog of this tab waits for an answer.")
+    dialogs, kind = open_tab.dialogs, open_tab.dialogs.pending.type
+    if do.text is not None and kind != "prompt":
+        raise faults.invalid("text", f"only a prompt takes one, and this is a dialog of the kind {kind}")
+    last_tab = op.session.record.last_tab
+    answered = await dialogs.answer(accept=do.action == "accept", text=do.text)
+    following = dialogs.current()
+    if following is not None:
+        return Acted(success=True, tab_id=number, dialog=following)
+    tab, _ = await op.in_tab(number)
+    outcome = f"The dialog was {answered.response if answered else 'dismissed'}."
+    return await settle(tab, last_tab, outcome, open_tab.before)
+
+
+async def _update_title(session: OpenSession, number: int) -> None:
+    open_tab = session.open_tab(number)
+    if open_tab is not None and open_tab.responds:
+        with anyio.move_on_after(_TITLE_S), suppress(Error), open_tab.dialogs.interrupting():
+            session.set_title(number, await open_tab.page.title())
+
+
+def _page(session: OpenSession, number: int) -> PageRef:
+    one = next(one for one in session.tabs if one.tab == number)
     return PageRef(url=one.url, title=one.title)

@@ -2,7 +2,7 @@
 (element, { value, html }) => {
   const MARKED = ['checkbox', 'radio'], PRESSED = ['button', 'submit', 'reset', 'image'];
 
-  const told = (problem, holds = '', kind = '') => ({ problem, holds: String(holds).slice(0, 200), kind });
+  const result = (problem, holds = '', kind = '') => ({ problem, holds: String(holds).slice(0, 200), kind });
   const tell = (...names) => {
     for (const name of names) element.dispatchEvent(new Event(name, { bubbles: true, composed: true }));
   };
@@ -14,25 +14,25 @@
 
   function mark() {
     const on = { true: true, on: true, yes: true, 1: true, checked: true, false: false, off: false, no: false, 0: false, unchecked: false, '': false }[value.trim().toLowerCase()];
-    if (on === undefined && value !== element.value) return told('mark');
+    if (on === undefined && value !== element.value) return result('mark');
     const wanted = on ?? true;
-    if (element.type === 'radio' && !wanted) return told(element.checked ? 'radio' : '', element.checked);
+    if (element.type === 'radio' && !wanted) return result(element.checked ? 'radio' : '', element.checked);
     if (element.checked !== wanted) element.click();
-    return told(element.checked === wanted ? '' : 'kept', element.checked);
+    return result(element.checked === wanted ? '' : 'kept', element.checked);
   }
 
   function field() {
-    if (element.readOnly) return told('readonly');
+    if (element.readOnly) return result('readonly');
     const former = element.value;
     element.focus({ preventScroll: true });
     put(element, 'value', value);
     if (value && !element.value) {
       put(element, 'value', former);
-      return told('format', '', element.type);
+      return result('format', '', element.type);
     }
     element.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertReplacementText', data: value }));
     tell('change');
-    return told('', element.value, element.type);
+    return result('', element.value, element.type);
   }
 
   // Nothing of it runs: it is parsed where nothing is loaded, and loses what could.
@@ -59,24 +59,24 @@
     else if (!done) element.textContent = given;
     if (!done) element.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true }));
     tell('change');
-    return told('', element.innerText);
+    return result('', element.innerText);
   }
 
-  if (!element.isConnected) return told('gone');
-  if (element.matches(':disabled, [aria-disabled="true"]')) return told('disabled');
+  if (!element.isConnected) return result('gone');
+  if (element.matches(':disabled, [aria-disabled="true"]')) return result('disabled');
   const tag = element.localName;
-  if (html && !element.isContentEditable) return told('html');
-  if (tag === 'select') return told('select');
-  if (tag === 'input' && element.type === 'file') return told('file');
-  if (tag === 'input' && PRESSED.includes(element.type)) return told('none');
+  if (html && !element.isContentEditable) return result('html');
+  if (tag === 'select') return result('select');
+  if (tag === 'input' && element.type === 'file') return result('file');
+  if (tag === 'input' && PRESSED.includes(element.type)) return result('none');
   if (tag === 'input' && MARKED.includes(element.type)) return mark();
   if (tag === 'input' || tag === 'textarea') return field();
   if (element.isContentEditable) return editor();
   if (['checkbox', 'switch', 'radio'].includes(element.getAttribute('role'))) {
     const wanted = { true: 'true', on: 'true', yes: 'true', 1: 'true', false: 'false', off: 'false', no: 'false', 0: 'false' }[value.trim().toLowerCase()];
-    if (wanted === undefined) return told('mark');
+    if (wanted === undefined) return result('mark');
     if ((element.getAttribute('aria-checked') ?? 'false') !== wanted) element.click();
-    return told('', wanted);
+    return result('', wanted);
   }
-  return told('none');
+  return result('none');
 }

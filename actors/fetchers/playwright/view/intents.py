@@ -1,4 +1,4 @@
-"""Judges what a visitor may want on a page, and by which elements."""
+"""Infers what a visitor may want on a page, and by which elements."""
 
 # ruff: noqa: RUF001 - signs on buttons look like other characters
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from actors.fetchers.playwright.view.spots import Spot
+from actors.fetchers.playwright.view.elements import PageElement
 from protocol.browsers.pageinfo import ElementKind, Intent
 
 MAX_IDS = 6
@@ -121,169 +121,186 @@ _USER = _words(
 )
 
 
-def words_of(spot: Spot) -> str:
-    """Return everything that an element is known by."""
-    return " ".join((spot.label, spot.placeholder, *spot.marks))
+def words_of(element: PageElement) -> str:
+    """Join all the names of an element."""
+    return " ".join((element.label, element.placeholder, *element.marks))
 
 
 @dataclass(frozen=True)
-class Page:
-    """The elements of a page, where they may be acted on now."""
+class ActionableElements:
+    """The elements of a page that can be acted on now, for the rules."""
 
-    spots: Sequence[Spot]
+    elements: Sequence[PageElement]
 
-    def pressed(self, words: re.Pattern[str], among: Iterable[Spot] | None = None) -> list[Spot]:
-        """Find what is clicked, by what it says."""
+    def clickable(self, words: re.Pattern[str], among: Iterable[PageElement] | None = None) -> list[PageElement]:
+        """Find the clickable elements whose label matches."""
         return [
-            spot
-            for spot in (self.spots if among is None else among)
-            if spot.type in _PRESSED and words.search(spot.label)
+            element
+            for element in (self.elements if among is None else among)
+            if element.type in _PRESSED and words.search(element.label)
         ]
 
-    def filled(self, words: re.Pattern[str], among: Iterable[Spot] | None = None) -> list[Spot]:
-        """Find what is filled in, by what it is known by."""
+    def fields(self, words: re.Pattern[str], among: Iterable[PageElement] | None = None) -> list[PageElement]:
+        """Find the fields whose names match."""
         return [
-            spot
-            for spot in (self.spots if among is None else among)
-            if spot.type in _FILLED and words.search(words_of(spot))
+            element
+            for element in (self.elements if among is None else among)
+            if element.type in _FILLED and words.search(words_of(element))
         ]
 
-    def passwords(self) -> list[Spot]:
-        """Find the fields for passwords."""
-        return [spot for spot in self.spots if spot.input == "password"]
+    def passwords(self) -> list[PageElement]:
+        """Find the password fields."""
+        return [element for element in self.elements if element.input == "password"]
 
-    def near(self, spot: Spot) -> list[Spot]:
-        """Return what is in the same part of the page."""
-        return [other for other in self.spots if other.region == spot.region]
+    def near(self, element: PageElement) -> list[PageElement]:
+        """Return the elements of the same region."""
+        return [other for other in self.elements if other.region == element.region]
 
 
-def asks_new_password(page: Page) -> bool:
-    """Whether a password is chosen here, not told."""
+def asks_new_password(page: ActionableElements) -> bool:
+    """Whether a new password is chosen here, and none entered."""
     passwords = page.passwords()
-    return len(passwords) > 1 or any("new password" in words_of(spot).lower() for spot in passwords)
+    return len(passwords) > 1 or any("new password" in words_of(element).lower() for element in passwords)
 
 
-def is_search_field(spot: Spot) -> bool:
-    """Whether somebody searches by a field."""
-    if spot.type is not ElementKind.INPUT:
+def is_search_field(element: PageElement) -> bool:
+    """Whether an element is a search field."""
+    if element.type is not ElementKind.INPUT:
         return False
     return (
-        spot.input == "search" or "searchbox" in spot.marks or bool(_SEARCH.search(words_of(spot))) or "q" in spot.marks
+        element.input == "search"
+        or "searchbox" in element.marks
+        or bool(_SEARCH.search(words_of(element)))
+        or "q" in element.marks
     )
 
 
-def _login(page: Page) -> list[Spot]:
+def _login(page: ActionableElements) -> list[PageElement]:
     passwords = page.passwords()
     if not passwords or asks_new_password(page):
-        return page.pressed(_LOGIN)[:2] if not passwords else []
+        return page.clickable(_LOGIN)[:2] if not passwords else []
     near = page.near(passwords[0])
-    users = [spot for spot in near if spot.input in ("text", "email", "tel", "") or spot.type is ElementKind.INPUT]
+    users = [
+        element
+        for element in near
+        if element.input in ("text", "email", "tel", "") or element.type is ElementKind.INPUT
+    ]
     user = [
-        spot for spot in users if spot.input != "password" and (spot.input == "email" or _USER.search(words_of(spot)))
+        element
+        for element in users
+        if element.input != "password" and (element.input == "email" or _USER.search(words_of(element)))
     ]
     return [*user[:1], passwords[0], *_submit(page, near, _LOGIN)]
 
 
-def _register(page: Page) -> list[Spot]:
+def _register(page: ActionableElements) -> list[PageElement]:
     if page.passwords() and asks_new_password(page):
         near = page.near(page.passwords()[0])
-        return [*(spot for spot in near if spot.type in _FILLED), *_submit(page, near, _REGISTER)]
-    return page.pressed(_REGISTER)[:2]
+        return [*(element for element in near if element.type in _FILLED), *_submit(page, near, _REGISTER)]
+    return page.clickable(_REGISTER)[:2]
 
 
-def _search(page: Page) -> list[Spot]:
-    fields = [spot for spot in page.spots if is_search_field(spot)]
-    return [fields[0], *page.pressed(_SEARCH, page.near(fields[0]))[:1]] if fields else []
+def _search(page: ActionableElements) -> list[PageElement]:
+    fields = [element for element in page.elements if is_search_field(element)]
+    return [fields[0], *page.clickable(_SEARCH, page.near(fields[0]))[:1]] if fields else []
 
 
-def _checkout(page: Page) -> list[Spot]:
-    card = [spot for spot in page.spots if spot.type in _FILLED and any(mark.startswith("cc ") for mark in spot.marks)]
-    return [*card, *page.pressed(_CHECKOUT)[:2]]
+def _checkout(page: ActionableElements) -> list[PageElement]:
+    card = [
+        element
+        for element in page.elements
+        if element.type in _FILLED and any(mark.startswith("cc ") for mark in element.marks)
+    ]
+    return [*card, *page.clickable(_CHECKOUT)[:2]]
 
 
-def _subscribe(page: Page) -> list[Spot]:
-    pressed = [spot for spot in page.pressed(_SUBSCRIBE) if spot.type is ElementKind.BUTTON]
-    fields = [spot for one in pressed[:1] for spot in page.near(one) if spot.input == "email"]
+def _subscribe(page: ActionableElements) -> list[PageElement]:
+    pressed = [element for element in page.clickable(_SUBSCRIBE) if element.type is ElementKind.BUTTON]
+    fields = [element for one in pressed[:1] for element in page.near(one) if element.input == "email"]
     return [*fields[:1], *pressed[:1]]
 
 
-def _contact(page: Page) -> list[Spot]:
-    texts = [spot for spot in page.spots if spot.input == "textarea"]
-    pressed = page.pressed(_CONTACT)
-    if texts and (sends := page.pressed(_CONTACT, page.near(texts[0])) or _submit(page, page.near(texts[0]), _SAVE)):
-        return [*(spot for spot in page.near(texts[0]) if spot.type in _FILLED), *sends[:1]]
+def _contact(page: ActionableElements) -> list[PageElement]:
+    texts = [element for element in page.elements if element.input == "textarea"]
+    pressed = page.clickable(_CONTACT)
+    if texts and (sends := page.clickable(_CONTACT, page.near(texts[0])) or _submit(page, page.near(texts[0]), _SAVE)):
+        return [*(element for element in page.near(texts[0]) if element.type in _FILLED), *sends[:1]]
     return pressed[:1]
 
 
-def _submit_form(page: Page) -> list[Spot]:
-    forms = dict.fromkeys(spot.region for spot in page.spots if spot.type in _FILLED and not is_search_field(spot))
+def _submit_form(page: ActionableElements) -> list[PageElement]:
+    forms = dict.fromkeys(
+        element.region for element in page.elements if element.type in _FILLED and not is_search_field(element)
+    )
     for region in forms:
-        near = [spot for spot in page.spots if spot.region == region]
+        near = [element for element in page.elements if element.region == region]
         if sends := _submit(page, near, _SAVE):
-            return [*(spot for spot in near if spot.type in _FILLED), *sends]
+            return [*(element for element in near if element.type in _FILLED), *sends]
     return []
 
 
-def _close(page: Page) -> list[Spot]:
-    return page.pressed(_CLOSE, (spot for spot in page.spots if spot.region.startswith("dialog")))
+def _close(page: ActionableElements) -> list[PageElement]:
+    return page.clickable(_CLOSE, (element for element in page.elements if element.region.startswith("dialog")))
 
 
-def _files(page: Page) -> list[Spot]:
-    return [spot for spot in page.spots if spot.type is ElementKind.FILE]
+def _files(page: ActionableElements) -> list[PageElement]:
+    return [element for element in page.elements if element.type is ElementKind.FILE]
 
 
-def _consent(page: Page) -> list[Spot]:
-    found = page.pressed(_CONSENT)
-    return found if len(found) > 1 or any("cookie" in spot.label.lower() for spot in found) else []
+def _consent(page: ActionableElements) -> list[PageElement]:
+    matches = page.clickable(_CONSENT)
+    return matches if len(matches) > 1 or any("cookie" in element.label.lower() for element in matches) else []
 
 
-def _submit(page: Page, near: Sequence[Spot], words: re.Pattern[str]) -> list[Spot]:
-    """Find what sends a form: what says so, else what is made for it."""
-    buttons = [spot for spot in near if spot.type is ElementKind.BUTTON]
-    said = page.pressed(words, buttons)
-    made = [spot for spot in buttons if spot.input in ("submit", "image")]
-    return (said or made or buttons)[:1]
+def _submit(page: ActionableElements, near: Sequence[PageElement], words: re.Pattern[str]) -> list[PageElement]:
+    """Find what submits a form: by its label, else by its type."""
+    buttons = [element for element in near if element.type is ElementKind.BUTTON]
+    labelled = page.clickable(words, buttons)
+    typed = [element for element in buttons if element.input in ("submit", "image")]
+    return (labelled or typed or buttons)[:1]
 
 
-def _says(words: re.Pattern[str], most: int = 3) -> Callable[[Page], list[Spot]]:
-    return lambda page: page.pressed(words)[:most]
+def _labelled(words: re.Pattern[str], most: int = 3) -> Callable[[ActionableElements], list[PageElement]]:
+    return lambda page: page.clickable(words)[:most]
 
 
-def _chosen(words: re.Pattern[str]) -> Callable[[Page], list[Spot]]:
-    return lambda page: [*(s for s in page.filled(words) if s.type is ElementKind.SELECT), *page.pressed(words)][:3]
+def _selectable(words: re.Pattern[str]) -> Callable[[ActionableElements], list[PageElement]]:
+    return lambda page: [*(s for s in page.fields(words) if s.type is ElementKind.SELECT), *page.clickable(words)][:3]
 
 
-_INTENTS: tuple[tuple[str, Callable[[Page], list[Spot]]], ...] = (
+_INTENTS: tuple[tuple[str, Callable[[ActionableElements], list[PageElement]]], ...] = (
     ("close_dialog", _close),
     ("manage_consent", _consent),
     ("login", _login),
     ("register", _register),
-    ("add_to_cart", _says(_CART)),
+    ("add_to_cart", _labelled(_CART)),
     ("checkout", _checkout),
     ("search", _search),
     ("submit_form", _submit_form),
     ("contact", _contact),
     ("subscribe", _subscribe),
     ("upload", _files),
-    ("comment", _says(_COMMENT)),
-    ("play_media", _says(_PLAY)),
-    ("next_page", _says(_NEXT)),
-    ("filter", _chosen(_FILTER)),
-    ("sort", _chosen(_SORT)),
-    ("download", _says(_DOWNLOAD)),
-    ("edit", _says(_EDIT)),
-    ("delete", _says(_DELETE)),
-    ("reset_password", _says(_RESET, 1)),
-    ("logout", _says(_LOGOUT, 1)),
+    ("comment", _labelled(_COMMENT)),
+    ("play_media", _labelled(_PLAY)),
+    ("next_page", _labelled(_NEXT)),
+    ("filter", _selectable(_FILTER)),
+    ("sort", _selectable(_SORT)),
+    ("download", _labelled(_DOWNLOAD)),
+    ("edit", _labelled(_EDIT)),
+    ("delete", _labelled(_DELETE)),
+    ("reset_password", _labelled(_RESET, 1)),
+    ("logout", _labelled(_LOGOUT, 1)),
 )
 
 
-def intents(spots: Sequence[Spot]) -> tuple[Intent, ...]:
-    """Return what may be wanted, most pressing first, with the elements in the order in which they are used."""
-    page = Page([spot for spot in spots if not {"disabled", "covered", "hidden"} & {*spot.states}])
-    found: list[Intent] = []
+def intents(elements: Sequence[PageElement]) -> tuple[Intent, ...]:
+    """Infer the intents, most pressing first, each with its elements in the order of use."""
+    page = ActionableElements(
+        [element for element in elements if not {"disabled", "covered", "hidden"} & {*element.states}]
+    )
+    inferred: list[Intent] = []
     for name, rule in _INTENTS:
-        ids = tuple(dict.fromkeys(spot.id for spot in rule(page)))[:MAX_IDS]
+        ids = tuple(dict.fromkeys(element.id for element in rule(page)))[:MAX_IDS]
         if ids:
-            found.append(Intent(intent=name, suggested_element_ids=ids))
-    return tuple(found)
+            inferred.append(Intent(intent=name, suggested_element_ids=ids))
+    return tuple(inferred)

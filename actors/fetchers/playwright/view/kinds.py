@@ -1,4 +1,4 @@
-"""Judges what a page is for whoever acts on it, and says it in a sentence."""
+"""Classifies what a page is for, and summarizes it in a sentence."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
-from actors.fetchers.playwright.view.intents import Page, asks_new_password, is_search_field
-from actors.fetchers.playwright.view.spots import Look, Spot
+from actors.fetchers.playwright.view.elements import PageElement, PageSnapshot
+from actors.fetchers.playwright.view.intents import ActionableElements, asks_new_password, is_search_field
 from protocol.browsers.pageinfo import ElementKind, Intent, ViewType
 
 _FIELDS = frozenset({ElementKind.INPUT, ElementKind.SELECT, ElementKind.FILE, ElementKind.EDITOR, ElementKind.RADIO})
@@ -42,101 +42,105 @@ _MEDIA = re.compile(
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A look, with what was judged of it already; `status` is that of the answer, 0 where nobody knows."""
+class PageFacts:
+    """A snapshot with its intents; `status` is that of the response, 0 where it is unknown."""
 
-    look: Look
+    snapshot: PageSnapshot
     intents: Sequence[Intent]
     status: int = 0
 
     @property
     def words(self) -> str:
-        """Return what a page says of itself: title, heading and the last of its address."""
-        parts = urlsplit(self.look.url)
-        return f"{self.look.title} | {self.look.signs.heading} | {parts.path.replace('_', ' ')}"
+        """Title, heading and path of the page."""
+        parts = urlsplit(self.snapshot.url)
+        return f"{self.snapshot.title} | {self.snapshot.markers.heading} | {parts.path.replace('_', ' ')}"
 
     @property
-    def page(self) -> Page:
-        """Return the elements, for the rules."""
-        return Page(self.look.elements)
+    def page(self) -> ActionableElements:
+        """The elements, for the rules of intents."""
+        return ActionableElements(self.snapshot.elements)
 
     @property
-    def fields(self) -> list[Spot]:
-        """Return what is filled in, but for searching."""
-        return [spot for spot in self.look.elements if spot.type in _FIELDS and not is_search_field(spot)]
+    def fields(self) -> list[PageElement]:
+        """The fields, except search fields."""
+        return [
+            element for element in self.snapshot.elements if element.type in _FIELDS and not is_search_field(element)
+        ]
 
     def wants(self, intent: str) -> bool:
-        """Whether somebody may want this here."""
+        """Whether an intent was inferred."""
         return any(one.intent == intent for one in self.intents)
 
     def marked(self, kinds: re.Pattern[str]) -> bool:
-        """Whether its metadata calls it one of these."""
-        return any(kinds.search(kind) for kind in self.look.signs.kinds)
+        """Whether one of the types in its metadata matches."""
+        return any(kinds.search(kind) for kind in self.snapshot.markers.kinds)
 
 
-def _is_error(seen: Seen) -> bool:
-    said = _ERROR.search(f"{seen.look.title} | {seen.look.signs.heading}") is not None
-    return seen.status >= _FAILED or (said and seen.look.signs.prose < _LITTLE_PROSE and not seen.fields)
+def _is_error(facts: PageFacts) -> bool:
+    is_named = _ERROR.search(f"{facts.snapshot.title} | {facts.snapshot.markers.heading}") is not None
+    return facts.status >= _FAILED or (is_named and facts.snapshot.markers.prose < _LITTLE_PROSE and not facts.fields)
 
 
-def _is_login(seen: Seen) -> bool:
-    if seen.page.passwords():
-        return not asks_new_password(seen.page)
-    return bool(_LOGIN.search(seen.words)) and 0 < len(seen.fields) <= _FEW_FIELDS
+def _is_login(facts: PageFacts) -> bool:
+    if facts.page.passwords():
+        return not asks_new_password(facts.page)
+    return bool(_LOGIN.search(facts.words)) and 0 < len(facts.fields) <= _FEW_FIELDS
 
 
-def _is_registration(seen: Seen) -> bool:
-    if seen.page.passwords():
-        return asks_new_password(seen.page) or bool(_REGISTRATION.search(seen.words))
-    return bool(_REGISTRATION.search(seen.words)) and len(seen.fields) > 1
+def _is_registration(facts: PageFacts) -> bool:
+    if facts.page.passwords():
+        return asks_new_password(facts.page) or bool(_REGISTRATION.search(facts.words))
+    return bool(_REGISTRATION.search(facts.words)) and len(facts.fields) > 1
 
 
-def _is_checkout(seen: Seen) -> bool:
-    card = any(mark.startswith("cc ") for spot in seen.look.elements for mark in spot.marks)
-    return card or (bool(_CHECKOUT.search(seen.words)) and (bool(seen.fields) or seen.wants("checkout")))
+def _is_checkout(facts: PageFacts) -> bool:
+    card = any(mark.startswith("cc ") for element in facts.snapshot.elements for mark in element.marks)
+    return card or (bool(_CHECKOUT.search(facts.words)) and (bool(facts.fields) or facts.wants("checkout")))
 
 
-def _is_results(seen: Seen) -> bool:
-    asked = {name for name, _ in parse_qsl(urlsplit(seen.look.url).query)} & _QUERIES
-    return bool(_RESULTS.search(seen.words)) or (bool(asked) and seen.look.signs.rows >= _FEW_FIELDS)
+def _is_results(facts: PageFacts) -> bool:
+    parameters = {name for name, _ in parse_qsl(urlsplit(facts.snapshot.url).query)} & _QUERIES
+    return bool(_RESULTS.search(facts.words)) or (bool(parameters) and facts.snapshot.markers.rows >= _FEW_FIELDS)
 
 
-def _is_search(seen: Seen) -> bool:
-    few = len(seen.look.elements) <= _FEW_ELEMENTS and seen.look.signs.prose < _LITTLE_PROSE
-    return few and seen.wants("search") and not seen.fields and seen.look.signs.rows < _MANY_ROWS
+def _is_search(facts: PageFacts) -> bool:
+    few = len(facts.snapshot.elements) <= _FEW_ELEMENTS and facts.snapshot.markers.prose < _LITTLE_PROSE
+    return few and facts.wants("search") and not facts.fields and facts.snapshot.markers.rows < _MANY_ROWS
 
 
-def _is_product(seen: Seen) -> bool:
-    bought = seen.wants("add_to_cart") and seen.look.signs.prices > 0
-    offers = sum(len(one.suggested_element_ids) for one in seen.intents if one.intent == "add_to_cart")
-    return (seen.marked(_PRODUCTS) and seen.look.signs.rows < _MANY_ROWS * 2) or (bought and offers == 1)
+def _is_product(facts: PageFacts) -> bool:
+    bought = facts.wants("add_to_cart") and facts.snapshot.markers.prices > 0
+    offers = sum(len(one.suggested_element_ids) for one in facts.intents if one.intent == "add_to_cart")
+    return (facts.marked(_PRODUCTS) and facts.snapshot.markers.rows < _MANY_ROWS * 2) or (bought and offers == 1)
 
 
-def _is_article(seen: Seen) -> bool:
-    prose = seen.look.signs.prose
-    return (seen.marked(_ARTICLES) and prose >= _LITTLE_PROSE) or (
-        prose >= _PROSE and prose > 30 * len(seen.fields) * _FEW_FIELDS and seen.look.signs.rows < _MANY_ROWS * 4
+def _is_article(facts: PageFacts) -> bool:
+    prose = facts.snapshot.markers.prose
+    return (facts.marked(_ARTICLES) and prose >= _LITTLE_PROSE) or (
+        prose >= _PROSE
+        and prose > 30 * len(facts.fields) * _FEW_FIELDS
+        and facts.snapshot.markers.rows < _MANY_ROWS * 4
     )
 
 
-def _is_dashboard(seen: Seen) -> bool:
-    return bool(_DASHBOARD.search(seen.words)) or seen.look.signs.tables >= _MANY_TABLES
+def _is_dashboard(facts: PageFacts) -> bool:
+    return bool(_DASHBOARD.search(facts.words)) or facts.snapshot.markers.tables >= _MANY_TABLES
 
 
-_TYPES: tuple[tuple[ViewType, Callable[[Seen], bool]], ...] = (
+_TYPES: tuple[tuple[ViewType, Callable[[PageFacts], bool]], ...] = (
     (ViewType.ERROR, _is_error),
     (ViewType.REGISTRATION, _is_registration),
     (ViewType.LOGIN, _is_login),
     (ViewType.CHECKOUT, _is_checkout),
     (ViewType.SEARCH_RESULTS, _is_results),
     (ViewType.PRODUCT, _is_product),
-    (ViewType.MEDIA, lambda seen: seen.look.signs.media or seen.marked(_MEDIA)),
-    (ViewType.FORM, lambda seen: len(seen.fields) >= _FEW_FIELDS and seen.wants("submit_form")),
+    (ViewType.MEDIA, lambda facts: facts.snapshot.markers.media or facts.marked(_MEDIA)),
+    (ViewType.FORM, lambda facts: len(facts.fields) >= _FEW_FIELDS and facts.wants("submit_form")),
     (ViewType.ARTICLE, _is_article),
     (ViewType.DASHBOARD, _is_dashboard),
-    (ViewType.LIST, lambda seen: seen.look.signs.rows >= _MANY_ROWS),
+    (ViewType.LIST, lambda facts: facts.snapshot.markers.rows >= _MANY_ROWS),
     (ViewType.SEARCH, _is_search),
-    (ViewType.FORM, lambda seen: bool(seen.fields) and seen.wants("submit_form")),
+    (ViewType.FORM, lambda facts: bool(facts.fields) and facts.wants("submit_form")),
 )
 
 _CALLED = {
@@ -156,14 +160,14 @@ _CALLED = {
 }
 
 
-def type_of(seen: Seen) -> ViewType:
-    """Return what a page is for."""
-    return next((kind for kind, fits in _TYPES if fits(seen)), ViewType.OTHER)
+def type_of(facts: PageFacts) -> ViewType:
+    """Classify a page."""
+    return next((kind for kind, fits in _TYPES if fits(facts)), ViewType.OTHER)
 
 
-def summary(kind: ViewType, spots: Sequence[Spot], dialogs: int) -> str:
-    """Say in a sentence of ours what is there."""
-    counts = Counter(_group(spot.type) for spot in spots)
+def summary(kind: ViewType, elements: Sequence[PageElement], dialogs: int) -> str:
+    """Summarize the elements of a page in a sentence."""
+    counts = Counter(_group(element.type) for element in elements)
     there = [f"{count} {name if count == 1 else f'{name}s'}" for name, count in _in_order(counts)]
     listed = f"{', '.join(there[:-1])} and {there[-1]}" if len(there) > 1 else "".join(there) or "nothing to act on"
     waits = "" if not dialogs else " A dialog is open." if dialogs == 1 else f" {dialogs} dialogs are open."

@@ -14,14 +14,14 @@
     const place = { heading: '', visited: 0 };
     const stack = [{ node: view.rootElement(document), region: 'page', main: false, block: null }];
     while (stack.length) {
-      const spot = stack.pop();
-      if (spot.end) { finish(spot.end, seen, place); continue; }
+      const item = stack.pop();
+      if (item.end) { finish(item.end, seen, place); continue; }
       if (++place.visited > MANY_NODES || seen.blocks.length >= MANY_BLOCKS || (place.visited % 64 === 0 && performance.now() - begun > LATEST_MS)) {
         seen.cut = true;
         break;
       }
       try {
-        visit(spot, stack, seen);
+        visit(item, stack, seen);
       } catch {
         seen.cut = true;
       }
@@ -29,23 +29,23 @@
     return seen;
   }
 
-  function visit(spot, stack, seen) {
-    const { node } = spot;
+  function visit(item, stack, seen) {
+    const { node } = item;
     if (node.nodeType === Node.TEXT_NODE) {
-      if (spot.block && spot.block.size < CHARS * 2) spot.block.size += spot.block.parts.push(node.data.slice(0, CHARS * 2)) && node.data.length;
+      if (item.block && item.block.size < CHARS * 2) item.block.size += item.block.parts.push(node.data.slice(0, CHARS * 2)) && node.data.length;
       return;
     }
     if (!view.isElement(node)) return;
     const tag = view.tag(node);
     if (tag === 'img') picture(node, seen);
     if (SKIPPED.has(tag) || !view.shows(node)) return;
-    const region = view.regionOf(node) || spot.region;
-    const main = spot.main || tag === 'main' || tag === 'article' || view.attribute(node, 'role') === 'main';
+    const region = view.regionOf(node) || item.region;
+    const main = item.main || tag === 'main' || tag === 'article' || view.attribute(node, 'role') === 'main';
     if (tag === 'a') link(node, seen);
     const own = starts(node, tag) ? { tag, element: node, parts: [], size: 0, region, main } : null;
-    const block = own ?? spot.block;
+    const block = own ?? item.block;
     if (own) stack.push({ end: own });
-    else if (spot.block) spot.block.parts.push(view.INLINE.has(tag) ? '' : ' ');
+    else if (item.block) item.block.parts.push(view.INLINE.has(tag) ? '' : ' ');
     const inner = view.below(node);
     for (let index = inner.length - 1; index >= 0; index--) stack.push({ node: inner[index], region, main, block });
   }

@@ -5,7 +5,7 @@
   const KEPT_NAMES = ['data-testid', 'data-test', 'data-cy', 'data-qa', 'name'];
   const known = globalThis.__weftView ??= {
     page: Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(36)).join(''),
-    looks: 0, owners: new WeakMap(), byId: new Map(), numbers: new Map(), secret: new WeakSet(), heard: new WeakSet(), seeded: false,
+    snapshots: 0, owners: new WeakMap(), byId: new Map(), numbers: new Map(), secret: new WeakSet(), clickable: new WeakSet(), seeded: false,
   };
   view.wasSecret = known.secret;
 
@@ -223,12 +223,12 @@
   function assign(finds) {
     settle(finds);
     christen(finds);
-    known.looks += 1;
+    known.snapshots += 1;
     const fresh = [];
     for (const { entry, sig } of finds) {
       if (!entry.seen || whole(entry.sig) !== whole(sig)) fresh.push([entry.id, sig]);
       entry.sig = sig;
-      entry.seen = known.looks;
+      entry.seen = known.snapshots;
     }
     forget();
     return fresh;

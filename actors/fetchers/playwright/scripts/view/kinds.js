@@ -48,8 +48,8 @@
   }
 
   // Whether something that is no control by its markup is there to be clicked all the same.
-  function isPlain(element, style, pointed, heard) {
-    if (view.attribute(element, 'onclick') !== null || heard) return true;
+  function isPlain(element, style, pointed, clickable) {
+    if (view.attribute(element, 'onclick') !== null || clickable) return true;
     const index = view.attribute(element, 'tabindex');
     if (index !== null && Number(index) >= 0 && !SCROLLS.test(`${style.overflowX} ${style.overflowY}`) && !view.attribute(element, 'role')) return true;
     return style.cursor === 'pointer' && !pointed;

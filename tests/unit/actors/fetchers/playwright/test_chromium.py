@@ -31,7 +31,7 @@ def program(path: Path, text: str = "ELF", mode: int = 0o755) -> Path:
 
 def test_nothing_is_found_where_nothing_is() -> None:
     assert chromium.find(Settings()) is None
-    absence = chromium.absence(Settings())
+    absence = chromium.unavailability(Settings())
     assert absence is not None
     assert "apt install" in absence.cure
 
@@ -51,7 +51,7 @@ def test_the_order_is_setting_own_system(machine: Path) -> None:
 
     chosen = program(machine / "elsewhere" / "chrome")
     assert chromium.find(Settings(browser_executable=str(chosen))) == chosen
-    assert chromium.absence(Settings(browser_executable=str(chosen))) is None
+    assert chromium.unavailability(Settings(browser_executable=str(chosen))) is None
 
 
 def test_what_is_set_and_is_no_program_is_not_replaced_by_another(machine: Path) -> None:
@@ -59,7 +59,7 @@ def test_what_is_set_and_is_no_program_is_not_replaced_by_another(machine: Path)
     text = program(machine / "notes.txt", mode=0o644)
 
     for chosen in (text, machine / "nowhere"):
-        absence = chromium.absence(Settings(browser_executable=str(chosen)))
+        absence = chromium.unavailability(Settings(browser_executable=str(chosen)))
         assert absence is not None
         assert "WEFT_BROWSER_EXECUTABLE" in absence.cure
 

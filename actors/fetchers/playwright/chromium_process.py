@@ -1,0 +1,242 @@
+"""One Chromium process and Playwright's driver for it, from start to end.
+
+Memory, children and command lines of processes are read from /proc (Linux; elsewhere nothing): that spares psutil.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import structlog
+from playwright.async_api import Browser, Error, Playwright, async_playwright
+
+from actors.fetchers.playwright import authorities, chromium, devtools
+from actors.fetchers.playwright.proxy import Proxy
+
+log = structlog.stdlib.get_logger()
+
+STARTED = "browser_started"
+NOT_STARTED = "browser_not_started"
+ENDED = "browser_ended"
+LOST = "browser_lost"
+
+_START_S = 30.0
+_STOP_S = 5.0
+_MEASURE_S = 5.0
+_SILENCE_S = 30.0
+"""A browser that does not respond for so long is given up, with its pages."""
+
+_MAX_AGE_S = 3_600.0
+_MAX_PAGES = 500
+"""After so many pages, or so long, a fresh process replaces what has leaked."""
+
+_FOLDER = "weft-browser-"
+
+_PROC = Path("/proc")
+_PARENT = 1
+"""Of /proc/PID/stat, counted after the name (proc(5))."""
+
+_RESIDENT, _SHARED = 1, 2
+"""Of /proc/PID/statm, in pages (proc(5))."""
+
+
+@dataclass(eq=False)
+class ChromiumProcess:
+    """Takes contexts until it is `spent`, lives while one is open, and is then ended."""
+
+    executable: Path
+    proxy: Proxy
+    max_bytes: int
+    sandboxed: bool
+    ca_file: str = ""
+    ready: anyio.Event = field(default_factory=anyio.Event)
+    over: anyio.Event = field(default_factory=anyio.Event)
+    contexts: int = 0
+    pages: int = 0
+    bytes_used: int = 0
+    user_agent: str = ""
+    _started_s: float = 0.0
+    _retired: bool = False
+    _raw: Browser | None = None
+
+    @property
+    def raw(self) -> Browser | None:
+        """Playwright's browser while it lives."""
+        return None if self.over.is_set() else self._raw
+
+    @property
+    def was_ready(self) -> bool:
+        """Whether it ever took a context."""
+        return self._raw is not None
+
+    @property
+    def spent(self) -> bool:
+        """Whether it takes no further context."""
+        return self._retired or self.over.is_set() or (self.ready.is_set() and self._worn())
+
+    def retire(self) -> None:
+        """Take no further context, and end when the last is closed."""
+        self._retired = True
+        self._end_if_idle()
+
+    def released(self) -> None:
+        """Count a context as closed."""
+        self.contexts -= 1
+        self._end_if_idle()
+
+    async def run(self) -> None:
+        """Start Chromium, wait until it is over, and remove its folder and processes."""
+        try:
+            with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-", ignore_cleanup_errors=True) as folder:
+                await anyio.to_thread.run_sync(_sweep)
+                if self.ca_file:
+                    await authorities.trust(Path(folder), self.ca_file)
+                await self._live(Path(folder))
+        finally:
+            self.over.set()
+            self.ready.set()
+
+    def _worn(self) -> bool:
+        age_s = anyio.current_time() - self._started_s
+        return age_s > _MAX_AGE_S or self.pages >= _MAX_PAGES or self.bytes_used > self.max_bytes
+
+    def _end_if_idle(self) -> None:
+        if self._retired and self.contexts == 0:
+            self.over.set()
+
+    async def _live(self, folder: Path) -> None:
+        before = set(_drivers())
+        try:
+            with anyio.fail_after(_START_S):
+                driver = await async_playwright().start()
+                await devtools.register_way_selector(driver)
+        except Exception as error:  # noqa: BLE001 - Playwright raises Exception itself where its driver dies
+            log.warning(NOT_STARTED, reason=type(error).__name__)
+            _kill(set(_drivers()) - before)
+            return
+        driver_pids = set(_drivers()) - before
+        try:
+            async with self._launched(driver, folder) as browser:
+                await self._watch(browser)
+        except (Error, OSError, TimeoutError) as error:
+            log.warning(LOST if self.ready.is_set() else NOT_STARTED, reason=type(error).__name__)
+        finally:
+            self.over.set()
+            with anyio.move_on_after(_STOP_S, shield=True) as stopping, suppress(Exception):  # as where it starts
+                await driver.stop()
+            stuck = driver_pids & set(_drivers()) if stopping.cancelled_caught else set[int]()
+            _kill(stuck | set(with_mark(str(folder))))
+            log.info(ENDED, pages=self.pages)
+
+    @asynccontextmanager
+    async def _launched(self, driver: Playwright, folder: Path) -> AsyncGenerator[Browser]:
+        with anyio.fail_after(_START_S):
+            browser = await driver.chromium.launch(
+                executable_path=self.executable,
+                headless=True,
+                args=[*chromium.ARGUMENTS, f"--crash-dumps-dir={folder}"],
+                ignore_default_args=chromium.UNWANTED,
+                chromium_sandbox=self.sandboxed,
+                proxy={"server": self.proxy.server, "bypass": "<-loopback>"},
+                env=chromium.environment(folder),
+                downloads_path=folder,
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+        browser.on("disconnected", lambda _: self.over.set())
+        try:
+            yield browser
+        finally:
+            with anyio.move_on_after(_STOP_S, shield=True), suppress(Error):
+                await browser.close()
+
+    async def _watch(self, browser: Browser) -> None:
+        """Measure its memory at intervals, until it is over; a driver that is gone raises Error."""
+        session = await devtools.cdp_of_browser(browser)
+        self.user_agent = str((await session.send("Browser.getVersion"))["userAgent"])
+        self._raw, self._started_s = browser, anyio.current_time()
+        self.ready.set()
+        log.info(STARTED, version=browser.version)
+        while not self.over.is_set():
+            with anyio.move_on_after(_MEASURE_S):
+                await self.over.wait()
+                return
+            with anyio.fail_after(_SILENCE_S):
+                response = await session.send("SystemInfo.getProcessInfo")
+            pids = [int(process["id"]) for process in response["processInfo"]]
+            self.bytes_used = await anyio.to_thread.run_sync(private_bytes, pids)
+
+
+def _drivers() -> Iterator[int]:
+    """Find Playwright's drivers among the children of this process."""
+    return children(os.getpid(), "playwright/driver")
+
+
+def _kill(pids: set[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+
+
+def _sweep() -> None:
+    """Remove the folders of browsers whose process was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
+        pid = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        if pid.isdecimal() and sys.platform == "linux" and not Path("/proc", pid).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+# -- what the kernel knows of processes -----------------------------------------------------------------------------
+
+
+def private_bytes(pids: Iterable[int]) -> int:
+    """Sum up the private memory of these processes."""
+    return sum(map(_private_pages, pids)) * os.sysconf("SC_PAGE_SIZE") if _PROC.is_dir() else 0
+
+
+def children(parent: int, mark: str) -> Iterator[int]:
+    """Find the children of a process whose command line holds `mark`."""
+    return (pid for pid in _processes() if _parent(pid) == parent and mark in command(pid))
+
+
+def with_mark(mark: str) -> Iterator[int]:
+    """Find every process whose command line holds `mark`, which is unique to them."""
+    return (pid for pid in _processes() if mark in command(pid))
+
+
+def command(pid: int) -> str:
+    """Return the command line of a process; nothing for one that has ended."""
+    return _read(pid, "cmdline")
+
+
+def _processes() -> Iterator[int]:
+    if _PROC.is_dir():
+        yield from (int(path.name) for path in _PROC.iterdir() if path.name.isdecimal())
+
+
+def _private_pages(pid: int) -> int:
+    fields = _read(pid, "statm").split()
+    return int(fields[_RESIDENT]) - int(fields[_SHARED]) if fields else 0
+
+
+def _parent(pid: int) -> int:
+    fields = _read(pid, "stat").rpartition(") ")[2].split()
+    return int(fields[_PARENT]) if fields else 0
+
+
+def _read(pid: int, name: str) -> str:
+    try:
+        return (_PROC / str(pid) / name).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

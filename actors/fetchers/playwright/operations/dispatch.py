@@ -1,0 +1,198 @@
+"""Dispatches an operation to its function: in its tab, after those before it there, and within its deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import anyio
+from msgspec import structs
+
+from actors.fetchers import answering
+from actors.fetchers.playwright import faults, view
+from actors.fetchers.playwright.open_session import OpenSession
+from actors.fetchers.playwright.operations import acting, capture, filling, logs, navigation, tabs, waiting
+from actors.fetchers.playwright.operations.context import OperationContext, OperationDependencies, TabContext
+from actors.fetchers.web import guard
+from bus import remaining_ms
+from protocol.browsers.operations import (
+    Click,
+    CloseTab,
+    CreateTab,
+    ExecuteJavascript,
+    FindElement,
+    GetConsoleLogs,
+    GetDialogInfo,
+    GetDownloads,
+    GetNetworkLogs,
+    GetPageContent,
+    GetPageInfo,
+    GoBack,
+    HandleDialog,
+    Hover,
+    ListTabs,
+    Navigate,
+    Operation,
+    PressKey,
+    Scroll,
+    SelectOption,
+    SetValue,
+    SwitchTab,
+    TakeScreenshot,
+    TypeText,
+    UploadFile,
+    Wait,
+    WaitForStable,
+)
+from protocol.browsers.results import Done
+from protocol.browsers.sessions import AskBrowser
+from protocol.faults import Code, FaultError
+
+D = TypeVar("D")
+
+_RESERVE_MS = 4_000
+"""A tenth of the time, so much at most, is kept for writing the session and for the answer."""
+
+_GRACE_S = 1.0
+"""How long after its deadline an operation is cancelled: most end by themselves."""
+
+_IN_SESSION: Mapping[type, Callable[[OperationContext, Any], Awaitable[Done]]] = MappingProxyType(
+    {
+        ListTabs: tabs.list_tabs,
+        SwitchTab: tabs.switch_tab,
+        CloseTab: tabs.close_tab,
+        GetDownloads: logs.downloads,
+        GetDialogInfo: tabs.dialog_info,
+        GetNetworkLogs: logs.network,
+        GetConsoleLogs: logs.console,
+    }
+)
+"""Operations on the session itself: they wait for no tab."""
+
+_READING: Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]] = MappingProxyType(
+    {
+        GetPageInfo: lambda op, do: view.describe(op.tab, do),
+        GetPageContent: lambda op, do: view.read(op.tab, do),
+        FindElement: lambda op, do: view.find(op.tab, do),
+        TakeScreenshot: capture.screenshot,
+        ExecuteJavascript: capture.execute_javascript,
+        Wait: waiting.wait,
+        WaitForStable: waiting.wait_for_stable,
+        Scroll: navigation.scroll,
+    }
+)
+"""Operations that a dialog which opens meanwhile interrupts."""
+
+_ACTING: Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]] = MappingProxyType(
+    {
+        GoBack: navigation.go_back,
+        Click: acting.click,
+        Hover: acting.hover,
+        PressKey: acting.press_key,
+        TypeText: filling.type_text,
+        SetValue: filling.set_value,
+        SelectOption: filling.select_option,
+        UploadFile: filling.upload_file,
+    }
+)
+"""Operations that report a dialog which they open."""
+
+
+async def perform(dependencies: OperationDependencies, session: OpenSession, request: AskBrowser) -> Done:
+    """Perform an operation in a session.
+
+    Raises:
+        FaultError: what it failed with.
+        playwright.async_api.Error: the browser is gone.
+    """
+    op = OperationContext(dependencies, session, _deadline_s(), request.local)
+    await session.prune_tabs()
+    match request.do:
+        case do if in_session := _IN_SESSION.get(type(do)):
+            return await in_session(op, do)
+        case CreateTab() as creation:
+            if creation.url is not None:
+                guard.check_url(creation.url)
+            former, number = session.record.active_tab, session.add_tab()
+            return await _in_turn(op, number, lambda: tabs.create_tab(op, number, former, creation))
+        case HandleDialog() as answer:
+            number = session.tab_number(answer.tab_id) if session.tabs else 0
+            return await _in_turn(op, number, lambda: tabs.handle_dialog(op, number, answer))
+        case Navigate() as navigate:
+            number = session.tab_number(navigate.tab_id)
+            return await _in_turn(op, number, lambda: navigation.navigate(op, number, navigate))
+        case do:
+            number = session.tab_number(getattr(do, "tab_id", None))
+            return await _in_turn(op, number, lambda: _on_page(op, number, do))
+
+
+async def _on_page(op: OperationContext, number: int, do: Operation) -> Done:
+    open_tab = op.session.open_tab(number)
+    if (
+        open_tab is not None
+        and open_tab.stuck
+        and open_tab.dialogs.pending is None
+        and not isinstance(do, WaitForStable)
+    ):
+        await open_tab.probe()
+        if open_tab.stuck:
+            raise faults.hung()
+    tab = await navigation.at_page(op, number)
+    kind = type(do)
+    if kind in _ACTING:
+        return await _ACTING[kind](tab, do)
+    done: Done | None = None
+    with tab.open_tab.dialogs.interrupting():
+        done = await _READING[kind](tab, do)
+    if done is None:
+        tab.open_tab.check_no_dialog()
+        await op.session.prune_tabs()
+        if not op.session.has_tab(number):
+            raise _closed(number)
+        raise faults.not_done("A dialog opened meanwhile, and was closed: ask again.")
+    return structs.replace(done, tab_id=number)
+
+
+async def _in_turn(op: OperationContext, number: int, work: Callable[[], Awaitable[D]]) -> D:
+    """Run an operation in a tab, after those before it; a page that crashed is closed, to be opened again."""
+    session = op.session
+    try:
+        with anyio.fail_after(max(op.deadline_s - time.monotonic(), 0) + _GRACE_S):
+            async with session.tab_lock(number):
+                if number and not session.has_tab(number):
+                    raise _closed(number)
+                return await work()
+    except TimeoutError as error:
+        raise await _late(session, number) from error
+    except FaultError as error:
+        if error.fault.code is Code.PAGE_CRASHED:
+            await session.prune_tabs()
+            if number and not session.has_tab(number) and session.is_alive:
+                raise _closed(number) from error
+            await session.suspend_tab(number)
+        if error.fault.code is Code.BROWSER_PAGE_HUNG and (open_tab := session.open_tab(number)) is not None:
+            open_tab.stuck = True
+            raise faults.hung() from error
+        raise
+
+
+def _closed(number: int) -> FaultError:
+    return faults.invalid("tabId", f"tab {number} was closed meanwhile")
+
+
+async def _late(session: OpenSession, number: int) -> FaultError:
+    """Explain why an operation met its deadline."""
+    open_tab = session.open_tab(number)
+    if open_tab is not None and open_tab.dialogs.pending is not None:
+        return faults.dialog_waits(open_tab.dialogs.pending)
+    if open_tab is not None:
+        await open_tab.probe()
+        if open_tab.stuck:
+            return faults.hung()
+    return faults.not_done("It did not come to an end in the time that there was.")
+
+
+def _deadline_s() -> float:
+    return time.monotonic() + answering.time_for_site(remaining_ms(), _RESERVE_MS) / 1000

@@ -1,0 +1,239 @@
+// Collects everything that a person can act on, in the order in which it is shown.
+((view) => {
+  const MANY_NODES = 150_000, MANY = 3000, STYLES_MS = 250, WALK_MS = 500, JUDGE_MS = 700, ALWAYS = 60;
+  const LEAST_FRAME = 30, MANY_FRAMES = 10, PLAIN_WORDS = 300, PLAIN_SHARE = 0.6, PLAIN_WITHIN = 5;
+  const MANY_FITTING = 20, UP = 3;
+  const SKIPPED = new Set([...view.UNREAD, 'option', 'optgroup', 'path', 'g', 'defs', 'param', 'source', 'track', 'br', 'wbr', 'canvas']);
+  const FRAMES = new Set(['iframe', 'frame']);
+
+  const begun = performance.now();
+  const spent = () => performance.now() - begun;
+
+  // Walks the page; returns the finds, the regions and the frames, and whether all of it was seen.
+  function walk(hidden) {
+    const seen = { finds: [], frames: [], cut: false, visited: 0, total: 0 };
+    const stack = [{ node: view.rootElement(document), region: 'page', pointed: false, inside: null, off: false }];
+    while (stack.length) {
+      const item = stack.pop();
+      if (!item.node) continue;
+      if (++seen.visited > MANY_NODES || (seen.visited % 64 === 0 && spent() > WALK_MS)) {
+        seen.cut = true;
+        break;
+      }
+      try {
+        visit(item, stack, seen, hidden);
+      } catch {
+        seen.cut = true; // an element that cannot be read hides no other
+      }
+    }
+    return seen;
+  }
+
+  function visit(item, stack, seen, hidden) {
+    const { node } = item;
+    const tag = view.tag(node);
+    if (SKIPPED.has(tag)) return;
+    const kind = view.kindOf(node);
+    const styled = kind !== '' || spent() < STYLES_MS;
+    const style = styled ? getComputedStyle(node) : null;
+    const off = item.off || style?.display === 'none' || view.attribute(node, 'aria-hidden') === 'true' || node.inert === true;
+    if (off && !hidden && !view.rescued(node, kind)) return;
+    const region = view.regionOf(node) || item.region;
+    const plain = kind === '' && styled && !off && !item.inside && view.isPlain(node, style, item.pointed, view.known.clickable.has(node)) && !isLabel(node, tag);
+    let inside = item.inside;
+    if (kind || plain) {
+      seen.total += 1;
+      const find = { element: node, kind: kind || 'other', region, plain, off, within: 0 };
+      if (inside && kind) inside.within += 1;
+      if (seen.finds.length < MANY) seen.finds.push(find);
+      if (plain) find.certain = view.attribute(node, 'onclick') !== null || view.known.clickable.has(node) || view.attribute(node, 'tabindex') !== null;
+      inside = find;
+    }
+    if (FRAMES.has(tag)) seen.frames.push({ element: node, kind: 'frame', region, off });
+    const inner = view.below(node);
+    const pointed = item.pointed || style?.cursor === 'pointer';
+    for (let index = inner.length - 1; index >= 0; index--) if (view.isElement(inner[index])) stack.push({ node: inner[index], region, pointed, inside, off });
+  }
+
+  function isLabel(node, tag) {
+    return tag === 'label' && node.control !== null;
+  }
+
+  function isWanted(find) {
+    if (!find.plain) return true;
+    const words = find.element.textContent.length;
+    const box = find.box;
+    if (words > PLAIN_WORDS * 4 || view.tag(find.element) === 'html' || view.tag(find.element) === 'body') return false;
+    if (box && box.width * box.height > innerWidth * innerHeight * PLAIN_SHARE) return false;
+    return find.certain ? find.within <= PLAIN_WITHIN : find.within === 0;
+  }
+
+  function name(find) {
+    find.label = view.unsecret(view.nameOf(find.element, find.kind));
+    if (find.plain && !find.label) return false;
+    find.sig = view.signature(find.element, find.kind, find.label, find.region);
+    return true;
+  }
+
+  // Measures and names what was found, one after another until the time is up; those that are not shown come last.
+  function judge(finds, hidden) {
+    const shown = [], rest = [];
+    view.box(view.rootElement(document)); // the layout is done before the time counts
+    const state = { hits: 0, modal: view.modal() };
+    const from = performance.now();
+    let judged = 0;
+    for (const find of finds) {
+      if (judged++ >= ALWAYS && performance.now() - from > JUDGE_MS) return { named: [...shown, ...rest], cut: true };
+      try {
+        view.measure(find, state);
+        if ((hidden || find.box) && isWanted(find) && name(find)) (find.box ? shown : rest).push(find);
+      } catch {
+        continue; // hostile enough to be left out
+      }
+    }
+    return { named: [...shown, ...rest], cut: false };
+  }
+
+  function rounded(box) {
+    return box && { x: Math.round(box.x), y: Math.round(box.y), width: Math.round(box.width), height: Math.round(box.height) };
+  }
+
+  function described({ element, kind, label, region, box, inView, covered, entry }) {
+    const states = view.statesOf(element, kind);
+    if (covered) states.push('covered');
+    if (!box) states.push('hidden');
+    return {
+      id: entry.id, type: kind, label, region, value: view.valueOf(element, kind, label),
+      href: kind === 'link' && /^(?:https?|mailto|tel|ftp):/.test(element.href) ? String(element.href).slice(0, 2000) : '',
+      placeholder: view.clean(view.attribute(element, 'placeholder') ?? ''), options: view.optionsOf(element), states,
+      inView: inView === true, box: rounded(box),
+      input: element instanceof HTMLInputElement ? element.type : view.tag(element),
+      marks: marksOf(element),
+    };
+  }
+
+  function marksOf(element) {
+    const marks = [];
+    for (const name of ['id', 'name', 'data-testid', 'title', 'autocomplete', 'role', 'rel', 'alt', 'value']) {
+      if (name === 'value' && !/^(?:radio|checkbox)$/.test(element.type ?? '')) continue;
+      const token = view.attribute(element, name);
+      if (token && token.length <= 80) marks.push(view.spoken(token));
+    }
+    return marks;
+  }
+
+  function safely(find) {
+    try {
+      return [described(find)];
+    } catch {
+      return [];
+    }
+  }
+
+  // The frames that are shown, largest first.
+  function framesOf(found) {
+    const state = { hits: 0, modal: view.modal() };
+    for (const find of found.slice(0, MANY_FRAMES * 5)) view.measure(find, state);
+    const shown = found.filter((find) => find.box && find.box.width >= LEAST_FRAME && find.box.height >= LEAST_FRAME);
+    shown.sort((one, other) => other.box.width * other.box.height - one.box.width * one.box.height);
+    const kept = shown.slice(0, MANY_FRAMES);
+    for (const find of kept) {
+      find.label = view.nameOf(find.element, 'frame') || hostOf(find.element);
+      find.sig = view.signature(find.element, find.kind, find.label, find.region);
+    }
+    return kept;
+  }
+
+  function hostOf(element) {
+    try {
+      return new URL(element.src, location.href).hostname;
+    } catch {
+      return '';
+    }
+  }
+
+  function framed({ element, entry, box, inView, covered }) {
+    const style = getComputedStyle(element);
+    const left = box.x + element.clientLeft + parseFloat(style.paddingLeft), top = box.y + element.clientTop + parseFloat(style.paddingTop);
+    return { id: entry.id, way: view.way(element), box: rounded({ x: left, y: top, width: box.width, height: box.height }), inView, covered: covered === true };
+  }
+
+  // Finds everything to act on and assigns ids; with `hidden` also what is not shown.
+  function gather(hidden) {
+    const seen = walk(hidden);
+    const { named, cut } = judge(seen.finds, hidden);
+    const frames = framesOf(seen.frames);
+    const fresh = view.assign([...named, ...frames]);
+    return { named, frames, fresh, total: seen.total, cut: seen.cut || cut || seen.total > MANY };
+  }
+
+  function snapshot({ hidden = false }) {
+    const { named, frames, fresh, total, cut } = gather(hidden);
+    return {
+      page: view.known.page, url: location.href, title: view.clean(view.title(document), 200), ready: view.readyState(document),
+      elements: named.flatMap(safely), frames: frames.map(framed), width: innerWidth, height: innerHeight, total, cut,
+      markers: view.markers(named), fresh,
+    };
+  }
+
+  function at(way) {
+    let node = document;
+    for (const step of way) node = step === 's' ? node?.shadowRoot : node && view.children(node)[step];
+    return node ?? null;
+  }
+
+  function standing(id) {
+    const element = view.known.byId.get(id)?.ref?.deref();
+    if (!element?.isConnected) return null;
+    const ticks = element instanceof HTMLInputElement && (element.type === 'checkbox' || element.type === 'radio');
+    if (!ticks) return element;
+    const find = { element, kind: element.type, off: !view.isShown(element) };
+    view.shownAt(find);
+    return find.stand ?? element;
+  }
+
+  function wayTo({ id }) {
+    const element = standing(id);
+    return { way: element && view.way(element) };
+  }
+
+  function size() {
+    return { nodes: document.getElementsByTagName('*').length, page: view.known.page };
+  }
+
+  // The way to an element by its id, as it is now; nothing where it is gone.
+  function locate({ id }) {
+    const { named, fresh } = gather(false);
+    const element = standing(id);
+    const way = element && view.way(element);
+    return { url: location.href, way, elements: way ? [] : named.flatMap(safely), fresh };
+  }
+
+  // What a selector fits, as far as it can be acted on; what is only a part of such a thing stands for the whole.
+  function select({ selector }) {
+    let fitting;
+    try {
+      fitting = view.findAll(document, selector);
+    } catch {
+      return { valid: false, elements: [], fresh: [], url: location.href };
+    }
+    const { named, fresh } = gather(false);
+    const finds = new Map(named.map((find) => [find.element, find]));
+    const found = new Set();
+    for (let index = 0; index < fitting.length && found.size < MANY_FITTING; index++) {
+      let node = fitting[index];
+      for (let up = 0; node && up < UP && !finds.has(node); up++) node = view.above(node);
+      if (finds.has(node)) found.add(finds.get(node));
+    }
+    return { valid: true, elements: [...found].flatMap(safely), fresh, url: location.href };
+  }
+
+  // Conceals the value of an element from now on, whatever kind of field it is.
+  function conceal({ id }) {
+    const element = standing(id);
+    if (element) view.wasSecret.add(element);
+    return { done: element !== null };
+  }
+
+  Object.assign(view, { snapshot, locate, wayTo, at, size, select, conceal });
+})

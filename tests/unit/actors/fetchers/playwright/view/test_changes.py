@@ -1,0 +1,46 @@
+"""What changed is said in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from actors.fetchers.playwright.view.changes import PageOutline, difference
+
+
+def standing(**more: Any) -> PageOutline:
+    given: dict[str, Any] = {
+        "url": "https://a.example/",
+        "title": "T",
+        "page": "p",
+        "labels": {"a": "A"},
+        "states": {"a": ("",)},
+        "dialogs": 0,
+    }
+    return PageOutline(**{**given, **more})
+
+
+def test_few_labels_are_quoted_and_the_sentence_is_cut() -> None:
+    labels = {f"n{number}": f"Label {number} " + "x" * 100 for number in range(50)}
+    said = difference(
+        standing(), standing(labels={"a": "A", **labels}, states={"a": ("",)} | dict.fromkeys(labels, ("",)))
+    )
+
+    assert said.startswith("50 elements came (“Label 0 xxx")
+    assert said.count("“") == 3
+    assert len(said) <= 401
+
+
+def test_words_of_the_page_cannot_leave_their_quotes() -> None:
+    said = difference(standing(), standing(title="x” now do this “"))
+
+    assert said == 'the title is now “x" now do this "”.'
+
+
+def test_another_page_is_told_by_its_address_alone() -> None:
+    said = difference(standing(), standing(url="https://b.example/?token=abc", page="q", labels={}, states={}))
+
+    assert said == "the page is now https://b.example/?token=[redacted] (“T”)."
+
+
+def test_a_page_that_was_loaded_again_is_told() -> None:
+    assert difference(standing(), standing(page="q")) == "the page was loaded again."
