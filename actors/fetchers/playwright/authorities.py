@@ -1,4 +1,4 @@
-"""Has the browser trust further certificate authorities: written into the database that Chromium reads (Linux).
+"""Makes the browser trust further certificate authorities, in the database that Chromium reads (Linux).
 
 Chromium takes no file of authorities. It asks NSS, whose database lies in the home of its user; the browser has a home
 of its own. NSS is a library with one state per process, so that a process of its own writes.
@@ -28,7 +28,7 @@ _BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 
 
 async def trust(home: Path, ca_file: str) -> None:
-    """Have a browser whose home this is trust the authorities of a PEM file; where it cannot, the log says so."""
+    """Make a browser with this home trust the authorities of a PEM file; logs a failure."""
     command = [sys.executable, "-P", "-m", __spec__.name, str(home / _PLACE), ca_file]
     try:
         with anyio.fail_after(_TIMEOUT_S):
@@ -46,7 +46,7 @@ class _Trust(ctypes.Structure):
 
 
 def write(folder: Path, ca_file: Path) -> None:
-    """Make a database of these authorities.
+    """Write a database of these authorities.
 
     Raises:
         OSError: there is no NSS, or it refuses.

@@ -132,7 +132,7 @@ class Browser:
         """
         if len(self._contexts) >= MAX_TABS:
             raise FaultError(fault(Code.INTERNAL_BUSY, "The browser has as many sessions open as it may have."))
-        process, restorer = await self._opened(session)
+        process, restorer = await self._open_context(session)
         context = SessionContext(restorer.context, session, self.proxy, restorer, self, process)
         self._contexts.add(context)
         try:
@@ -140,14 +140,14 @@ class Browser:
         finally:
             self._group.start_soon(self._close, context)
 
-    async def _opened(self, session: Session) -> tuple[ChromiumProcess, storage.StorageRestorer]:
+    async def _open_context(self, session: Session) -> tuple[ChromiumProcess, storage.StorageRestorer]:
         """Open a context; a process that turns out to be gone is replaced once."""
         for _ in range(2):
-            process = await self._warm()
+            process = await self._current_process()
             process.contexts += 1
             try:
                 if process.raw is not None:
-                    return process, await self._context(process, session)
+                    return process, await self._restored_context(process, session)
             except Error:
                 process.over.set()
             except BaseException:
@@ -156,7 +156,7 @@ class Browser:
             process.released()
         raise FaultError(fault(Code.PAGE_CRASHED))
 
-    async def _context(self, process: ChromiumProcess, session: Session) -> storage.StorageRestorer:
+    async def _restored_context(self, process: ChromiumProcess, session: Session) -> storage.StorageRestorer:
         if process.raw is None:
             raise FaultError(fault(Code.PAGE_CRASHED))
         context = await process.raw.new_context(
@@ -170,11 +170,11 @@ class Browser:
         restorer.prepare(session)
         return restorer
 
-    async def _warm(self) -> ChromiumProcess:
+    async def _current_process(self) -> ChromiumProcess:
         """Return the process that takes contexts now, started by the first caller who needs it."""
         async with self._starting:
             if self._process is None or self._process.spent:
-                await self._renew()
+                await self._replace_process()
             process = self._process
         assert process is not None  # noqa: S101 - made above
         with anyio.fail_after(_START_S):
@@ -183,7 +183,7 @@ class Browser:
             raise FaultError(fault(Code.BROWSER_UNAVAILABLE, "The browser does not start; the log says why."))
         return process
 
-    async def _renew(self) -> None:
+    async def _replace_process(self) -> None:
         executable = chromium.find(self.settings)
         if executable is None:
             raise FaultError(fault(Code.BROWSER_UNAVAILABLE))

@@ -101,7 +101,7 @@ class ChromiumProcess:
                 await anyio.to_thread.run_sync(_sweep)
                 if self.ca_file:
                     await authorities.trust(Path(folder), self.ca_file)
-                await self._live(Path(folder))
+                await self._run_browser(Path(folder))
         finally:
             self.over.set()
             self.ready.set()
@@ -114,7 +114,7 @@ class ChromiumProcess:
         if self._retired and self.contexts == 0:
             self.over.set()
 
-    async def _live(self, folder: Path) -> None:
+    async def _run_browser(self, folder: Path) -> None:
         before = set(_drivers())
         try:
             with anyio.fail_after(_START_S):
@@ -126,7 +126,7 @@ class ChromiumProcess:
             return
         driver_pids = set(_drivers()) - before
         try:
-            async with self._launched(driver, folder) as browser:
+            async with self._launch(driver, folder) as browser:
                 await self._watch(browser)
         except (Error, OSError, TimeoutError) as error:
             log.warning(LOST if self.ready.is_set() else NOT_STARTED, reason=type(error).__name__)
@@ -139,7 +139,7 @@ class ChromiumProcess:
             log.info(ENDED, pages=self.pages)
 
     @asynccontextmanager
-    async def _launched(self, driver: Playwright, folder: Path) -> AsyncGenerator[Browser]:
+    async def _launch(self, driver: Playwright, folder: Path) -> AsyncGenerator[Browser]:
         with anyio.fail_after(_START_S):
             browser = await driver.chromium.launch(
                 executable_path=self.executable,

@@ -76,7 +76,7 @@ async def element_at(frame: Frame, way: Way) -> ElementHandle | None:
 
 
 class HungError(Exception):
-    """The page does not answer: its scripts never end, or no document comes."""
+    """The page does not respond: its scripts never end, or no document arrives."""
 
 
 class CrashedError(Exception):

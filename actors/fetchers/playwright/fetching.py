@@ -31,7 +31,7 @@ from actors.settings import Settings
 from bus.clock import now_ms
 from bus.stores import FileStore
 from protocol.faults import Code, FaultError, fault
-from protocol.pages import Captured, Fetched, FetchPage
+from protocol.pages import Captured, Fetched, FetchPage, Screenshot
 from protocol.tiers import RenderTier
 
 log = structlog.stdlib.get_logger()
@@ -196,19 +196,23 @@ class _Visit:
         store = CaptureStore(await self.fetcher.store(), self.fetcher.settings.fetch_max_bytes)
         taken: list[Captured] = []
         if options is not None:
-            try:
-                data = await captures.screenshot(self.tab.page, options)
-                taken += await store.save("screenshot", data, f"image/{options.form}")
-            except Error as error:
-                if faults.is_crash(error):
-                    raise
-                self._cut(MISSING_ELEMENT)
+            taken += await self._screenshot(store, options)
         if pdf:
             data = await self.tab.page.pdf(print_background=True)
             taken += await store.save("pdf", data, "application/pdf")
         for download in downloads:
             taken += await store.save_download(download, self.deadline_s - time.monotonic())
         return tuple(taken)
+
+    async def _screenshot(self, store: CaptureStore, options: Screenshot) -> tuple[Captured, ...]:
+        try:
+            data = await captures.screenshot(self.tab.page, options)
+        except Error as error:
+            if faults.is_crash(error):
+                raise
+            self._cut(MISSING_ELEMENT)
+            return ()
+        return await store.save("screenshot", data, f"image/{options.form}")
 
     async def _finish(self) -> None:
         """Wait for what is still being recorded, and save what the page has changed of a saved login."""

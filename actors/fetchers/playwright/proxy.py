@@ -87,10 +87,10 @@ class Proxy:
             port = int(listener.extra(SocketAttribute.local_port))  # noqa: S610 - no Django here
             self.server = f"http://{LOOPBACK}:{port}"
 
-            async def take(stream: anyio.abc.SocketStream) -> None:
-                await self._take(stream, pool)
+            async def accept(stream: anyio.abc.SocketStream) -> None:
+                await self._accept(stream, pool)
 
-            tasks.start_soon(listener.serve, take)
+            tasks.start_soon(listener.serve, accept)
             try:
                 yield
             finally:
@@ -100,11 +100,11 @@ class Proxy:
         """Return the fault of the last connection to the host of `url`, if it failed."""
         return self._refusals.get(_authority(url))
 
-    async def _take(self, stream: anyio.abc.SocketStream, pool: httpcore2.AsyncConnectionPool) -> None:
+    async def _accept(self, stream: anyio.abc.SocketStream, pool: httpcore2.AsyncConnectionPool) -> None:
         self._connections += 1
         try:
             if self._connections <= _MAX_CONNECTIONS:
-                await self._converse(Client(stream), pool)
+                await self._serve(Client(stream), pool)
         except _BROKEN:
             pass  # one of both is gone
         finally:
@@ -112,7 +112,7 @@ class Proxy:
             with anyio.move_on_after(_CLOSE_S, shield=True):
                 await anyio.aclose_forcefully(stream)
 
-    async def _converse(self, client: Client, pool: httpcore2.AsyncConnectionPool) -> None:
+    async def _serve(self, client: Client, pool: httpcore2.AsyncConnectionPool) -> None:
         while (request := await client.request()) is not None:
             if not self._authenticated(request):
                 await client.skip()
@@ -140,10 +140,8 @@ class Proxy:
         try:
             await client.connected()
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_pour, client.tunnelled, site.write, tasks.cancel_scope)
-                tasks.start_soon(
-                    _pour, lambda: _received(site, self._max_bytes), client.stream.send, tasks.cancel_scope
-                )
+                tasks.start_soon(_copy, client.tunnelled, site.write, tasks.cancel_scope)
+                tasks.start_soon(_copy, lambda: _chunks(site, self._max_bytes), client.stream.send, tasks.cancel_scope)
         finally:
             with anyio.move_on_after(_CLOSE_S, shield=True), suppress(*_BROKEN):
                 await site.aclose()
@@ -183,7 +181,7 @@ class Proxy:
             await client.respond(
                 response.status,
                 _reason(response.status),
-                _passed_on(response.headers),
+                _end_to_end(response.headers),
                 _body(response, self._max_bytes),
             )
         finally:
@@ -195,7 +193,7 @@ class Proxy:
     ) -> httpcore2.Request:
         parts = urlsplit(target)
         path = target[len(f"{parts.scheme}://{parts.netloc}") :] or "/"
-        headers = _passed_on(request.headers.raw_items())
+        headers = _end_to_end(request.headers.raw_items())
         url = httpcore2.URL(scheme=b"http", host=address[0].encode(), port=address[1], target=path.encode())
         return httpcore2.Request(
             request.method,
@@ -206,30 +204,30 @@ class Proxy:
         )
 
     @contextmanager
-    def _recording(self, place: str) -> Generator[None]:
-        """Record why no connection to `place` was made; raises it as a broken connection."""
+    def _recording(self, authority: str) -> Generator[None]:
+        """Record why no connection to `authority` was made; raises it as a broken connection."""
         try:
             yield
         except FaultError as error:
-            self._keep(place, error.fault)
+            self._refuse(authority, error.fault)
             raise anyio.BrokenResourceError from error
         except httpcore2.TimeoutException:
-            self._keep(place, fault(Code.NETWORK_TIMEOUT))
+            self._refuse(authority, fault(Code.NETWORK_TIMEOUT))
             raise
         except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError):
-            self._keep(place, fault(Code.NETWORK_CONNECTION_FAILED))
+            self._refuse(authority, fault(Code.NETWORK_CONNECTION_FAILED))
             raise
         else:
-            self._refusals.pop(place, None)
+            self._refusals.pop(authority, None)
 
-    def _keep(self, place: str, why: Fault) -> None:
-        self._refusals[place] = why
-        self._refusals.move_to_end(place)
+    def _refuse(self, authority: str, reason: Fault) -> None:
+        self._refusals[authority] = reason
+        self._refusals.move_to_end(authority)
         if len(self._refusals) > _MAX_REFUSALS:
             self._refusals.popitem(last=False)
 
 
-async def _pour(
+async def _copy(
     source: Callable[[], AsyncGenerator[bytes]], sink: Callable[[bytes], Awaitable[None]], both: anyio.CancelScope
 ) -> None:
     """Copy one direction of a tunnel; when it ends, both are cancelled."""
@@ -242,7 +240,7 @@ async def _pour(
         both.cancel()
 
 
-async def _received(site: httpcore2.AsyncNetworkStream, left: int) -> AsyncGenerator[bytes]:
+async def _chunks(site: httpcore2.AsyncNetworkStream, left: int) -> AsyncGenerator[bytes]:
     while left > 0 and (chunk := await site.read(CHUNK_BYTES)):
         left -= len(chunk)
         yield chunk
@@ -265,7 +263,7 @@ def _reason(status: int) -> bytes:
         return b""
 
 
-def _passed_on(headers: list[tuple[bytes, bytes]]) -> Headers:
+def _end_to_end(headers: list[tuple[bytes, bytes]]) -> Headers:
     named = {
         token.strip().lower()
         for name, value in headers

@@ -106,7 +106,6 @@ class PageRecorder:
     """Whether the page has a socket or a worker, whose messages no event announces."""
 
     scripts: int = 0
-    documents: int = 0
     main: Response | None = None
     main_url: str = ""
     exchanges: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
@@ -170,7 +169,6 @@ class PageRecorder:
             self.main_url = request.url
             self.broken = False
             self.leaving = True
-            self.documents += 1
             self._in_flight.clear()
         if request.resource_type == "eventsource":
             self.live = True

@@ -30,7 +30,7 @@ _NEVER = -1
 def state_of(session: Session) -> StorageState | None:
     """Convert a session to Playwright's storage state; None for an empty one."""
     cookies = [_to_playwright(cookie) for cookie in session.cookies.export()]
-    origins = [_origin(storage) for storage in session.origins.values() if storage.indexed_db]
+    origins = [_playwright_origin(storage) for storage in session.origins.values() if storage.indexed_db]
     return cast("StorageState", {"cookies": cookies, "origins": origins}) if cookies or origins else None
 
 
@@ -112,7 +112,7 @@ def _storage(origin: str, local: dict[str, Any], in_tab: dict[str, str]) -> Orig
     )
 
 
-def _origin(storage: OriginStorage) -> dict[str, Any]:
+def _playwright_origin(storage: OriginStorage) -> dict[str, Any]:
     local = [{"name": name, "value": value} for name, value in storage.local_storage.items()]
     databases = {"indexedDB": msgspec.json.decode(storage.indexed_db)} if storage.indexed_db else {}
     return {"origin": storage.origin, "localStorage": local, **databases}

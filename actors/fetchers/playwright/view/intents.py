@@ -14,15 +14,9 @@ from protocol.browsers.pageinfo import ElementKind, Intent
 MAX_IDS = 6
 
 _PRESSED = frozenset({ElementKind.BUTTON, ElementKind.LINK, ElementKind.MENU_ITEM, ElementKind.TAB, ElementKind.OTHER})
-_FILLED = frozenset(
-    {
-        ElementKind.INPUT,
-        ElementKind.SELECT,
-        ElementKind.CHECKBOX,
-        ElementKind.RADIO,
-        ElementKind.FILE,
-        ElementKind.EDITOR,
-    }
+FIELDS = frozenset(
+    {ElementKind.INPUT, ElementKind.SELECT, ElementKind.CHECKBOX}
+    | {ElementKind.RADIO, ElementKind.FILE, ElementKind.EDITOR}
 )
 
 
@@ -34,23 +28,15 @@ _LOGIN = _words(
     "log ?in", "sign ?in", "log ?on", "anmelden", "einloggen", "se connecter", "iniciar sesi[oó]n", "accedi", "entrar"
 )
 _REGISTER = _words(
-    "sign ?up",
-    "register",
-    "create (?:an |your )?account",
-    "join(?: now)?",
-    "registrieren",
-    "s'inscrire",
-    "reg[ií]strate",
-    "crear cuenta",
-)
+    "sign ?up", "register", "create (?:an |your )?account", "join(?: now)?", "registrieren", "s'inscrire",
+    "reg[ií]strate", "crear cuenta",
+)  # fmt: skip
 _LOGOUT = _words("log ?out", "sign ?out", "log ?off", "abmelden", "d[ée]connexion", "cerrar sesi[oó]n")
 _SEARCH = _words("search", "find", "suche?n?", "rechercher?", "buscar", "cerca", "zoeken")
 _CART = _words(
-    r"add to (?:\w+ )?(?:cart|basket|bag)",
-    "in den (?:warenkorb|einkaufswagen)",
-    "ajouter au panier",
+    r"add to (?:\w+ )?(?:cart|basket|bag)", "in den (?:warenkorb|einkaufswagen)", "ajouter au panier",
     "a[ñn]adir al carrito",
-)
+)  # fmt: skip
 _CHECKOUT = _words(
     "check ?out", "place (?:your )?order", "pay(?: now)?", "buy now", "proceed to payment",
     "complete (?:order|purchase)", "zur kasse", "jetzt (?:kaufen|bezahlen)", "payer", "pagar",
@@ -58,36 +44,20 @@ _CHECKOUT = _words(
 _SUBSCRIBE = _words("subscribe", "newsletter", "abonnieren", "s'abonner", "suscribirse")
 _CONTACT = _words("contact(?: us)?", "send (?:us )?(?:a )?message", "kontakt", "nous contacter", "contacto")
 _RESET = _words(
-    "forgot(?:ten)?(?: your)? (?:password|username)",
-    r"reset (?:\w+ )?password",
-    "passwort vergessen",
+    "forgot(?:ten)?(?: your)? (?:password|username)", r"reset (?:\w+ )?password", "passwort vergessen",
     "mot de passe oubli[ée]",
-)
+)  # fmt: skip
 _CONSENT = _words(
-    "reject(?: all)?",
-    "decline",
-    "only necessary",
-    "accept(?: all)?(?: cookies)?",
-    "cookie settings",
-    "manage (?:cookies|preferences)",
-    "ablehnen",
-)
+    "reject(?: all)?", "decline", "only necessary", "accept(?: all)?(?: cookies)?", "cookie settings",
+    "manage (?:cookies|preferences)", "ablehnen",
+)  # fmt: skip
 _CLOSE = _words(
     "close", "dismiss", "cancel", "not now", "no,? thanks", "schlie(?:ß|ss)en", "fermer", "cerrar", "×", "✕"
 )
 _NEXT = _words(
-    "next(?: page)?",
-    "older(?: posts)?",
-    "load more",
-    "show more",
-    "more results",
-    "weiter",
-    "n[äa]chste(?: seite)?",
-    "suivante?",
-    "siguiente",
-    "›",
-    "»",
-)
+    "next(?: page)?", "older(?: posts)?", "load more", "show more", "more results", "weiter", "n[äa]chste(?: seite)?",
+    "suivante?", "siguiente", "›", "»",
+)  # fmt: skip
 _FILTER = _words("filters?", "refine", "facets?", "filtrer", "filtrar")
 _SORT = _words("sort(?: by)?", "order by", "sortieren", "trier", "ordenar")
 _DOWNLOAD = _words("download", "export", "herunterladen", "t[ée]l[ée]charger", "descargar")
@@ -96,29 +66,13 @@ _COMMENT = _words("comment", "reply", "post comment", "kommentieren", "commenter
 _EDIT = _words("edit", "rename", "bearbeiten", "modifier", "editar")
 _DELETE = _words("delete", "remove", "l[öo]schen", "supprimer", "eliminar")
 _SAVE = _words(
-    "save(?: changes)?",
-    "update",
-    "apply",
-    "submit",
-    "send",
-    "confirm",
-    "speichern",
-    "absenden",
-    "enregistrer",
-    "guardar",
-    "enviar",
-)
+    "save(?: changes)?", "update", "apply", "submit", "send", "confirm", "speichern", "absenden", "enregistrer",
+    "guardar", "enviar",
+)  # fmt: skip
 _USER = _words(
-    "e-?mail",
-    "user(?: ?name)?",
-    "login",
-    "account",
-    "phone",
-    "benutzer(?:name)?",
-    "utilisateur",
-    "usuario",
+    "e-?mail", "user(?: ?name)?", "login", "account", "phone", "benutzer(?:name)?", "utilisateur", "usuario",
     "identifier",
-)
+)  # fmt: skip
 
 
 def words_of(element: PageElement) -> str:
@@ -145,7 +99,7 @@ class ActionableElements:
         return [
             element
             for element in (self.elements if among is None else among)
-            if element.type in _FILLED and words.search(words_of(element))
+            if element.type in FIELDS and words.search(words_of(element))
         ]
 
     def passwords(self) -> list[PageElement]:
@@ -196,7 +150,7 @@ def _login(page: ActionableElements) -> list[PageElement]:
 def _register(page: ActionableElements) -> list[PageElement]:
     if page.passwords() and asks_new_password(page):
         near = page.near(page.passwords()[0])
-        return [*(element for element in near if element.type in _FILLED), *_submit(page, near, _REGISTER)]
+        return [*(element for element in near if element.type in FIELDS), *_submit(page, near, _REGISTER)]
     return page.clickable(_REGISTER)[:2]
 
 
@@ -209,7 +163,7 @@ def _checkout(page: ActionableElements) -> list[PageElement]:
     card = [
         element
         for element in page.elements
-        if element.type in _FILLED and any(mark.startswith("cc ") for mark in element.marks)
+        if element.type in FIELDS and any(mark.startswith("cc ") for mark in element.marks)
     ]
     return [*card, *page.clickable(_CHECKOUT)[:2]]
 
@@ -224,18 +178,18 @@ def _contact(page: ActionableElements) -> list[PageElement]:
     texts = [element for element in page.elements if element.input == "textarea"]
     pressed = page.clickable(_CONTACT)
     if texts and (sends := page.clickable(_CONTACT, page.near(texts[0])) or _submit(page, page.near(texts[0]), _SAVE)):
-        return [*(element for element in page.near(texts[0]) if element.type in _FILLED), *sends[:1]]
+        return [*(element for element in page.near(texts[0]) if element.type in FIELDS), *sends[:1]]
     return pressed[:1]
 
 
 def _submit_form(page: ActionableElements) -> list[PageElement]:
     forms = dict.fromkeys(
-        element.region for element in page.elements if element.type in _FILLED and not is_search_field(element)
+        element.region for element in page.elements if element.type in FIELDS and not is_search_field(element)
     )
     for region in forms:
         near = [element for element in page.elements if element.region == region]
         if sends := _submit(page, near, _SAVE):
-            return [*(element for element in near if element.type in _FILLED), *sends]
+            return [*(element for element in near if element.type in FIELDS), *sends]
     return []
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 from actors.fetchers.playwright.view.elements import PageElement, PageSnapshot
-from actors.fetchers.playwright.view.intents import ActionableElements, asks_new_password, is_search_field
+from actors.fetchers.playwright.view.intents import FIELDS, ActionableElements, asks_new_password, is_search_field
 from protocol.browsers.pageinfo import ElementKind, Intent, ViewType
 
-_FIELDS = frozenset({ElementKind.INPUT, ElementKind.SELECT, ElementKind.FILE, ElementKind.EDITOR, ElementKind.RADIO})
+_FIELDS = FIELDS - {ElementKind.CHECKBOX}
 _FEW_FIELDS = 3
 _MANY_ROWS = 6
 _FEW_ELEMENTS = 40

@@ -13,7 +13,7 @@ from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view import kinds
 from actors.fetchers.playwright.view.documents import ElementListing, memory_of
 from actors.fetchers.playwright.view.elements import PageElement, PageSnapshot
-from actors.fetchers.playwright.view.intents import intents
+from actors.fetchers.playwright.view.intents import FIELDS, intents
 from actors.fetchers.playwright.view.snapshot import take_snapshot
 from actors.fetchers.web import redact
 from protocol.browsers.operations import GetPageInfo
@@ -26,7 +26,7 @@ _OF_SOME, _OF_MANY = 50, 30
 """How many elements of a page with few, some or many are returned: all, 50, 30."""
 
 _MAX_BYTES = 20_000
-_MAX_BYTES_ASKED = 200_000
+_MAX_BYTES_REQUESTED = 200_000
 """The size of a result of which the caller says how many elements it has."""
 
 _MAX_REGIONS = 20
@@ -34,16 +34,7 @@ _MAX_INTENTS = 8
 _MAX_HREF_CHARS = 300
 _UNSEEN = frozenset({"hidden", "covered"})
 _ORDER = (
-    frozenset(
-        {
-            ElementKind.INPUT,
-            ElementKind.SELECT,
-            ElementKind.CHECKBOX,
-            ElementKind.RADIO,
-            ElementKind.FILE,
-            ElementKind.EDITOR,
-        }
-    ),
+    FIELDS,
     frozenset({ElementKind.BUTTON, ElementKind.TAB, ElementKind.MENU_ITEM, ElementKind.OPTION}),
     frozenset({ElementKind.LINK}),
 )
@@ -60,16 +51,9 @@ async def describe(tab: Tab, do: GetPageInfo) -> PageInfo:
     snapshot = await take_snapshot(tab, hidden=not visible_only)
     elements = [element for element in snapshot.elements if not visible_only or not _UNSEEN & {*element.states}]
     wanted = intents(elements)
-    if former is None:
-        listing = ElementListing(snapshot.page, snapshot.url, visible_only, _ordered(elements, wanted))
-    elif (former.page, former.url) == (snapshot.page, snapshot.url):
-        listing = former
-    else:
+    if former is not None and (former.page, former.url) != (snapshot.page, snapshot.url):
         raise _stale()
-    begin = _offset(do.cursor)
-    by_id = {element.id: element for element in elements}
-    there = [(at, by_id[name]) for at, name in enumerate(listing.ids) if at >= begin and name in by_id]
-    count = do.max_elements or _suiting(len(elements))
+    listing = former or ElementListing(snapshot.page, snapshot.url, visible_only, _ordered(elements, wanted))
     info = PageInfo(
         page=_summary(tab, snapshot, elements, wanted),
         elements=(),
@@ -79,13 +63,24 @@ async def describe(tab: Tab, do: GetPageInfo) -> PageInfo:
         recommended_by_intent=wanted[:_MAX_INTENTS],
         stability=await _stability(tab),
     )
-    most = _MAX_BYTES_ASKED if do.max_elements else _MAX_BYTES
-    shown = _fitting(info, [element for _, element in there[:count]], most)
-    rest = there[len(shown) :]
+    info = _with_elements(tab, do, info, listing, elements)
+    return replace(info, truncated=info.truncated or snapshot.cut)
+
+
+def _with_elements(
+    tab: Tab, do: GetPageInfo, info: PageInfo, listing: ElementListing, elements: Sequence[PageElement]
+) -> PageInfo:
+    """Add as many elements of a listing as fit, from the cursor on, and the cursor of the next."""
+    by_id, begin = {element.id: element for element in elements}, _offset(do.cursor)
+    listed = [(at, by_id[name]) for at, name in enumerate(listing.ids) if at >= begin and name in by_id]
+    count = do.max_elements or _suiting(len(elements))
+    most = _MAX_BYTES_REQUESTED if do.max_elements else _MAX_BYTES
+    shown = _fitting(info, [element for _, element in listed[:count]], most)
+    rest = listed[len(shown) :]
     return replace(
         info,
         elements=shown,
-        truncated=bool(rest) or snapshot.cut,
+        truncated=bool(rest),
         has_more=bool(rest),
         next_cursor=f"{memory_of(tab).keep_listing(listing)}.{rest[0][0]}" if rest else None,
     )
