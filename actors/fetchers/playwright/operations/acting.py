@@ -10,7 +10,7 @@ import msgspec
 from playwright.async_api import ElementHandle, Error
 
 from actors.fetchers.playwright import faults, view
-from actors.fetchers.playwright.operations import elements
+from actors.fetchers.playwright.operations import pointer
 from actors.fetchers.playwright.operations.context import TabContext
 from actors.fetchers.playwright.stability import FOR_STEP
 from actors.fetchers.playwright.tab import UNSETTLED
@@ -62,12 +62,12 @@ ElementAction = Callable[[ElementHandle], Awaitable[str]]
 
 async def click(op: TabContext, do: Click) -> Acted:
     """Click an element."""
-    return await on_element(op, do.element_id, elements.click)
+    return await on_element(op, do.element_id, pointer.click)
 
 
 async def hover(op: TabContext, do: Hover) -> Acted:
     """Move the pointer over an element."""
-    return await on_element(op, do.element_id, elements.hover)
+    return await on_element(op, do.element_id, pointer.hover)
 
 
 async def press_key(op: TabContext, do: PressKey) -> Acted:

@@ -12,7 +12,7 @@ from playwright.async_api import ElementHandle, Error, FilePayload, Page
 
 from actors.fetchers.playwright import faults, view
 from actors.fetchers.playwright.devtools import script
-from actors.fetchers.playwright.operations import elements
+from actors.fetchers.playwright.operations import pointer
 from actors.fetchers.playwright.operations.acting import on_element
 from actors.fetchers.playwright.operations.context import TabContext
 from bus.seal import UnsealError
@@ -108,7 +108,7 @@ async def type_text(op: TabContext, do: TypeText) -> Acted:
         else:
             outcome = await _type(op.tab.page, element, text, lines=kind in _LINES)
         if do.submit:
-            await element.press("Enter", timeout=elements.CLICK_MS, no_wait_after=True)
+            await element.press("Enter", timeout=pointer.CLICK_MS, no_wait_after=True)
         return outcome
 
     return await on_element(op, do.element_id, typed)
@@ -151,12 +151,12 @@ async def upload_file(op: TabContext, do: UploadFile) -> Acted:
 
     async def uploaded(element: ElementHandle) -> str:
         if await element.evaluate("element => element.localName === 'input' && element.type === 'file'"):
-            await element.set_input_files(payload, timeout=elements.CLICK_MS)
+            await element.set_input_files(payload, timeout=pointer.CLICK_MS)
             return ""
         try:
             async with op.tab.page.expect_file_chooser(timeout=_CHOOSER_MS) as chooser:
-                await elements.click(element)
-            await (await chooser.value).set_files(payload, timeout=elements.CLICK_MS)
+                await pointer.click(element)
+            await (await chooser.value).set_files(payload, timeout=pointer.CLICK_MS)
         except Error as error:
             if faults.is_detached(error):
                 raise
@@ -175,7 +175,7 @@ def _unsealed(op: TabContext, sealed: bytes) -> str:
 
 async def _type(page: Page, element: ElementHandle, text: str, *, lines: bool) -> str:
     """Type as a person would: a line break is a blank in a field of one line, and submits nothing in one of several."""
-    await elements.clickable(element)
+    await pointer.clickable(element)
     if await element.evaluate(_SELECT_ALL):
         await page.keyboard.press("Delete")
     plain = text.replace("\r\n", "\n")
@@ -196,7 +196,7 @@ async def _fill(element: ElementHandle, value: str, *, html: bool) -> str:
     if filled.problem == "html":
         raise faults.invalid("isHtml", "the element is no editor, and holds plain text")
     if filled.problem == "gone":
-        raise elements.obstruction(elements.Reachability("gone", ""))
+        raise pointer.obstruction(pointer.Reachability("gone", ""))
     if filled.problem == "format":
         takes = _FORMATS.get(filled.kind, "another form")
         raise faults.not_done(f"The field ({filled.kind}) does not take that value; it takes {takes}.", field="value")
@@ -213,7 +213,7 @@ async def _choose(element: ElementHandle, wanted: str) -> str:
         case "":
             return ""
         case "gone":
-            raise elements.obstruction(elements.Reachability("gone", ""))
+            raise pointer.obstruction(pointer.Reachability("gone", ""))
         case "disabled":
             raise faults.not_done(_PROBLEMS["disabled"], field=_FIELD)
         case "option":
@@ -226,7 +226,7 @@ async def _pick(element: ElementHandle, wanted: str) -> str:
     """Open a list that the page draws itself, and click the option."""
     offered = await _offered(element, wanted)
     if not offered.has_match:
-        await elements.click(element)
+        await pointer.click(element)
         with anyio.move_on_after(_OPTIONS_S):
             while not (offered := await _offered(element, wanted)).has_match:  # noqa: ASYNC110 - as the page draws it
                 await anyio.sleep(_POLL_S)
@@ -239,7 +239,7 @@ async def _pick(element: ElementHandle, wanted: str) -> str:
     )
     if option is None:
         raise _no_option(offered.options)
-    return await elements.click(option)
+    return await pointer.click(option)
 
 
 async def _offered(element: ElementHandle, wanted: str) -> _OfferedOptions:

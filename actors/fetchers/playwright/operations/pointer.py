@@ -1,4 +1,4 @@
-"""Makes one element of a page reachable, clicks it, and says what is in the way."""
+"""Points at one element of a page: brings it into view, clicks or hovers it, and says what is in the way."""
 
 from __future__ import annotations
 
