@@ -15,7 +15,6 @@ from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import SessionContext
 from actors.fetchers.playwright.devtools import CrashedError, HungError, IsolatedWorld, cdp_of_page, script
 from actors.fetchers.playwright.recording import PageRecorder
-from actors.fetchers.playwright.request_gate import RequestGate
 from actors.fetchers.playwright.stability import (
     PENDING_UNKNOWN,
     POLL_MS,
@@ -27,6 +26,7 @@ from actors.fetchers.playwright.stability import (
     next_check_ms,
     pending_work_ms,
 )
+from actors.fetchers.playwright.tab_gate import TabGate
 from protocol.faults import Code, FaultError, fault
 
 UNSETTLED = "settle"
@@ -45,7 +45,7 @@ class Tab:
 
     page: Page
     world: IsolatedWorld
-    gate: RequestGate
+    gate: TabGate
     recorder: PageRecorder
 
     async def go(self, url: str, deadline_s: float) -> Response | None:
@@ -191,7 +191,7 @@ async def attach(context: SessionContext, page: Page, recorder: PageRecorder, *,
     """
     try:
         cdp = await cdp_of_page(context.raw, page)
-        gate = RequestGate(cdp, context.proxy, context.restorer.before_document)
+        gate = TabGate(cdp, context.proxy, context.restorer.before_document)
         await page.add_init_script(script("timers"))
         await context.restorer.attach(cdp)
         await gate.attach(block=block)

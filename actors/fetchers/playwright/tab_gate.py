@@ -34,7 +34,7 @@ _BLOCKED: tuple[dict[str, str], ...] = (
 
 
 @dataclass(eq=False)
-class RequestGate:
+class TabGate:
     """Pauses the documents of one tab; `refused` is the fault of the last one that was refused.
 
     `before_document` is called with the address of each document of the tab itself, whose frame id is `frame`,
