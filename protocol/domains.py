@@ -37,7 +37,7 @@ class LatencyRange(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class CostRange(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Cost units of a visit: the tiers count 1, 5 and 25. `expected` weighs each climb by how probable it is."""
+    """Cost units of a visit: the tiers count 1, 5 and 25. `expected` weighs each further tier by how probable it is."""
 
     least: int
     most: int

@@ -1,4 +1,4 @@
-"""The ladder tries the cheapest tier first, stays within the budget and gives only pages that may be given."""
+"""The policy tries the cheapest tier first, stays within the budget and gives only pages that may be given."""
 
 from __future__ import annotations
 
@@ -336,10 +336,10 @@ budgets = st.builds(
 ) | st.builds(Budget, force_tier=st.sampled_from(TIERS), max_latency_ms=st.integers(1, 5_000))
 
 
-def climb(
+def browse_by_policy(
     limits: Budget, outcomes: dict[RenderTier, Outcome], after_wait: Outcome, tick_ms: int
 ) -> tuple[list[Attempt], list[Step]]:
-    """Play the actor's part, each try taking `tick_ms`, until the ladder ends."""
+    """Play the actor's part, each try taking `tick_ms`, until the policy ends."""
     attempts: list[Attempt] = []
     steps: list[Step] = []
     elapsed_ms = 0
@@ -380,7 +380,7 @@ def test_the_ladder_ends_within_the_budget_and_answers_only_what_is_usable(
     lowest = limits.tiers[0]
     after_wait = accepted(lowest) if back else Absent(waited=True)
 
-    attempts, steps = climb(limits, outcomes, after_wait, tick_ms)
+    attempts, steps = browse_by_policy(limits, outcomes, after_wait, tick_ms)
 
     seen = [one.tier for one in attempts]
     waits = [place for place, step in enumerate(steps) if isinstance(step, WaitForTier)]
