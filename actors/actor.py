@@ -63,7 +63,7 @@ class Actor:
         return None
 
     def room(self, handler: Handler) -> int:
-        """Say how many times at once this replica answers by a handler: as it was marked, unless a setting says so."""
+        """Return how often at once this replica runs a handler: as it was marked, unless a setting says otherwise."""
         return handler.at_once
 
     @asynccontextmanager

@@ -269,7 +269,7 @@ class Bus:
         return tuple(sorted(live, key=lambda replica: (replica.actor, replica.started, replica.replica)))
 
     async def tap(self, subject: str = ">") -> AsyncIterator[BusMessage]:
-        """Every message on `subject` that this participant may hear, as it travels; none is held back for it."""
+        """Yield every message on `subject` that this participant may receive; none is held back for it."""
         send, receive = anyio.create_memory_object_stream[BusMessage](_TAP_ROOM)
 
         async def hear(message: BusMessage) -> None:

@@ -1,4 +1,4 @@
-"""The calling side of the bus: one question, asked again where that may help, until its time is over."""
+"""The calling side of the bus: one request, sent again where that may help until its deadline, and its reply."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Calls:
         self._gathered_s = -math.inf
 
     async def open(self) -> None:
-        """Listen for answers, and for what makes them impossible."""
+        """Subscribe to replies, and to what makes them impossible."""
         self._transport.watch_connection(lost=self._lost, back=self._back)
         await self._replies.open()
         await self._transport.subscribe(REPLICA_GONE.wildcard, self._gone)
@@ -67,48 +67,48 @@ class Calls:
         allowed_ms, ambient_ms = timeout_ms or call.timeout_ms, remaining_ms()
         limit_ms = max(allowed_ms if ambient_ms is None else min(allowed_ms, ambient_ms), 1)
         with span(f"send {call.pattern}", "producer", sending(call.pattern)) as recording:
-            question = _Question(call, self._wire.request(call, args), time.monotonic() + limit_ms / 1000, wait_ms)
-            result: R = _result(await self._persist(question), recording)
+            pending = _PendingCall(call, self._wire.request(call, args), time.monotonic() + limit_ms / 1000, wait_ms)
+            result: R = _result(await self._persist(pending), recording)
             return result
 
-    async def _persist(self, question: _Question) -> Response[Any]:
+    async def _persist(self, pending: _PendingCall) -> Response[Any]:
         """Ask once, and again where that may help and there is time."""
         try:
-            return await self._once(question)
+            return await self._once(pending)
         except _TRANSIENT as error:
-            if not question.worth_another(error, self._gathered_s):
+            if not pending.worth_another(error, self._gathered_s):
                 raise
             first = error
 
         def worth_another(error: Exception) -> bool:
-            return question.worth_another(error, self._gathered_s)
+            return pending.worth_another(error, self._gathered_s)
 
-        return await self._again(question, first, worth_another)
+        return await self._again(pending, first, worth_another)
 
     async def _again(
-        self, question: _Question, first: Exception, worth_another: Callable[[Exception], bool]
+        self, pending: _PendingCall, first: Exception, worth_another: Callable[[Exception], bool]
     ) -> Response[Any]:
         async for attempt in stamina.retry_context(
             on=worth_another,
             attempts=None,
-            timeout=question.left_ms / 1000,
+            timeout=pending.left_ms / 1000,
             wait_initial=0.002,
             wait_max=0.1,
             wait_jitter=0.01,
         ):
             with attempt:
                 try:
-                    return await self._once(question)
+                    return await self._once(pending)
                 except DeadlineError:
                     if isinstance(first, BusyError):
-                        raise BusyError(question.call.pattern) from None
+                        raise BusyError(pending.call.pattern) from None
                     raise
         raise first
 
-    async def _once(self, question: _Question) -> Response[Any]:
-        """Send the packet and wait for the answer; whoever works on it is told when we stop waiting."""
-        call, left_ms = question.call, question.left_ms
-        packed = await self._wire.pack(question.packet)
+    async def _once(self, pending: _PendingCall) -> Response[Any]:
+        """Send the packet and wait for the answer; cancel the work where we stop waiting."""
+        call, left_ms = pending.call, pending.left_ms
+        packed = await self._wire.pack(pending.packet)
         inbox, future = self._replies.expect(call.pattern, left_ms, repeatable=call.idempotent)
         answered = False
         try:
@@ -143,7 +143,7 @@ class Calls:
     # -- what makes an answer impossible -------------------------------------------------------------------------------
 
     async def _gone(self, message: BusMessage) -> None:
-        """Hear that a replica is gone; one that finished its work has answered."""
+        """Fail the calls of a replica that is gone; one that finished its work has answered."""
         try:
             packet: Request[ReplicaGone] = decoder(Request[ReplicaGone]).decode(message.payload)
         except MalformedError:
@@ -163,7 +163,7 @@ class Calls:
 
 
 @dataclass
-class _Question:
+class _PendingCall:
     """One call on its way: what is asked, until when, and how long to wait for somebody to be there at all."""
 
     call: Call[Any, Any]

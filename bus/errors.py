@@ -6,7 +6,7 @@ from protocol.faults import Code, FaultError, fault
 
 
 class NoResponderError(FaultError):
-    """No live replica listens on the subject; told at once, never by a timeout."""
+    """No live replica listens on the subject; known at once, never by a timeout."""
 
     def __init__(self, subject: str) -> None:
         """Name the subject that nobody answers."""

@@ -76,7 +76,7 @@ class Discovery:
     """Answers PING, INFO and STATS for one replica."""
 
     def __init__(self, transport: Transport, read: Callable[[], Replica], description: str) -> None:
-        """Return what `read` gives; `description` is one line about the actor."""
+        """Answer with what `read` returns; `description` is one line about the actor."""
         self._transport = transport
         self._read = read
         self._description = description
@@ -99,7 +99,7 @@ class Discovery:
 
 
 def read_stats(payload: bytes) -> Replica | None:
-    """Return the replica that an answer to $SRV.STATS speaks of; None for a service that is not ours."""
+    """Decode the replica from an answer to $SRV.STATS; None for a service that is not ours."""
     try:
         return _read_stats(payload).data
     except msgspec.MsgspecError:

@@ -1,4 +1,4 @@
-"""What each actor may say and hear, worked out from the subjects it declares."""
+"""What each actor may publish and subscribe, worked out from the subjects that it declares."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CLAIMS = "weft-claims"
 
 @dataclass(frozen=True)
 class Grant:
-    """The subjects that a participant may publish and subscribe; `answers`: it may answer whatever it hears, once."""
+    """Subjects that a participant may publish and subscribe; `answers`: it may reply once to whatever it receives."""
 
     publish: tuple[str, ...]
     subscribe: tuple[str, ...]
@@ -64,7 +64,7 @@ def micro_name(actor: str) -> str:
 
 
 def cancel_subject(subject: str) -> str:
-    """Name where the callees of a subject hear that a caller has gone."""
+    """Name the subject on which the callees of a subject learn that a caller has gone."""
     return f"cancel.{subject}"
 
 
@@ -79,7 +79,7 @@ def object_stream(store: str) -> str:
 
 
 def journal_stream(journal: Journal[Any]) -> str:
-    """Name the JetStream stream that keeps a journal, and the first token of where its lines are heard of."""
+    """Name the JetStream stream of a journal, which is also the first token of what signals its lines."""
     return f"JOURNAL_{journal.name}"
 
 
@@ -92,7 +92,7 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     journals: Iterable[Journal[Any]] = (),
     reads: Iterable[Journal[Any]] = (),
 ) -> Grant:
-    """Work out the grant of an actor: what it answers, what it asks, tells or queues, and what it keeps where.
+    """Work out the grant of an actor: what it answers, what it calls, publishes or enqueues, and what it keeps where.
 
     It writes `journals`, and reads them and those of `reads`.
     """

@@ -1,4 +1,4 @@
-"""What a replica counts of its own work, and how it is told (one source for `weft status` and `/metrics`)."""
+"""What a replica counts of its own work, as figures (one source for `weft status` and `/metrics`)."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class KeyTable(Generic[A]):
 
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[KeyChange[A]]]:
-        """Return every value there is, then every change, as long as the block lasts."""
+        """Yield every value there is, then every change, as long as the block lasts."""
         async with self.keys.watch() as entries, aclosing(self._changes(entries)) as changes:
             yield changes
 
@@ -194,7 +194,7 @@ class JournalLog(Generic[A]):
         return self._opened(await self.records.at(sequence))
 
     async def read(self, topics: str = EVERYTHING, after: int = 0) -> AsyncGenerator[JournalLine[A]]:
-        """Return the lines of some topics that are there now, in their order."""
+        """Yield the lines of some topics that are there now, in their order."""
         while batch := await self.records.batch(topics, after, BATCH):
             for record in batch:
                 if (line := self._opened(record)) is not None:

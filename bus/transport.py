@@ -123,7 +123,7 @@ class Keys(Protocol):
         ...
 
     def watch(self) -> AbstractAsyncContextManager[AsyncIterator[KeyEntry]]:
-        """Return every entry there is, then every change; a watch survives a restart of the server."""
+        """Yield every entry there is, then every change; a watch survives a restart of the server."""
         ...
 
 
@@ -206,7 +206,7 @@ class RecordStream(Protocol):
         ...
 
     def signal(self) -> AbstractAsyncContextManager[Callback]:
-        """Return what waits until a line may have been written since the last time it was awaited, or since the start.
+        """Yield what waits until a line may have been written since the last time it was awaited, or since the start.
 
         It may return for nothing, and does so when the connection comes back.
         """
@@ -256,7 +256,7 @@ class Transport(Protocol):
         ...
 
     async def flush(self) -> None:
-        """Return when the server has seen everything sent so far."""
+        """Wait until the server has seen everything sent so far."""
         ...
 
     async def keys(self, bucket: Bucket[Any]) -> Keys:
@@ -296,6 +296,6 @@ class LineSignal:
         self._set.set()
 
     async def wait(self) -> None:
-        """Return when there was a signal."""
+        """Wait for a signal."""
         await self._set.wait()
         self._set = anyio.Event()

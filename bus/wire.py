@@ -67,7 +67,7 @@ class PacketCodec:
         self._limit = max_payload - _HEADROOM
 
     def request(self, subject: Subject[A], args: A, packet_id: str = "") -> Request[A]:
-        """Return a packet that asks or tells, in the current conversation."""
+        """Make the packet of a request or an event, in the current conversation."""
         return Request(
             protocol=_PROTOCOL,
             id=packet_id or new_id(),

@@ -193,7 +193,7 @@ MAX_HOSTS = 10_000
 """Keys that are remembered, about 1 KB each; of what was longer unused, history is read again when it is written."""
 
 MAX_WAITING = 100
-"""Visits of one key that wait for the bus; what comes on top is not told to the others."""
+"""Visits of one key that wait for the bus; what comes on top is not shared with the others."""
 
 Lesson = tuple[Lessons, int, int]
 """What a visit teaches, when it ended (ms since the epoch), and how long the tier with the page took in ms."""

@@ -34,7 +34,7 @@ class HostLists(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class KnownHosts:
-    """The known hosts by name; None for one that is told to be ordinary."""
+    """The known hosts by name; None for one that is declared ordinary."""
 
     kinds: Mapping[str, HostKind | None] = field(default_factory=dict[str, HostKind | None])
 

@@ -137,7 +137,7 @@ def _snippet(url: str, key: str) -> str:
 
 @asynccontextmanager
 async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[Bus]:
-    """Return the bus of the system that runs in this data folder (or at `nats_url`), as an onlooker or for stdio.
+    """Open the bus of the system that runs in this data folder (or at `nats_url`), as an onlooker or for stdio.
 
     Raises:
         FaultError: INTERNAL_UNAVAILABLE, when none runs.
@@ -161,7 +161,7 @@ async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[
 
 @asynccontextmanager
 async def private(settings: Settings) -> AsyncGenerator[System]:
-    """Return a system of this process alone, without a gateway, for as long as the block lasts."""
+    """Run a system in this process alone, without a gateway, for as long as the block lasts."""
     names = [name for name in ACTORS if name != GATEWAY]
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
         settings = msgspec.structs.replace(

@@ -88,7 +88,7 @@ def zygote_process(replica_main: zygote.ReplicaMain, *, fork: bool) -> Generator
 
 @asynccontextmanager
 async def processes(control: socket.socket) -> AsyncGenerator[Processes]:
-    """Return the spawner that speaks to the zygote over `control`."""
+    """Yield the spawner that commands the zygote over `control`."""
     control.setblocking(False)  # noqa: FBT003 - the standard library has it so
     async with anyio.create_task_group() as tasks:
         spawner = Processes(control)
@@ -121,7 +121,7 @@ class Processes:
             return await self._start(command, own)
 
     async def signal(self, number: int, sent: signal.Signals) -> None:
-        """Signal a child; one that has ended hears nothing."""
+        """Signal a child, unless it has ended."""
         if number in self._children:
             await self._send(zygote.SignalCommand(number=number, signal=sent))
 
@@ -165,7 +165,7 @@ class Processes:
         return child
 
     async def _send(self, command: zygote.Command, listener: socket.socket | None = None) -> None:
-        """Return the zygote a command; once it is gone, `listen` tells so."""
+        """Send the zygote a command; once it is gone, `listen` raises."""
         data = memoryview(_line(command))
         async with self._speaking:
             while data:
@@ -227,7 +227,7 @@ class ChildProcess:
 
 @asynccontextmanager
 async def tasks(kinds: Mapping[str, type[Actor]]) -> AsyncGenerator[Tasks]:
-    """Return the spawner that runs every replica as a task of this loop; programs are still processes."""
+    """Yield the spawner that runs every replica as a task of this loop; programs are still processes."""
     async with anyio.create_task_group() as group:
         spawner = Tasks(kinds, group)
         try:

@@ -117,7 +117,7 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
     async with (
         anyio.create_task_group() as group,
         _nats(plan, spawner, folder, supervisor, group) as url,
-        _speaking(url, plan.key(SUPERVISOR)) as bus,
+        _supervisor_bus(url, plan.key(SUPERVISOR)) as bus,
     ):
         await supervisor.listen(bus)
         for entry in _kept(plan):
@@ -171,7 +171,7 @@ def _policy(settings: Settings) -> RestartPolicy:
 async def _nats(
     plan: Plan, spawner: Spawner, folder: Path, supervisor: Supervisor, group: TaskGroup
 ) -> AsyncGenerator[str]:
-    """Return the URL of the NATS to join, or keep a server of our own while the block lasts."""
+    """Yield the URL of the NATS to join, or of a server of our own that runs while the block lasts."""
     settings = plan.settings
     if settings.nats_url:
         yield settings.nats_url
@@ -189,7 +189,7 @@ async def _nats(
 
 
 @asynccontextmanager
-async def _speaking(url: str, key: NKey | None) -> AsyncGenerator[Bus]:
+async def _supervisor_bus(url: str, key: NKey | None) -> AsyncGenerator[Bus]:
     """Take part as the supervisor, which makes what all others use."""
     try:
         async with connect_nats(url, SUPERVISOR, key) as transport:

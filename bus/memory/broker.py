@@ -242,7 +242,7 @@ class MemoryTransport:
                 subscription.end()
 
     def _check_subject(self, subject: str) -> None:
-        """Refuse what is neither declared nor the one answer to something heard."""
+        """Refuse what is neither declared nor the one reply to a message received."""
         if self._allowed.answers and subject in self.may_answer:
             self.may_answer.discard(subject)
             return

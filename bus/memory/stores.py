@@ -83,7 +83,7 @@ class MemoryKeys:
 
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[KeyEntry]]:
-        """Return every entry there is, then every change."""
+        """Yield every entry there is, then every change."""
         async with aclosing(self._entries()) as entries:
             yield entries
 

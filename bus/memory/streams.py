@@ -88,7 +88,7 @@ class MemoryRecords:
 
     @asynccontextmanager
     async def signal(self) -> AsyncGenerator[Callback]:
-        """Return what waits for a new line."""
+        """Yield what waits for a new line."""
         signal = LineSignal()
         self.inner.listening.add(signal)
         try:

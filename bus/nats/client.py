@@ -45,19 +45,19 @@ class Waits:
             scope.cancel()
 
     def cut(self) -> anyio.CancelScope:
-        """Return a block that is left early, and silently, when the connection comes back."""
+        """Open a block that is left early, and silently, when the connection comes back."""
         scope = anyio.CancelScope()
         self._scopes.add(scope)
         return scope
 
     async def again(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Ask what may be asked twice, until an answer comes."""
+        """Send a request that may be sent twice, until a reply comes."""
         while True:
             with self.cut():
                 return await ask()
 
     async def once(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Ask what must not be asked twice.
+        """Send a request that must not be sent twice.
 
         Raises:
             TransportError: the connection broke meanwhile, so nobody knows what came of it.

@@ -27,7 +27,7 @@ RETRY_S = 0.05
 """Between two tries to begin a watch."""
 
 EXPIRED_S = 1.0
-"""A key that is not told for so long has expired since it was counted."""
+"""A key without an update for so long has expired since it was counted."""
 
 
 class KeyValue:
@@ -93,7 +93,7 @@ class KeyValue:
             return await self.waits.again(self._names)
 
     async def _names(self) -> list[str]:
-        """Hear of every key that there was in the beginning: nats-py says too early at times that this was all."""
+        """List every key that there was in the beginning: nats-py ends its own list too early at times."""
         subjects = (await self._stream.stream_info(f"KV_{self._bucket.name}", subjects_filter=">")).state.subjects
         missing = {subject.removeprefix(f"$KV.{self._bucket.name}.") for subject in subjects or ()}
         if not missing:
@@ -115,7 +115,7 @@ class KeyValue:
 
     @asynccontextmanager
     async def watch(self) -> AsyncGenerator[AsyncGenerator[KeyEntry]]:
-        """Return every entry there is, then every change; after a reconnect only what is newer than what was seen."""
+        """Yield every entry there is, then every change; after a reconnect only what is newer than what was seen."""
         async with aclosing(self._entries()) as entries:
             yield entries
 
@@ -134,7 +134,7 @@ class KeyValue:
                             yield entry
 
     async def _updates(self) -> AsyncGenerator[NatsKeyValue.Entry | None]:
-        """Return what one consumer tells, None where it has told all there was, until the connection comes back.
+        """Yield the updates of one consumer, None after all that there were, until the connection comes back.
 
         A consumer that outlives a restart of the server stays silent for up to 18 s.
         """

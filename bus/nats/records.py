@@ -136,7 +136,7 @@ class JournalRecords:
 
     @asynccontextmanager
     async def signal(self) -> AsyncGenerator[Callback]:
-        """Return what waits for a new line."""
+        """Yield what waits for a new line."""
         signal = LineSignal()
 
         async def arrived(_: Msg) -> None:

@@ -178,7 +178,7 @@ class NatsTransport:
         return Listener(self._client, subscription)
 
     async def flush(self) -> None:
-        """Return when the server has seen everything sent so far.
+        """Wait until the server has seen everything sent so far.
 
         Twice, because nats-py writes the PING ahead of what is still pending.
         """
