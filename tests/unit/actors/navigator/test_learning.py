@@ -41,7 +41,7 @@ class Site:
         if call.pattern == subjects.VERIFY_PAGE.pattern:
             enough = cast("PageClaim", args).tier.rank >= self.need.rank
             return cast("R", verdict(None if enough else Code.CONTENT_REQUIRES_JS))
-        tier = next(each for each in TIERS if each == call.pattern.rpartition(".")[2])
+        tier = next(each for each in TIERS if each.value == call.pattern.rpartition(".")[2])
         self.asked.append(tier)
         if self.down:
             raise FaultError(fault(Code.HTTP_SERVICE_UNAVAILABLE))
