@@ -89,27 +89,27 @@ class Gateway(Actor):
                 self.here.underway.end_lasting()
 
     @subscribes(subjects.PROGRESS, at_once=1)
-    async def progressed(self, progress: Progress) -> None:
-        """Hear how far work is that somebody waits for here."""
+    async def on_progress(self, progress: Progress) -> None:
+        """Pass on how far work is that somebody waits for here."""
         await self.here.watchers.on_progress(progress)
 
     @subscribes(subjects.OFFER_NEWS, at_once=1)
-    async def told(self, news: OfferNews) -> None:
-        """Hear what has changed of what an actor brings to MCP."""
+    async def on_offer_news(self, news: OfferNews) -> None:
+        """Take note of what has changed of what an actor brings to MCP."""
         await self.here.offers.tell(news)
 
     @subscribes(subjects.OFFER_SAID, at_once=1)
-    async def said(self, said: Said) -> None:
-        """Hear what an offering actor says of what it was asked from here."""
-        await self.here.offers.say(said)
+    async def on_offer_said(self, message: Said) -> None:
+        """Pass on what an offering actor says of what it was asked from here."""
+        await self.here.offers.say(message)
 
     @handles(subjects.EDGE_REPLY, at_once=64)
-    async def replied(self, reply: ClientReply) -> ReplyTaken:
+    async def on_client_reply(self, reply: ClientReply) -> ReplyTaken:
         """Take the reply of a client that came in at another replica."""
         return ReplyTaken(taken=self.here.questions.take(reply))
 
     @subscribes(subjects.CALL_CANCELLED, at_once=1)
-    async def cancelled(self, call: CallCancelled) -> None:
+    async def on_call_cancelled(self, call: CallCancelled) -> None:
         """Stop what a client wants no more, if it is done here."""
         self.here.underway.cancel(call)
 

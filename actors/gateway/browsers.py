@@ -1,4 +1,4 @@
-"""What came of an operation in a browser session, in words for a model: ours, and the web's, which are framed."""
+"""What came of an operation in a browser session, for a model: our sentences, and the words of the web in a frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 from actors.gateway.errors import NextAction
 from actors.gateway.translate import framed, one_line
-from protocol.browsers import results as came
+from protocol.browsers import results
 from protocol.browsers.pageinfo import Candidate, Element, PageRef, PageSummary, PastDialog, Section, Stability
 from protocol.pages import Captured
 
@@ -26,112 +26,146 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
 @dataclass(frozen=True)
-class _Telling:
+class _Rendering:
     """Sentences of ours, and lines of the web's."""
 
     ours: list[str]
     web: list[str]
 
 
-def text_of(done: came.Done, boundary: str) -> str:
+def text_of(done: results.Done, boundary: str) -> str:
     """Write an answer for a model; `boundary` is a word of letters and digits that no page can know."""
-    telling = _telling(done)
-    if not telling.web:
-        return "\n".join(telling.ours)
-    shown, left = _fitting(telling.web)
+    rendering = _rendered(done)
+    if not rendering.web:
+        return "\n".join(rendering.ours)
+    shown, left = _fitting(rendering.web)
     more = [f"{left} more lines stand in the structured result alone."] if left else []
-    return "\n".join([*telling.ours, *more, framed("\n".join(shown), boundary)])
+    return "\n".join([*rendering.ours, *more, framed("\n".join(shown), boundary)])
 
 
-def next_actions(done: came.Done) -> tuple[NextAction, ...]:
-    """Tell the calls that the answer itself makes plain, most urgent first."""
+def next_actions(done: results.Done) -> tuple[NextAction, ...]:
+    """Return the calls that the answer itself makes plain, most urgent first."""
     where = {"sessionId": done.session_id, **({"tabId": done.tab_id} if done.tab_id is not None else {})}
-    found: list[NextAction] = []
+    actions: list[NextAction] = []
 
     def then(tool: str, reason: str, **args: object) -> None:
-        found.append(NextAction(tool=tool, args=where | args, reason=reason, priority=len(found) + 1))
+        actions.append(NextAction(tool=tool, args=where | args, reason=reason, priority=len(actions) + 1))
 
     if _waiting(done) is not None:
         then(_HANDLE, "A dialog waits for an answer, and the page with it.", action="dismiss")
     match done:
-        case came.PageInfo():
+        case results.PageInfo():
             if done.stability is not None and not done.stability.stable:
                 then("wait_for_stable", "The page has not come to rest.")
             if done.has_more and done.next_cursor:
                 then("get_page_info", "There are more elements.", cursor=done.next_cursor)
-        case came.NetworkLogs() if done.has_more and done.next_cursor:
+        case results.NetworkLogs() if done.has_more and done.next_cursor:
             then("get_network_logs", "There are more requests.", cursor=done.next_cursor)
-        case came.Acted() if done.new_tab_created is not None:
+        case results.Acted() if done.new_tab_created is not None:
             then("switch_tab", "A new tab opened.", tabId=done.new_tab_created)
         case _:
             pass
-    return tuple(found)
+    return tuple(actions)
 
 
-def captures(done: came.Done) -> tuple[Captured, ...]:
-    """Tell the pictures and files that the answer names."""
+def captures(done: results.Done) -> tuple[Captured, ...]:
+    """Return the pictures and files that the answer names."""
     match done:
-        case came.ScreenshotTaken():
+        case results.ScreenshotTaken():
             return (done.image,)
-        case came.Downloads():
+        case results.Downloads():
             return done.downloads
         case _:
             return ()
 
 
-def _waiting(done: came.Done) -> PastDialog | None:
+def _waiting(done: results.Done) -> PastDialog | None:
     match done:
-        case came.Acted() | came.Navigated():
+        case results.Acted() | results.Navigated():
             dialog = done.dialog
-        case came.PageInfo() | came.Dialogs():
+        case results.PageInfo() | results.Dialogs():
             dialog = done.pending_dialog
         case _:
             return None
     return dialog if dialog is not None and not dialog.response else None
 
 
-def _telling(done: came.Done) -> _Telling:  # noqa: C901, PLR0911, PLR0912 - a line or two for each kind of answer
+def _rendered(done: results.Done) -> _Rendering:
     match done:
-        case came.SessionCreated():
-            return _Telling([f"Session {done.session_id} is open."], _page(done.page))
-        case came.SessionClosed():
-            return _Telling(["The session was kept." if done.kept else "The session is closed."], [*_some(done.reason)])
-        case came.Navigated():
-            return _Telling(_navigated(done), [*_page(done.page), *_some(done.changed), *_dialog(done.dialog)])
-        case came.TabCreated():
+        case results.SessionCreated() | results.SessionClosed() | results.TabCreated() | results.Tabs():
+            return _session_or_tabs(done)
+        case results.Navigated():
+            return _Rendering(_navigated(done), [*_page(done.page), *_some(done.changed), *_dialog(done.dialog)])
+        case results.Acted():
+            return _Rendering(_acted(done), [*_page(done.page), *_some(done.changed), *_dialog(done.dialog)])
+        case results.Dialogs() | results.NetworkLogs() | results.ConsoleLogs() | results.Downloads():
+            return _past_events(done)
+        case _:
+            return _page_state(done)
+
+
+def _session_or_tabs(
+    done: results.SessionCreated | results.SessionClosed | results.TabCreated | results.Tabs,
+) -> _Rendering:
+    match done:
+        case results.SessionCreated():
+            return _Rendering([f"Session {done.session_id} is open."], _page(done.page))
+        case results.SessionClosed():
+            ours = "The session was kept." if done.kept else "The session is closed."
+            return _Rendering([ours], [*_some(done.reason)])
+        case results.TabCreated():
             late = " It has not come to rest yet." if done.partial else ""
-            return _Telling([f"Tab {done.tab_id} is open and active.{late}"], [_url(done.url)])
-        case came.Tabs():
-            return _Telling(_tabs(done), [f"{tab.tab}: {_label(tab.title)} {_url(tab.url)}" for tab in done.tabs])
-        case came.Acted():
-            return _Telling(_acted(done), [*_page(done.page), *_some(done.changed), *_dialog(done.dialog)])
-        case came.PageInfo():
-            return _Telling(_info(done), [*_summary(done.page), *_dialog(done.pending_dialog), *_elements(done)])
-        case came.PageContent():
-            cut = ["The content is longer: a larger maxLength gives more."] if done.truncated else []
-            return _Telling(cut, list(_content(done)))
-        case came.Found():
-            ours = [f"Elements that fit: {len(done.candidates)}, best first."]
-            return _Telling(ours, [_candidate(one) for one in done.candidates])
-        case came.ScreenshotTaken():
-            return _Telling([f"Screenshot of {done.width} x {done.height} pixels."], _page(done.page))
-        case came.Evaluated():
-            cut = ["The result is cut."] if done.truncated else []
-            return _Telling(cut, msgspec.json.encode(done.result).decode().splitlines())
-        case came.Stable():
-            return _Telling([_stability(done)], [])
-        case came.Dialogs():
-            return _Telling(_dialogs(done), [*_dialog(done.pending_dialog), *_past(done.dialog_history)])
-        case came.NetworkLogs():
-            return _Telling(_requests(done), list(_exchanges(done)))
-        case came.ConsoleLogs():
+            return _Rendering([f"Tab {done.tab_id} is open and active.{late}"], [_url(done.url)])
+        case results.Tabs():
+            return _Rendering(_tabs(done), [f"{tab.tab}: {_label(tab.title)} {_url(tab.url)}" for tab in done.tabs])
+        case _:
+            assert_never(done)
+
+
+def _past_events(
+    done: results.Dialogs | results.NetworkLogs | results.ConsoleLogs | results.Downloads,
+) -> _Rendering:
+    match done:
+        case results.Dialogs():
+            return _Rendering(_dialogs(done), [*_dialog(done.pending_dialog), *_past(done.dialog_history)])
+        case results.NetworkLogs():
+            return _Rendering(_requests(done), list(_exchanges(done)))
+        case results.ConsoleLogs():
             lines = [f"[{line.level}] {_label(line.text)}" for line in done.logs]
-            return _Telling([f"Lines of the console: {len(lines)}, newest last."], lines)
-        case came.Downloads():
+            return _Rendering([f"Lines of the console: {len(lines)}, newest last."], lines)
+        case results.Downloads():
             files = [
                 f"{one.name}: {_label(one.file_name)}, {one.media_type}, {one.size} bytes" for one in done.downloads
             ]
-            return _Telling([f"Files: {len(files)}."], files)
+            return _Rendering([f"Files: {len(files)}."], files)
+        case _:
+            assert_never(done)
+
+
+def _page_state(
+    done: results.PageInfo
+    | results.PageContent
+    | results.Found
+    | results.ScreenshotTaken
+    | results.Evaluated
+    | results.Stable,
+) -> _Rendering:
+    match done:
+        case results.PageInfo():
+            return _Rendering(_info(done), [*_summary(done.page), *_dialog(done.pending_dialog), *_elements(done)])
+        case results.PageContent():
+            cut = ["The content is longer: a larger maxLength gives more."] if done.truncated else []
+            return _Rendering(cut, list(_content(done)))
+        case results.Found():
+            ours = [f"Elements that fit: {len(done.candidates)}, best first."]
+            return _Rendering(ours, [_candidate(one) for one in done.candidates])
+        case results.ScreenshotTaken():
+            return _Rendering([f"Screenshot of {done.width} x {done.height} pixels."], _page(done.page))
+        case results.Evaluated():
+            cut = ["The result is cut."] if done.truncated else []
+            return _Rendering(cut, msgspec.json.encode(done.result).decode().splitlines())
+        case results.Stable():
+            return _Rendering([_stability(done)], [])
         case _:
             assert_never(done)
 
@@ -139,24 +173,24 @@ def _telling(done: came.Done) -> _Telling:  # noqa: C901, PLR0911, PLR0912 - a l
 # -- our sentences -----------------------------------------------------------------------------------------------------
 
 
-def _navigated(done: came.Navigated) -> list[str]:
+def _navigated(done: results.Navigated) -> list[str]:
     status = "" if done.status_code is None else f" with HTTP status {done.status_code}"
     late = ["It has not come to rest yet: what is missing may come."] if done.partial else []
     there = "The tab is there" if done.success else "The tab stays where it is"
     return [f"{there}{status}.", *late, *_answer_it(done)]
 
 
-def _acted(done: came.Acted) -> list[str]:
+def _acted(done: results.Acted) -> list[str]:
     new = [] if done.new_tab_created is None else [f"Tab {done.new_tab_created} opened: switch_tab goes there."]
     return ["Done." if done.success else "It came to nothing.", *new, *_answer_it(done)]
 
 
-def _tabs(done: came.Tabs) -> list[str]:
+def _tabs(done: results.Tabs) -> list[str]:
     active = "" if done.active_tab_id is None else f" Tab {done.active_tab_id} is active."
     return [f"Tabs: {len(done.tabs)}.{active}"]
 
 
-def _info(done: came.PageInfo) -> list[str]:
+def _info(done: results.PageInfo) -> list[str]:
     lines = [f"Page for: {done.page.type}. Elements: {len(done.elements)} of {done.total_elements}."]
     if done.stability is not None and not done.stability.stable:
         lines.append(_stability(done.stability))
@@ -165,23 +199,23 @@ def _info(done: came.PageInfo) -> list[str]:
     return [*lines, *_answer_it(done)]
 
 
-def _stability(seen: Stability | came.Stable) -> str:
-    state = "The page has come to rest" if seen.stable else "The page has not come to rest"
-    return f"{state}: {seen.load_state}, {seen.network_pending} requests under way."
+def _stability(state: Stability | results.Stable) -> str:
+    words = "The page has come to rest" if state.stable else "The page has not come to rest"
+    return f"{words}: {state.load_state}, {state.network_pending} requests under way."
 
 
-def _dialogs(done: came.Dialogs) -> list[str]:
+def _dialogs(done: results.Dialogs) -> list[str]:
     return _answer_it(done) or ["No dialog waits."]
 
 
-def _requests(done: came.NetworkLogs) -> list[str]:
+def _requests(done: results.NetworkLogs) -> list[str]:
     lines = [f"Requests: {len(done.logs)} of {done.total_count}, newest last."]
     if done.has_more and done.next_cursor:
         lines.append(f"The next ones: the same call with cursor {done.next_cursor}.")
     return lines
 
 
-def _answer_it(done: came.Done) -> list[str]:
+def _answer_it(done: results.Done) -> list[str]:
     return [] if _waiting(done) is None else [f"A dialog waits: answer it with {_HANDLE} before anything else."]
 
 
@@ -208,7 +242,7 @@ def _past(dialogs: Iterable[PastDialog]) -> Iterator[str]:
         yield f"Dialog {one.type}{f', {one.response}' if one.response else ''}: {_label(one.message)}{given}"
 
 
-def _elements(done: came.PageInfo) -> Iterator[str]:
+def _elements(done: results.PageInfo) -> Iterator[str]:
     for intent in done.recommended_by_intent:
         yield f"For {intent.intent}: {', '.join(intent.suggested_element_ids)}"
     for region in dict.fromkeys(one.region for one in done.elements):
@@ -217,23 +251,23 @@ def _elements(done: came.PageInfo) -> Iterator[str]:
 
 
 def _element(one: Element) -> str:
-    said = [f"- {one.id} ({one.type})", _label(one.label)]
-    said += [f"= {_label(one.value)!r}"] if one.value else []
-    said += [f"placeholder {_label(one.placeholder)!r}"] if one.placeholder and one.placeholder != one.label else []
+    words = [f"- {one.id} ({one.type})", _label(one.label)]
+    words += [f"= {_label(one.value)!r}"] if one.value else []
+    words += [f"placeholder {_label(one.placeholder)!r}"] if one.placeholder and one.placeholder != one.label else []
     if one.options:
         rest = ["…"] if len(one.options) > _MAX_OPTIONS else []
-        said.append(f"options {' | '.join([*map(_label, one.options[:_MAX_OPTIONS]), *rest])}")
-    said += [f"[{', '.join(one.states)}]"] if one.states else []
-    said += [] if one.in_view else ["[out of view]"]
-    said += [f"-> {_url(one.href)}"] if one.href else []
-    return " ".join(part for part in said if part)
+        words.append(f"options {' | '.join([*map(_label, one.options[:_MAX_OPTIONS]), *rest])}")
+    words += [f"[{', '.join(one.states)}]"] if one.states else []
+    words += [] if one.in_view else ["[out of view]"]
+    words += [f"-> {_url(one.href)}"] if one.href else []
+    return " ".join(part for part in words if part)
 
 
 def _candidate(one: Candidate) -> str:
     return f"- {one.id} ({one.type}) {_label(one.label)}: {one.score:.2f}, {_label(one.match_reason)}"
 
 
-def _content(done: came.PageContent) -> Iterator[str]:
+def _content(done: results.PageContent) -> Iterator[str]:
     yield f"Title: {_label(done.title)}"
     heading = ""
     for section in done.sections:
@@ -251,11 +285,11 @@ def _content(done: came.PageContent) -> Iterator[str]:
 
 
 def _level(section: Section) -> int:
-    """Tell of which level a heading is; 0 where it is none."""
+    """Return the level of a heading; 0 where it is none."""
     return int(section.tag[1:]) if section.tag in _HEADINGS else 0
 
 
-def _exchanges(done: came.NetworkLogs) -> Iterator[str]:
+def _exchanges(done: results.NetworkLogs) -> Iterator[str]:
     yield from (f"! {_label(issue)}" for issue in done.top_issues)
     for one in done.logs:
         kind = f" {one.content_type}" if one.content_type else ""

@@ -151,7 +151,7 @@ async def ended(app: AppContext, request: RequestContext, run_id: str, timeout_m
     """Wait for the end of a run whose time is `timeout_ms`, as long as that may take, and tell how it stands then."""
     bound_ms = min(timeout_ms or MAX_RUN_TIMEOUT_MS, MAX_RUN_TIMEOUT_MS) + QUEUE_MARGIN_MS
     with anyio.move_on_after(bound_ms / 1_000):
-        async with aclosing(_news(app, request, run_id, 0, bound_ms)) as stream:
+        async with aclosing(_stream_news(app, request, run_id, 0, bound_ms)) as stream:
             async for news in stream:
                 _report(request, news.run)
     return await get(app, request, run_id)
@@ -229,7 +229,7 @@ def follow(app: AppContext, request: RequestContext, run_id: str, after: int = 0
     Raises:
         FaultError: RUN_NOT_FOUND, also for the run of somebody else, or whoever tells of runs stays away.
     """
-    return _news(app, request, run_id, after, FOLLOW_PATIENCE_MS)
+    return _stream_news(app, request, run_id, after, FOLLOW_PATIENCE_MS)
 
 
 def new_run_id() -> str:
@@ -253,7 +253,7 @@ async def _create(app: AppContext, request: RequestContext, run_id: str, argumen
     return await app.bus.call(subjects.RUN_CREATE, order, wait_ms=app.grace_ms)
 
 
-async def _news(
+async def _stream_news(
     app: AppContext, request: RequestContext, run_id: str, after: int, patience_ms: int
 ) -> AsyncGenerator[RunNews]:
     """Ask again and again; what passes is waited for."""

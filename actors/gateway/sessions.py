@@ -92,16 +92,16 @@ async def save(app: AppContext, arguments: SaveRequest) -> SessionStatus:
 
 async def list_all(app: AppContext, profile: str | None) -> SessionsAnswer:
     """List the logins."""
-    found = await app.bus.call(subjects.SESSION_LIST, ListSessions(profile=profile), wait_ms=app.grace_ms)
-    return SessionsAnswer(sessions=found.sessions, more=found.more)
+    logins = await app.bus.call(subjects.SESSION_LIST, ListSessions(profile=profile), wait_ms=app.grace_ms)
+    return SessionsAnswer(sessions=logins.sessions, more=logins.more)
 
 
 async def ask(
     app: AppContext, call: Call[NamedSession, SessionStatus], domain: str, profile: str = DEFAULT_PROFILE
 ) -> SessionAnswer:
     """Ask for something that is done to one login."""
-    told = await app.bus.call(call, NamedSession(domain=domain, profile=profile), wait_ms=app.grace_ms)
-    return told_of(told)
+    status = await app.bus.call(call, NamedSession(domain=domain, profile=profile), wait_ms=app.grace_ms)
+    return answer_of(status)
 
 
 async def manage(app: AppContext, arguments: SessionRequest) -> SessionsAnswer:
@@ -115,13 +115,13 @@ async def manage(app: AppContext, arguments: SessionRequest) -> SessionsAnswer:
     return SessionsAnswer(sessions=(await ask(app, call, arguments.domain, arguments.profile or DEFAULT_PROFILE),))
 
 
-def told_of(status: SessionStatus) -> SessionAnswer:
+def answer_of(status: SessionStatus) -> SessionAnswer:
     """Return a status as an answer of its own."""
     return SessionAnswer(**structs.asdict(status))
 
 
 def text_of(status: SessionStatus) -> str:
-    """Tell a model how a login stands; the names of cookies are the site's, and are left to the data."""
+    """Write for a model how a login stands; the names of cookies are the site's, and are left to the data."""
     facts = [f"{status.domain} (profile {status.profile}): {status.health.replace('_', ' ')}"]
     if status.health is not SessionHealth.NOT_FOUND:
         facts.append(f"{status.cookies} cookies, {len(status.auth_cookies)} of a login")
@@ -131,7 +131,7 @@ def text_of(status: SessionStatus) -> str:
     return "; ".join(facts)
 
 
-def listing(told: SessionsAnswer) -> str:
-    """Tell a model of several logins."""
-    lines = [text_of(status) for status in told.sessions] or ["No session is saved."]
-    return "\n".join([*lines, *([f"And {told.more} more."] if told.more else [])])
+def list_text(answer: SessionsAnswer) -> str:
+    """Write for a model how several logins stand."""
+    lines = [text_of(status) for status in answer.sessions] or ["No session is saved."]
+    return "\n".join([*lines, *([f"And {answer.more} more."] if answer.more else [])])

@@ -37,37 +37,43 @@ def to_result(browsed: Browsed, options: BrowseOptions, *, for_model: bool = Fal
         FaultError: VALIDATION_INVALID_REQUEST, for a cursor of another page or a section that it has not.
     """
     page, content = browsed.page, browsed.page.document.content
+    parts, included = content.parts, options.include
     return BrowseResult(
         url=browsed.url,
         title=content.title,
         content=_content(content, options, for_model=for_model),
-        metadata=BrowseMetadata(
-            load_time=browsed.duration_ms,
-            timestamp=page.fetched_at,
-            final_url=page.final_url,
-            tier=page.tier,
-            from_cache=page.from_cache,
-            retry_count=page.retry_count,
-            language=content.language,
-            content_type=page.content_type,
-            pages=browsed.pages if browsed.pages > 1 else UNSET,
-            tiers_attempted=browsed.tiers_tried or UNSET,
-        ),
+        metadata=_metadata(browsed),
         field_confidence=browsed.confidence,
-        tables=tuple(table if Part.TABLES in options.include else _short(table) for table in content.tables) or UNSET,
+        tables=tuple(table if Part.TABLES in included else _short(table) for table in content.tables) or UNSET,
         discovered_apis=tuple(_named(api) for api in page.apis) or UNSET,
         network=page.network if options.include_network else UNSET,
         console=page.console if options.include_console else UNSET,
         decision_trace=browsed.trace if options.include_decision_trace else UNSET,
-        fields=UNSET if content.parts.fields == PageFields() else content.parts.fields,
+        fields=UNSET if parts.fields == PageFields() else parts.fields,
         usable_for=usable_for(browsed.confidence.overall.score),
         signals=content.signals or UNSET,
-        links=_links(content) if Part.LINKS in options.include else UNSET,
-        forms=content.parts.forms if Part.FORMS in options.include else UNSET,
-        lists=content.parts.lists if Part.LISTS in options.include else UNSET,
-        structured_data=content.parts.structured if Part.STRUCTURED_DATA in options.include else UNSET,
-        left_out=content.parts.left_out or UNSET,
+        links=_links(content) if Part.LINKS in included else UNSET,
+        forms=parts.forms if Part.FORMS in included else UNSET,
+        lists=parts.lists if Part.LISTS in included else UNSET,
+        structured_data=parts.structured if Part.STRUCTURED_DATA in included else UNSET,
+        left_out=parts.left_out or UNSET,
         final_url=page.final_url,
+    )
+
+
+def _metadata(browsed: Browsed) -> BrowseMetadata:
+    page, content = browsed.page, browsed.page.document.content
+    return BrowseMetadata(
+        load_time=browsed.duration_ms,
+        timestamp=page.fetched_at,
+        final_url=page.final_url,
+        tier=page.tier,
+        from_cache=page.from_cache,
+        retry_count=page.retry_count,
+        language=content.language,
+        content_type=page.content_type,
+        pages=browsed.pages if browsed.pages > 1 else UNSET,
+        tiers_attempted=browsed.tiers_tried or UNSET,
     )
 
 
@@ -79,8 +85,8 @@ def _named(api: ApiPattern) -> ApiPattern:
 def _content(content: WebObservationSummary, options: BrowseOptions, *, for_model: bool) -> BrowseContent:
     """Return the words of a page, or the part of them that was asked for."""
     html = content.html if options.include_html else UNSET
-    asked = (options.max_chars, options.cursor, options.section, options.query)
-    if not for_model and all(part is None for part in asked):
+    limits = (options.max_chars, options.cursor, options.section, options.query)
+    if not for_model and all(limit is None for limit in limits):
         text = content.markdown if content.text is UNSET else content.text
         return BrowseContent(markdown=content.markdown, text=text, html=html)
     part = excerpt(

@@ -20,10 +20,10 @@ from actors.gateway.sessions import (
     SaveRequest,
     SessionAnswer,
     SessionsAnswer,
+    answer_of,
     ask,
     list_all,
     save,
-    told_of,
 )
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
@@ -58,7 +58,7 @@ class SiteRequest(DomainRequest, frozen=True, kw_only=True, forbid_unknown_field
 
 
 async def _save(app: AppContext, _request: RequestContext, arguments: LoginRequest) -> Response:
-    return answer(told_of(await save(app, SaveRequest(**structs.asdict(arguments)))))
+    return answer(answer_of(await save(app, SaveRequest(**structs.asdict(arguments)))))
 
 
 async def _list(app: AppContext, _request: RequestContext, arguments: ListRequest) -> Response:

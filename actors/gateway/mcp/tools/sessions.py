@@ -20,7 +20,7 @@ async def _refresh(app: AppContext, _request: RequestContext, arguments: NamedRe
 
 async def _manage(app: AppContext, _request: RequestContext, arguments: SessionRequest) -> Answer:
     told = await sessions.manage(app, arguments)
-    return Answer(sessions.listing(told), told)
+    return Answer(sessions.list_text(told), told)
 
 
 REFRESH = ToolEntry(
