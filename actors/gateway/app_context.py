@@ -10,7 +10,7 @@ import anyio
 
 from actors.gateway.access.keys import KeyStore
 from actors.gateway.access.usage import Ledger
-from actors.gateway.progress import Watchers
+from actors.gateway.request import Watchers
 from bus import Directory, Publisher, Requester, Tables
 from bus.context import new_id
 from bus.seal import Seal

@@ -24,7 +24,7 @@ from actors.gateway.access.authentication import access_control
 from actors.gateway.access.gate import RequestGate, SocketGate, SocketRoute
 from actors.gateway.access.rules import SecurityHeaders
 from actors.gateway.app_context import AppContext, BusClient
-from actors.gateway.http.answers import refusal
+from actors.gateway.http import refusal
 from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of

@@ -20,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from actors.gateway.access.limits import ConnectionLimits
-from actors.gateway.http.answers import RefusedError, invalid, refusal
+from actors.gateway.http import HttpStatusError, invalid, refusal
 
 KEEP_ALIVE_S = 75
 """How long an idle connection is kept, in seconds: longer than clients keep theirs."""
@@ -264,7 +264,7 @@ class BoundedConnection(HttpToolsProtocol):
     def _refuse(self, error: HeadError) -> None:
         self._end(invalid(str(error), error.status))
 
-    def _end(self, error: RefusedError) -> None:
+    def _end(self, error: HttpStatusError) -> None:
         answer = refusal(error)
         answer.headers.update({"Connection": "close", "X-Content-Type-Options": "nosniff"})
         self.transport.write(_to_bytes(answer))

@@ -23,7 +23,7 @@ from actors.gateway.access.limits import (
 )
 from actors.gateway.access.rules import AccessHeaders, OriginRules, metadata_paths, origin_rules
 from actors.gateway.access.usage import Ledger
-from actors.gateway.http.answers import RefusedError
+from actors.gateway.http import HttpStatusError
 from actors.rates import Rate
 from actors.settings import Settings
 from bus import Tables
@@ -71,7 +71,7 @@ class AccessControl:
         """Return who comes in; `headers` have passed the rules.
 
         Raises:
-            RefusedError: why nobody does.
+            HttpStatusError: why nobody does.
         """
         address = address_of(scope.get("client"))
         if needs_key and headers.authorizations:
@@ -141,7 +141,7 @@ class Authenticator:
         """Return who shows this.
 
         Raises:
-            RefusedError: nobody whom we know; or nobody can tell now; or the address has shown too much.
+            HttpStatusError: nobody whom we know; or nobody can tell now; or the address has shown too much.
         """
         text = _bearer(authorizations)
         if text is None:
@@ -175,11 +175,11 @@ class Authenticator:
             self._known.popitem(last=False)
 
 
-def _unknown_key(challenge: str, *, shown: bool) -> RefusedError:
+def _unknown_key(challenge: str, *, shown: bool) -> HttpStatusError:
     """Refuse who shows no key, or one that is not good: why it is not, nobody is told (RFC 6750 §3.1)."""
     refused = fault(Code.AUTH_INVALID_CREDENTIALS, "This Weft wants its API key.", actions=(_WAY_IN,))
     error = ', error="invalid_token"' if shown else ""
-    return RefusedError(refused, 401, {"WWW-Authenticate": f"{challenge}{error}"})
+    return HttpStatusError(refused, 401, {"WWW-Authenticate": f"{challenge}{error}"})
 
 
 def _bearer(authorizations: tuple[str, ...]) -> str | None:

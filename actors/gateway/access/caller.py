@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from actors.gateway.http.answers import RefusedError
+from actors.gateway.http import HttpStatusError
 from protocol.access import Scope as Scope  # noqa: PLC0414 - it is the gate's word, and stands with what it is kept in
 from protocol.faults import Code, fault
 
@@ -32,13 +32,13 @@ class Caller:
         """Let the caller go on who has a scope.
 
         Raises:
-            RefusedError: AUTH_INSUFFICIENT_SCOPE, with the scope named (RFC 6750 §3.1).
+            HttpStatusError: AUTH_INSUFFICIENT_SCOPE, with the scope named (RFC 6750 §3.1).
         """
         if scope in self.scopes:
             return
         error = fault(Code.AUTH_INSUFFICIENT_SCOPE, f"This needs a key with the scope {scope}.")
         challenge = f'{self.challenge}, error="insufficient_scope", scope="{scope}"'
-        raise RefusedError(error, HTTPStatus.FORBIDDEN, {"WWW-Authenticate": challenge})
+        raise HttpStatusError(error, HTTPStatus.FORBIDDEN, {"WWW-Authenticate": challenge})
 
 
 NOBODY = Caller("nobody", frozenset())

@@ -20,7 +20,7 @@ from actors.gateway.access.caller import Scope as KeyScope
 from actors.gateway.access.limits import ConcurrencyKind, ConcurrencyLimits
 from actors.gateway.access.rules import access_headers, preflight
 from actors.gateway.access.usage import RequestUsage
-from actors.gateway.http.answers import RefusedError, invalid, refusal
+from actors.gateway.http import HttpStatusError, invalid, refusal
 from actors.gateway.request import RequestContext, with_request
 
 log = structlog.stdlib.get_logger()
@@ -52,7 +52,7 @@ class RequestGate:
             needs_key = scope["path"] not in self._access.rules.open_paths
             visitor = await self._access.let_in(scope, headers, needs_key=needs_key)
             return await self._pass(visitor, scope, receive, send)
-        except RefusedError as error:
+        except HttpStatusError as error:
             return await refusal(error)(scope, receive, send)
 
     async def _pass(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
@@ -150,7 +150,7 @@ class SocketGate:
                     usage = stack.enter_context(self._access.ledger.counting(visitor.account))
                 inner = with_request(scope, RequestContext(caller=visitor.caller, usage=usage))
                 await _run_socket(route, WebSocket(inner, receive, send))
-        except RefusedError as error:
+        except HttpStatusError as error:
             await refusal(error)(scope, receive, send)
 
     def _match(self, scope: Scope) -> SocketRoute | None:

@@ -22,7 +22,7 @@ import structlog
 from msgspec import Meta, Struct, structs
 
 from actors.gateway.access.caller import Caller, Scope
-from actors.gateway.http.answers import invalid
+from actors.gateway.http import invalid
 from bus import Tables
 from bus.clock import now_ms
 from protocol.access import KeyInfo, KeyRecord, KeysAnswer, NewKey

@@ -16,7 +16,7 @@ from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 
-from actors.gateway.http.answers import RefusedError
+from actors.gateway.http import HttpStatusError
 from actors.rates import Rate, earliest, taken
 from actors.settings import Settings
 from protocol.faults import Action, Code, fault
@@ -162,25 +162,25 @@ def address_of(client: tuple[str, int] | None) -> str:
     return str(IPv6Address(int(address) >> _V6_SITE_BITS << _V6_SITE_BITS))
 
 
-def too_often(rate_state: RateState, message: str = "Too many requests.") -> RefusedError:
+def too_often(rate_state: RateState, message: str = "Too many requests.") -> HttpStatusError:
     """Refuse who comes too often, until there is room again."""
     headers = {name.decode("ascii"): value.decode("ascii") for name, value in rate_state.headers}
     return _later(message, rate_state.wait_ms, headers)
 
 
-def too_many(what: str, most: int) -> RefusedError:
+def too_many(what: str, most: int) -> HttpStatusError:
     """Refuse who has too many of something at once."""
     return _later(f"More than {most} {what} at once.", _SOON_MS, {})
 
 
-def _later(message: str, wait_ms: float, headers: dict[str, str]) -> RefusedError:
+def _later(message: str, wait_ms: float, headers: dict[str, str]) -> HttpStatusError:
     seconds = max(math.ceil(wait_ms / 1_000), 1)
     wait = Action(
         action="wait_and_retry",
         description=f"Wait {seconds} s, then send the request again.",
         suggested_delay_ms=seconds * 1_000,
     )
-    return RefusedError(fault(Code.RATE_LIMIT_EXCEEDED, message, actions=(wait, _SLOWER)), 429, headers)
+    return HttpStatusError(fault(Code.RATE_LIMIT_EXCEEDED, message, actions=(wait, _SLOWER)), 429, headers)
 
 
 @dataclass
@@ -196,11 +196,11 @@ class ConnectionLimits:
     _open: dict[BaseTransport, str] = field(default_factory=dict[BaseTransport, str], init=False, repr=False)
     _counts: Counter[str] = field(default_factory=Counter[str], init=False, repr=False)
 
-    def opened(self, transport: BaseTransport, client: tuple[str, int] | None) -> RefusedError | None:
+    def opened(self, transport: BaseTransport, client: tuple[str, int] | None) -> HttpStatusError | None:
         """Count one more, or say why there is no room for it."""
         if self.most and len(self._open) >= self.most:
             busy = fault(Code.INTERNAL_BUSY, f"This gateway has {self.most} connections open, as many as it may have.")
-            return RefusedError(busy, 503)
+            return HttpStatusError(busy, 503)
         address = address_of(client)
         if self.most_of_address and self._counts[address] >= self.most_of_address and self._is_counted(client):
             return too_many("connections of one address", self.most_of_address)

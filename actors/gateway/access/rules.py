@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from actors.gateway.access.caller import CHALLENGE
-from actors.gateway.http.answers import CONVERSATION, RefusedError
+from actors.gateway.http import CONVERSATION, HttpStatusError
 from actors.settings import Settings
 from protocol.faults import Code, fault
 
@@ -75,7 +75,7 @@ class OriginRules:
         """Refuse a Host that is not ours, which is how DNS rebinding shows, and an Origin that is not allowed.
 
         Raises:
-            RefusedError: SECURITY_ORIGIN_REFUSED.
+            HttpStatusError: SECURITY_ORIGIN_REFUSED.
         """
         if len(request.hosts) != 1 or request.hosts[0] not in self.hosts:
             raise _origin_refused("This gateway does not answer for that Host", 421)
@@ -101,8 +101,8 @@ def origin_rules(settings: Settings, open_paths: Iterable[str]) -> OriginRules:
     )
 
 
-def _origin_refused(message: str, status: int) -> RefusedError:
-    return RefusedError(fault(Code.SECURITY_ORIGIN_REFUSED, message), status)
+def _origin_refused(message: str, status: int) -> HttpStatusError:
+    return HttpStatusError(fault(Code.SECURITY_ORIGIN_REFUSED, message), status)
 
 
 def _bracketed(host: str) -> str:

@@ -28,7 +28,7 @@ from msgspec import Struct
 
 from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.access.rules import audiences, token_challenge
-from actors.gateway.http.answers import RefusedError
+from actors.gateway.http import HttpStatusError
 from actors.settings import Settings
 from protocol.faults import Code, fault
 
@@ -89,7 +89,7 @@ class TokenVerifier:
         """Return whose token this is, if it is one that is good now.
 
         Raises:
-            RefusedError: the keys of the issuer are not to be had, so nobody can tell.
+            HttpStatusError: the keys of the issuer are not to be had, so nobody can tell.
         """
         token_digest, now = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest(), self.clock()
         if (known := self._believed.get(token_digest)) is not None and now < known[1]:
@@ -171,12 +171,12 @@ async def verifying_tokens(settings: Settings) -> AsyncGenerator[TokenVerifier, 
         )
 
 
-def _issuer_unavailable() -> RefusedError:
+def _issuer_unavailable() -> HttpStatusError:
     """Refuse a token that nobody can verify now: the keys of its issuer are not to be had."""
     unavailable = fault(
         Code.INTERNAL_UNAVAILABLE, "The authorization server does not answer, so no token can be checked."
     )
-    return RefusedError(unavailable, 503)
+    return HttpStatusError(unavailable, 503)
 
 
 def _ssl_context(ca_file: str) -> ssl.SSLContext:

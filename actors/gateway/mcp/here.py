@@ -8,7 +8,7 @@ from typing import Any
 from actors.gateway.mcp.offers.known import Offers
 from actors.gateway.mcp.transport.questions import Questions
 from actors.gateway.mcp.transport.underway import Underway
-from actors.gateway.progress import Watchers
+from actors.gateway.request import Watchers
 from protocol.subjects import OFFER_NEWS, OFFER_SAID, PROGRESS, Event
 
 

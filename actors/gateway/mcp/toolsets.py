@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from urllib.parse import parse_qsl
 
-from actors.gateway.http.answers import RefusedError
+from actors.gateway.http import HttpStatusError
 from actors.settings import Settings
 from protocol.faults import Action, Code, Fault, fault
 
@@ -43,7 +43,7 @@ def asked_for(query: bytes, otherwise: frozenset[Toolset]) -> frozenset[Toolset]
     """Read the toolsets of a query string; `otherwise` is what counts where it names none.
 
     Raises:
-        RefusedError: 400, it names one that there is not.
+        HttpStatusError: 400, it names one that there is not.
     """
     if not query:
         return otherwise
@@ -56,13 +56,13 @@ def named(names: str) -> frozenset[Toolset]:
     """Read toolsets that are separated by commas.
 
     Raises:
-        RefusedError: 400, one of them is unknown, or there is none.
+        HttpStatusError: 400, one of them is unknown, or there is none.
     """
     words = [word.strip() for word in names.split(",") if word.strip()]
     unknown = [word for word in words if word not in _NAMES]
     if words and not unknown:
         return frozenset(Toolset(word) for word in words)
-    raise RefusedError(_unknown(unknown), 400)
+    raise HttpStatusError(_unknown(unknown), 400)
 
 
 def _unknown(words: Iterable[str]) -> Fault:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import RUNTIME_CODES, http_status, to_error
-from actors.gateway.http.answers import answer
+from actors.gateway.http import answer
 from actors.gateway.pages import (
     BatchItem,
     BatchRequest,

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from actors.gateway.access.usage import Usage
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_failure
-from actors.gateway.http.answers import JSON, answer
+from actors.gateway.http import JSON, answer
 from actors.gateway.pages import (
     DEFAULT_AT_ONCE,
     DEFAULT_TIMEOUT_MS,

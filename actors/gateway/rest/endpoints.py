@@ -15,7 +15,7 @@ from starlette.responses import Response
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import Failure
-from actors.gateway.http.answers import CONVERSATION, EVENTS, JSON, answer
+from actors.gateway.http import CONVERSATION, EVENTS, JSON, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest import browse, compatible, docs, operation, packets, runs, sessions
 from actors.gateway.rest.routing import TAGS, Endpoint

@@ -18,7 +18,7 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.access.keys import AddKey, NamedKey
 from actors.gateway.access.rules import RESOURCES, base_url, metadata_paths
 from actors.gateway.app_context import AppContext
-from actors.gateway.http.answers import answer
+from actors.gateway.http import answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Endpoint
 from actors.settings import Settings

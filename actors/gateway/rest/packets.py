@@ -15,7 +15,7 @@ from starlette.responses import Response
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import http_status
-from actors.gateway.http.answers import RefusedError, answer, headers_of
+from actors.gateway.http import HttpStatusError, answer, headers_of
 from actors.gateway.pages import check_login
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import HOST
@@ -186,7 +186,7 @@ async def _answer(app: AppContext, request: RequestContext, packet: RequestPacke
         try:
             result = await _call(app, request, packet.input.task)
         except FaultError as error:
-            status = error.status if isinstance(error, RefusedError) else http_status(error.fault)
+            status = error.status if isinstance(error, HttpStatusError) else http_status(error.fault)
             if error.fault.code is Code.AUTH_MISSING_SESSION and isinstance(packet.input.task.args, LoginArguments):
                 status = HTTPStatus.NOT_FOUND
             return answer(_response(packet, error=error.fault), status, headers_of(error, status))

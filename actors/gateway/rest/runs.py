@@ -12,7 +12,7 @@ from actors.gateway import runs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import RunFault, to_run_fault
-from actors.gateway.http.answers import EVENTS, JSON, answer, refusal
+from actors.gateway.http import EVENTS, JSON, answer, refusal
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import VARY
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag

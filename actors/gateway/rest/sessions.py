@@ -11,7 +11,7 @@ from starlette.responses import Response
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import http_status
-from actors.gateway.http.answers import RefusedError, answer
+from actors.gateway.http import HttpStatusError, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import SITE, DomainRequest
 from actors.gateway.rest.routing import Endpoint, Tag
@@ -83,7 +83,7 @@ async def _there(app: AppContext, call: Call[NamedSession, SessionStatus], argum
         return await ask(app, call, arguments.domain, arguments.profile)
     except FaultError as error:
         if error.fault.code is Code.AUTH_MISSING_SESSION:
-            raise RefusedError(error.fault, HTTPStatus.NOT_FOUND) from None
+            raise HttpStatusError(error.fault, HTTPStatus.NOT_FOUND) from None
         raise
 
 

@@ -16,7 +16,7 @@ from mcp.types import EmptyResult, LoggingMessageNotification, LoggingMessageNot
 
 from actors.gateway.mcp.offers.clients import Context
 from actors.gateway.mcp.offers.known import Offers
-from actors.gateway.progress import beside
+from actors.gateway.request import beside
 from protocol.offers.results import LogLine, Said, Step
 from protocol.replicas import Watch
 

@@ -23,7 +23,7 @@ from mcp.types import CONNECTION_CLOSED, HEADER_MISMATCH, ErrorData, RequestId
 from starlette.requests import Request
 from starlette.responses import Response
 
-from actors.gateway.http.answers import invalid
+from actors.gateway.http import invalid
 from actors.gateway.mcp.transport.answering import answered
 from actors.gateway.mcp.transport.dialogue import Dialogue
 from actors.gateway.mcp.transport.messages import BadMessageError, Json, Message, error, read_message
@@ -49,7 +49,7 @@ class Modern:
 
         Raises:
             BadMessageError: the body is no request and no notification.
-            RefusedError: 406, it asks for events that it does not accept.
+            HttpStatusError: 406, it asks for events that it does not accept.
         """
         message = await read_message(body)
         match message:

@@ -7,8 +7,7 @@ from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 
-from actors.gateway.progress import Watchers, watching
-from actors.gateway.request import RequestContext
+from actors.gateway.request import RequestContext, Watchers, watching
 from protocol.replicas import Progress
 
 

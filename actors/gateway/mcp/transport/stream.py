@@ -11,7 +11,7 @@ import anyio
 import msgspec
 from starlette.types import Send
 
-from actors.gateway.http.answers import JSON
+from actors.gateway.http import JSON
 
 EVENTS = "text/event-stream"
 

@@ -22,8 +22,7 @@ from actors.gateway.errors import (
     run_fault_text,
     to_run_fault,
 )
-from actors.gateway.progress import watching
-from actors.gateway.request import RequestContext
+from actors.gateway.request import RequestContext, watching
 from protocol.browsers.results import ErrorCode
 from protocol.faults import Action, Code, FaultError, fault
 from protocol.replicas import Progress

@@ -12,8 +12,7 @@ from msgspec import UNSET
 from actors.gateway.app_context import AppContext
 from actors.gateway.mcp.tools.batch import Digest, digest, digest_text
 from actors.gateway.pages import BatchRequest, BatchResult, BatchSummary, ItemStatus, browse_all, status_of
-from actors.gateway.progress import watching
-from actors.gateway.request import RequestContext
+from actors.gateway.request import RequestContext, watching
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage

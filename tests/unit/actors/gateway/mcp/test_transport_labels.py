@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Scope
 
-from actors.gateway.http.answers import RefusedError
+from actors.gateway.http import HttpStatusError
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset, asked_for, toolsets_of
 from actors.gateway.mcp.transport.client_id import NO_CLIENT_ID, ClientId, new_client_id, read_client_id
 from actors.gateway.request import RequestContext, request_context, with_request
@@ -98,7 +98,7 @@ def test_the_address_names_the_tools(query: bytes, wanted: set[Toolset]) -> None
     ],
 )
 def test_a_toolset_that_there_is_not_is_refused_by_name(query: bytes, message: str) -> None:
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(HttpStatusError) as caught:
         asked_for(query, ALL)
 
     told = caught.value.fault

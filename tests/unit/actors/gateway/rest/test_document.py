@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.http.answers import EVENTS
+from actors.gateway.http import EVENTS
 from actors.gateway.rest.docs import page
 from actors.gateway.rest.endpoints import ENDPOINTS, RULES, document
 from actors.gateway.rest.routing import TAGS

@@ -13,7 +13,7 @@ import pytest
 from msgspec import Struct
 
 from actors.gateway.app_context import AppContext
-from actors.gateway.http.answers import EVENTS
+from actors.gateway.http import EVENTS
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.streaming import EventStream
 from protocol.faults import Code, FaultError, fault

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from msgspec import UNSET, Struct, structs
 
-from actors.gateway.http.answers import EVENTS
+from actors.gateway.http import EVENTS
 from actors.gateway.rest.streaming import last_event_id
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import ArtifactChunk, Run, RunEvent

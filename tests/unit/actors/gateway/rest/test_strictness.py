@@ -6,9 +6,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from actors.gateway.http.accepting import wants_events
-from actors.gateway.http.answers import EVENTS
-from actors.gateway.http.bodies import MAX_QUERY_FIELDS
+from actors.gateway.http import EVENTS, MAX_QUERY_FIELDS, wants_events
 from protocol.faults import Code
 from protocol.sessions import SessionList
 from tests.unit.actors.gateway.rest.calling import JSON, Replying, client, error_of

@@ -9,8 +9,7 @@ from anyio.lowlevel import checkpoint
 
 from actors.gateway.app_context import AppContext
 from actors.gateway.pages import browse
-from actors.gateway.progress import Watchers, watching
-from actors.gateway.request import RequestContext
+from actors.gateway.request import RequestContext, Watchers, watching
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
 from protocol.replicas import Progress, Watch

@@ -1,1 +1,0 @@
-"""The words of HTTP that all surfaces share: answers, bodies, what a client accepts."""
