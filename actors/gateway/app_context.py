@@ -8,8 +8,8 @@ from typing import Protocol
 
 import anyio
 
+from actors.gateway.access.caller import Ledger
 from actors.gateway.access.keys import KeyStore
-from actors.gateway.access.usage import Ledger
 from actors.gateway.request import Watchers
 from bus import Directory, Publisher, Requester, Tables
 from bus.context import new_id

@@ -25,8 +25,7 @@ import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from starlette.types import Scope
 
-from actors.gateway.access.caller import NOBODY, Caller
-from actors.gateway.access.usage import RequestUsage
+from actors.gateway.access.caller import NOBODY, Caller, RequestUsage
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
 from protocol.replicas import Progress, Watch
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from starlette.types import Scope
 
-from actors.gateway.access.caller import CHALLENGE, NOBODY, OWNER, Caller
+from actors.gateway.access.caller import NOBODY, OWNER, Caller, Ledger
 from actors.gateway.access.keys import PREFIX, KeyStore, digest
 from actors.gateway.access.limits import (
     ConcurrencyKind,
@@ -22,8 +22,7 @@ from actors.gateway.access.limits import (
     too_often,
 )
 from actors.gateway.access.rules import AccessHeaders, OriginRules, metadata_paths, origin_rules
-from actors.gateway.access.usage import Ledger
-from actors.gateway.http import HttpStatusError
+from actors.gateway.http import CHALLENGE, HttpStatusError
 from actors.rates import Rate
 from actors.settings import Settings
 from bus import Tables

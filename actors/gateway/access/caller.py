@@ -1,19 +1,38 @@
-"""Who asks, and what they may do."""
+"""Who asks, what they may do, and what they use.
+
+Use is counted here without a word to the bus, written to it every few seconds, and summed over all replicas when read.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http import HTTPStatus
 
-from actors.gateway.http import HttpStatusError
+import anyio
+import structlog
+from msgspec import Struct
+
+from actors.gateway.http import CHALLENGE, HttpStatusError
+from bus import Tables
 from protocol.access import Scope as Scope  # noqa: PLC0414 - it is the gate's word, and stands with what it is kept in
-from protocol.faults import Code, fault
-
-CHALLENGE = 'Bearer realm="weft"'
-"""How a client is asked for a key (RFC 6750 §3)."""
-
+from protocol.access import UsageRecord
+from protocol.faults import Code, FaultError, fault
+from protocol.subjects import USAGE
+from protocol.tiers import RenderTier
 
 EVERY_SCOPE = frozenset(Scope)
+
+log = structlog.stdlib.get_logger()
+
+USAGE_NOT_WRITTEN = "usage_not_written"
+
+WRITE_EVERY_S = 5.0
+CLOSE_S = 2.0
+"""What writing may take at the end."""
 
 
 @dataclass(frozen=True)
@@ -49,3 +68,135 @@ OWNER = Caller("owner")
 
 STDIO = Caller("owner", local=True)
 """Who started us themselves, on their own machine, and speaks over pipes."""
+
+
+class Usage(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a caller has used on one day, over all replicas."""
+
+    day: str
+    requests: int = 0
+    errors: int = 0
+    pages: dict[str, int] = {}
+    cost_units: int = 0
+
+
+@dataclass
+class UsageCounters:
+    """What one caller has used on one day here; `written` when the bus has all of it."""
+
+    requests: int = 0
+    errors: int = 0
+    pages: Counter[str] = field(default_factory=Counter[str])
+    cost_units: int = 0
+    written: bool = False
+
+    def record(self) -> UsageRecord:
+        """Return it as it stands."""
+        return UsageRecord(
+            requests=self.requests, errors=self.errors, pages=dict(self.pages), cost_units=self.cost_units
+        )
+
+
+@dataclass
+class RequestUsage:
+    """What one request uses; it has failed when its status says so or a tool's answer does.
+
+    Without the counters of a caller it counts for nobody.
+    """
+
+    counters: UsageCounters = field(default_factory=UsageCounters)
+    failed: bool = False
+
+    def page_read(self, tier: RenderTier, count: int = 1) -> None:
+        """Count pages of a tier."""
+        self.counters.pages[tier.value] += count
+        self.counters.cost_units += tier.spec.cost_units * count
+
+
+def utc_day() -> str:
+    """Return the day, as 2026-11-21."""
+    return datetime.now(UTC).date().isoformat()
+
+
+@dataclass
+class Ledger:
+    """What all callers have used here, by caller and day, as `replica` of the gateway."""
+
+    replica: str = "0"
+    today: Callable[[], str] = utc_day
+    _counters: dict[tuple[str, str], UsageCounters] = field(
+        default_factory=dict[tuple[str, str], UsageCounters], init=False, repr=False
+    )
+
+    @contextmanager
+    def counting(self, caller: str) -> Generator[RequestUsage]:
+        """Count what is done in the block as one request of a caller."""
+        usage = RequestUsage(self._counters.setdefault((caller, self.today()), UsageCounters()))
+        try:
+            yield usage
+        except Exception:
+            usage.failed = True
+            raise
+        finally:
+            usage.counters.requests += 1
+            usage.counters.errors += usage.failed
+            usage.counters.written = False
+
+    @asynccontextmanager
+    async def writing(self, bus: Tables) -> AsyncGenerator[None]:
+        """Write to the bus as long as the block lasts, and what is left at its end."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._write, bus)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+                with anyio.move_on_after(CLOSE_S, shield=True):
+                    await self.write(bus)
+
+    async def write(self, bus: Tables) -> None:
+        """Write what is not written yet; what the bus does not take now waits for the next time."""
+        due = [place for place, counters in self._counters.items() if not counters.written]
+        try:
+            table = await bus.table(USAGE) if due else None
+            for caller, day in due:
+                counters = self._counters[caller, day]
+                counters.written = True
+                if table is not None:
+                    await table.put(f"{caller}/{day}/{self.replica}", counters.record())
+        except FaultError as error:
+            log.warning(USAGE_NOT_WRITTEN, code=error.fault.code)
+            for place in due:
+                self._counters[place].written = False
+        today = self.today()
+        self._counters = {place: one for place, one in self._counters.items() if place[1] == today or not one.written}
+
+    async def usage(self, bus: Tables, caller: str) -> Usage:
+        """Sum what a caller has used today, over all replicas.
+
+        Raises:
+            FaultError: the bus is broken.
+        """
+        day = self.today()
+        own = self._counters.get((caller, day), UsageCounters()).record()
+        table, begin = await bus.table(USAGE), f"{caller}/{day}/"
+        records = [own]
+        for name in await table.names():
+            if name.startswith(begin) and name != begin + self.replica:
+                change = await table.get(name)
+                records += [change.value] if change and change.value else []
+        pages = Counter[str]()
+        for one in records:
+            pages.update(one.pages)
+        return Usage(
+            day=day,
+            requests=sum(one.requests for one in records),
+            errors=sum(one.errors for one in records),
+            pages=dict(pages),
+            cost_units=sum(one.cost_units for one in records),
+        )
+
+    async def _write(self, bus: Tables) -> None:
+        while True:
+            await anyio.sleep(WRITE_EVERY_S)
+            await self.write(bus)

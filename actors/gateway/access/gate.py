@@ -15,11 +15,10 @@ from starlette.websockets import WebSocket
 
 from actors.gateway.access import limits
 from actors.gateway.access.authentication import AccessControl, Visitor
-from actors.gateway.access.caller import NOBODY
+from actors.gateway.access.caller import NOBODY, RequestUsage
 from actors.gateway.access.caller import Scope as KeyScope
 from actors.gateway.access.limits import ConcurrencyKind, ConcurrencyLimits
 from actors.gateway.access.rules import access_headers, preflight
-from actors.gateway.access.usage import RequestUsage
 from actors.gateway.http import HttpStatusError, invalid, refusal
 from actors.gateway.request import RequestContext, with_request
 

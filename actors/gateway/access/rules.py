@@ -16,8 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Scope
 
-from actors.gateway.access.caller import CHALLENGE
-from actors.gateway.http import CONVERSATION, HttpStatusError
+from actors.gateway.http import CHALLENGE, CONVERSATION, HttpStatusError
 from actors.settings import Settings
 from protocol.faults import Code, fault
 

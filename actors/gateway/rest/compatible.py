@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from actors.gateway.access.usage import Usage
+from actors.gateway.access.caller import Usage
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_failure
 from actors.gateway.http import JSON, answer

@@ -18,19 +18,8 @@ from starlette.types import Scope as AsgiScope
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
-from actors.gateway.http import (
-    JSON,
-    MAX_BODY_BYTES,
-    check_keys,
-    decoded,
-    invalid,
-    named,
-    not_allowed,
-    query,
-    read_json,
-    refusal,
-    wants_events,
-)
+from actors.gateway.http import JSON, invalid, not_allowed, refusal, wants_events
+from actors.gateway.http_input import MAX_BODY_BYTES, check_keys, decoded, named, query, read_json
 from actors.gateway.request import RequestContext, request_context
 from protocol.codec import Decoder, malformed
 from protocol.faults import Code, FaultError

@@ -19,7 +19,8 @@ from starlette.types import Message, Receive, Scope, Send
 from actors.gateway import runs
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_run_fault
-from actors.gateway.http import EVENTS, drain
+from actors.gateway.http import EVENTS
+from actors.gateway.http_input import drain
 from actors.gateway.request import RequestContext, watching
 from actors.gateway.runs import ArtifactRequest
 from bus.context import conversation_id

@@ -15,7 +15,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from actors.gateway.app_context import AppContext
-from actors.gateway.http import JSON, answer, invalid, not_allowed, read_json, refusal
+from actors.gateway.http import JSON, answer, invalid, not_allowed, refusal
+from actors.gateway.http_input import read_json
 from actors.gateway.mcp.here import Here
 from actors.gateway.mcp.toolsets import Toolset, asked_for
 from actors.gateway.mcp.transport.legacy import Legacy

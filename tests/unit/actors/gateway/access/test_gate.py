@@ -15,9 +15,9 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
-from actors.gateway.access import usage
+from actors.gateway.access import caller
+from actors.gateway.access.caller import Ledger
 from actors.gateway.access.keys import KeyStore
-from actors.gateway.access.usage import Ledger
 from actors.gateway.edge import edge
 from actors.gateway.mcp.transport.http import PATH
 from protocol.access import KeyRecord, Scope, UsageRecord
@@ -474,7 +474,7 @@ async def test_the_usage_of_a_caller_is_that_of_all_replicas() -> None:
 
     found = await here.usage(bus, "key-a")
 
-    assert found == usage.Usage(
+    assert found == caller.Usage(
         day="2026-11-21", requests=3, pages={"playwright": 2, "lightweight": 2}, cost_units=2 * 25 + 2 * 5
     )
 

@@ -17,7 +17,7 @@ import pytest
 from actors.gateway.actor import Gateway
 from actors.gateway.edge import edge
 from actors.gateway.errors import RUNTIME_CODES
-from actors.gateway.http import MAX_BODY_BYTES
+from actors.gateway.http_input import MAX_BODY_BYTES
 from actors.gateway.rest.endpoints import ENDPOINTS
 from actors.gateway.server import serving
 from actors.gateway.translate import to_result

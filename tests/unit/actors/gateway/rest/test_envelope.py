@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from actors.gateway.http import MAX_BODY_BYTES
+from actors.gateway.http_input import MAX_BODY_BYTES
 from actors.gateway.rest.compatible import ENDPOINTS
 from protocol.browse import BrowseOptions
 from protocol.domains import CostRange, DomainKnowledge, LatencyRange, LatencySource, Preview

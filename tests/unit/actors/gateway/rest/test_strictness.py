@@ -6,7 +6,8 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from actors.gateway.http import EVENTS, MAX_QUERY_FIELDS, wants_events
+from actors.gateway.http import EVENTS, wants_events
+from actors.gateway.http_input import MAX_QUERY_FIELDS
 from protocol.faults import Code
 from protocol.sessions import SessionList
 from tests.unit.actors.gateway.rest.calling import JSON, Replying, client, error_of
