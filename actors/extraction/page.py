@@ -21,7 +21,7 @@ from actors.extraction.decide.language import language
 from actors.extraction.decide.product import product
 from actors.extraction.documents import shaped
 from actors.extraction.evidence import apis
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.sources import sources
 from actors.extraction.evidence.states import Evaluate, no_scripts
@@ -29,7 +29,7 @@ from actors.extraction.extraction import Extraction
 from actors.extraction.parse.charset import decode
 from actors.extraction.parse.formats import readers
 from actors.extraction.parse.formats.document import Clock, no_clock
-from actors.extraction.parse.formats.kinds import BINARY, Kind, kind_of
+from actors.extraction.parse.formats.kinds import BINARY, BodyKind, kind_of
 from actors.extraction.parse.tree import Page, read
 from actors.extraction.write import LeftOut, sanitised_html, write_markdown
 from protocol.browse import MIN_CONTENT_CHARS, ApiPattern
@@ -71,12 +71,12 @@ def extract(  # noqa: PLR0913 - what there is to read, and what it may be read w
         FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text, as a PDF that is locked or a scan.
     """
     kind = kind_of(body, content_type)
-    if kind is Kind.TEXT and _MARKDOWN_NAME.search(url.partition("?")[0]):
-        kind = Kind.MARKDOWN
+    if kind is BodyKind.TEXT and _MARKDOWN_NAME.search(url.partition("?")[0]):
+        kind = BodyKind.MARKDOWN
     if kind in BINARY:
         return shaped(readers.read_bytes(kind, body, url, clock), url, captured_at)
     text, _ = decode(body, content_type)
-    if kind is not Kind.HTML:
+    if kind is not BodyKind.HTML:
         return shaped(readers.read_text(kind, text, url), url, captured_at)
     return extract_html(text, url, include_html=include_html, captured_at=captured_at, evaluate=evaluate)
 
@@ -130,7 +130,7 @@ def _decide(page: Page, claims: list[Claim], evaluate: Evaluate) -> _Decisions:
     shown = blocks(page)
     content = choose_content(page, shown, _texts_elsewhere(page, shown, evaluate))
     decided = decide_fields(page, claims, content)
-    declared = next((claim.value for claim in claims if claim.field is Field.LANGUAGE), "")
+    declared = next((claim.value for claim in claims if claim.field is PageField.LANGUAGE), "")
     spoken, spoken_confidence = language(declared, content.text or decided.title, page.url)
     evidence, signals = find_blockers(page, content)
     return _Decisions(content, decided, spoken, spoken_confidence, product(page, claims), evidence, signals)

@@ -10,10 +10,10 @@ from datetime import date
 from functools import cached_property
 from urllib.parse import urlsplit
 
+from actors.extraction.decide.normalise import host_words, loose, squeezed
 from actors.extraction.evidence import author, dates
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.evidence.dates import month_comes_first
-from actors.extraction.evidence.normalise import host_words, loose, squeezed
 from actors.extraction.parse.tree import Page
 
 Features = dict[str, float]
@@ -61,7 +61,7 @@ def ordered_claims(claims: Iterable[Claim]) -> list[Claim]:
     return sorted(dict.fromkeys(claim for claim in claims if claim.value.strip()), key=place_kind)
 
 
-def claims_about(claims: Iterable[Claim], *fields: Field) -> list[Claim]:
+def claims_about(claims: Iterable[Claim], *fields: PageField) -> list[Claim]:
     """Return the claims about some fields."""
     counts: Counter[str] = Counter()
     matching: list[Claim] = []
@@ -103,7 +103,7 @@ def _read_both_ways(text: str, *, month_first: bool) -> tuple[str, str]:
 def _describe_dates(candidates: list[FieldCandidate]) -> None:
     keys = sorted(candidate.key for candidate in candidates)
     for candidate in candidates:
-        updated = [claim for claim, _ in candidate.mentions if claim.field is Field.MODIFIED]
+        updated = [claim for claim, _ in candidate.mentions if claim.field is PageField.MODIFIED]
         candidate.shape = {
             "earliest": candidate.key == keys[0],
             "latest": candidate.key == keys[-1],

@@ -10,10 +10,10 @@ from msgspec import UNSET
 from actors.extraction.decide import ranking
 from actors.extraction.decide.candidates import FieldCandidate, claims_about, ordered_claims, place_kind
 from actors.extraction.decide.content import Content
+from actors.extraction.decide.normalise import loose, printable_line
 from actors.extraction.decide.ranking import RankedValue
 from actors.extraction.decide.vote import Election, elect, field_votes
-from actors.extraction.evidence.claim import Claim, Field
-from actors.extraction.evidence.normalise import loose, one_line
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.parse.tree import Page
 from protocol.browse import TitleAttempt
 from protocol.confidence import BASELINES, Confidence, Source, confidence
@@ -78,9 +78,9 @@ def decide_fields(page: Page, claims: Sequence[Claim], content: Content) -> Deci
         "page_type": _page_type(claims, content.page_types),
     }
     values = {name: value for name, value in decided.items() if value is not None}
-    title_claims = claims_about(claims, Field.TITLE)
+    title_claims = claims_about(claims, PageField.TITLE)
     return DecidedFields(
-        title=one_line(title.value, MAX_TITLE_CHARS),
+        title=printable_line(title.value, MAX_TITLE_CHARS),
         fields=_page_fields({name: value.value for name, value in values.items()}),
         confidences={name: confidence(value.source, value.score) for name, value in values.items()},
         title_attempts=_title_attempts(title_claims, votes["title"].candidates, elections["title"]),
@@ -121,7 +121,7 @@ def _page_fields(values: Mapping[str, str]) -> PageFields:
 def _page_type(claims: Sequence[Claim], looks: Mapping[PageType, float]) -> RankedValue | None:
     """Return the likeliest type and its probability; None where nothing speaks for one."""
     odds = {kind: likely**_SHARPENING for kind, likely in looks.items()}
-    claimed = {(claim.value.strip().lower(), place_kind(claim)) for claim in claims_about(claims, Field.PAGE_TYPE)}
+    claimed = {(claim.value.strip().lower(), place_kind(claim)) for claim in claims_about(claims, PageField.PAGE_TYPE)}
     named = [(_TYPES[value], place) for value, place in sorted(claimed) if value in _TYPES]
     if not odds:
         return RankedValue(named[0][0].value, Source.HEURISTIC, BASELINES[Source.HEURISTIC]) if named else None
@@ -159,7 +159,7 @@ def _attempts_of_claims(
             matched=True,
             confidence_score=round(election.score if claim is selected else likely[claim], 3),
             selected=claim is selected,
-            value=one_line(claim.value, MAX_ATTEMPT_CHARS),
+            value=printable_line(claim.value, MAX_ATTEMPT_CHARS),
             skip_reason=UNSET if claim is selected else _skip_reason(claim, winner, selected, agreeing),
         )
 

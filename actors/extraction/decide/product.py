@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from actors.extraction.decide import product_values
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Confidence, Source, confidence
 from protocol.page import Product
 
 FIELDS = {
-    Field.PRODUCT_NAME: "name",
-    Field.PRICE: "price",
-    Field.CURRENCY: "currency",
-    Field.AVAILABILITY: "availability",
-    Field.BRAND: "brand",
-    Field.SKU: "sku",
-    Field.MPN: "mpn",
-    Field.GTIN: "gtin",
-    Field.RATING: "rating",
-    Field.REVIEWS: "reviews",
+    PageField.PRODUCT_NAME: "name",
+    PageField.PRICE: "price",
+    PageField.CURRENCY: "currency",
+    PageField.AVAILABILITY: "availability",
+    PageField.BRAND: "brand",
+    PageField.SKU: "sku",
+    PageField.MPN: "mpn",
+    PageField.GTIN: "gtin",
+    PageField.RATING: "rating",
+    PageField.REVIEWS: "reviews",
 }
 """The fields of a product by those that claims speak of."""
 
@@ -103,7 +103,7 @@ class WeighedValue:
 
 def product(page: Page, claims: Iterable[Claim]) -> tuple[Product, Mapping[str, Confidence]] | None:
     """Return what the page sells with the confidence of each field that has a value; None where it sells nothing."""
-    relevant = [claim for claim in claims if claim.field in FIELDS or claim.field is Field.PAGE_TYPE]
+    relevant = [claim for claim in claims if claim.field in FIELDS or claim.field is PageField.PAGE_TYPE]
     if not _is_selling(_SalesEvidence.of(relevant)):
         return None
     reader = product_values.ValueReader.of(page, relevant)
@@ -137,7 +137,7 @@ class _SalesEvidence:
     def of(claims: Sequence[Claim]) -> _SalesEvidence:
         """Read the claims of a page once."""
         shown = [claim.place.removeprefix(_VISIBLE) for claim in claims if claim.place.startswith(_VISIBLE)]
-        types = [claim for claim in claims if claim.field is Field.PAGE_TYPE and _is_own(claim)]
+        types = [claim for claim in claims if claim.field is PageField.PAGE_TYPE and _is_own(claim)]
         return _SalesEvidence(
             shown=frozenset(shown),
             numbers=shown.count("label.sku"),
@@ -206,15 +206,17 @@ def _is_offered(claims: Sequence[Claim]) -> bool:
 
     Paywalls put a price into the meta elements of articles; those of shops have a type, too.
     """
-    offers = [claim.place for claim in claims if claim.field in {Field.PRICE, Field.AVAILABILITY} and _is_own(claim)]
+    offers = [
+        claim.place for claim in claims if claim.field in {PageField.PRICE, PageField.AVAILABILITY} and _is_own(claim)
+    ]
     if any(not place.startswith((_VISIBLE, _OPEN_GRAPH, "product:")) for place in offers):
         return True
-    typed = any(claim.field is Field.PAGE_TYPE and claim.value == "product" for claim in claims)
-    article = any(claim.field is Field.PAGE_TYPE and claim.value == "article" for claim in claims)
+    typed = any(claim.field is PageField.PAGE_TYPE and claim.value == "product" for claim in claims)
+    article = any(claim.field is PageField.PAGE_TYPE and claim.value == "article" for claim in claims)
     return (typed or not article) and any(place.startswith((_OPEN_GRAPH, "product:")) for place in offers)
 
 
-def _ranked(reader: product_values.ValueReader, field: Field, claims: Sequence[Claim]) -> list[WeighedValue]:
+def _ranked(reader: product_values.ValueReader, field: PageField, claims: Sequence[Claim]) -> list[WeighedValue]:
     """Return the values of a field by weight, the greatest first; each kind of source counts once for a value."""
     holders: dict[str, list[Claim]] = {}
     weights: dict[str, dict[str, float]] = {}
@@ -236,7 +238,7 @@ def _weight(claim: Claim) -> float:
     kind, _, place = claim.place.partition(":")
     if kind == "visible":
         return _VISIBLE_WEIGHTS.get(place, 0.5)
-    if claim.field is Field.MPN:
+    if claim.field is PageField.MPN:
         return _STRUCTURED_MPN
     lessened = sum(less for part, less in _REDUCTIONS if part in place)
     return max(0.1, _KIND_WEIGHTS.get(kind, 0.5) - lessened)

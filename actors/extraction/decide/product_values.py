@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from actors.extraction.evidence import money, product_labels
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse.tree import Page
 
@@ -63,25 +63,25 @@ class ValueReader:
         claims = list(claims)
         declared = [page.root.attr("lang") or ""]
         declared.extend(value for name, value in embedded(page).open_graph if name == "og:locale")
-        written = (claim.value.strip().upper() for claim in claims if claim.field is Field.CURRENCY)
+        written = (claim.value.strip().upper() for claim in claims if claim.field is PageField.CURRENCY)
         code = next((value for value in written if value in money.CODES), "")
-        name = " ".join(claim.value for claim in claims if claim.field is Field.PRODUCT_NAME)
+        name = " ".join(claim.value for claim in claims if claim.field is PageField.PRODUCT_NAME)
         return ValueReader(money.regions(page.url, *declared), code, _plain(name), _plain(page.url))
 
     def read(self, claim: Claim) -> str:
         """Return the value of a claim, "" for what cannot be one of its field."""
-        if claim.field is Field.PRICE:
+        if claim.field is PageField.PRICE:
             return self._price(claim)
-        if claim.field is Field.CURRENCY:
+        if claim.field is PageField.CURRENCY:
             return self._currency(claim.value)
         reads = _READERS.get(claim.field)
         return reads(claim.value) if reads else claim.value
 
-    def fit(self, field: Field, value: str) -> float:
+    def fit(self, field: PageField, value: str) -> float:
         """Return what a value gains by standing in the name of the product or in the address of the page."""
-        if field is Field.BRAND and f" {_plain(value)} " in f" {self.name} ":
+        if field is PageField.BRAND and f" {_plain(value)} " in f" {self.name} ":
             return 0.5
-        if field in {Field.SKU, Field.MPN} and len(value) > 3 and _plain(value) in self.url:  # noqa: PLR2004 - shorter ones stand anywhere
+        if field in {PageField.SKU, PageField.MPN} and len(value) > 3 and _plain(value) in self.url:  # noqa: PLR2004 - shorter ones stand anywhere
             return 0.5
         return 0.0
 
@@ -103,11 +103,11 @@ class ValueReader:
         return code
 
 
-def value_key(field: Field, value: str) -> str:
+def value_key(field: PageField, value: str) -> str:
     """Return a value in the form in which two that mean the same are equal."""
-    if field is Field.PRICE:
+    if field is PageField.PRICE:
         return str(Decimal(value).normalize())
-    if field in {Field.BRAND, Field.SKU, Field.MPN, Field.PRODUCT_NAME}:
+    if field in {PageField.BRAND, PageField.SKU, PageField.MPN, PageField.PRODUCT_NAME}:
         return _NOT_WORD.sub("", value.lower())
     return value
 
@@ -134,13 +134,13 @@ def _rating(text: str) -> str:
 
 
 _READERS = {
-    Field.AVAILABILITY: _availability,
-    Field.GTIN: product_labels.gtin,
-    Field.SKU: _code,
-    Field.MPN: _code,
-    Field.BRAND: _brand,
-    Field.RATING: _rating,
-    Field.REVIEWS: _rating,
+    PageField.AVAILABILITY: _availability,
+    PageField.GTIN: product_labels.gtin,
+    PageField.SKU: _code,
+    PageField.MPN: _code,
+    PageField.BRAND: _brand,
+    PageField.RATING: _rating,
+    PageField.REVIEWS: _rating,
 }
 
 

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from actors.extraction.decide.candidates import claims_about, place_kind, writes_month_first
 from actors.extraction.decide.content import Content
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.decide.normalise import host_words, loose, printable_line, squeezed
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.evidence.dates import day
-from actors.extraction.evidence.normalise import host_words, loose, one_line, squeezed
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.tree import Page
 from protocol.confidence import BASELINES, Source
@@ -86,8 +86,8 @@ def description(claims: Sequence[Claim], title: str) -> RankedValue | None:
             return 0.3
         return 0.6 if len(text) < _MIN_DESCRIPTION_CHARS else 1.0
 
-    ranked = best_value(claims_about(claims, Field.DESCRIPTION), _beginning, worth)
-    return ranked and RankedValue(one_line(ranked.value, MAX_DESCRIPTION_CHARS), ranked.source, ranked.score)
+    ranked = best_value(claims_about(claims, PageField.DESCRIPTION), _beginning, worth)
+    return ranked and RankedValue(printable_line(ranked.value, MAX_DESCRIPTION_CHARS), ranked.source, ranked.score)
 
 
 def _beginning(text: str) -> str:
@@ -100,12 +100,12 @@ def site_name(page: Page, claims: Sequence[Claim], title: str) -> RankedValue | 
     hosts = host_words(page.url)
     named = [
         claim
-        for claim in claims_about(claims, Field.SITE_NAME)
+        for claim in claims_about(claims, PageField.SITE_NAME)
         if "/" not in claim.value and len(claim.value) < MAX_NAME_CHARS
     ]
     named += [
-        Claim(Field.SITE_NAME, part, "title: cut", Source.HEURISTIC)
-        for claim in claims_about(claims, Field.TITLE)
+        Claim(PageField.SITE_NAME, part, "title: cut", Source.HEURISTIC)
+        for claim in claims_about(claims, PageField.TITLE)
         if claim.place == "title"
         for part in re.split(r"\s[|·•»«\u2013\u2014:-]\s", claim.value)[1:]
         if squeezed(part) in hosts
@@ -117,7 +117,7 @@ def site_name(page: Page, claims: Sequence[Claim], title: str) -> RankedValue | 
         return 1.0 if squeezed(_ENDING.sub("", text)) in hosts else 0.9
 
     ranked = best_value(named, lambda text: squeezed(_ENDING.sub("", text.strip())), worth)
-    return ranked and RankedValue(one_line(ranked.value, MAX_NAME_CHARS), ranked.source, ranked.score)
+    return ranked and RankedValue(printable_line(ranked.value, MAX_NAME_CHARS), ranked.source, ranked.score)
 
 
 def canonical_url(page: Page, claims: Sequence[Claim]) -> RankedValue | None:
@@ -132,7 +132,9 @@ def canonical_url(page: Page, claims: Sequence[Claim]) -> RankedValue | None:
             return 0.3
         return 1.0 if _site(named.hostname) == _site(own.hostname) else 0.5
 
-    ranked = best_value(claims_about(claims, Field.CANONICAL_URL), lambda href: _address(page, href).rstrip("/"), worth)
+    ranked = best_value(
+        claims_about(claims, PageField.CANONICAL_URL), lambda href: _address(page, href).rstrip("/"), worth
+    )
     return ranked and RankedValue(_address(page, ranked.value), ranked.source, ranked.score)
 
 
@@ -152,7 +154,9 @@ def image(page: Page, claims: Sequence[Claim], content: Content) -> RankedValue 
     def worth(href: str) -> float:
         return 0.5 if _ICON.search(href.lower()) else 1.0
 
-    ranked = best_value(claims_about(claims, Field.IMAGE), lambda href: _address(page, href).partition("?")[0], worth)
+    ranked = best_value(
+        claims_about(claims, PageField.IMAGE), lambda href: _address(page, href).partition("?")[0], worth
+    )
     if ranked:
         return RankedValue(_address(page, ranked.value), ranked.source, ranked.score)
     return _content_image(page, content)
@@ -172,16 +176,18 @@ def _content_image(page: Page, content: Content) -> RankedValue | None:
 
 def is_of_change(claim: Claim) -> bool:
     """Return whether a claim of a day is one of a change: it says so, or what stands around it does."""
-    return claim.field is Field.MODIFIED or bool(_UPDATED.search(claim.place) and not _NOT_UPDATED.search(claim.place))
+    return claim.field is PageField.MODIFIED or bool(
+        _UPDATED.search(claim.place) and not _NOT_UPDATED.search(claim.place)
+    )
 
 
 def modified(page: Page, claims: Sequence[Claim], published: str) -> RankedValue | None:
     """Return the day of the last change, only where one is claimed; a day before the page was published is doubtful."""
     american = writes_month_first(page)
-    changes = claims_about(claims, Field.MODIFIED)
+    changes = claims_about(claims, PageField.MODIFIED)
     changes += [
-        Claim(Field.MODIFIED, claim.value, claim.place, claim.source)
-        for claim in claims_about(claims, Field.PUBLISHED)
+        Claim(PageField.MODIFIED, claim.value, claim.place, claim.source)
+        for claim in claims_about(claims, PageField.PUBLISHED)
         if is_of_change(claim) and not _NOT_OF_PAGE.search(claim.place)
     ]
 

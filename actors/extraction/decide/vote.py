@@ -26,7 +26,7 @@ from actors.extraction.decide.candidates import (
     writes_month_first,
 )
 from actors.extraction.decide.model import Scores, Trees, probability, shipped_arrays
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.parse.tree import Page
 
 Agreement = Callable[[FieldCandidate, FieldCandidate], float]
@@ -71,12 +71,12 @@ class FieldVote:
 def field_votes(page: Page, claims: Sequence[Claim]) -> Mapping[str, FieldVote]:
     """Return the candidates for title, author and date; `claims` are `ordered_claims`."""
     shared = page_features(claims)
-    sites = [claim.value for claim in claims_about(claims, Field.SITE_NAME) if claim.place != "url: host"]
+    sites = [claim.value for claim in claims_about(claims, PageField.SITE_NAME) if claim.place != "url: host"]
     candidates = {
-        "title": title_candidates(claims_about(claims, Field.TITLE), page.url, sites),
-        "author": author_candidates(claims_about(claims, Field.AUTHOR), sites, page.url),
+        "title": title_candidates(claims_about(claims, PageField.TITLE), page.url, sites),
+        "author": author_candidates(claims_about(claims, PageField.AUTHOR), sites, page.url),
         "date": date_candidates(
-            claims_about(claims, Field.PUBLISHED, Field.MODIFIED), month_first=writes_month_first(page)
+            claims_about(claims, PageField.PUBLISHED, PageField.MODIFIED), month_first=writes_month_first(page)
         ),
     }
     return {
@@ -186,7 +186,7 @@ def candidate_features(candidates: Sequence[FieldCandidate], agree: Agreement, p
 def page_features(claims: Sequence[Claim]) -> Features:
     """Return the features of a page by its claims: its kind, and its place on its site."""
     types = {claim.place.lower() for claim in claims if claim.place.startswith(("json-ld", "micro"))}
-    types |= {claim.value.lower()[:_MAX_KIND_CHARS] for claim in claims if claim.field is Field.PAGE_TYPE}
+    types |= {claim.value.lower()[:_MAX_KIND_CHARS] for claim in claims if claim.field is PageField.PAGE_TYPE}
     row: Features = {
         f"page {name}": 1.0 for name, kind in _PAGE_KINDS.items() if any(kind.search(word) for word in types)
     }

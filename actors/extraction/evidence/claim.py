@@ -11,7 +11,7 @@ from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
 
 
-class Field(StrEnum):
+class PageField(StrEnum):
     """The fields that sources speak of."""
 
     TITLE = "title"
@@ -44,7 +44,7 @@ class Claim:
     `place` names where it stands ("og:title", "json-ld:Article.headline", "h1"); `source` is its kind (000 §2).
     """
 
-    field: Field
+    field: PageField
     value: str
     place: str
     source: Source

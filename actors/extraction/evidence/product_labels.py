@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from turbohtml import Element
 
-from actors.extraction.evidence.claim import Field
+from actors.extraction.evidence.claim import PageField
 from actors.extraction.evidence.text_runs import ShortText, ShortTexts, ancestry, code_names
 from actors.extraction.parse.tree import Page
 
@@ -27,15 +27,15 @@ _CALLED_SOMETHING = (
     " [class*=productid], [class*=product-id], [class*=product-code], [class*=prd-code], [class*=item-n],"
     " [class*=refn], [id*=brand], [id*=byline]"
 )
-_CALLED: tuple[tuple[Field, re.Pattern[str]], ...] = (
+_CALLED: tuple[tuple[PageField, re.Pattern[str]], ...] = (
     (
-        Field.SKU,
+        PageField.SKU,
         re.compile(r"\bsku\b|(?:product|item|article|prd|prod)[-_]?(?:id|code|number|num|no|nr)\b|refnumber|\bartnr"),
     ),
-    (Field.GTIN, re.compile(r"\b(?:gtin\d{0,2}|ean|upc|isbn)\b")),
-    (Field.MPN, re.compile(r"\b(?:mpn|model|part-?number)\b")),
+    (PageField.GTIN, re.compile(r"\b(?:gtin\d{0,2}|ean|upc|isbn)\b")),
+    (PageField.MPN, re.compile(r"\b(?:mpn|model|part-?number)\b")),
     (
-        Field.BRAND,
+        PageField.BRAND,
         re.compile(
             r"(?:^|[\s_-])brand(?:[-_]?(?:name|link|title|label))?(?:$|[\s_])|manufacturer|product-?brand|byline"
         ),
@@ -66,13 +66,13 @@ _GTIN_LENGTHS = frozenset({8, 12, 13, 14})
 """Digits of a GTIN (GS1 General Specifications, section 2)."""
 
 
-def labelled_values(texts: ShortTexts) -> Iterator[tuple[Field, str, ShortText]]:
+def labelled_values(texts: ShortTexts) -> Iterator[tuple[PageField, str, ShortText]]:
     """Return each value that stands after a label, in the same text or in the next one."""
     runs = texts.runs
     for number, run in enumerate(runs):
         label, value, certain = _split_label(run.text)
         field = _LABELS.get(label)
-        if field is None or (field is Field.BRAND and not certain):
+        if field is None or (field is PageField.BRAND and not certain):
             continue
         if not value:
             after = (later.text for later in runs[number + 1 : number + 4])
@@ -81,7 +81,7 @@ def labelled_values(texts: ShortTexts) -> Iterator[tuple[Field, str, ShortText]]
             yield field, value, run
 
 
-def named_values(page: Page) -> Iterator[tuple[Field, str, Element]]:
+def named_values(page: Page) -> Iterator[tuple[PageField, str, Element]]:
     """Return each value that stands in an element which is called so in the page's code."""
     for element in page.root.select(_CALLED_SOMETHING)[:MAX_CALLED]:
         text = element.text
@@ -135,13 +135,13 @@ def _split_label(text: str) -> tuple[str, str, bool]:
     return (label.lower().strip(_LABEL_TRIMMED), value, False) if len(label) <= MAX_LABEL_CHARS else ("", "", False)
 
 
-def _checked_value(field: Field, value: str) -> str:
+def _checked_value(field: PageField, value: str) -> str:
     """Return a value that may be one of its field, "" for another."""
     value = value.strip(" :\uff1a#-()[]\u200e\u200f").strip()
-    if field is Field.BRAND:
+    if field is PageField.BRAND:
         return value if _MAKER.fullmatch(value) and value.count(" ") <= 5 else ""  # noqa: PLR2004 - names are shorter
     code = _CODE.fullmatch(value) if len(value) <= MAX_VALUE_CHARS else None
-    if code is None and (first := _CODE.match(value)) and field is not Field.MPN and " " not in first.group():
+    if code is None and (first := _CODE.match(value)) and field is not PageField.MPN and " " not in first.group():
         code = first if len(value) <= 2 * len(first.group()) else None
     return code.group().lstrip("#") if code else ""
 
@@ -215,9 +215,14 @@ proizvajalec, proizvođač, ražotājs, gamintojas, tootja, valmistaja, tillverk
 производитель, メーカー, vendor, marque du produit, κατασκευαστής, μάρκα
 """
 
-_LABELS: dict[str, Field] = {
+_LABELS: dict[str, PageField] = {
     word: field
-    for field, words in ((Field.BRAND, _BRAND), (Field.SKU, _SKU), (Field.MPN, _MPN), (Field.GTIN, _GTIN))
+    for field, words in (
+        (PageField.BRAND, _BRAND),
+        (PageField.SKU, _SKU),
+        (PageField.MPN, _MPN),
+        (PageField.GTIN, _GTIN),
+    )
     for word in _listed(words)
 }
 """What stands before a number or a maker, in lower case and without a colon."""

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from actors.extraction.extraction import Extraction
 from actors.extraction.parse.addresses import absolute
-from actors.extraction.parse.formats.kinds import Kind, kind_of
+from actors.extraction.parse.formats.kinds import BodyKind, kind_of
 from actors.extraction.select.links import MARKDOWN_TYPES, same_origin
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.faults import FaultError
@@ -75,7 +75,9 @@ def listed(text: str, base: str, url: str) -> str:
 def is_markdown(body: bytes, content_type: str) -> bool:
     """Return whether an answer is Markdown, or at least a text that says nothing else."""
     try:
-        return kind_of(body, content_type) in (Kind.MARKDOWN, Kind.TEXT) and b"<html" not in body[:1_024].lower()
+        return (
+            kind_of(body, content_type) in (BodyKind.MARKDOWN, BodyKind.TEXT) and b"<html" not in body[:1_024].lower()
+        )
     except FaultError:
         return False
 

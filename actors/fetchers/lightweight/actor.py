@@ -15,7 +15,7 @@ from msgspec import structs
 from actors.actor import Actor, handles
 from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract, extract_html
-from actors.extraction.parse.formats.kinds import Kind, kind_of
+from actors.extraction.parse.formats.kinds import BodyKind, kind_of
 from actors.fetchers import answering
 from actors.fetchers.extracting import Extractor
 from actors.fetchers.lightweight import before, found
@@ -226,4 +226,4 @@ def _needs_engine(first: Response) -> bool:
     """Whether a page shows more when its scripts run; that of an error is taken as it came."""
     if first.status >= _FIRST_ERROR:
         return False
-    return kind_of(first.body, first.content_type) is Kind.HTML and before.runs(first.body)
+    return kind_of(first.body, first.content_type) is BodyKind.HTML and before.runs(first.body)

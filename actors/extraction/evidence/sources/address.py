@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.evidence.dates import dates_in
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
@@ -28,14 +28,14 @@ def claims(page: Page) -> Iterable[Claim]:
         return
     path = unquote(parts.path)[-MAX_CHARS:]
     for _, _, day in dates_in(path):
-        yield Claim(Field.PUBLISHED, day, "url: date", Source.HEURISTIC)
+        yield Claim(PageField.PUBLISHED, day, "url: date", Source.HEURISTIC)
         break
     if words := _words(path):
-        yield Claim(Field.TITLE, words, "url: slug", Source.FALLBACK)
+        yield Claim(PageField.TITLE, words, "url: slug", Source.FALLBACK)
     if host:
-        yield Claim(Field.SITE_NAME, host, "url: host", Source.FALLBACK)
+        yield Claim(PageField.SITE_NAME, host, "url: host", Source.FALLBACK)
         if kind := _kind(parts, path):
-            yield Claim(Field.PAGE_TYPE, kind, "url: path", Source.HEURISTIC)
+            yield Claim(PageField.PAGE_TYPE, kind, "url: path", Source.HEURISTIC)
 
 
 def _words(path: str) -> str:

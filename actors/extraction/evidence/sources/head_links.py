@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
 
 MAX_CHARS = 2_000
 
-_FIELDS = {"canonical": Field.CANONICAL_URL, "image_src": Field.IMAGE}
+_FIELDS = {"canonical": PageField.CANONICAL_URL, "image_src": PageField.IMAGE}
 
 
 def claims(page: Page) -> Iterable[Claim]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from turbohtml import Element
 
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
@@ -18,10 +18,10 @@ MAX_CHARS = 2_000
 MAX_NAME_CHARS = 100
 
 _NAMES = {
-    Field.SITE_NAME: "application-name apple-mobile-web-app-title site_name sitename publisher copyright dc.publisher"
-    " dcterms.publisher twitter:site:name citation_journal_title parsely-site",
-    Field.LANGUAGE: "content-language language dc.language dcterms.language citation_language",
-    Field.PAGE_TYPE: "parsely-type pagetype page-type page_type content-type-name sailthru.type",
+    PageField.SITE_NAME: "application-name apple-mobile-web-app-title site_name sitename publisher copyright"
+    " dc.publisher dcterms.publisher twitter:site:name citation_journal_title parsely-site",
+    PageField.LANGUAGE: "content-language language dc.language dcterms.language citation_language",
+    PageField.PAGE_TYPE: "parsely-type pagetype page-type page_type content-type-name sailthru.type",
 }
 _FIELDS = {name: field for field, names in _NAMES.items() for name in names.split()}
 
@@ -30,23 +30,23 @@ _NO_DATE = re.compile(
 )
 _NO_TITLE = re.compile(r"site|app|itunes|image|journal|msapplication|apple|section|video|audio|conference")
 _PATTERNS = (
-    (Field.MODIFIED, re.compile(r"modif|updat|revis|lastmod|last-mod"), _NO_DATE),
+    (PageField.MODIFIED, re.compile(r"modif|updat|revis|lastmod|last-mod"), _NO_DATE),
     (
-        Field.AUTHOR,
+        PageField.AUTHOR,
         re.compile(r"author|creator|^byl$|byline|writer|autor(?!e)|contributor"),
         re.compile(
             r"url|image|avatar|authorization|author[-_:]?id|creator:id|book:author:|email|slug|generator",
         ),
     ),
-    (Field.PUBLISHED, re.compile(r"publi|pubdate|date|created|issued|time$|displaydate"), _NO_DATE),
+    (PageField.PUBLISHED, re.compile(r"publi|pubdate|date|created|issued|time$|displaydate"), _NO_DATE),
     (
-        Field.TITLE,
+        PageField.TITLE,
         re.compile(r"(?:^|[.:_-])(?:title|headline|hdl|fb_title)$|citation_title|^title"),
         _NO_TITLE,
     ),
-    (Field.DESCRIPTION, re.compile(r"(?:^|[.:_-])(?:description|abstract)$"), _NO_TITLE),
+    (PageField.DESCRIPTION, re.compile(r"(?:^|[.:_-])(?:description|abstract)$"), _NO_TITLE),
     (
-        Field.IMAGE,
+        PageField.IMAGE,
         re.compile(r"(?:^|[.:_-])(?:image(?::src|\.full)?|image-url|thumbnail(?:url)?|image_src)$"),
         re.compile(r"author|avatar|logo|publisher|msapplication|alt$"),
     ),
@@ -71,7 +71,7 @@ def claims(page: Page) -> Iterable[Claim]:
     for number in "12":
         who = labels.get(f"twitter:data{number}", "")
         if who and _WRITTEN_BY.fullmatch(labels.get(f"twitter:label{number}", "").lower()):
-            yield Claim(Field.AUTHOR, who, "meta: twitter:data", Source.META_TAGS)
+            yield Claim(PageField.AUTHOR, who, "meta: twitter:data", Source.META_TAGS)
 
 
 def _read(element: Element) -> tuple[str, str]:
@@ -82,7 +82,7 @@ def _read(element: Element) -> tuple[str, str]:
 
 
 @lru_cache(1024)
-def _field(name: str) -> Field | None:
+def _field(name: str) -> PageField | None:
     """Return which field a name speaks of."""
     fields = (field for field, yes, no in _PATTERNS if yes.search(name) and not no.search(name))
     return (_FIELDS.get(name) or next(fields, None)) if name else None

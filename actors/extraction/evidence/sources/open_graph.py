@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.schema_org import OPEN_GRAPH_TYPES
 from actors.extraction.parse.text import collapsed
@@ -15,46 +15,46 @@ MAX_CLAIMS = 100
 MAX_CHARS = 2_000
 
 _FIELDS = {
-    "og:title": Field.TITLE,
-    "og:description": Field.DESCRIPTION,
-    "og:image": Field.IMAGE,
-    "og:image:url": Field.IMAGE,
-    "og:image:secure_url": Field.IMAGE,
-    "og:site_name": Field.SITE_NAME,
-    "og:url": Field.CANONICAL_URL,
-    "og:locale": Field.LANGUAGE,
-    "og:updated_time": Field.MODIFIED,
-    "og:article:modified_time": Field.MODIFIED,
-    "og:article:published_time": Field.PUBLISHED,
-    "og:published_time": Field.PUBLISHED,
-    "og:pubdate": Field.PUBLISHED,
-    "og:article:author": Field.AUTHOR,
-    "og:author": Field.AUTHOR,
-    "product:price:amount": Field.PRICE,
-    "product:sale_price:amount": Field.PRICE,
-    "og:price:amount": Field.PRICE,
-    "og:product:price:amount": Field.PRICE,
-    "product:price:currency": Field.CURRENCY,
-    "product:sale_price:currency": Field.CURRENCY,
-    "og:price:currency": Field.CURRENCY,
-    "og:product:price:currency": Field.CURRENCY,
-    "product:availability": Field.AVAILABILITY,
-    "og:availability": Field.AVAILABILITY,
-    "og:product:availability": Field.AVAILABILITY,
-    "product:brand": Field.BRAND,
-    "og:brand": Field.BRAND,
-    "og:product:brand": Field.BRAND,
-    "product:retailer_item_id": Field.SKU,
-    "product:retailer_part_no": Field.SKU,
-    "product:sku": Field.SKU,
-    "product:mfr_part_no": Field.MPN,
-    "product:mpn": Field.MPN,
-    "product:ean": Field.GTIN,
-    "product:upc": Field.GTIN,
-    "product:gtin": Field.GTIN,
-    "product:isbn": Field.GTIN,
-    "og:upc": Field.GTIN,
-    "og:rating": Field.RATING,
+    "og:title": PageField.TITLE,
+    "og:description": PageField.DESCRIPTION,
+    "og:image": PageField.IMAGE,
+    "og:image:url": PageField.IMAGE,
+    "og:image:secure_url": PageField.IMAGE,
+    "og:site_name": PageField.SITE_NAME,
+    "og:url": PageField.CANONICAL_URL,
+    "og:locale": PageField.LANGUAGE,
+    "og:updated_time": PageField.MODIFIED,
+    "og:article:modified_time": PageField.MODIFIED,
+    "og:article:published_time": PageField.PUBLISHED,
+    "og:published_time": PageField.PUBLISHED,
+    "og:pubdate": PageField.PUBLISHED,
+    "og:article:author": PageField.AUTHOR,
+    "og:author": PageField.AUTHOR,
+    "product:price:amount": PageField.PRICE,
+    "product:sale_price:amount": PageField.PRICE,
+    "og:price:amount": PageField.PRICE,
+    "og:product:price:amount": PageField.PRICE,
+    "product:price:currency": PageField.CURRENCY,
+    "product:sale_price:currency": PageField.CURRENCY,
+    "og:price:currency": PageField.CURRENCY,
+    "og:product:price:currency": PageField.CURRENCY,
+    "product:availability": PageField.AVAILABILITY,
+    "og:availability": PageField.AVAILABILITY,
+    "og:product:availability": PageField.AVAILABILITY,
+    "product:brand": PageField.BRAND,
+    "og:brand": PageField.BRAND,
+    "og:product:brand": PageField.BRAND,
+    "product:retailer_item_id": PageField.SKU,
+    "product:retailer_part_no": PageField.SKU,
+    "product:sku": PageField.SKU,
+    "product:mfr_part_no": PageField.MPN,
+    "product:mpn": PageField.MPN,
+    "product:ean": PageField.GTIN,
+    "product:upc": PageField.GTIN,
+    "product:gtin": PageField.GTIN,
+    "product:isbn": PageField.GTIN,
+    "og:upc": PageField.GTIN,
+    "og:rating": PageField.RATING,
 }
 _ADDRESS = ("http://", "https://", "//")
 _TYPES = {"Article": "article", "Product": "product", "Blog": "listing"}
@@ -65,9 +65,9 @@ def claims(page: Page) -> Iterable[Claim]:
     for name, content in embedded(page).open_graph[:MAX_CLAIMS]:
         value = collapsed(content, MAX_CHARS)
         field = _FIELDS.get(name)
-        if not value or (field is Field.AUTHOR and value.startswith(_ADDRESS)):
+        if not value or (field is PageField.AUTHOR and value.startswith(_ADDRESS)):
             continue
         if field:
             yield Claim(field, value, name, Source.META_TAGS)
         elif name == "og:type" and (kind := _TYPES.get(OPEN_GRAPH_TYPES.get(value.lower(), ""))):
-            yield Claim(Field.PAGE_TYPE, kind, name, Source.META_TAGS)
+            yield Claim(PageField.PAGE_TYPE, kind, name, Source.META_TAGS)

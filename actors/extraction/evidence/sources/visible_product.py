@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from turbohtml import Element
 
 from actors.extraction.evidence import prices, product_labels
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.prices import price_candidates
 from actors.extraction.evidence.text_runs import ShortTexts, short_texts
@@ -56,7 +56,7 @@ def _claims(page: Page, buttons: list[Element]) -> Iterator[Claim]:
     title_order = marked.begins.get(title, -1) if title else -1
     orders = [marked.begins[button] for button in buttons if button in marked.begins]
     if title and (name := collapsed(title.text, MAX_NAME_CHARS)):
-        yield _claim(Field.PRODUCT_NAME, name, title.tag)
+        yield _claim(PageField.PRODUCT_NAME, name, title.tag)
     yield from _prices(page, marked, title_order, orders)
     yield from _stock(marked, title_order, buttons)
     labelled = [(field, value, run.order, "label") for field, value, run in product_labels.labelled_values(marked)]
@@ -72,23 +72,23 @@ def _prices(page: Page, marked: ShortTexts, title_order: int, orders: Sequence[i
         word = "sure" if likelihood >= _SURE else "likely" if likelihood >= _LIKELY else "possible"
         if prices.is_listed(likelihood, candidate, amounts):
             word = "listed"
-        yield _claim(Field.PRICE, str(candidate.amount.value), f"price.{word}")
+        yield _claim(PageField.PRICE, str(candidate.amount.value), f"price.{word}")
         if candidate.amount.sign:
-            yield _claim(Field.CURRENCY, candidate.amount.sign, f"price.{word}")
+            yield _claim(PageField.CURRENCY, candidate.amount.sign, f"price.{word}")
 
 
 def _stock(marked: ShortTexts, title_order: int, buttons: Sequence[Element]) -> Iterator[Claim]:
     near = [button for button in buttons if _is_near(marked.begins.get(button, -1), title_order)]
     availability = product_labels.stated_availability([run for run in marked.runs if _is_near(run.order, title_order)])
     if availability:
-        yield _claim(Field.AVAILABILITY, availability, "stock")
+        yield _claim(PageField.AVAILABILITY, availability, "stock")
     if any(product_labels.usable(button) for button in near):
-        yield _claim(Field.AVAILABILITY, "InStock", "button")
+        yield _claim(PageField.AVAILABILITY, "InStock", "button")
 
 
-def _numbers(values: Iterable[tuple[Field, str, int, str]], title_order: int) -> Iterator[Claim]:
+def _numbers(values: Iterable[tuple[PageField, str, int, str]], title_order: int) -> Iterator[Claim]:
     """Return numbers and makers; what only bears a name in the code must stand near the title."""
-    claimed: set[tuple[Field, str]] = set()
+    claimed: set[tuple[PageField, str]] = set()
     for field, value, order, way in values:
         after = order - title_order
         if after < -_LEAD or (way == "called" and after > _NAMED_REGION) or (field, value) in claimed:
@@ -111,5 +111,5 @@ def _is_near(order: int, title_order: int) -> bool:
     return order >= 0 and (title_order < 0 or -_LEAD <= order - title_order <= _REGION)
 
 
-def _claim(field: Field, value: str, place: str) -> Claim:
+def _claim(field: PageField, value: str, place: str) -> Claim:
     return Claim(field, value, f"visible:{place}", Source.SELECTOR_MATCH)

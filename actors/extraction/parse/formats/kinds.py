@@ -10,7 +10,7 @@ from types import MappingProxyType
 from protocol.faults import Code, FaultError, fault
 
 
-class Kind(StrEnum):
+class BodyKind(StrEnum):
     """What can be read."""
 
     HTML = "html"
@@ -25,37 +25,37 @@ class Kind(StrEnum):
     IMAGE = "image"
 
 
-BINARY = frozenset({Kind.PDF, Kind.IMAGE})
+BINARY = frozenset({BodyKind.PDF, BodyKind.IMAGE})
 """What is no text, and is read by a library in C."""
 
-_KINDS: Mapping[str, Kind] = MappingProxyType(
+_KINDS: Mapping[str, BodyKind] = MappingProxyType(
     {
-        "text/html": Kind.HTML,
-        "application/xhtml+xml": Kind.HTML,
-        "application/json": Kind.JSON,
-        "text/json": Kind.JSON,
-        "text/x-json": Kind.JSON,
-        "application/x-ndjson": Kind.NDJSON,
-        "application/ndjson": Kind.NDJSON,
-        "application/jsonl": Kind.NDJSON,
-        "application/x-jsonlines": Kind.NDJSON,
-        "application/json-seq": Kind.NDJSON,
-        "application/xml": Kind.XML,
-        "text/xml": Kind.XML,
-        "text/csv": Kind.CSV,
-        "application/csv": Kind.CSV,
-        "text/tab-separated-values": Kind.CSV,
-        "text/markdown": Kind.MARKDOWN,
-        "text/x-markdown": Kind.MARKDOWN,
-        "image/svg+xml": Kind.SVG,
-        "application/javascript": Kind.TEXT,
-        "application/x-javascript": Kind.TEXT,
-        "application/x-yaml": Kind.TEXT,
-        "application/yaml": Kind.TEXT,
-        "application/toml": Kind.TEXT,
-        "application/x-sh": Kind.TEXT,
-        "application/graphql": Kind.TEXT,
-        "application/sql": Kind.TEXT,
+        "text/html": BodyKind.HTML,
+        "application/xhtml+xml": BodyKind.HTML,
+        "application/json": BodyKind.JSON,
+        "text/json": BodyKind.JSON,
+        "text/x-json": BodyKind.JSON,
+        "application/x-ndjson": BodyKind.NDJSON,
+        "application/ndjson": BodyKind.NDJSON,
+        "application/jsonl": BodyKind.NDJSON,
+        "application/x-jsonlines": BodyKind.NDJSON,
+        "application/json-seq": BodyKind.NDJSON,
+        "application/xml": BodyKind.XML,
+        "text/xml": BodyKind.XML,
+        "text/csv": BodyKind.CSV,
+        "application/csv": BodyKind.CSV,
+        "text/tab-separated-values": BodyKind.CSV,
+        "text/markdown": BodyKind.MARKDOWN,
+        "text/x-markdown": BodyKind.MARKDOWN,
+        "image/svg+xml": BodyKind.SVG,
+        "application/javascript": BodyKind.TEXT,
+        "application/x-javascript": BodyKind.TEXT,
+        "application/x-yaml": BodyKind.TEXT,
+        "application/yaml": BodyKind.TEXT,
+        "application/toml": BodyKind.TEXT,
+        "application/x-sh": BodyKind.TEXT,
+        "application/graphql": BodyKind.TEXT,
+        "application/sql": BodyKind.TEXT,
     }
 )
 _UNTOLD = frozenset({"", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*"})
@@ -86,7 +86,7 @@ _FEED = re.compile(rb"^\s*(?:<\?xml[^>]{0,200}\?>\s*)?<(?:rss|feed|rdf:RDF|urlse
 _JSON_LINES = re.compile(rb"^\s*\{[^\n]{0,1000}\}\s*\n\s*\{")
 
 
-def kind_of(body: bytes, content_type: str) -> Kind:
+def kind_of(body: bytes, content_type: str) -> BodyKind:
     """Return what a body is: by its type, and by its first bytes where the type says nothing or plainly errs.
 
     Raises:
@@ -97,12 +97,12 @@ def kind_of(body: bytes, content_type: str) -> Kind:
     if binary := _binary_kind(head, media_type):
         return binary
     kind = _sniffed(head, media_type) if media_type in _UNTOLD else _declared(media_type)
-    if kind is Kind.XML and _XHTML.match(head):
-        return Kind.HTML
-    if kind in (Kind.HTML, Kind.TEXT) and _FEED.match(head):
-        return Kind.XML
-    if kind in (Kind.XML, Kind.TEXT) and _SVG.match(head):
-        return Kind.SVG
+    if kind is BodyKind.XML and _XHTML.match(head):
+        return BodyKind.HTML
+    if kind in (BodyKind.HTML, BodyKind.TEXT) and _FEED.match(head):
+        return BodyKind.XML
+    if kind in (BodyKind.XML, BodyKind.TEXT) and _SVG.match(head):
+        return BodyKind.SVG
     return kind
 
 
@@ -111,45 +111,45 @@ def is_binary(body: bytes) -> bool:
     return bool(_PDF_BEGINS_WITHIN.search(body, 0, _SNIFFED_BYTES) or _IMAGE.match(body))
 
 
-def _binary_kind(head: bytes, media_type: str) -> Kind | None:
+def _binary_kind(head: bytes, media_type: str) -> BodyKind | None:
     """Return what a body that is no text is, whatever type it is served as."""
     said_pdf = media_type == "application/pdf" and _PDF_BEGINS_WITHIN.search(head)  # as readers do: rubbish may precede
     if _PDF.match(head) or said_pdf:
-        return Kind.PDF
+        return BodyKind.PDF
     if _IMAGE.match(head):
-        return Kind.IMAGE
+        return BodyKind.IMAGE
     if head.startswith(_BINARY):
         raise _unsupported(media_type)
     return None
 
 
-def _declared(media_type: str) -> Kind:
+def _declared(media_type: str) -> BodyKind:
     if kind := _KINDS.get(media_type):
         return kind
     if media_type.endswith("+json"):
-        return Kind.JSON
+        return BodyKind.JSON
     if media_type.endswith("+xml") and not media_type.startswith("image/"):
-        return Kind.XML
+        return BodyKind.XML
     if media_type.startswith("text/"):
-        return Kind.TEXT
+        return BodyKind.TEXT
     raise _unsupported(media_type)
 
 
-def _sniffed(head: bytes, media_type: str) -> Kind:
+def _sniffed(head: bytes, media_type: str) -> BodyKind:
     if head.startswith(_UTF16):
-        return Kind.HTML if b"<\x00" in head else Kind.TEXT
+        return BodyKind.HTML if b"<\x00" in head else BodyKind.TEXT
     if _HTML.match(head):
-        return Kind.HTML
+        return BodyKind.HTML
     if _JSON_LINES.match(head):
-        return Kind.NDJSON
+        return BodyKind.NDJSON
     start = head.lstrip()[:1]
     if start in (b"{", b"["):
-        return Kind.JSON
+        return BodyKind.JSON
     if start == b"<":
-        return Kind.XML
+        return BodyKind.XML
     if b"\x00" in head:
         raise _unsupported(media_type)
-    return Kind.TEXT
+    return BodyKind.TEXT
 
 
 def _unsupported(media_type: str) -> FaultError:

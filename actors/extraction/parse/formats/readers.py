@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from actors.extraction.parse.formats import data_files, images, markdown, xml_data
 from actors.extraction.parse.formats.document import Clock, ParsedDocument, bounded
-from actors.extraction.parse.formats.kinds import Kind
+from actors.extraction.parse.formats.kinds import BodyKind
 from actors.extraction.parse.text import clean
 from protocol.confidence import Source
 from protocol.render import plain, to_markdown
@@ -16,10 +16,12 @@ from protocol.render import plain, to_markdown
 _PDF_READER = f"{__package__}.pdf"
 """Loaded when the first PDF comes: it costs memory."""
 
-_SECOND: Mapping[Kind, Kind] = MappingProxyType({Kind.JSON: Kind.NDJSON, Kind.NDJSON: Kind.JSON})
+_SECOND: Mapping[BodyKind, BodyKind] = MappingProxyType(
+    {BodyKind.JSON: BodyKind.NDJSON, BodyKind.NDJSON: BodyKind.JSON}
+)
 
 
-def read_text(kind: Kind, text: str, url: str) -> ParsedDocument:
+def read_text(kind: BodyKind, text: str, url: str) -> ParsedDocument:
     """Read a text as what it says it is; where it is not that, as plain text. Characters nobody sees are taken out."""
     text = clean(text)
     for reader in (_READERS.get(kind), _READERS.get(_SECOND.get(kind, kind)), _read_plain):
@@ -28,13 +30,13 @@ def read_text(kind: Kind, text: str, url: str) -> ParsedDocument:
     return ParsedDocument(markdown="", text="", source=Source.UNKNOWN)
 
 
-def read_bytes(kind: Kind, body: bytes, url: str, clock: Clock) -> ParsedDocument:
+def read_bytes(kind: BodyKind, body: bytes, url: str, clock: Clock) -> ParsedDocument:
     """Read a body that is no text; the clock bounds how long that takes.
 
     Raises:
         FaultError: CONTENT_UNSUPPORTED_TYPE or CONTENT_TOO_LARGE, as its reader says.
     """
-    if kind is Kind.IMAGE:
+    if kind is BodyKind.IMAGE:
         return images.read_image(body, url)
     read_pdf: Callable[[bytes, Clock], ParsedDocument] = import_module(_PDF_READER).read
     return read_pdf(body, clock)
@@ -47,14 +49,14 @@ def _read_plain(text: str, url: str) -> ParsedDocument | None:
     return ParsedDocument(markdown=to_markdown(plain(kept)), text=kept, source=Source.SELECTOR_MATCH, left_out=left_out)
 
 
-_READERS: Mapping[Kind, Callable[[str, str], ParsedDocument | None]] = MappingProxyType(
+_READERS: Mapping[BodyKind, Callable[[str, str], ParsedDocument | None]] = MappingProxyType(
     {
-        Kind.JSON: data_files.read_json,
-        Kind.NDJSON: data_files.read_json_lines,
-        Kind.XML: xml_data.read,
-        Kind.CSV: data_files.read_csv,
-        Kind.SVG: images.read_svg,
-        Kind.MARKDOWN: markdown.read,
-        Kind.TEXT: _read_plain,
+        BodyKind.JSON: data_files.read_json,
+        BodyKind.NDJSON: data_files.read_json_lines,
+        BodyKind.XML: xml_data.read,
+        BodyKind.CSV: data_files.read_csv,
+        BodyKind.SVG: images.read_svg,
+        BodyKind.MARKDOWN: markdown.read,
+        BodyKind.TEXT: _read_plain,
     }
 )

@@ -12,19 +12,19 @@ from actors.extraction.decide.candidates import (
     date_candidates,
 )
 from actors.extraction.decide.candidates import title_candidates as titles_of
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from protocol.confidence import Source
 
 URL = "https://www.thedaily.example/on-blue-things"
 
 
-def claims(field: Field, *said: tuple[str, str]) -> list[Claim]:
+def claims(field: PageField, *said: tuple[str, str]) -> list[Claim]:
     return [Claim(field, value, place, Source.META_TAGS) for value, place in said]
 
 
 def test_a_title_is_heard_whole_and_without_the_name_of_the_site() -> None:
     found = titles_of(
-        claims(Field.TITLE, ("On Blue Things | The Daily", "title"), ("On blue things", "h1: only")), URL, ()
+        claims(PageField.TITLE, ("On Blue Things | The Daily", "title"), ("On blue things", "h1: only")), URL, ()
     )
 
     said = {candidate.value: [(claim.place, form) for claim, form in candidate.mentions] for candidate in found}
@@ -38,7 +38,7 @@ def test_a_title_is_heard_whole_and_without_the_name_of_the_site() -> None:
 
 def test_authors_of_one_place_are_heard_together_too() -> None:
     said = claims(
-        Field.AUTHOR, ("Ann Lee", "meta: author"), ("Bo Dahl", "meta: author"), ("By Ann Lee", "byline line: by")
+        PageField.AUTHOR, ("Ann Lee", "meta: author"), ("Bo Dahl", "meta: author"), ("By Ann Lee", "byline line: by")
     )
 
     found = author_candidates(said, (), URL)
@@ -52,8 +52,8 @@ def test_authors_of_one_place_are_heard_together_too() -> None:
 
 def test_days_are_told_from_what_was_changed_when() -> None:
     said = [
-        *claims(Field.PUBLISHED, ("2024-02-03T10:00:00Z", "meta: date"), ("3 February 2024", "visible text: near")),
-        *claims(Field.MODIFIED, ("2024-03-01", "meta: updated"), ("soon", "meta: updated")),
+        *claims(PageField.PUBLISHED, ("2024-02-03T10:00:00Z", "meta: date"), ("3 February 2024", "visible text: near")),
+        *claims(PageField.MODIFIED, ("2024-03-01", "meta: updated"), ("soon", "meta: updated")),
     ]
 
     found = date_candidates(said, month_first=False)
@@ -68,14 +68,14 @@ def test_days_are_told_from_what_was_changed_when() -> None:
     ("first", "second", "degree"), [("2024-02-29", "2024-03-01", 0.5), ("2024-02-28", "2024-03-01", 0)]
 )
 def test_neighbouring_days_support_each_other(first: str, second: str, degree: float) -> None:
-    one, other = date_candidates(claims(Field.PUBLISHED, (first, "a"), (second, "b")), month_first=False)
+    one, other = date_candidates(claims(PageField.PUBLISHED, (first, "a"), (second, "b")), month_first=False)
 
     assert agree_dates(one, other) == degree
 
 
 def test_values_that_share_most_words_support_each_other() -> None:
-    one, other, third = titles_of(claims(Field.TITLE, ("a b c d", "x"), ("a b c e", "y"), ("f", "z")), URL, ())
-    ann, ann_lee = author_candidates(claims(Field.AUTHOR, ("Ann", "x"), ("Ann Lee", "y")), (), URL)
+    one, other, third = titles_of(claims(PageField.TITLE, ("a b c d", "x"), ("a b c e", "y"), ("f", "z")), URL, ())
+    ann, ann_lee = author_candidates(claims(PageField.AUTHOR, ("Ann", "x"), ("Ann Lee", "y")), (), URL)
 
     assert (agree_titles(one, other), agree_titles(one, third)) == (0.75, 0.0)
     assert agree_authors(ann, ann_lee) == pytest.approx(2 / 3)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from actors.extraction.decide.content import Content
 from actors.extraction.decide.fields import DecidedFields, decide_fields
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.evidence.sources import sources
 from actors.extraction.parse.tree import read
 from protocol.confidence import Source, confidence
@@ -188,7 +188,7 @@ def test_the_order_of_the_sources_does_not_matter() -> None:
     st.lists(
         st.builds(
             Claim,
-            field=st.sampled_from(Field),
+            field=st.sampled_from(PageField),
             value=st.text(max_size=60),
             place=st.sampled_from(["h1: only", "title", "og:title", "json-ld:Article.author", "url: date", "x"]),
             source=st.sampled_from([Source.HEURISTIC, Source.META_TAGS, Source.STRUCTURED_DATA]),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from actors.extraction.decide.ranking import AGREEMENT, DISAGREEMENT, MAX_SCORE, best_value
-from actors.extraction.evidence.claim import Claim, Field
+from actors.extraction.evidence.claim import Claim, PageField
 from protocol.confidence import BASELINES, Source
 
 META = BASELINES[Source.META_TAGS]
 
 
 def claims(*said: tuple[str, str]) -> list[Claim]:
-    return [Claim(Field.DESCRIPTION, value, place, Source.META_TAGS) for value, place in said]
+    return [Claim(PageField.DESCRIPTION, value, place, Source.META_TAGS) for value, place in said]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.extraction.evidence.claim import Claim, EvidenceSource, Field
+from actors.extraction.evidence.claim import Claim, EvidenceSource, PageField
 from actors.extraction.evidence.sources import sources
 from actors.extraction.parse.tree import read
 from protocol.confidence import Source
@@ -62,7 +62,7 @@ def claims_of(source: EvidenceSource, page: str) -> list[Claim]:
 def test_gives_claims_of_one_bounded_line(source: EvidenceSource, page: str) -> None:
     claims = claims_of(source, page)
 
-    assert {type(part) for claim in claims for part in (claim.field, claim.source)} <= {Field, Source}
+    assert {type(part) for claim in claims for part in (claim.field, claim.source)} <= {PageField, Source}
     assert [claim for claim in claims if " ".join(claim.value.split()) != claim.value or not claim.value] == []
     assert [claim for claim in claims if len(claim.value) > _limit(claim.field)] == []
     assert [claim for claim in claims if not claim.place or len(claim.place) > 200] == []
@@ -89,5 +89,5 @@ def test_every_module_with_claims_is_a_source() -> None:
     assert {"json_ld", "microdata", "open_graph", "framework", "embedded_json"} <= {name(source) for source in found}
 
 
-def _limit(field: Field) -> int:
-    return MAX_TEXT_CHARS if field is Field.TEXT else MAX_VALUE_CHARS
+def _limit(field: PageField) -> int:
+    return MAX_TEXT_CHARS if field is PageField.TEXT else MAX_VALUE_CHARS

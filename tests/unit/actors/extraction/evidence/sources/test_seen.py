@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.extraction.evidence.claim import Field
+from actors.extraction.evidence.claim import PageField
 from actors.extraction.evidence.sources import (
     address,
     document_title,
@@ -21,14 +21,14 @@ from actors.extraction.parse.tree import read
 URL = "https://www.example.org/blog/blue-things.html"
 
 
-def said(source: Any, markup: str, field: Field, url: str = URL) -> list[tuple[str, str]]:
+def said(source: Any, markup: str, field: PageField, url: str = URL) -> list[tuple[str, str]]:
     return [(claim.value, claim.place) for claim in source.claims(read(markup, url)) if claim.field is field]
 
 
 def test_headings_are_told_with_where_they_stand() -> None:
     markup = "<header><h1 class=logo>Site</h1></header><article><h1>Blue</h1><h2>Why</h2></article>"
 
-    assert said(heading, markup, Field.TITLE) == [
+    assert said(heading, markup, PageField.TITLE) == [
         ("Site", "h1: first logo in-header"),
         ("Blue", "h1: later in-article"),
         ("Why", "h2: only in-article"),
@@ -38,34 +38,34 @@ def test_headings_are_told_with_where_they_stand() -> None:
 def test_a_drawing_has_no_title_of_the_page() -> None:
     markup = "<body><svg><title>Arrow</title></svg><title>Blue\n things</title>"
 
-    assert said(document_title, markup, Field.TITLE) == [("Blue things", "title")]
+    assert said(document_title, markup, PageField.TITLE) == [("Blue things", "title")]
 
 
 def test_links_in_the_head() -> None:
     page = read("<link rel=canonical href=/blue><link rel='image_src' href=/b.jpg><link rel=icon href=/i.png>", URL)
 
     assert [(claim.field, claim.value) for claim in head_links.claims(page)] == [
-        (Field.CANONICAL_URL, "/blue"),
-        (Field.IMAGE, "/b.jpg"),
+        (PageField.CANONICAL_URL, "/blue"),
+        (PageField.IMAGE, "/b.jpg"),
     ]
 
 
 @pytest.mark.parametrize(
     ("name", "field"),
     [
-        ("author", Field.AUTHOR),
-        ("dc.creator", Field.AUTHOR),
-        ("article:published_time", Field.PUBLISHED),
-        ("pubdate", Field.PUBLISHED),
-        ("article:modified_time", Field.MODIFIED),
-        ("twitter:title", Field.TITLE),
-        ("description", Field.DESCRIPTION),
-        ("twitter:image", Field.IMAGE),
-        ("application-name", Field.SITE_NAME),
-        ("content-language", Field.LANGUAGE),
+        ("author", PageField.AUTHOR),
+        ("dc.creator", PageField.AUTHOR),
+        ("article:published_time", PageField.PUBLISHED),
+        ("pubdate", PageField.PUBLISHED),
+        ("article:modified_time", PageField.MODIFIED),
+        ("twitter:title", PageField.TITLE),
+        ("description", PageField.DESCRIPTION),
+        ("twitter:image", PageField.IMAGE),
+        ("application-name", PageField.SITE_NAME),
+        ("content-language", PageField.LANGUAGE),
     ],
 )
-def test_names_of_meta_elements(name: str, field: Field) -> None:
+def test_names_of_meta_elements(name: str, field: PageField) -> None:
     assert said(meta, f"<meta name='{name}' content=x>", field) == [("x", f"meta: {name}")]
 
 
@@ -79,25 +79,25 @@ def test_meta_elements_that_say_nothing_of_a_field(name: str) -> None:
 def test_a_card_may_name_its_writer() -> None:
     markup = "<meta name=twitter:label1 content='Written by'><meta name=twitter:data1 content='Ada Byron'>"
 
-    assert said(meta, markup, Field.AUTHOR) == [("Ada Byron", "meta: twitter:data")]
+    assert said(meta, markup, PageField.AUTHOR) == [("Ada Byron", "meta: twitter:data")]
 
 
 @pytest.mark.parametrize(
     ("url", "field", "value"),
     [
-        ("https://example.org/2024/02/03/blue", Field.PUBLISHED, "2024-02-03"),
+        ("https://example.org/2024/02/03/blue", PageField.PUBLISHED, "2024-02-03"),
         (
             "https://web.archive.org/web/20200101000000/http://example.org/2024-02-03-blue",
-            Field.PUBLISHED,
+            PageField.PUBLISHED,
             "2024-02-03",
         ),
-        ("https://example.org/blog/on-blue-things-12345.html", Field.TITLE, "on blue things"),
-        ("https://www.example.org/x", Field.SITE_NAME, "example.org"),
-        ("https://example.org/", Field.PAGE_TYPE, "home"),
-        ("https://example.org/search?q=blue", Field.PAGE_TYPE, "search"),
+        ("https://example.org/blog/on-blue-things-12345.html", PageField.TITLE, "on blue things"),
+        ("https://www.example.org/x", PageField.SITE_NAME, "example.org"),
+        ("https://example.org/", PageField.PAGE_TYPE, "home"),
+        ("https://example.org/search?q=blue", PageField.PAGE_TYPE, "search"),
     ],
 )
-def test_addresses(url: str, field: Field, value: str) -> None:
+def test_addresses(url: str, field: PageField, value: str) -> None:
     assert [found for found, _ in said(address, "", field, url)] == [value]
 
 
@@ -115,7 +115,7 @@ def test_addresses(url: str, field: Field, value: str) -> None:
     ],
 )
 def test_who_signed_is_found(markup: str) -> None:
-    values = [value for value, _ in said(signature, markup, Field.AUTHOR)]
+    values = [value for value, _ in said(signature, markup, PageField.AUTHOR)]
 
     assert values
     assert all("Ada Byron" in value for value in values)
@@ -135,7 +135,7 @@ def test_who_signed_is_found(markup: str) -> None:
     ],
 )
 def test_when_it_was_signed_is_found_with_where_it_stands(markup: str, words: set[str]) -> None:
-    (_, place), *_ = said(signature, markup, Field.PUBLISHED)
+    (_, place), *_ = said(signature, markup, PageField.PUBLISHED)
 
     assert words <= set(place.split())
 
@@ -149,14 +149,14 @@ def test_when_it_was_signed_is_found_with_where_it_stands(markup: str, words: se
     ],
 )
 def test_what_nobody_reads_is_no_date(markup: str) -> None:
-    assert said(signature, markup, Field.PUBLISHED) == []
+    assert said(signature, markup, PageField.PUBLISHED) == []
 
 
 def test_days_under_telling_keys_of_scripts() -> None:
     markup = r"""<script>x = {"publishedAt": "2024-02-03T10:00", other: "2020-01-01"}</script>
         <script>push("{\"datePublished\":\"2024-02-04\"}")</script>"""
 
-    assert said(script_keys, markup, Field.PUBLISHED) == [
+    assert said(script_keys, markup, PageField.PUBLISHED) == [
         ("2024-02-03", "script: first"),
         ("2024-02-04", "script: later"),
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.extraction.evidence.claim import Field
+from actors.extraction.evidence.claim import PageField
 from actors.extraction.evidence.sources import embedded_json, framework, json_ld, microdata, open_graph
 from actors.extraction.parse.tree import read
 
@@ -150,7 +150,7 @@ def test_tells_known_frameworks_from_others() -> None:
     markup = f'<title>On blue things</title><script type="application/json">{state}</script>'
 
     assert said(framework, markup) == []
-    assert said(embedded_json, markup) == [(Field.TITLE.value, "On blue things", "embedded-json:headline")]
+    assert said(embedded_json, markup) == [(PageField.TITLE.value, "On blue things", "embedded-json:headline")]
 
 
 def test_says_what_products_say() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.extraction.parse.formats.kinds import Kind, kind_of
+from actors.extraction.parse.formats.kinds import BodyKind, kind_of
 from protocol.faults import Code, FaultError
 
 
@@ -47,7 +47,7 @@ from protocol.faults import Code, FaultError
     ],
 )
 def test_kinds(body: bytes, content_type: str, kind: str) -> None:
-    assert kind_of(body, content_type) is Kind(kind)
+    assert kind_of(body, content_type) is BodyKind(kind)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.extraction.parse.formats.document import MAX_CHARS, ParsedDocument
-from actors.extraction.parse.formats.kinds import Kind
+from actors.extraction.parse.formats.kinds import BodyKind
 from actors.extraction.parse.formats.readers import read_text
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink, ExtractedTable
@@ -19,7 +19,7 @@ URL = "https://a.example/notes/loom.txt"
 
 
 def test_json() -> None:
-    found = read_text(Kind.JSON, '{"title":"Threads","description":"All of them","n":[1]}', URL)
+    found = read_text(BodyKind.JSON, '{"title":"Threads","description":"All of them","n":[1]}', URL)
 
     pretty = '{\n  "title": "Threads",\n  "description": "All of them",\n  "n": [\n    1\n  ]\n}'
     assert found == ParsedDocument(
@@ -39,29 +39,29 @@ def test_json() -> None:
     ],
 )
 def test_lists_of_like_records_are_tables(data: object, caption: str) -> None:
-    (table,) = read_text(Kind.JSON, json.dumps(data), URL).tables
+    (table,) = read_text(BodyKind.JSON, json.dumps(data), URL).tables
 
     assert (table.headers, table.rows, table.caption or "") == (("n", "s"), (("1", "a"), ("2", "")), caption)
 
 
 @pytest.mark.parametrize("data", [[1, 2], [{"a": 1}], [{"a": 1}, 2], [{"a": 1}, {"b": 1}, {"c": 1}], {}])
 def test_other_lists_are_none(data: object) -> None:
-    assert read_text(Kind.JSON, json.dumps(data), URL).tables == ()
+    assert read_text(BodyKind.JSON, json.dumps(data), URL).tables == ()
 
 
 def test_cells_hold_values_as_json_has_them() -> None:
-    (table,) = read_text(Kind.JSON, '[{"a": true, "b": [1, {"c": 2}]}, {"a": 1.5, "b": "x"}]', URL).tables
+    (table,) = read_text(BodyKind.JSON, '[{"a": true, "b": [1, {"c": 2}]}, {"a": 1.5, "b": "x"}]', URL).tables
 
     assert table.rows == (("true", '[1,{"c":2}]'), ("1.5", "x"))
 
 
 @pytest.mark.parametrize("text", ['{"a": `', "[" * 100_000, '{"a":' * 5_000 + "1" + "}" * 5_000, ""])
 def test_what_is_no_json_is_text(text: str) -> None:
-    assert read_text(Kind.JSON, text, URL).source is Source.SELECTOR_MATCH
+    assert read_text(BodyKind.JSON, text, URL).source is Source.SELECTOR_MATCH
 
 
 def test_long_json_is_cut_and_says_so() -> None:
-    found = read_text(Kind.JSON, json.dumps(list(range(300_000))), URL)
+    found = read_text(BodyKind.JSON, json.dumps(list(range(300_000))), URL)
 
     assert found.left_out > 0
     assert len(found.markdown) < MAX_CHARS + 100
@@ -71,11 +71,11 @@ def test_long_json_is_cut_and_says_so() -> None:
 def test_deep_json_is_not_blown_up_by_indents() -> None:
     text = "[" * 400 + ",".join("1" * 10_000) + "]" * 400
 
-    assert len(read_text(Kind.JSON, text, URL).markdown) < 2 * len(text)
+    assert len(read_text(BodyKind.JSON, text, URL).markdown) < 2 * len(text)
 
 
-@pytest.mark.parametrize("kind", [Kind.NDJSON, Kind.JSON])
-def test_lines_of_json(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [BodyKind.NDJSON, BodyKind.JSON])
+def test_lines_of_json(kind: BodyKind) -> None:
     found = read_text(kind, '{"n": 1}\n\n{"n": 2}\n{"n"', URL)
 
     assert found.tables == (ExtractedTable(headers=("n",), rows=(("1",), ("2",))),)
@@ -115,15 +115,15 @@ JSON_FEED = json.dumps(
 @pytest.mark.parametrize(
     ("kind", "feed"),
     [
-        (Kind.XML, RSS),
-        (Kind.XML, ATOM),
-        (Kind.JSON, JSON_FEED),
-        (Kind.XML, f"\n{RSS.replace('<![CDATA[Two & three]]>', 'Two & three')}"),
-        (Kind.XML, RSS.removesuffix("</channel></rss>")),
-        (Kind.XML, f"{RSS.removesuffix('</channel></rss>')}<item><title>Thr"),
+        (BodyKind.XML, RSS),
+        (BodyKind.XML, ATOM),
+        (BodyKind.JSON, JSON_FEED),
+        (BodyKind.XML, f"\n{RSS.replace('<![CDATA[Two & three]]>', 'Two & three')}"),
+        (BodyKind.XML, RSS.removesuffix("</channel></rss>")),
+        (BodyKind.XML, f"{RSS.removesuffix('</channel></rss>')}<item><title>Thr"),
     ],
 )
-def test_feeds(kind: Kind, feed: str) -> None:
+def test_feeds(kind: BodyKind, feed: str) -> None:
     found = read_text(kind, feed, URL)
 
     assert found == ParsedDocument(
@@ -140,7 +140,7 @@ def test_feeds(kind: Kind, feed: str) -> None:
 
 def test_a_site_map_is_a_list_of_links() -> None:
     found = read_text(
-        Kind.XML, "<urlset><url><loc> https://a.example/1 </loc></url><url><loc>ftp://x</loc></url></urlset>", URL
+        BodyKind.XML, "<urlset><url><loc> https://a.example/1 </loc></url><url><loc>ftp://x</loc></url></urlset>", URL
     )
 
     assert found.links == (ExtractedLink(url="https://a.example/1", text="https://a.example/1"),)
@@ -148,7 +148,7 @@ def test_a_site_map_is_a_list_of_links() -> None:
 
 
 def test_other_xml_is_shown() -> None:
-    assert read_text(Kind.XML, "<a><b>1</b></a>", URL).markdown == "```xml\n<a><b>1</b></a>\n```"
+    assert read_text(BodyKind.XML, "<a><b>1</b></a>", URL).markdown == "```xml\n<a><b>1</b></a>\n```"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_other_xml_is_shown() -> None:
     ],
 )
 def test_no_entity_is_expanded(feed: str) -> None:
-    found = read_text(Kind.XML, feed, URL)
+    found = read_text(BodyKind.XML, feed, URL)
 
     assert "root:" not in found.markdown
     assert found.title in ("&x;", "&y;")
@@ -167,20 +167,20 @@ def test_no_entity_is_expanded(feed: str) -> None:
 
 @pytest.mark.parametrize("text", ["<a>" * 200_000, "<!DOCTYPE a[" * 50_000, "&a;" * 100_000, "<rss><item>" * 20_000])
 def test_hostile_xml_is_text_or_nothing(text: str) -> None:
-    assert isinstance(read_text(Kind.XML, text, URL), ParsedDocument)
+    assert isinstance(read_text(BodyKind.XML, text, URL), ParsedDocument)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_csv(delimiter: str) -> None:
     text = delimiter.join(["name", "n"]) + "\r\n" + delimiter.join(['"wa\n\\rp"', "1"]) + "\r\nweft\r\n"
-    found = read_text(Kind.CSV, text, URL)
+    found = read_text(BodyKind.CSV, text, URL)
 
     assert found.tables == (ExtractedTable(headers=("name", "n"), rows=(("wa \\rp", "1"), ("weft", ""))),)
     assert found.markdown == "| name | n |\n| --- | --- |\n| wa \\\\rp | 1 |\n| weft |  |"
 
 
 def test_a_long_table_is_whole_as_data_and_short_as_markdown() -> None:
-    found = read_text(Kind.CSV, "n,m\n" + "1,2\n" * 1_000, URL)
+    found = read_text(BodyKind.CSV, "n,m\n" + "1,2\n" * 1_000, URL)
 
     assert len(found.tables[0].rows) == 1_000
     assert found.markdown.endswith("*(1,000 rows; the first 100 are shown)*")
@@ -191,7 +191,7 @@ def test_markdown_is_markdown() -> None:
         '---\ntitle: "On looms"\nauthor: Ann\ndate: 2024-01-01\nlang: en\n---\n# Looms #\n\n*old* [one](../1 "x")\n\n'
         "```sh\n# no heading\n```\n\nParts\n-----\n"
     )
-    found = read_text(Kind.MARKDOWN, text, URL)
+    found = read_text(BodyKind.MARKDOWN, text, URL)
 
     body = text.partition("---\n# ")[2]
     assert found == ParsedDocument(
@@ -210,17 +210,17 @@ def test_markdown_is_markdown() -> None:
 
 
 def test_the_first_heading_is_the_title_where_nothing_else_is() -> None:
-    found = read_text(Kind.MARKDOWN, "## Parts\n\n# Looms\n", URL)
+    found = read_text(BodyKind.MARKDOWN, "## Parts\n\n# Looms\n", URL)
 
     assert (found.title, found.title_source) == ("Looms", Source.HEURISTIC)
 
 
 def test_text_stays_text() -> None:
-    found = read_text(Kind.TEXT, "# not a heading\n\n[x](javascript:1)\u200b", URL)
+    found = read_text(BodyKind.TEXT, "# not a heading\n\n[x](javascript:1)\u200b", URL)
 
     assert (found.markdown, found.title) == ("\\# not a heading\n\n\\[x\\](javascript:1)", "")
 
 
-@given(st.sampled_from(list(Kind)), st.text(max_size=200))
-def test_nothing_raises(kind: Kind, text: str) -> None:
+@given(st.sampled_from(list(BodyKind)), st.text(max_size=200))
+def test_nothing_raises(kind: BodyKind, text: str) -> None:
     assert isinstance(read_text(kind, text, URL), ParsedDocument)

@@ -34,7 +34,7 @@ def host_words(url: str) -> set[str]:
     return {squeezed(part) for part in host.split(".") if part not in _GENERIC and len(part) > 1}
 
 
-def one_line(text: str, most: int) -> str:
+def printable_line(text: str, most: int) -> str:
     """Return a text on one line, without marks of control, cut to `most` characters."""
     line = " ".join(text.split())
     if not line.isprintable():
