@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actors.extraction.evidence import money, prices, product_labels
-from actors.extraction.evidence.claim import PageField
+from actors.extraction.evidence.claim import PageField, Standing
 from actors.extraction.evidence.prices import price_candidates
 from actors.extraction.evidence.sources import json_ld, microdata
 from actors.extraction.evidence.sources.visible_product import title_of
@@ -99,7 +99,9 @@ def _told(page: Page) -> set[Decimal]:
     claims = [
         claim for source in (json_ld, microdata) for claim in source.claims(page) if claim.field is PageField.PRICE
     ]
-    sure = (claim for claim in claims if "first." not in claim.place and "several." not in claim.place)
+    sure = (
+        claim for claim in claims if claim.place.standing is not Standing.FIRST and "several." not in claim.place.detail
+    )
     return {value for claim in sure if (value := money.number(claim.value, "data"))}
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from actors.extraction.decide.normalise import host_words, loose, squeezed
 from actors.extraction.evidence import author, dates
-from actors.extraction.evidence.claim import Claim, PageField
+from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
 from actors.extraction.evidence.dates import month_comes_first
 from actors.extraction.parse.tree import Page
 
@@ -26,6 +26,7 @@ _DAY_FIRST = (".uk", ".au", ".nz", ".ie", ".in", ".za", ".sg", ".de", ".fr", ".i
 """Ends of hosts whose English writes the day before the month."""
 
 MAX_CANDIDATES = 40
+_SLUG = Place(PlaceKind.ADDRESS, "slug")
 
 _SEPARATOR = re.compile(
     r"\s+[|\u00b7\u2022\u00bb\u00ab\u2013\u2014:/-]{1,2}\s+|\s*[|\u00b7\u2022\u00bb\u00ab]+\s*|\s*::\s*|:\s+|\s+[-\u2013\u2014]\s*|\u2014"
@@ -51,23 +52,18 @@ class FieldCandidate:
         return frozenset(self.key.split())
 
 
-def place_kind(claim: Claim) -> str:
-    """Return the kind of place in which a claim stands: "json-ld", "meta", "h1"."""
-    return claim.place.partition(":")[0]
-
-
 def ordered_claims(claims: Iterable[Claim]) -> list[Claim]:
     """Put claims into an order that does not depend on the order of the sources; the claims of each keep theirs."""
-    return sorted(dict.fromkeys(claim for claim in claims if claim.value.strip()), key=place_kind)
+    return sorted(dict.fromkeys(claim for claim in claims if claim.value.strip()), key=lambda claim: claim.place.kind)
 
 
 def claims_about(claims: Iterable[Claim], *fields: PageField) -> list[Claim]:
     """Return the claims about some fields."""
-    counts: Counter[str] = Counter()
+    counts: Counter[PlaceKind] = Counter()
     matching: list[Claim] = []
     for claim in claims:
-        if claim.field in fields and counts[place := place_kind(claim)] < MAX_CLAIMS:
-            counts[place] += 1
+        if claim.field in fields and counts[claim.place.kind] < MAX_CLAIMS:
+            counts[claim.place.kind] += 1
             matching.append(claim)
     return matching
 
@@ -134,7 +130,7 @@ def title_candidates(claims: Sequence[Claim], url: str, sites: Sequence[str]) ->
             if cut and _is_site(cut, names):
                 candidate.shape["cut a site"] = candidate.shape.get("cut a site", 0) + 1
     candidates = list(by_key.values())[:MAX_CANDIDATES]
-    slug = {word for claim in claims if claim.place == "url: slug" for word in loose(claim.value).split()}
+    slug = {word for claim in claims if claim.place == _SLUG for word in loose(claim.value).split()}
     for candidate in candidates:
         _describe_title(candidate, candidates, slug, names)
     return candidates
@@ -190,7 +186,7 @@ def agree_titles(one: FieldCandidate, other: FieldCandidate) -> float:
 def author_candidates(claims: Sequence[Claim], sites: Sequence[str], url: str) -> list[FieldCandidate]:
     """Return the groups of authors that claims name, one place at a time, and all of a place together."""
     by_key: dict[str, FieldCandidate] = {}
-    named: dict[str, list[tuple[Claim, tuple[str, ...]]]] = {}
+    named: dict[Place, list[tuple[Claim, tuple[str, ...]]]] = {}
     for claim in claims:
         if who := author.people(claim.value):
             named.setdefault(_place_group(claim), []).append((claim, who))
@@ -206,9 +202,11 @@ def author_candidates(claims: Sequence[Claim], sites: Sequence[str], url: str) -
     return candidates
 
 
-def _place_group(claim: Claim) -> str:
-    kind = claim.place.split()
-    return claim.place if place_kind(claim) != "byline called" else " ".join(word for word in kind if word != "first")
+def _place_group(claim: Claim) -> Place:
+    """Return the place of a claim; of elements that are called an author's, the first stands where the others do."""
+    if claim.place.kind is not PlaceKind.CALLED_AUTHOR:
+        return claim.place
+    return Place(claim.place.kind, " ".join(word for word in claim.place.detail.split() if word != "first"))
 
 
 def _add_authors(by_key: dict[str, FieldCandidate], claim: Claim, who: tuple[str, ...], form: str) -> None:

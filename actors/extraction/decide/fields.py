@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from actors.extraction.decide import ranking
-from actors.extraction.decide.candidates import FieldCandidate, claims_about, ordered_claims, place_kind
+from actors.extraction.decide.candidates import FieldCandidate, claims_about, ordered_claims
 from actors.extraction.decide.content import Content
 from actors.extraction.decide.normalise import loose, printable_line
 from actors.extraction.decide.ranking import RankedValue
 from actors.extraction.decide.vote import Election, elect, field_votes
-from actors.extraction.evidence.claim import Claim, PageField
+from actors.extraction.evidence.claim import Claim, PageField, PlaceKind
 from actors.extraction.parse.tree import Page
 from protocol.browse import TitleAttempt
 from protocol.confidence import BASELINES, Confidence, Source, confidence
@@ -42,6 +42,7 @@ MAX_ATTEMPTS = 12
 MAX_ATTEMPT_CHARS = 300
 MAX_NAMED = 3
 
+_HEADINGS = frozenset({PlaceKind.H1, PlaceKind.H2, PlaceKind.CALLED_TITLE})
 _EXPECTED_PLACES = ("og:title", "h1", "title")
 """Places that are named among the attempts even where they are empty."""
 
@@ -121,7 +122,7 @@ def _page_fields(values: Mapping[str, str]) -> PageFields:
 def _page_type(claims: Sequence[Claim], looks: Mapping[PageType, float]) -> RankedValue | None:
     """Return the likeliest type and its probability; None where nothing speaks for one."""
     odds = {kind: likely**_SHARPENING for kind, likely in looks.items()}
-    claimed = {(claim.value.strip().lower(), place_kind(claim)) for claim in claims_about(claims, PageField.PAGE_TYPE)}
+    claimed = {(claim.value.strip().lower(), claim.place.kind) for claim in claims_about(claims, PageField.PAGE_TYPE)}
     named = [(_TYPES[value], place) for value, place in sorted(claimed) if value in _TYPES]
     if not odds:
         return RankedValue(named[0][0].value, Source.HEURISTIC, BASELINES[Source.HEURISTIC]) if named else None
@@ -179,7 +180,7 @@ def _skip_reason(claim: Claim, winner: FieldCandidate, selected: Claim, agreeing
 
 def _place_name(claim: Claim) -> str:
     """Return the name of a place without what describes where it stands."""
-    return place_kind(claim) if place_kind(claim) in ("h1", "h2", "called title") else claim.place
+    return claim.place.kind if claim.place.kind in _HEADINGS else str(claim.place)
 
 
 def _missing_places(claims: Sequence[Claim]) -> list[TitleAttempt]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from actors.extraction.decide import product_values
-from actors.extraction.evidence.claim import Claim, PageField
+from actors.extraction.evidence.claim import Claim, PageField, PlaceKind, ShopPlace, Standing
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Confidence, Source, confidence
 from protocol.page import Product
@@ -27,36 +27,36 @@ FIELDS = {
 }
 """The fields of a product by those that claims speak of."""
 
-_KIND_WEIGHTS: Mapping[str, float] = MappingProxyType(
+_KIND_WEIGHTS: Mapping[PlaceKind, float] = MappingProxyType(
     {
-        "json-ld": 2.0,
-        "microdata": 1.8,
-        "rdfa": 1.6,
-        "product": 1.5,
-        "og": 1.3,
-        "framework": 1.2,
-        "embedded-json": 1.0,
+        PlaceKind.JSON_LD: 2.0,
+        PlaceKind.MICRODATA: 1.8,
+        PlaceKind.RDFA: 1.6,
+        PlaceKind.PRODUCT_META: 1.5,
+        PlaceKind.OPEN_GRAPH: 1.3,
+        PlaceKind.FRAMEWORK: 1.2,
+        PlaceKind.EMBEDDED_JSON: 1.0,
     }
 )
 """What a claim weighs by the notation that it stands in."""
 
 _VISIBLE_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "price.sure": 2.4,
-        "price.likely": 1.3,
-        "price.possible": 0.4,
-        "price.listed": 0.6,
-        "stock": 1.6,
-        "button": 1.7,
-        "label.brand": 1.5,
-        "label.sku": 3.0,
-        "label.mpn": 2.4,
-        "label.gtin": 2.4,
-        "called.brand": 0.9,
-        "called.sku": 1.0,
-        "called.mpn": 1.0,
-        "called.gtin": 1.6,
-        "h1": 1.5,
+        ShopPlace.PRICE_SURE: 2.4,
+        ShopPlace.PRICE_LIKELY: 1.3,
+        ShopPlace.PRICE_POSSIBLE: 0.4,
+        ShopPlace.PRICE_LISTED: 0.6,
+        ShopPlace.STOCK: 1.6,
+        ShopPlace.BUTTON: 1.7,
+        ShopPlace.LABEL_BRAND: 1.5,
+        ShopPlace.LABEL_SKU: 3.0,
+        ShopPlace.LABEL_MPN: 2.4,
+        ShopPlace.LABEL_GTIN: 2.4,
+        ShopPlace.CALLED_BRAND: 0.9,
+        ShopPlace.CALLED_SKU: 1.0,
+        ShopPlace.CALLED_MPN: 1.0,
+        ShopPlace.CALLED_GTIN: 1.6,
+        ShopPlace.HEADING: 1.5,
     }
 )
 """What a claim of the visible page weighs by its place."""
@@ -64,8 +64,9 @@ _VISIBLE_WEIGHTS: Mapping[str, float] = MappingProxyType(
 _STRUCTURED_MPN = 0.4
 """Shops put article numbers of their own there: none of 17 was the maker's."""
 
-_REDUCTIONS = (("first.", 1.2), ("elsewhere.", 0.3), ("several.", 0.7), ("lowPrice", 0.4), ("productI", 1.0))
-"""What lessens the weight of a claim: its object may not be the page's own."""
+_STANDING_REDUCTIONS: Mapping[Standing, float] = MappingProxyType({Standing.FIRST: 1.2, Standing.ELSEWHERE: 0.3})
+_REDUCTIONS = (("several.", 0.7), ("lowPrice", 0.4), ("productI", 1.0))
+"""What lessens the weight of a claim: its object or offer may not be the page's own, its property not what it seems."""
 
 _INTERCEPTS: Mapping[str, float] = MappingProxyType(
     {
@@ -84,10 +85,11 @@ _OTHER_INTERCEPT = 0.0
 _FOR, _AGAINST = 0.76, 0.48
 """What the weight for a value and that of its rival change of the log-odds, fitted likewise."""
 
-_VISIBLE, _OPEN_GRAPH = "visible:", "og:"
-"""How the places of claims begin that stand in the visible page, and in Open Graph."""
+_META_KINDS = frozenset({PlaceKind.OPEN_GRAPH, PlaceKind.PRODUCT_META})
+"""The meta elements in which shops name their offers."""
 
 _NOTHING_SOLD = frozenset({"article", "forum", "documentation"})
+_OTHER_LABELS = frozenset({ShopPlace.LABEL_BRAND, ShopPlace.LABEL_MPN, ShopPlace.LABEL_GTIN})
 _MAX_NUMBERS = 3
 """More article numbers than these stand on pages that list goods."""
 
@@ -136,35 +138,35 @@ class _SalesEvidence:
     @staticmethod
     def of(claims: Sequence[Claim]) -> _SalesEvidence:
         """Read the claims of a page once."""
-        shown = [claim.place.removeprefix(_VISIBLE) for claim in claims if claim.place.startswith(_VISIBLE)]
+        shown = [claim.place.detail for claim in claims if claim.place.kind is PlaceKind.SHOP]
         types = [claim for claim in claims if claim.field is PageField.PAGE_TYPE and _is_own(claim)]
         return _SalesEvidence(
             shown=frozenset(shown),
-            numbers=shown.count("label.sku"),
-            data_types=frozenset(claim.value for claim in types if not claim.place.startswith(_OPEN_GRAPH)),
-            og_types=frozenset(claim.value for claim in types if claim.place.startswith(_OPEN_GRAPH)),
+            numbers=shown.count(ShopPlace.LABEL_SKU),
+            data_types=frozenset(claim.value for claim in types if claim.place.kind is not PlaceKind.OPEN_GRAPH),
+            og_types=frozenset(claim.value for claim in types if claim.place.kind is PlaceKind.OPEN_GRAPH),
             offered=_is_offered(claims),
         )
 
     @property
     def priced(self) -> bool:
         """Whether one price stands out."""
-        return not self.shown.isdisjoint({"price.sure", "price.likely"})
+        return not self.shown.isdisjoint({ShopPlace.PRICE_SURE, ShopPlace.PRICE_LIKELY})
 
     @property
     def listed(self) -> bool:
         """Whether it shows one price of many, or what is in stock."""
-        return not self.shown.isdisjoint({"price.listed", "stock"})
+        return not self.shown.isdisjoint({ShopPlace.PRICE_LISTED, ShopPlace.STOCK})
 
     @property
     def stocked(self) -> bool:
         """Whether it shows that its one thing is in stock."""
-        return "stock" in self.shown and "price.listed" not in self.shown
+        return ShopPlace.STOCK in self.shown and ShopPlace.PRICE_LISTED not in self.shown
 
     @property
     def buyable(self) -> bool:
         """Whether it shows a button to buy."""
-        return "button" in self.shown
+        return ShopPlace.BUTTON in self.shown
 
     @property
     def numbered(self) -> bool:
@@ -174,7 +176,7 @@ class _SalesEvidence:
     @property
     def labelled(self) -> bool:
         """Whether it shows a number, brand or code beside its label."""
-        return self.numbered or any(place.startswith("label") for place in self.shown - {"label.sku"})
+        return self.numbered or not self.shown.isdisjoint(_OTHER_LABELS)
 
 
 def _is_selling(page: _SalesEvidence) -> bool:
@@ -190,7 +192,7 @@ def _is_selling(page: _SalesEvidence) -> bool:
     if "product" in page.og_types and page.priced:
         return True
     if "article" in page.og_types:
-        return "price.sure" in page.shown and page.buyable
+        return ShopPlace.PRICE_SURE in page.shown and page.buyable
     if page.priced and (page.buyable or page.labelled):
         return True
     return page.listed and page.buyable and page.numbered
@@ -198,7 +200,7 @@ def _is_selling(page: _SalesEvidence) -> bool:
 
 def _is_own(claim: Claim) -> bool:
     """Return whether the object that a claim stands in is the page's own."""
-    return "first." not in claim.place and "elsewhere." not in claim.place
+    return claim.place.standing not in _STANDING_REDUCTIONS
 
 
 def _is_offered(claims: Sequence[Claim]) -> bool:
@@ -206,26 +208,25 @@ def _is_offered(claims: Sequence[Claim]) -> bool:
 
     Paywalls put a price into the meta elements of articles; those of shops have a type, too.
     """
-    offers = [
-        claim.place for claim in claims if claim.field in {PageField.PRICE, PageField.AVAILABILITY} and _is_own(claim)
-    ]
-    if any(not place.startswith((_VISIBLE, _OPEN_GRAPH, "product:")) for place in offers):
+    offered = {PageField.PRICE, PageField.AVAILABILITY}
+    kinds = {claim.place.kind for claim in claims if claim.field in offered and _is_own(claim)} - {PlaceKind.SHOP}
+    if kinds - _META_KINDS:
         return True
     typed = any(claim.field is PageField.PAGE_TYPE and claim.value == "product" for claim in claims)
     article = any(claim.field is PageField.PAGE_TYPE and claim.value == "article" for claim in claims)
-    return (typed or not article) and any(place.startswith((_OPEN_GRAPH, "product:")) for place in offers)
+    return (typed or not article) and bool(kinds)
 
 
 def _ranked(reader: product_values.ValueReader, field: PageField, claims: Sequence[Claim]) -> list[WeighedValue]:
     """Return the values of a field by weight, the greatest first; each kind of source counts once for a value."""
     holders: dict[str, list[Claim]] = {}
-    weights: dict[str, dict[str, float]] = {}
+    weights: dict[str, dict[PlaceKind, float]] = {}
     for claim in claims:
         if claim.field is not field or not (value := reader.read(claim)):
             continue
         key = product_values.value_key(field, value)
         holders.setdefault(key, []).append(claim)
-        kind = claim.place.partition(":")[0]
+        kind = claim.place.kind
         gained = _weight(claim) + reader.fit(field, value)
         kinds = weights.setdefault(key, {})
         kinds[kind] = max(kinds.get(kind, gained), gained)
@@ -235,13 +236,14 @@ def _ranked(reader: product_values.ValueReader, field: PageField, claims: Sequen
 
 def _weight(claim: Claim) -> float:
     """Return what a claim weighs."""
-    kind, _, place = claim.place.partition(":")
-    if kind == "visible":
-        return _VISIBLE_WEIGHTS.get(place, 0.5)
+    place = claim.place
+    if place.kind is PlaceKind.SHOP:
+        return _VISIBLE_WEIGHTS.get(place.detail, 0.5)
     if claim.field is PageField.MPN:
         return _STRUCTURED_MPN
-    lessened = sum(less for part, less in _REDUCTIONS if part in place)
-    return max(0.1, _KIND_WEIGHTS.get(kind, 0.5) - lessened)
+    lessened = _STANDING_REDUCTIONS.get(place.standing, 0.0)
+    lessened += sum(less for part, less in _REDUCTIONS if part in place.detail)
+    return max(0.1, _KIND_WEIGHTS.get(place.kind, 0.5) - lessened)
 
 
 def _confidence(name: str, values: Sequence[WeighedValue]) -> Confidence:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from actors.extraction.evidence import money, product_labels
-from actors.extraction.evidence.claim import Claim, PageField
+from actors.extraction.evidence.claim import Claim, PageField, PlaceKind
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.parse.tree import Page
 
@@ -87,7 +87,7 @@ class ValueReader:
 
     def _price(self, claim: Claim) -> str:
         text = claim.value.strip()
-        if claim.place.startswith("visible:"):
+        if claim.place.kind is PlaceKind.SHOP:
             value: Decimal | None = Decimal(text)
         elif _PLAIN_NUMBER.fullmatch(text):
             value = money.number(text, "data", self.code)

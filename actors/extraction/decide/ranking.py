@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from actors.extraction.decide.candidates import claims_about, place_kind, writes_month_first
+from actors.extraction.decide.candidates import claims_about, writes_month_first
 from actors.extraction.decide.content import Content
 from actors.extraction.decide.normalise import host_words, loose, printable_line, squeezed
-from actors.extraction.evidence.claim import Claim, PageField
+from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
 from actors.extraction.evidence.dates import day
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.tree import Page
@@ -71,8 +71,8 @@ def best_value(
 
 def _ranked(group: list[Claim], groups: Mapping[str, list[Claim]], worth: Callable[[str], float]) -> RankedValue:
     first = max(group, key=lambda claim: BASELINES[claim.source])
-    saying = {place_kind(claim) for claim in group}
-    others = {place_kind(claim) for claims in groups.values() if claims is not group for claim in claims} - saying
+    saying = {claim.place.kind for claim in group}
+    others = {claim.place.kind for claims in groups.values() if claims is not group for claim in claims} - saying
     doubt = (1 - BASELINES[first.source]) * AGREEMENT ** (len(saying) - 1)
     score = min(MAX_SCORE, 1 - doubt) * DISAGREEMENT ** len(others)
     return RankedValue(first.value, first.source, score * worth(first.value))
@@ -104,9 +104,9 @@ def site_name(page: Page, claims: Sequence[Claim], title: str) -> RankedValue | 
         if "/" not in claim.value and len(claim.value) < MAX_NAME_CHARS
     ]
     named += [
-        Claim(PageField.SITE_NAME, part, "title: cut", Source.HEURISTIC)
+        Claim(PageField.SITE_NAME, part, Place(PlaceKind.TITLE, "cut"), Source.HEURISTIC)
         for claim in claims_about(claims, PageField.TITLE)
-        if claim.place == "title"
+        if claim.place == Place(PlaceKind.TITLE)
         for part in re.split(r"\s[|·•»«\u2013\u2014:-]\s", claim.value)[1:]
         if squeezed(part) in hosts
     ]
@@ -177,7 +177,7 @@ def _content_image(page: Page, content: Content) -> RankedValue | None:
 def is_of_change(claim: Claim) -> bool:
     """Return whether a claim of a day is one of a change: it says so, or what stands around it does."""
     return claim.field is PageField.MODIFIED or bool(
-        _UPDATED.search(claim.place) and not _NOT_UPDATED.search(claim.place)
+        _UPDATED.search(str(claim.place)) and not _NOT_UPDATED.search(str(claim.place))
     )
 
 
@@ -188,7 +188,7 @@ def modified(page: Page, claims: Sequence[Claim], published: str) -> RankedValue
     changes += [
         Claim(PageField.MODIFIED, claim.value, claim.place, claim.source)
         for claim in claims_about(claims, PageField.PUBLISHED)
-        if is_of_change(claim) and not _NOT_OF_PAGE.search(claim.place)
+        if is_of_change(claim) and not _NOT_OF_PAGE.search(str(claim.place))
     ]
 
     def read(text: str) -> str:

@@ -21,12 +21,11 @@ from actors.extraction.decide.candidates import (
     author_candidates,
     claims_about,
     date_candidates,
-    place_kind,
     title_candidates,
     writes_month_first,
 )
 from actors.extraction.decide.model import Scores, Trees, probability, shipped_arrays
-from actors.extraction.evidence.claim import Claim, PageField
+from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
 from actors.extraction.parse.tree import Page
 
 Agreement = Callable[[FieldCandidate, FieldCandidate], float]
@@ -43,6 +42,7 @@ MIN_PROBABILITY: Mapping[str, float] = MappingProxyType({"title": 0.0, "author":
 On gold pages without an author this keeps more than half of the wrong ones out, and costs .01 of token-F1 on the rest.
 """
 
+_HOST = Place(PlaceKind.ADDRESS, "host")
 _PLACE_WORDS = re.compile(r"[\w@-]+")
 
 _PARTIAL = 0.7
@@ -71,7 +71,7 @@ class FieldVote:
 def field_votes(page: Page, claims: Sequence[Claim]) -> Mapping[str, FieldVote]:
     """Return the candidates for title, author and date; `claims` are `ordered_claims`."""
     shared = page_features(claims)
-    sites = [claim.value for claim in claims_about(claims, PageField.SITE_NAME) if claim.place != "url: host"]
+    sites = [claim.value for claim in claims_about(claims, PageField.SITE_NAME) if claim.place != _HOST]
     candidates = {
         "title": title_candidates(claims_about(claims, PageField.TITLE), page.url, sites),
         "author": author_candidates(claims_about(claims, PageField.AUTHOR), sites, page.url),
@@ -164,7 +164,7 @@ def candidate_features(candidates: Sequence[FieldCandidate], agree: Agreement, p
     """Return the features of every candidate; `page` is what is known of the page, the same for all."""
     degrees = [_support_by_place(candidate, candidates, agree) for candidate in candidates]
     support = [sum(degree.values()) for degree in degrees]
-    heads = {place_kind(claim) for candidate in candidates for claim, _ in candidate.mentions}
+    heads = {claim.place.kind for candidate in candidates for claim, _ in candidate.mentions}
     shared = page | {f"has {start}": 1.0 for start in heads} | {"candidates": float(len(candidates))}
     rows: list[Features] = []
     for index, candidate in enumerate(candidates):
@@ -185,7 +185,9 @@ def candidate_features(candidates: Sequence[FieldCandidate], agree: Agreement, p
 
 def page_features(claims: Sequence[Claim]) -> Features:
     """Return the features of a page by its claims: its kind, and its place on its site."""
-    types = {claim.place.lower() for claim in claims if claim.place.startswith(("json-ld", "micro"))}
+    types = {
+        str(claim.place).lower() for claim in claims if claim.place.kind in (PlaceKind.JSON_LD, PlaceKind.MICRODATA)
+    }
     types |= {claim.value.lower()[:_MAX_KIND_CHARS] for claim in claims if claim.field is PageField.PAGE_TYPE}
     row: Features = {
         f"page {name}": 1.0 for name, kind in _PAGE_KINDS.items() if any(kind.search(word) for word in types)
@@ -199,17 +201,17 @@ def _own_features(candidate: FieldCandidate) -> Features:
         for word in _place_words(claim.place, form):
             row[word] = row.get(word, 0) + 1
     row["claims"] = len(candidate.mentions)
-    row["heads"] = len({place_kind(claim) for claim, _ in candidate.mentions})
+    row["heads"] = len({claim.place.kind for claim, _ in candidate.mentions})
     return row | candidate.shape
 
 
 @lru_cache(1024)
-def _place_words(place: str, form: str) -> frozenset[str]:
+def _place_words(place: Place, form: str) -> frozenset[str]:
     """Return the words by which a place is known to the vote, in the form in which it says a candidate."""
-    start = place.partition(":")[0]
+    start = place.kind.value
     if form:
         return frozenset({f"{start}~{form}", f"~{form}"})
-    words = {word.lower() for word in _PLACE_WORDS.findall(place)}
+    words = {word.lower() for word in _PLACE_WORDS.findall(str(place))}
     return frozenset({*words, start, *(f"{start}/{word}" for word in words if word != start)})
 
 
@@ -222,6 +224,6 @@ def _support_by_place(
         degree = 1.0 if other is candidate else agree(candidate, other)
         if degree > 0:
             for claim, form in other.mentions:
-                start = place_kind(claim)
+                start = claim.place.kind
                 best[start] = max(best.get(start, 0.0), degree * (_PARTIAL if form else 1.0))
     return best

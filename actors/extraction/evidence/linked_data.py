@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from actors.extraction.evidence import json_values, schema_org
+from actors.extraction.evidence.claim import Place, PlaceKind, Standing
 from actors.extraction.evidence.json_values import Json, items, mapping, scalar
 
 MAX_BLOCKS = 300
@@ -78,20 +79,15 @@ def nodes_by_id(objects: Iterable[dict[str, Json]]) -> dict[str, dict[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An object that speaks for the page, the family of its type, and why it may.
-
-    `standing` is "" for the one that names the page's address or is its only one, "titled" for one of several that the
-    page is titled after, "first" for the first of several, "elsewhere" for one that names another address.
-    """
+    """An object that speaks for the page, the family of its type, and why it may."""
 
     family: str
     node: Mapping[str, Json]
-    standing: str
+    standing: Standing
 
-    @property
-    def place(self) -> str:
-        """Where its claims stand: its family, and behind which standing."""
-        return f"{self.standing}.{self.family}" if self.standing else self.family
+    def place(self, kind: PlaceKind, name: str) -> Place:
+        """Return where the claim of one of its properties stands."""
+        return Place(kind, f"{self.family}.{name}", self.standing)
 
 
 def family(node: Mapping[str, Json]) -> str:
@@ -158,14 +154,14 @@ def _opened(nodes: Iterable[Mapping[str, Json]]) -> Iterator[Mapping[str, Json]]
 def _chosen(name: str, members: list[Mapping[str, Json]], addresses: frozenset[str], titles: Sequence[str]) -> Entity:
     own = [member for member in members if _addresses(member) & addresses]
     if own:
-        return Entity(name, max(own, key=len), "")
+        return Entity(name, max(own, key=len), Standing.OWN)
     if len(members) == 1 or name not in _CONTENT:
         strange = name in _CONTENT and bool(_addresses(members[0]))
-        return Entity(name, members[0], "elsewhere" if strange else "")
+        return Entity(name, members[0], Standing.ELSEWHERE if strange else Standing.OWN)
     titled = [member for member in members if _alike(named(member), titles)]
     if titled:
-        return Entity(name, max(titled, key=len), "titled")
-    return Entity(name, members[0], "first")
+        return Entity(name, max(titled, key=len), Standing.TITLED)
+    return Entity(name, members[0], Standing.FIRST)
 
 
 def _addresses(node: Mapping[str, Json]) -> frozenset[str]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from urllib.parse import unquote
 
 from actors.extraction.evidence import schema_org
-from actors.extraction.evidence.claim import PageField
+from actors.extraction.evidence.claim import PageField, Standing
 from actors.extraction.evidence.json_values import Json, items, mapping, scalar, words
 from actors.extraction.evidence.linked_data import Entity
 from actors.extraction.evidence.schema_org import name as schema_name
@@ -74,7 +74,7 @@ def of_entity(entity: Entity, resolve: Resolve) -> Iterator[tuple[PageField, str
     if entity.family == "Site":
         yield from _present(PageField.SITE_NAME, node, "name", "alternateName")
         return
-    if entity.standing == "first":
+    if entity.standing is Standing.FIRST:
         return
     yield from _present(PageField.TITLE, node, "headline", "name", "title")
     yield from _present(PageField.DESCRIPTION, node, "description", "abstract")

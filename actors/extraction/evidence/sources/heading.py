@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from turbohtml import Element
 
-from actors.extraction.evidence.claim import Claim, PageField
+from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
 from actors.extraction.evidence.text_runs import names_of, short_text
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
@@ -30,15 +30,15 @@ _CALLED = (
 def claims(page: Page) -> Iterable[Claim]:
     """Return the first headings, then what is called a title."""
     firsts = [heading for heading in page.root.select("h1")[:MAX_LOOKED_AT] if short_text(heading, MAX_CHARS)]
-    for place, elements in (
-        ("h1", firsts),
-        ("h2", page.root.select("h2")[: 2 if firsts else 4]),
-        ("called title", page.root.select(_CALLED)),
+    for kind, elements in (
+        (PlaceKind.H1, firsts),
+        (PlaceKind.H2, page.root.select("h2")[: 2 if firsts else 4]),
+        (PlaceKind.CALLED_TITLE, page.root.select(_CALLED)),
     ):
         for rank, element in enumerate(elements[:MAX_HEADINGS]):
             if value := short_text(element, MAX_CHARS):
                 words = dict.fromkeys(_words(page, element, rank, len(elements)))
-                yield Claim(PageField.TITLE, value, f"{place}: {' '.join(words)}", Source.SELECTOR_MATCH)
+                yield Claim(PageField.TITLE, value, Place(kind, " ".join(words)), Source.SELECTOR_MATCH)
 
 
 def _words(page: Page, element: Element, rank: int, count: int) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.extraction.evidence.claim import Claim, PageField
+from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.schema_org import OPEN_GRAPH_TYPES
 from actors.extraction.parse.text import collapsed
@@ -68,6 +68,12 @@ def claims(page: Page) -> Iterable[Claim]:
         if not value or (field is PageField.AUTHOR and value.startswith(_ADDRESS)):
             continue
         if field:
-            yield Claim(field, value, name, Source.META_TAGS)
+            yield Claim(field, value, _place(name), Source.META_TAGS)
         elif name == "og:type" and (kind := _TYPES.get(OPEN_GRAPH_TYPES.get(value.lower(), ""))):
-            yield Claim(PageField.PAGE_TYPE, kind, name, Source.META_TAGS)
+            yield Claim(PageField.PAGE_TYPE, kind, _place(name), Source.META_TAGS)
+
+
+def _place(name: str) -> Place:
+    """Return the place of a property: those of Open Graph and those of its products have different prefixes."""
+    prefix, _, detail = name.partition(":")
+    return Place(PlaceKind(prefix), detail)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from turbohtml import Element
 
 from actors.extraction.evidence import prices, product_labels
-from actors.extraction.evidence.claim import Claim, PageField
+from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind, ShopPlace
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.prices import price_candidates
 from actors.extraction.evidence.text_runs import ShortTexts, short_texts
@@ -40,6 +41,23 @@ _NAMED_REGION = 150
 _LEAD = 40
 """How many texts before the title do."""
 
+_LABELLED: Mapping[PageField, ShopPlace] = MappingProxyType(
+    {
+        PageField.BRAND: ShopPlace.LABEL_BRAND,
+        PageField.SKU: ShopPlace.LABEL_SKU,
+        PageField.MPN: ShopPlace.LABEL_MPN,
+        PageField.GTIN: ShopPlace.LABEL_GTIN,
+    }
+)
+_CALLED: Mapping[PageField, ShopPlace] = MappingProxyType(
+    {
+        PageField.BRAND: ShopPlace.CALLED_BRAND,
+        PageField.SKU: ShopPlace.CALLED_SKU,
+        PageField.MPN: ShopPlace.CALLED_MPN,
+        PageField.GTIN: ShopPlace.CALLED_GTIN,
+    }
+)
+
 
 def claims(page: Page) -> Iterable[Claim]:
     """Return what stands in the page; nothing where nothing looks like something to buy."""
@@ -59,8 +77,10 @@ def _claims(page: Page, buttons: list[Element]) -> Iterator[Claim]:
         yield _claim(PageField.PRODUCT_NAME, name, title.tag)
     yield from _prices(page, marked, title_order, orders)
     yield from _stock(marked, title_order, buttons)
-    labelled = [(field, value, run.order, "label") for field, value, run in product_labels.labelled_values(marked)]
-    labelled += [(field, value, marked.begins.get(element, -1), "called") for field, value, element in called]
+    labelled = [
+        (field, value, run.order, _LABELLED[field]) for field, value, run in product_labels.labelled_values(marked)
+    ]
+    labelled += [(field, value, marked.begins.get(element, -1), _CALLED[field]) for field, value, element in called]
     yield from _numbers(labelled, title_order)
 
 
@@ -69,32 +89,36 @@ def _prices(page: Page, marked: ShortTexts, title_order: int, orders: Sequence[i
     for likelihood, candidate in prices.likelihoods(page, amounts, title_order, orders)[:2]:
         if likelihood < _POSSIBLE:
             return
-        word = "sure" if likelihood >= _SURE else "likely" if likelihood >= _LIKELY else "possible"
-        if prices.is_listed(likelihood, candidate, amounts):
-            word = "listed"
-        yield _claim(PageField.PRICE, str(candidate.amount.value), f"price.{word}")
+        place = ShopPlace.PRICE_LISTED if prices.is_listed(likelihood, candidate, amounts) else _price_place(likelihood)
+        yield _claim(PageField.PRICE, str(candidate.amount.value), place)
         if candidate.amount.sign:
-            yield _claim(PageField.CURRENCY, candidate.amount.sign, f"price.{word}")
+            yield _claim(PageField.CURRENCY, candidate.amount.sign, place)
+
+
+def _price_place(likelihood: float) -> ShopPlace:
+    if likelihood >= _SURE:
+        return ShopPlace.PRICE_SURE
+    return ShopPlace.PRICE_LIKELY if likelihood >= _LIKELY else ShopPlace.PRICE_POSSIBLE
 
 
 def _stock(marked: ShortTexts, title_order: int, buttons: Sequence[Element]) -> Iterator[Claim]:
     near = [button for button in buttons if _is_near(marked.begins.get(button, -1), title_order)]
     availability = product_labels.stated_availability([run for run in marked.runs if _is_near(run.order, title_order)])
     if availability:
-        yield _claim(PageField.AVAILABILITY, availability, "stock")
+        yield _claim(PageField.AVAILABILITY, availability, ShopPlace.STOCK)
     if any(product_labels.usable(button) for button in near):
-        yield _claim(PageField.AVAILABILITY, "InStock", "button")
+        yield _claim(PageField.AVAILABILITY, "InStock", ShopPlace.BUTTON)
 
 
-def _numbers(values: Iterable[tuple[PageField, str, int, str]], title_order: int) -> Iterator[Claim]:
+def _numbers(values: Iterable[tuple[PageField, str, int, ShopPlace]], title_order: int) -> Iterator[Claim]:
     """Return numbers and makers; what only bears a name in the code must stand near the title."""
     claimed: set[tuple[PageField, str]] = set()
-    for field, value, order, way in values:
+    for field, value, order, place in values:
         after = order - title_order
-        if after < -_LEAD or (way == "called" and after > _NAMED_REGION) or (field, value) in claimed:
+        if after < -_LEAD or (place is _CALLED[field] and after > _NAMED_REGION) or (field, value) in claimed:
             continue
         claimed.add((field, value))
-        yield _claim(field, value, f"{way}.{field.rpartition('.')[2]}")
+        yield _claim(field, value, place)
 
 
 def title_of(page: Page) -> Element | None:
@@ -112,4 +136,4 @@ def _is_near(order: int, title_order: int) -> bool:
 
 
 def _claim(field: PageField, value: str, place: str) -> Claim:
-    return Claim(field, value, f"visible:{place}", Source.SELECTOR_MATCH)
+    return Claim(field, value, Place(PlaceKind.SHOP, place), Source.SELECTOR_MATCH)

@@ -14,12 +14,13 @@ from actors.extraction.decide.candidates import (
 from actors.extraction.decide.candidates import title_candidates as titles_of
 from actors.extraction.evidence.claim import Claim, PageField
 from protocol.confidence import Source
+from tests.unit.actors.extraction.places import place
 
 URL = "https://www.thedaily.example/on-blue-things"
 
 
 def claims(field: PageField, *said: tuple[str, str]) -> list[Claim]:
-    return [Claim(field, value, place, Source.META_TAGS) for value, place in said]
+    return [Claim(field, value, place(where), Source.META_TAGS) for value, where in said]
 
 
 def test_a_title_is_heard_whole_and_without_the_name_of_the_site() -> None:
@@ -27,7 +28,7 @@ def test_a_title_is_heard_whole_and_without_the_name_of_the_site() -> None:
         claims(PageField.TITLE, ("On Blue Things | The Daily", "title"), ("On blue things", "h1: only")), URL, ()
     )
 
-    said = {candidate.value: [(claim.place, form) for claim, form in candidate.mentions] for candidate in found}
+    said = {candidate.value: [(str(claim.place), form) for claim, form in candidate.mentions] for candidate in found}
     assert said == {
         "On Blue Things | The Daily": [("title", "")],
         "On Blue Things": [("title", "end"), ("h1: only", "")],
@@ -68,14 +69,18 @@ def test_days_are_told_from_what_was_changed_when() -> None:
     ("first", "second", "degree"), [("2024-02-29", "2024-03-01", 0.5), ("2024-02-28", "2024-03-01", 0)]
 )
 def test_neighbouring_days_support_each_other(first: str, second: str, degree: float) -> None:
-    one, other = date_candidates(claims(PageField.PUBLISHED, (first, "a"), (second, "b")), month_first=False)
+    one, other = date_candidates(
+        claims(PageField.PUBLISHED, (first, "meta: a"), (second, "meta: b")), month_first=False
+    )
 
     assert agree_dates(one, other) == degree
 
 
 def test_values_that_share_most_words_support_each_other() -> None:
-    one, other, third = titles_of(claims(PageField.TITLE, ("a b c d", "x"), ("a b c e", "y"), ("f", "z")), URL, ())
-    ann, ann_lee = author_candidates(claims(PageField.AUTHOR, ("Ann", "x"), ("Ann Lee", "y")), (), URL)
+    one, other, third = titles_of(
+        claims(PageField.TITLE, ("a b c d", "title"), ("a b c e", "h1"), ("f", "meta: z")), URL, ()
+    )
+    ann, ann_lee = author_candidates(claims(PageField.AUTHOR, ("Ann", "meta: x"), ("Ann Lee", "meta: y")), (), URL)
 
     assert (agree_titles(one, other), agree_titles(one, third)) == (0.75, 0.0)
     assert agree_authors(ann, ann_lee) == pytest.approx(2 / 3)

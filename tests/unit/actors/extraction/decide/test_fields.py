@@ -14,6 +14,7 @@ from actors.extraction.evidence.sources import sources
 from actors.extraction.parse.tree import read
 from protocol.confidence import Source, confidence
 from protocol.page import PageFields, PageType
+from tests.unit.actors.extraction.places import place
 
 URL = "https://www.daily.example/2024/02/03/on-blue-things"
 
@@ -190,7 +191,12 @@ def test_the_order_of_the_sources_does_not_matter() -> None:
             Claim,
             field=st.sampled_from(PageField),
             value=st.text(max_size=60),
-            place=st.sampled_from(["h1: only", "title", "og:title", "json-ld:Article.author", "url: date", "x"]),
+            place=st.sampled_from(
+                [
+                    place(text)
+                    for text in ("h1: only", "title", "og:title", "json-ld:Article.author", "url: date", "script: x")
+                ]
+            ),
             source=st.sampled_from([Source.HEURISTIC, Source.META_TAGS, Source.STRUCTURED_DATA]),
         ),
         max_size=30,

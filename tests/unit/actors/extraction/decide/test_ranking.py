@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from actors.extraction.decide.ranking import AGREEMENT, DISAGREEMENT, MAX_SCORE, best_value
-from actors.extraction.evidence.claim import Claim, PageField
+from actors.extraction.evidence.claim import Claim, PageField, PlaceKind
 from protocol.confidence import BASELINES, Source
+from tests.unit.actors.extraction.places import place
 
 META = BASELINES[Source.META_TAGS]
 
 
 def claims(*said: tuple[str, str]) -> list[Claim]:
-    return [Claim(PageField.DESCRIPTION, value, place, Source.META_TAGS) for value, place in said]
+    return [Claim(PageField.DESCRIPTION, value, place(where), Source.META_TAGS) for value, where in said]
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def claims(*said: tuple[str, str]) -> list[Claim]:
         ([("a", "meta: x"), ("a", "og:y")], "a", 1 - (1 - META) * AGREEMENT),
         ([("a", "meta: x"), ("b", "og:y")], "a", META * DISAGREEMENT),
         ([("a", "meta: x"), ("b", "og:y"), ("b", "link: z")], "b", (1 - (1 - META) * AGREEMENT) * DISAGREEMENT),
-        ([("a", f"{place}: x") for place in "abcdefghijklm"], "a", MAX_SCORE),
+        ([("a", f"{kind}: x") for kind in list(PlaceKind)[:13]], "a", MAX_SCORE),
     ],
 )
 def test_the_rule(said: list[tuple[str, str]], value: str, score: float) -> None:

@@ -9,6 +9,7 @@ from actors.extraction.decide.candidates import agree_dates, date_candidates
 from actors.extraction.decide.vote import AGREEMENTS, candidate_features, elect, field_models
 from actors.extraction.evidence.claim import Claim, PageField
 from protocol.confidence import Source
+from tests.unit.actors.extraction.places import place
 
 MAX_BYTES = 200_000
 
@@ -25,9 +26,9 @@ def test_no_candidate_is_elected_where_there_is_none(name: str) -> None:
 
 def test_the_day_that_a_page_names_as_its_own_wins() -> None:
     claims = [
-        Claim(PageField.PUBLISHED, "2024-02-03", "json-ld:Article.datePublished", Source.STRUCTURED_DATA),
-        Claim(PageField.PUBLISHED, "2024-02-03", "meta: article:published_time", Source.META_TAGS),
-        Claim(PageField.PUBLISHED, "2019-01-01", "visible text: far in-footer other", Source.HEURISTIC),
+        Claim(PageField.PUBLISHED, "2024-02-03", place("json-ld:Article.datePublished"), Source.STRUCTURED_DATA),
+        Claim(PageField.PUBLISHED, "2024-02-03", place("meta: article:published_time"), Source.META_TAGS),
+        Claim(PageField.PUBLISHED, "2019-01-01", place("visible text: far in-footer other"), Source.HEURISTIC),
     ]
     candidates = date_candidates(claims, month_first=False)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.extraction.evidence.claim import Claim, EvidenceSource, PageField
+from actors.extraction.evidence.claim import Claim, EvidenceSource, PageField, Place
 from actors.extraction.evidence.sources import sources
 from actors.extraction.parse.tree import read
 from protocol.confidence import Source
@@ -62,10 +62,14 @@ def claims_of(source: EvidenceSource, page: str) -> list[Claim]:
 def test_gives_claims_of_one_bounded_line(source: EvidenceSource, page: str) -> None:
     claims = claims_of(source, page)
 
-    assert {type(part) for claim in claims for part in (claim.field, claim.source)} <= {PageField, Source}
+    assert {type(part) for claim in claims for part in (claim.field, claim.source, claim.place)} <= {
+        PageField,
+        Source,
+        Place,
+    }
     assert [claim for claim in claims if " ".join(claim.value.split()) != claim.value or not claim.value] == []
     assert [claim for claim in claims if len(claim.value) > _limit(claim.field)] == []
-    assert [claim for claim in claims if not claim.place or len(claim.place) > 200] == []
+    assert [claim for claim in claims if len(str(claim.place)) > 200] == []
     assert len(claims) <= MAX_CLAIMS
 
 

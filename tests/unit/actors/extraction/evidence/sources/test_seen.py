@@ -22,7 +22,7 @@ URL = "https://www.example.org/blog/blue-things.html"
 
 
 def said(source: Any, markup: str, field: PageField, url: str = URL) -> list[tuple[str, str]]:
-    return [(claim.value, claim.place) for claim in source.claims(read(markup, url)) if claim.field is field]
+    return [(claim.value, str(claim.place)) for claim in source.claims(read(markup, url)) if claim.field is field]
 
 
 def test_headings_are_told_with_where_they_stand() -> None:

@@ -19,7 +19,7 @@ def linked(*nodes: Any) -> str:
 
 
 def said(source: Any, markup: str) -> list[tuple[str, str, str]]:
-    return [(claim.field.value, claim.value, claim.place) for claim in source.claims(read(markup, URL))]
+    return [(claim.field.value, claim.value, str(claim.place)) for claim in source.claims(read(markup, URL))]
 
 
 def test_says_what_an_article_says() -> None:

@@ -1,0 +1,14 @@
+"""Reads the places of claims as traces write them, so that tests can name them in one word."""
+
+from __future__ import annotations
+
+from actors.extraction.evidence.claim import Place, PlaceKind, Standing
+
+
+def place(written: str) -> Place:
+    """Return the place that is written so ("og:title", "json-ld:first.Article.headline", "h1: only")."""
+    kind, _, detail = written.partition(":")
+    standing, _, rest = detail.partition(".")
+    if standing in {each.value for each in Standing if each}:
+        return Place(PlaceKind(kind), rest, Standing(standing))
+    return Place(PlaceKind(kind), detail.strip())
