@@ -9,8 +9,8 @@ from mcp.types import PromptArgument
 
 from actors.gateway.mcp.prompts import list_prompts
 from actors.gateway.mcp.resources import TEMPLATES
-from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tool import ToolEntry
+from actors.gateway.mcp.tool import BuiltinTool
+from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.rest.endpoints import ENDPOINTS
 from actors.gateway.rest.routing import Endpoint
@@ -64,7 +64,7 @@ def _argument(argument: PromptArgument) -> str:
     return f"`{argument.name}`" if argument.required else f"`{argument.name}` (optional)"
 
 
-def _tool(name: str, entry: ToolEntry[Any]) -> Iterator[str]:
+def _tool(name: str, entry: BuiltinTool[Any]) -> Iterator[str]:
     hints = [word for field, word in _HINTS if entry.annotations is not None and getattr(entry.annotations, field)]
     yield f"### `{name}`"
     yield f"{entry.description} Scope `{entry.scope.value}`{''.join(f', {hint}' for hint in hints)}."

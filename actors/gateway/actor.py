@@ -16,7 +16,7 @@ from anyio import to_thread
 from actors.actor import Actor, handles, subscribes
 from actors.gateway.access.limits import connection_limits
 from actors.gateway.edge import edge
-from actors.gateway.mcp.here import Here
+from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
@@ -66,11 +66,11 @@ class Gateway(Actor):
     """A login that is handed in is sealed before it travels."""
 
     listener: socket.socket | None = None
-    here: Here = field(init=False)
+    state: ReplicaState = field(init=False)
 
     def __post_init__(self) -> None:
         """Be known to the other actors by the name of the replica."""
-        self.here = Here(self.bus.replica)
+        self.state = ReplicaState(self.bus.replica)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None, None]:
@@ -79,39 +79,39 @@ class Gateway(Actor):
         host, port = listener.getsockname()[:2]
         settings = msgspec.structs.replace(self.settings, port=port)
         async with (
-            edge(self.bus, settings, metadata.version("weft"), self.here) as (app, abandon),
+            edge(self.bus, settings, metadata.version("weft"), self.state) as (app, abandon),
             serving(app, listener, settings.drain_ms, abandon, connection_limits(settings)),
         ):
             log.info(LISTENING, host=host, port=port)
             try:
                 yield
             finally:
-                self.here.underway.end_lasting()
+                self.state.in_flight.end_open_ended()
 
     @subscribes(subjects.PROGRESS, at_once=1)
     async def on_progress(self, progress: Progress) -> None:
         """Pass on how far work is that somebody waits for here."""
-        await self.here.watchers.on_progress(progress)
+        await self.state.watchers.on_progress(progress)
 
     @subscribes(subjects.OFFER_NEWS, at_once=1)
     async def on_offer_news(self, news: OfferNews) -> None:
         """Take note of what has changed of what an actor brings to MCP."""
-        await self.here.offers.tell(news)
+        await self.state.offers.publish(news)
 
     @subscribes(subjects.OFFER_SAID, at_once=1)
     async def on_offer_said(self, message: Said) -> None:
         """Pass on what an offering actor says of what it was asked from here."""
-        await self.here.offers.say(message)
+        await self.state.offers.deliver(message)
 
     @handles(subjects.EDGE_REPLY, at_once=64)
     async def on_client_reply(self, reply: ClientReply) -> ReplyTaken:
         """Take the reply of a client that came in at another replica."""
-        return ReplyTaken(taken=self.here.questions.take(reply))
+        return ReplyTaken(taken=self.state.questions.resolve(reply))
 
     @subscribes(subjects.CALL_CANCELLED, at_once=1)
     async def on_call_cancelled(self, call: CallCancelled) -> None:
         """Stop what a client wants no more, if it is done here."""
-        self.here.underway.cancel(call)
+        self.state.in_flight.cancel(call)
 
 
 def _listen(settings: Settings) -> socket.socket:

@@ -85,13 +85,13 @@ def load_stdio_server() -> Callable[[Bus, Settings], Awaitable[None]]:
 
     It answers as a replica of the gateway of its own.
     """
-    from actors.gateway.mcp.here import Here  # noqa: PLC0415 - imports the MCP SDK
-    from actors.gateway.mcp.transport.stdio import serve_stdio  # noqa: PLC0415 - as above
+    from actors.gateway.mcp.replica_state import ReplicaState  # noqa: PLC0415 - imports the MCP SDK
+    from actors.gateway.mcp.server import serve_stdio  # noqa: PLC0415 - as above
 
     async def serve(bus: Bus, settings: Settings) -> None:
-        here = Here(bus.replica)
-        for event, handler in here.events:
+        state = ReplicaState(bus.replica)
+        for event, handler in state.events:
             await bus.serve(event.answered_by(bus.replica), handler, at_once=1)
-        await serve_stdio(bus, settings, here)
+        await serve_stdio(bus, settings, state)
 
     return serve

@@ -25,7 +25,7 @@ from actors.gateway.access.gate import RequestGate, SocketGate, SocketRoute
 from actors.gateway.access.rules import SecurityHeaders
 from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.http import refusal
-from actors.gateway.mcp.here import Here
+from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
 from actors.gateway.mcp.transport import http
@@ -61,24 +61,24 @@ class Edge(NamedTuple):
 
 @asynccontextmanager
 async def edge(
-    bus: BusClient, settings: Settings, version: str, here: Here | None = None
+    bus: BusClient, settings: Settings, version: str, state: ReplicaState | None = None
 ) -> AsyncGenerator[Edge, None]:
     """Make the application that is served at `settings.host` and `settings.port`; it works within the block.
 
-    `here` is what others on the bus speak to by the name of this replica; without it, none do.
+    `state` is what others on the bus address by the name of this replica; without it, none do.
     """
-    here = here or Here(new_id())
-    async with access_control(bus, settings, endpoints.OPEN_PATHS, here.replica) as access:
+    state = state or ReplicaState(new_id())
+    async with access_control(bus, settings, endpoints.OPEN_PATHS, state.replica) as access:
         app = AppContext(
             bus=bus,
             grace_ms=settings.restart_grace_ms,
             version=version,
-            watchers=here.watchers,
+            watchers=state.watchers,
             naming=settings.api_key.encode(),
             keys=access.authenticator.key_store,
             ledger=access.ledger,
         )
-        mcp = http.Endpoint(make_server(app, here.offers), app, here, toolsets_of(settings))
+        mcp = http.McpEndpoint(make_server(app, state.offers), app, state, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *operation.metadata_endpoints(settings))
         routes = router(app, table, {http.PATH: mcp})
         async with mcp.running(), anyio.create_task_group() as watchers:

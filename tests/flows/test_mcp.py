@@ -23,7 +23,7 @@ from mcp.types import INVALID_PARAMS, CallToolResult, TextContent, Tool
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.gateway.mcp.table import TOOLS
+from actors.gateway.mcp.toolbox import TOOLS
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.faults import Code
 from tests.flows.system import CALL_S, RAPID_S, Json, System, refused, silent_site

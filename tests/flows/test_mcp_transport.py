@@ -25,7 +25,7 @@ from mcp.types import (
     TextContent,
 )
 
-from actors.gateway.mcp.table import TOOLS
+from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mcp.toolsets import Toolset
 from tests.conformance.fixture import fixture
 from tests.flows.mcp_clients import Era, Transport, connected, text_of

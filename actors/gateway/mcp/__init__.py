@@ -1,1 +1,1 @@
-"""MCP: the tools, over HTTP and over stdio."""
+"""MCP: tools, resources, prompts and tasks, our own and those that other actors offer."""

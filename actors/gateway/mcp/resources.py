@@ -23,7 +23,7 @@ from actors.gateway import runs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import error_text, to_error
-from actors.gateway.mcp.tool import Link
+from actors.gateway.mcp.tool import ToolLink
 from actors.gateway.pages import browse
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import DomainRequest, know
@@ -82,20 +82,20 @@ TEMPLATES: Sequence[ResourceTemplate] = (
 _OPTIONS = BrowseOptions(freshness_requirement=Freshness.CACHED, max_chars=MAX_PAGE_CHARS)
 
 
-def page_link(url: str) -> Link:
+def page_link(url: str) -> ToolLink:
     """Point at a whole page, by the address that the client knows; what the page calls itself has no place here."""
-    return Link(PAGE + url, "The whole page", MARKDOWN)
+    return ToolLink(PAGE + url, "The whole page", MARKDOWN)
 
 
-def capture_link(captured: Captured) -> Link:
+def capture_link(captured: Captured) -> ToolLink:
     """Point at what was captured of a page, by the name that we gave it."""
-    return Link(CAPTURE + captured.name, captured.name, captured.media_type, captured.size)
+    return ToolLink(CAPTURE + captured.name, captured.name, captured.media_type, captured.size)
 
 
-def artifact_link(artifact: ArtifactRef) -> Link:
+def artifact_link(artifact: ArtifactRef) -> ToolLink:
     """Point at a file that a run has left."""
     name = f"{artifact.artifact_id}.{artifact.type.value}"
-    return Link(ARTIFACT + artifact.artifact_id, name, artifact.mime_type, artifact.size)
+    return ToolLink(ARTIFACT + artifact.artifact_id, name, artifact.mime_type, artifact.size)
 
 
 async def read_resource(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
@@ -123,7 +123,7 @@ async def _page(app: AppContext, request: RequestContext, uri: str) -> ReadResou
 
 
 async def _capture(app: AppContext, _request: RequestContext, uri: str) -> ReadResourceResult:
-    """Return bytes that were captured; whoever knows the name, of 128 random bits, was told it."""
+    """Return bytes that were captured, to whoever knows the name, of 128 random bits."""
     name = uri.removeprefix(CAPTURE)
     try:
         data = await (await app.bus.objects(CAPTURES)).get(name)
@@ -139,10 +139,10 @@ async def _capture(app: AppContext, _request: RequestContext, uri: str) -> ReadR
 
 async def _domain(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
     try:
-        asked = msgspec.convert({"domain": uri.removeprefix(DOMAIN)}, DomainRequest)
+        domain = msgspec.convert({"domain": uri.removeprefix(DOMAIN)}, DomainRequest)
     except msgspec.ValidationError:
         raise _not_found(uri) from None
-    text = msgspec.json.encode(await know(app, request, asked)).decode()
+    text = msgspec.json.encode(await know(app, request, domain)).decode()
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=JSON, text=text)])
 
 
@@ -162,17 +162,17 @@ async def _artifact(app: AppContext, request: RequestContext, uri: str) -> ReadR
 
 
 def media_type(name: str) -> str:
-    """Tell the media type of a capture by the ending of its name, which whoever kept it chose by the type."""
+    """Return the media type of a capture by the ending of its name, which was chosen by the type."""
     return mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
-def _failed(uri: str, told: Fault) -> MCPError:
-    code = INVALID_PARAMS if told.category in _ASKERS else INTERNAL_ERROR
-    return MCPError(code, error_text(to_error(told)), {"uri": uri, "code": told.code.value})
+def _failed(uri: str, error: Fault) -> MCPError:
+    code = INVALID_PARAMS if error.category in _CLIENT_ERRORS else INTERNAL_ERROR
+    return MCPError(code, error_text(to_error(error)), {"uri": uri, "code": error.code.value})
 
 
-_ASKERS = frozenset({Category.VALIDATION, Category.SECURITY, Category.AUTH})
-"""The failures that whoever asks has to mend."""
+_CLIENT_ERRORS = frozenset({Category.VALIDATION, Category.SECURITY, Category.AUTH})
+"""The errors that the client has to mend."""
 
 
 def _not_found(uri: str) -> MCPError:

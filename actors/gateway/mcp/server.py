@@ -1,22 +1,22 @@
-"""Weft as an MCP server of both eras of the protocol: what it can be asked, and who answers."""
+"""Weft as an MCP server, in every version of the protocol: what it can be asked, and who answers."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib import metadata
 from typing import Any
 
 from mcp.server import Server
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
-    CallToolResult,
     CompleteRequestParams,
-    CompleteResult,
     EmptyResult,
     GetPromptRequestParams,
     GetPromptResult,
@@ -30,29 +30,26 @@ from mcp.types import (
     ServerCapabilities,
     SetLevelRequestParams,
     SubscribeRequestParams,
-    Tool,
     UnsubscribeRequestParams,
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from actors.gateway.app_context import AppContext
-from actors.gateway.mcp import announce, calling, prompts, resources
-from actors.gateway.mcp.identity import ICON, INSTRUCTIONS, NAME, TITLE
-from actors.gateway.mcp.offers import methods as offered
-from actors.gateway.mcp.offers.clients import Context
-from actors.gateway.mcp.offers.handles import Handles, StateCodec, handles
-from actors.gateway.mcp.offers.known import Offers
-from actors.gateway.mcp.offers.listening import Listening
-from actors.gateway.mcp.offers.methods import visible
-from actors.gateway.mcp.offers.progress_messages import set_level
-from actors.gateway.mcp.offers.shop import Shop
-from actors.gateway.mcp.offers.tasks import add_tasks
-from actors.gateway.mcp.offers.written import Wire
-from actors.gateway.mcp.run_tasks import RunTasks
-from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tool import ToolEntry
+from actors.gateway.access.caller import STDIO
+from actors.gateway.app_context import AppContext, BusClient
+from actors.gateway.mcp import prompts, resources
+from actors.gateway.mcp.clients import Context, new_client_id
+from actors.gateway.mcp.handles import Handles, StateCodec, handles
+from actors.gateway.mcp.notifications import SubscriptionHandler, progress_middleware
+from actors.gateway.mcp.offer_catalogue import Offers
+from actors.gateway.mcp.offer_client import OfferClient
+from actors.gateway.mcp.prompts import ICON, INSTRUCTIONS, NAME, TITLE
+from actors.gateway.mcp.replica_state import ReplicaState
+from actors.gateway.mcp.serializers import Wire
+from actors.gateway.mcp.tasks import OfferedTasks, RunTasks, add_tasks
+from actors.gateway.mcp.toolbox import TOOLS, Toolbox
+from actors.gateway.mcp.toolsets import toolsets_of
 from actors.gateway.request import RequestContext
-from protocol.schemas import schema
+from actors.settings import Settings
 
 LISTS_TTL_MS = 60_000
 """How long a client may keep a list: what actors offer may change, and not every client listens."""
@@ -67,16 +64,30 @@ _HINTS: Mapping[CacheableMethod, CacheHint] = {
 }
 
 
+async def serve_stdio(bus: BusClient, settings: Settings, state: ReplicaState) -> None:
+    """Speak MCP over stdin and stdout until stdin ends; anything else that is printed goes to stderr.
+
+    `state` gets the events that concern whoever speaks MCP (`ReplicaState.events`).
+    """
+    version = metadata.version("weft")
+    app = AppContext(bus=bus, grace_ms=settings.restart_grace_ms, version=version, watchers=state.watchers)
+    request = RequestContext(caller=STDIO, client_id=new_client_id().name, toolsets=toolsets_of(settings))
+    server = make_server(app, state.offers, request)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
 def make_server(
     app: AppContext, offers: Offers | None = None, request: RequestContext | None = None
 ) -> Server[RequestContext]:
-    """Make the MCP server of both transports; it follows `offers` while its lifespan is entered.
+    """Build the MCP server of both transports; it follows `offers` while its lifespan is entered.
 
     `request` is who asks where one client has the server for itself; over HTTP each request brings its own.
     """
-    kept = offers or Offers()
-    kept.reserve((*TOOLS, *(prompt.name for prompt in prompts.list_prompts())))
-    shop, run_tasks = Shop(app, kept, handles(app.bus.seal)), RunTasks(app)
+    known = offers or Offers()
+    known.reserve((*TOOLS, *(prompt.name for prompt in prompts.list_prompts())))
+    client, run_tasks = OfferClient(app, known, handles(app.bus.seal)), RunTasks(app)
+    toolbox = Toolbox(app, client)
     server = _Server(
         NAME,
         version=app.version,
@@ -84,97 +95,92 @@ def make_server(
         icons=[ICON],
         instructions=INSTRUCTIONS,
         cache_hints=_HINTS,
-        lifespan=_lifespan(shop, request or RequestContext()),
-        get_tool_input_schema=_Schemas(shop),
-        on_subscriptions_listen=Listening(kept, shop.handles, run_tasks),
+        lifespan=_lifespan(client, request or RequestContext()),
+        get_tool_input_schema=toolbox.input_schema,
+        on_subscriptions_listen=SubscriptionHandler(known, client.handles, run_tasks),
     )
-    _add_methods(server, Methods(shop, tuple((entry, _announced(name, entry)) for name, entry in TOOLS.items())))
-    add_tasks(server, shop, run_tasks)
+    _add_methods(server, _Methods(app, toolbox, client))
+    add_tasks(server, run_tasks, OfferedTasks(client))
     # Its only entry traces to the global provider; our spans have one of their own.
-    server.middleware[:] = [_boundary(shop.handles)]
+    server.middleware[:] = [_boundary(client.handles), progress_middleware(app.watchers)]
     return server
 
 
 class _Server(Server[RequestContext]):
-    """A server that promises a client of the older era no news of resources: it could tell them in no answer."""
+    """A server that offers clients of the older versions no subscriptions: no response could bring the changes."""
 
-    def get_capabilities(self, *given: Any, **named: Any) -> ServerCapabilities:
-        can = super().get_capabilities(*given, **named)
-        if can.resources is not None and named.get("protocol_version") not in MODERN_PROTOCOL_VERSIONS:
-            can.resources.subscribe = False
-        return can
+    def get_capabilities(self, *args: Any, **options: Any) -> ServerCapabilities:
+        capabilities = super().get_capabilities(*args, **options)
+        if capabilities.resources is not None and options.get("protocol_version") not in MODERN_PROTOCOL_VERSIONS:
+            capabilities.resources.subscribe = False
+        return capabilities
 
 
 @dataclass(frozen=True)
-class Methods:
-    """The methods of the protocol: our own tools, resources and prompts come first, then those that are offered."""
+class _Methods:
+    """The methods of the protocol: our own resources and prompts come first, then those that are offered."""
 
-    shop: Shop
-    tools: tuple[tuple[ToolEntry[Any], Tool], ...]
+    app: AppContext
+    toolbox: Toolbox
+    offers: OfferClient
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams) -> ListToolsResult:
-        """List the tools that the caller may call, in the same order each time."""
+        """List the tools that the caller may call."""
         _check_cursor(params)
-        request = context.lifespan_context
-        wanted, scopes = request.toolsets, request.caller.scopes
-        own = [told for entry, told in self.tools if entry.toolset in wanted and entry.scope in scopes]
-        return ListToolsResult(tools=[*own, *(one.told for one in visible(self.shop, context).tools.values())])
-
-    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult | Wire:
-        """Run a tool."""
-        if params.name in visible(self.shop, context).tools:
-            return await offered.call_tool(self.shop, context, params)
-        return await calling.call_tool(self.shop.app, params, context)
+        return ListToolsResult(tools=self.toolbox.tools(context.lifespan_context))
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
         """List the resources that have an address of their own."""
         _check_cursor(params)
-        return ListResourcesResult(resources=[one.told for one in visible(self.shop, context).resources.values()])
+        return ListResourcesResult(
+            resources=[one.declaration for one in self.offers.visible(context.lifespan_context).resources.values()]
+        )
 
     async def list_templates(self, context: Context, params: PaginatedRequestParams) -> ListResourceTemplatesResult:
         """List the forms of the addresses of all others."""
         _check_cursor(params)
-        offered_ones = (one.told for one in visible(self.shop, context).templates.values())
-        return ListResourceTemplatesResult(resource_templates=[*resources.TEMPLATES, *offered_ones])
+        offered = (one.declaration for one in self.offers.visible(context.lifespan_context).templates.values())
+        return ListResourceTemplatesResult(resource_templates=[*resources.TEMPLATES, *offered])
 
     async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult | Wire:
         """Read a resource."""
-        actor = self._reader(context, params.uri)
+        actor = (
+            None
+            if params.uri.startswith(resources.OWN)
+            else self.offers.visible(context.lifespan_context).reader(params.uri)
+        )
         if actor is not None:
-            return await offered.read_resource(self.shop, context, actor, params)
-        return await resources.read_resource(self.shop.app, context.lifespan_context, params.uri)
+            return await self.offers.read_resource(actor, context, params)
+        return await resources.read_resource(self.app, context.lifespan_context, params.uri)
 
     async def subscribe(self, _context: Context, _params: SubscribeRequestParams) -> EmptyResult:
-        """Take note of a wish. Without sessions nothing is told to clients of the older era but in an answer."""
+        """Accept a subscription: without sessions, clients of the older versions get changes in no response."""
         return EmptyResult()
 
     async def unsubscribe(self, _context: Context, _params: UnsubscribeRequestParams) -> EmptyResult:
-        """Take note that a wish is gone."""
+        """Accept the end of a subscription."""
         return EmptyResult()
 
     async def list_prompts(self, context: Context, params: PaginatedRequestParams) -> ListPromptsResult:
         """List the prompts."""
         _check_cursor(params)
-        offered_ones = (one.told for one in visible(self.shop, context).prompts.values())
-        return ListPromptsResult(prompts=[*prompts.list_prompts(), *offered_ones])
+        offered = (one.declaration for one in self.offers.visible(context.lifespan_context).prompts.values())
+        return ListPromptsResult(prompts=[*prompts.list_prompts(), *offered])
 
     async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult | Wire:
         """Fill a prompt."""
-        if params.name in visible(self.shop, context).prompts:
-            return await offered.get_prompt(self.shop, context, params)
+        if params.name in self.offers.visible(context.lifespan_context).prompts:
+            return await self.offers.get_prompt(context, params)
         return prompts.get_prompt(params.name, params.arguments)
 
-    async def complete(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
-        """Suggest how an argument may go on."""
-        return await offered.complete(self.shop, context, params)
-
-    def _reader(self, context: Context, uri: str) -> str | None:
-        return None if uri.startswith(resources.OWN) else visible(self.shop, context).reader(uri)
+    async def set_level(self, _context: Context, _params: SetLevelRequestParams) -> EmptyResult:
+        """Accept a level: without sessions no client is remembered, and each gets every line and leaves out some."""
+        return EmptyResult()
 
 
-def _add_methods(server: Server[RequestContext], methods: Methods) -> None:
+def _add_methods(server: Server[RequestContext], methods: _Methods) -> None:
     server.add_request_handler("tools/list", PaginatedRequestParams, methods.list_tools)
-    server.add_request_handler("tools/call", CallToolRequestParams, methods.call_tool)
+    server.add_request_handler("tools/call", CallToolRequestParams, methods.toolbox.call)
     server.add_request_handler("resources/list", PaginatedRequestParams, methods.list_resources)
     server.add_request_handler("resources/templates/list", PaginatedRequestParams, methods.list_templates)
     server.add_request_handler("resources/read", ReadResourceRequestParams, methods.read_resource)
@@ -182,8 +188,8 @@ def _add_methods(server: Server[RequestContext], methods: Methods) -> None:
     server.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, methods.unsubscribe)
     server.add_request_handler("prompts/list", PaginatedRequestParams, methods.list_prompts)
     server.add_request_handler("prompts/get", GetPromptRequestParams, methods.get_prompt)
-    server.add_request_handler("completion/complete", CompleteRequestParams, methods.complete)
-    server.add_request_handler("logging/setLevel", SetLevelRequestParams, set_level)
+    server.add_request_handler("completion/complete", CompleteRequestParams, methods.offers.complete)
+    server.add_request_handler("logging/setLevel", SetLevelRequestParams, methods.set_level)
 
 
 def _check_cursor(params: PaginatedRequestParams) -> None:
@@ -192,21 +198,10 @@ def _check_cursor(params: PaginatedRequestParams) -> None:
         raise MCPError(INVALID_PARAMS, "There is no such cursor")
 
 
-@dataclass(frozen=True)
-class _Schemas:
-    """Finds the arguments of a tool that are to stand in headers, too; our own tools have none such."""
-
-    shop: Shop
-
-    def __call__(self, name: str) -> Mapping[str, Any] | None:
-        found = self.shop.offers.now.tools.get(name)
-        return None if found is None else found.entry.input_schema
-
-
-def _lifespan(shop: Shop, request: RequestContext) -> Any:
+def _lifespan(client: OfferClient, request: RequestContext) -> Any:
     @asynccontextmanager
     async def lifespan(_server: Server[RequestContext]) -> AsyncGenerator[RequestContext]:
-        async with shop.offers.kept(shop.app.bus):
+        async with client.offers.synchronized(client.app.bus):
             yield request
 
     return lifespan
@@ -220,14 +215,3 @@ def _boundary(sealing: Handles) -> RequestStateBoundary:
 
     security = RequestStateSecurity(codec=StateCodec(sealing.seal), bind_principal=principal)
     return RequestStateBoundary(security, default_audience=NAME)
-
-
-def _announced(name: str, entry: ToolEntry[Any]) -> Tool:
-    return Tool(
-        name=name,
-        title=entry.title,
-        description=entry.description,
-        input_schema=announce.arguments(schema(entry.arguments)),
-        output_schema=announce.answer(schema(entry.answer), entry.by_type) if entry.answer else None,
-        annotations=entry.annotations,
-    )

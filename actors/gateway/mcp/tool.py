@@ -1,4 +1,4 @@
-"""What a tool is: how it is announced, what it takes, what it does and what it answers."""
+"""What a tool of ours is: what it takes, what it does and what it answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ A = TypeVar("A", bound=Struct)
 
 
 @dataclass(frozen=True)
-class Image:
+class ToolImage:
     """A picture that a tool answers with."""
 
     media_type: str
@@ -30,7 +30,7 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Link:
+class ToolLink:
     """A resource that a tool points at; `size` in bytes, where it is known."""
 
     uri: str
@@ -40,7 +40,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ToolAnswer:
     """What a tool answers: the text for a model, the same as data, pictures, links to more, and what to call next.
 
     `is_error`: it tells of something that came to nothing.
@@ -48,39 +48,39 @@ class Answer:
 
     text: str
     data: Struct
-    images: tuple[Image, ...] = ()
-    links: tuple[Link, ...] = ()
+    images: tuple[ToolImage, ...] = ()
+    links: tuple[ToolLink, ...] = ()
     next_actions: tuple[NextAction, ...] = ()
     is_error: bool = False
 
 
-Failing = Callable[[Fault, str, Mapping[str, Any]], tuple[str, Struct]]
-"""Says a fault in the words of a tool, by its name and the arguments of the call: as text, and as data."""
+ErrorRenderer = Callable[[Fault, str, Mapping[str, Any]], tuple[str, Struct]]
+"""Renders a fault, by the name of a tool and the arguments of the call: as text, and as data."""
 
 
-def failing(told: Fault, _tool: str, _arguments: Mapping[str, Any]) -> tuple[str, StructuredError]:
-    """Say a fault as most tools do."""
-    error = to_error(told)
-    return error_text(error), error
+def render_error(error: Fault, _tool: str, _arguments: Mapping[str, Any]) -> tuple[str, StructuredError]:
+    """Render a fault as most tools do."""
+    structured = to_error(error)
+    return error_text(structured), structured
 
 
 @dataclass(frozen=True)
-class ToolEntry(Generic[A]):
-    """One row of the table of tools.
+class BuiltinTool(Generic[A]):
+    """One of our own tools: a row of the table.
 
-    Clients are told the fields of `by_type` by their type alone, and where it is None no field at all: a model reads
-    what stands there. docs/reference describes the answers whole. `begin` is what is done in place of `run` for a
-    client that takes a task for an answer, unless it gives None.
+    Of the fields of `by_type` the schema of the answer has the type alone, and where it is None it has no field at all:
+    a model reads what stands there. docs/reference describes the answers whole. `begin` is what is done in place of
+    `run` for a client that takes a task for an answer, unless it returns None.
     """
 
     description: str
     arguments: type[A]
-    run: Callable[[AppContext, RequestContext, A], Awaitable[Answer]]
+    run: Callable[[AppContext, RequestContext, A], Awaitable[ToolAnswer]]
     title: str | None = None
     answer: type[Struct] | None = None
     by_type: frozenset[str] | None = frozenset()
     annotations: ToolAnnotations | None = None
     toolset: Toolset = Toolset.CORE
     scope: Scope = Scope.BROWSE
-    fail: Failing = failing
+    render_error: ErrorRenderer = render_error
     begin: Callable[[AppContext, RequestContext, A], Awaitable[OfferedTask | None]] | None = None

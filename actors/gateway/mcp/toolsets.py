@@ -29,18 +29,14 @@ class Toolset(StrEnum):
 
 EVERY_TOOLSET = frozenset(Toolset)
 
-_NAMES = tuple(toolset.value for toolset in Toolset)
-_PARAMETER = "toolsets"
-_MAX_QUOTED_CHARS = 64
-
 
 def toolsets_of(settings: Settings) -> frozenset[Toolset]:
-    """Return those of the setting."""
+    """Return the toolsets of the setting."""
     return frozenset(Toolset(name) for name in settings.toolsets)
 
 
-def asked_for(query: bytes, otherwise: frozenset[Toolset]) -> frozenset[Toolset]:
-    """Read the toolsets of a query string; `otherwise` is what counts where it names none.
+def toolsets_of_query(query: bytes, otherwise: frozenset[Toolset]) -> frozenset[Toolset]:
+    """Parse the toolsets of a query string; `otherwise` is what counts where it names none.
 
     Raises:
         HttpStatusError: 400, it names one that there is not.
@@ -49,11 +45,11 @@ def asked_for(query: bytes, otherwise: frozenset[Toolset]) -> frozenset[Toolset]
         return otherwise
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     given = [value for name, value in pairs if name == _PARAMETER]
-    return named(",".join(given)) if given else otherwise
+    return _named(",".join(given)) if given else otherwise
 
 
-def named(names: str) -> frozenset[Toolset]:
-    """Read toolsets that are separated by commas.
+def _named(names: str) -> frozenset[Toolset]:
+    """Parse toolsets that are separated by commas.
 
     Raises:
         HttpStatusError: 400, one of them is unknown, or there is none.
@@ -72,3 +68,8 @@ def _unknown(words: Iterable[str]) -> Fault:
         action="choose_toolsets", description=f"Name some of these, separated by commas: {', '.join(_NAMES)}."
     )
     return fault(Code.VALIDATION_INVALID_REQUEST, message, field=_PARAMETER, actions=(way_out,))
+
+
+_NAMES = tuple(toolset.value for toolset in Toolset)
+_PARAMETER = "toolsets"
+_MAX_QUOTED_CHARS = 64

@@ -1,17 +1,23 @@
-"""The 28 tools that drive a browser (002): one table, from whose rows and the operations' Structs they are made."""
+"""The 28 tools that drive a browser (002): a table, from whose rows and the operations' Structs they are built."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import hmac
+import os
 import secrets
-from collections.abc import Mapping
+import stat
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import anyio
 import msgspec
+from anyio import to_thread
 from mcp.types import ToolAnnotations
 from msgspec import NODEFAULT, Struct
 
@@ -20,12 +26,12 @@ from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import ToolError, to_tool_error, tool_error_text
 from actors.gateway.mcp.resources import capture_link
-from actors.gateway.mcp.tool import Answer, Image, ToolEntry
-from actors.gateway.mcp.tools.uploads import stored
+from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer, ToolImage, ToolLink
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
+from bus.stores import FileStore
 from protocol.browsers import operations as do
-from protocol.browsers import results as came
+from protocol.browsers import results
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Action, Code, Fault, FaultError, fault
 from protocol.subjects import BROWSER, CAPTURES
@@ -35,6 +41,9 @@ MAX_IMAGE_BYTES = 1_000_000
 
 BOUNDARY_BYTES = 8
 ORDER_BYTES = 12
+
+MAX_FILE_BYTES = 10_000_000
+"""The largest file that is uploaded."""
 
 _LOOK = ToolAnnotations(read_only_hint=True)
 _OWN = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -59,102 +68,112 @@ _ROWS: Mapping[type[Struct], _Row] = MappingProxyType(
             "Open a browser session",
             "Open a browser session of your own; without one, all tools work in your default session.",
             _MOVE,
-            came.SessionCreated,
+            results.SessionCreated,
         ),
-        do.CloseSession: _Row("Close a browser session", "End a browser session.", _AGAIN, came.SessionClosed),
-        do.Navigate: _Row("Go to an address", "Go to an address in the browser.", _MOVE, came.Navigated),
+        do.CloseSession: _Row("Close a browser session", "End a browser session.", _AGAIN, results.SessionClosed),
+        do.Navigate: _Row("Go to an address", "Go to an address in the browser.", _MOVE, results.Navigated),
         do.GetPageInfo: _Row(
             "See what to act on",
             "List what can be acted on in the page, with ids that last, and what the page is for.",
             _LOOK,
-            came.PageInfo,
+            results.PageInfo,
         ),
-        do.GetPageContent: _Row("Read the page", "Read the words of the page as it stands.", _LOOK, came.PageContent),
+        do.GetPageContent: _Row(
+            "Read the page", "Read the words of the page as it stands.", _LOOK, results.PageContent
+        ),
         do.FindElement: _Row(
-            "Find an element", "Find elements by words of their label or kind, or by css=SELECTOR.", _LOOK, came.Found
+            "Find an element",
+            "Find elements by words of their label or kind, or by css=SELECTOR.",
+            _LOOK,
+            results.Found,
         ),
-        do.TakeScreenshot: _Row("Take a screenshot", "Take a picture of the page.", _LOOK, came.ScreenshotTaken),
+        do.TakeScreenshot: _Row("Take a screenshot", "Take a picture of the page.", _LOOK, results.ScreenshotTaken),
         do.ExecuteJavascript: _Row(
-            "Run a script", "Evaluate JavaScript in the page; for local clients only.", _ACT, came.Evaluated
+            "Run a script", "Evaluate JavaScript in the page; for local clients only.", _ACT, results.Evaluated
         ),
-        do.Click: _Row("Click", "Click an element." + _ELEMENT, _ACT, came.Acted),
+        do.Click: _Row("Click", "Click an element." + _ELEMENT, _ACT, results.Acted),
         do.TypeText: _Row(
-            "Type text", "Type into a field, in place of what it holds; `submit` presses Enter.", _ACT, came.Acted
+            "Type text", "Type into a field, in place of what it holds; `submit` presses Enter.", _ACT, results.Acted
         ),
-        do.Hover: _Row("Hover", "Move the pointer over an element.", _MOVE, came.Acted),
-        do.SelectOption: _Row("Choose an option", "Choose from a list by value or text.", _AGAIN, came.Acted),
-        do.SetValue: _Row("Set a value", "Set what a field or editor holds at once.", _AGAIN, came.Acted),
-        do.PressKey: _Row("Press a key", "Press a key, such as Enter or ArrowDown.", _ACT, came.Acted),
-        do.Scroll: _Row("Scroll", "Scroll by most of a window.", _MOVE, came.Acted),
-        do.GoBack: _Row("Go back", "Go back to the page before.", _MOVE, came.Navigated),
-        do.Wait: _Row("Wait", "Wait for a time or a condition.", _LOOK, came.Acted),
-        do.WaitForStable: _Row("Wait for rest", "Wait until nothing moves in the page.", _LOOK, came.Stable),
-        do.CreateTab: _Row("Open a tab", "Open a tab, which becomes active.", _MOVE, came.TabCreated),
-        do.ListTabs: _Row("List tabs", "List the tabs of the session.", _OWN, came.Tabs),
-        do.SwitchTab: _Row("Switch tabs", "Make a tab the active one.", _MOVE, came.Acted),
-        do.CloseTab: _Row("Close a tab", "Close a tab.", _AGAIN, came.Acted),
-        do.HandleDialog: _Row("Answer a dialog", "Accept or dismiss the dialog that waits.", _ACT, came.Acted),
-        do.GetDialogInfo: _Row("See dialogs", "Tell the dialog that waits, and past ones.", _OWN, came.Dialogs),
-        do.GetNetworkLogs: _Row("See requests", "List the requests that the page made.", _OWN, came.NetworkLogs),
-        do.GetConsoleLogs: _Row("See the console", "List what the page wrote to its console.", _OWN, came.ConsoleLogs),
+        do.Hover: _Row("Hover", "Move the pointer over an element.", _MOVE, results.Acted),
+        do.SelectOption: _Row("Choose an option", "Choose from a list by value or text.", _AGAIN, results.Acted),
+        do.SetValue: _Row("Set a value", "Set what a field or editor holds at once.", _AGAIN, results.Acted),
+        do.PressKey: _Row("Press a key", "Press a key, such as Enter or ArrowDown.", _ACT, results.Acted),
+        do.Scroll: _Row("Scroll", "Scroll by most of a window.", _MOVE, results.Acted),
+        do.GoBack: _Row("Go back", "Go back to the page before.", _MOVE, results.Navigated),
+        do.Wait: _Row("Wait", "Wait for a time or a condition.", _LOOK, results.Acted),
+        do.WaitForStable: _Row("Wait for rest", "Wait until nothing moves in the page.", _LOOK, results.Stable),
+        do.CreateTab: _Row("Open a tab", "Open a tab, which becomes active.", _MOVE, results.TabCreated),
+        do.ListTabs: _Row("List tabs", "List the tabs of the session.", _OWN, results.Tabs),
+        do.SwitchTab: _Row("Switch tabs", "Make a tab the active one.", _MOVE, results.Acted),
+        do.CloseTab: _Row("Close a tab", "Close a tab.", _AGAIN, results.Acted),
+        do.HandleDialog: _Row("Answer a dialog", "Accept or dismiss the dialog that waits.", _ACT, results.Acted),
+        do.GetDialogInfo: _Row("See dialogs", "Tell the dialog that waits, and past ones.", _OWN, results.Dialogs),
+        do.GetNetworkLogs: _Row("See requests", "List the requests that the page made.", _OWN, results.NetworkLogs),
+        do.GetConsoleLogs: _Row(
+            "See the console", "List what the page wrote to its console.", _OWN, results.ConsoleLogs
+        ),
         do.UploadFile: _Row(
-            "Upload a file", "Put a local file into a file field; for local clients only.", _ACT, came.Acted
+            "Upload a file", "Put a local file into a file field; for local clients only.", _ACT, results.Acted
         ),
-        do.GetDownloads: _Row("See downloads", "List the files that were downloaded.", _OWN, came.Downloads),
+        do.GetDownloads: _Row("See downloads", "List the files that were downloaded.", _OWN, results.Downloads),
     }
 )
 
 
 def tool_of(operation: type[Struct]) -> str:
-    """Name the tool of an operation."""
+    """Return the name of an operation's tool."""
     return str(operation.__struct_config__.tag)
 
 
 def arguments_of(operation: type[Struct]) -> type[Struct]:
-    """Make the Struct of a tool's arguments: the operation's, without its tag and without what the gateway fills in."""
-    told = [field for field in msgspec.structs.fields(operation) if field.name not in _FILLED_IN]
+    """Build the Struct of a tool's arguments: the operation's, without its tag and what the gateway fills in."""
+    given = [field for field in msgspec.structs.fields(operation) if field.name not in _FILLED_IN]
     fields = [
         (field.name, field.type) if field.default is NODEFAULT else (field.name, field.type, field.default)
-        for field in told
+        for field in given
     ]
     return msgspec.defstruct(
         f"{operation.__name__}Arguments",
         fields,
-        rename={field.name: field.encode_name for field in told},
+        rename={field.name: field.encode_name for field in given},
         frozen=True,
         kw_only=True,
         forbid_unknown_fields=True,
     )
 
 
-_FILLED_IN = frozenset({"stored", "sealed", "fresh"})
-"""What no client says: the gateway does, or another actor."""
-
-
 def default_session(app: AppContext, request: RequestContext) -> str:
-    """Name the session of whoever asks, who names none: in every replica the same, and for nobody else to guess."""
+    """Return the session of a caller that names none: the same in every replica, and for nobody else to guess."""
     who = request.caller
     words = "\n".join(("browser session", who.name, "local" if who.local else "remote", request.client_id))
     digest = hmac.digest(app.naming, words.encode(), hashlib.sha256)
     return do.SESSION_PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
-def _entry(operation: type[Any], row: _Row) -> ToolEntry[Any]:
-    async def run(app: AppContext, request: RequestContext, arguments: Struct) -> Answer:
-        given = msgspec.structs.asdict(arguments)
-        at_need = given["session_id"] is None and operation is not do.CreateSession
+_FILLED_IN = frozenset({"stored", "sealed", "fresh"})
+"""What no client gives: the gateway does, or another actor."""
+
+_LOCAL = frozenset({do.ExecuteJavascript, do.UploadFile})
+"""What is done for local callers alone."""
+
+
+def _tool(operation: type[Any], row: _Row) -> BuiltinTool[Any]:
+    async def run(app: AppContext, request: RequestContext, arguments: Struct) -> ToolAnswer:
+        fields = msgspec.structs.asdict(arguments)
+        at_need = fields["session_id"] is None and operation is not do.CreateSession
         if at_need:
-            given["session_id"] = default_session(app, request)
-        if given.get("profile") is not None:
+            fields["session_id"] = default_session(app, request)
+        if fields.get("profile") is not None:
             request.caller.require(Scope.SESSIONS)
         if operation in _LOCAL:
             _check_local(request.caller, tool_of(operation))
         if operation is do.UploadFile:
-            async with stored(await app.bus.objects(CAPTURES), given["file_path"]) as name:
-                return await _ask(app, request, operation(**given, stored=name), at_need=at_need)
-        return await _ask(app, request, operation(**given), at_need=at_need)
+            async with uploaded(await app.bus.objects(CAPTURES), fields["file_path"]) as name:
+                return await _perform(app, request, operation(**fields, stored=name), at_need=at_need)
+        return await _perform(app, request, operation(**fields), at_need=at_need)
 
-    return ToolEntry(
+    return BuiltinTool(
         title=row.title,
         description=row.description,
         arguments=arguments_of(operation),
@@ -164,34 +183,30 @@ def _entry(operation: type[Any], row: _Row) -> ToolEntry[Any]:
         annotations=row.hints,
         toolset=Toolset.BROWSER,
         scope=Scope.BROWSER,
-        fail=_failed,
+        render_error=_render_error,
     )
 
 
-_LOCAL = frozenset({do.ExecuteJavascript, do.UploadFile})
-"""What is done for local callers alone."""
-
-
-async def _ask(app: AppContext, request: RequestContext, operation: do.Operation, *, at_need: bool) -> Answer:
+async def _perform(app: AppContext, request: RequestContext, operation: do.Operation, *, at_need: bool) -> ToolAnswer:
     who = request.caller
     order = secrets.token_urlsafe(ORDER_BYTES)
     question = AskBrowser(do=operation, caller=who.name, at_need=at_need, local=who.local, order=order)
-    told = (await app.bus.call(BROWSER, question, wait_ms=app.grace_ms)).done
-    images, links = await _captured(app, told)
-    text = browsers.text_of(told, secrets.token_hex(BOUNDARY_BYTES))
-    return Answer(text, told, images, links, browsers.next_actions(told))
+    result = (await app.bus.call(BROWSER, question, wait_ms=app.grace_ms)).done
+    images, links = await _captured(app, result)
+    text = browsers.text_of(result, secrets.token_hex(BOUNDARY_BYTES))
+    return ToolAnswer(text, result, images, links, browsers.next_actions(result))
 
 
-async def _captured(app: AppContext, told: came.Done) -> tuple[tuple[Image, ...], tuple[Any, ...]]:
-    """Show a picture that is small enough, and link to everything else."""
-    links = tuple(capture_link(one) for one in browsers.captures(told))
-    if not isinstance(told, came.ScreenshotTaken) or told.image.size > MAX_IMAGE_BYTES:
+async def _captured(app: AppContext, result: results.Done) -> tuple[tuple[ToolImage, ...], tuple[ToolLink, ...]]:
+    """Return a picture that is small enough as it is, and links to everything else."""
+    links = tuple(capture_link(one) for one in browsers.captures(result))
+    if not isinstance(result, results.ScreenshotTaken) or result.image.size > MAX_IMAGE_BYTES:
         return (), links
     try:
-        data = await (await app.bus.objects(CAPTURES)).get(told.image.name)
+        data = await (await app.bus.objects(CAPTURES)).get(result.image.name)
     except KeyError:
         return (), links
-    return (Image(told.image.media_type, data),), ()
+    return (ToolImage(result.image.media_type, data),), ()
 
 
 def _check_local(caller: Caller, tool: str) -> None:
@@ -204,12 +219,70 @@ def _check_local(caller: Caller, tool: str) -> None:
     raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, actions=(way_out,)))
 
 
-def _failed(told: Fault, tool: str, arguments: Mapping[str, Any]) -> tuple[str, ToolError]:
-    error = to_tool_error(told, tool, arguments)
-    return tool_error_text(error), error
+def _render_error(error: Fault, tool: str, arguments: Mapping[str, Any]) -> tuple[str, ToolError]:
+    tool_error = to_tool_error(error, tool, arguments)
+    return tool_error_text(tool_error), tool_error
 
 
-BROWSER_TOOLS: Mapping[str, ToolEntry[Any]] = MappingProxyType(
-    {tool_of(operation): _entry(operation, row) for operation, row in _ROWS.items()}
+BROWSER_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
+    {tool_of(operation): _tool(operation, row) for operation, row in _ROWS.items()}
 )
 """The tools, by name."""
+
+
+# -- upload_file -------------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def uploaded(store: FileStore, path: str) -> AsyncGenerator[str]:
+    """Keep a file of the user's own machine in the store while the block lasts; yields its name there.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST: it is no file that may be uploaded.
+    """
+    data = await to_thread.run_sync(read_file, path)
+    name = f"upload-{secrets.token_hex(_UPLOAD_NAME_BYTES)}"
+    await store.put(name, data)
+    try:
+        yield name
+    finally:
+        with anyio.move_on_after(_DELETE_S, shield=True):
+            await store.delete(name)
+
+
+def read_file(path: str) -> bytes:
+    """Read a regular file by its full path, without a symlink on the way and without anything hidden.
+
+    What is hidden holds keys and passwords more often than what a site should get.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST: it is none, or larger than MAX_FILE_BYTES.
+    """
+    file_path = Path(path)
+    if not file_path.is_absolute() or ".." in file_path.parts:
+        raise _refused("it takes the full path of a file")
+    if any(part.startswith(".") for part in file_path.parts):
+        raise _refused("hidden files and folders are not uploaded")
+    if any(one.is_symlink() for one in (file_path, *file_path.parents)):
+        raise _refused("there is a symlink in the path")
+    try:
+        descriptor = os.open(file_path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError):
+        raise _refused("there is no such file, or it may not be read") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _refused("that is no regular file")
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - of a descriptor, which Path.open does not take
+        data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise _refused(f"the file is larger than {MAX_FILE_BYTES:,} bytes")
+    return data
+
+
+def _refused(why: str) -> FaultError:
+    return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{_FIELD}: {why}", field=_FIELD))
+
+
+_UPLOAD_NAME_BYTES = 16
+_DELETE_S = 2.0
+_FIELD = "filePath"

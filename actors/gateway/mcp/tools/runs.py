@@ -15,10 +15,10 @@ from actors.gateway import runs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import RunFault, run_fault_of, run_fault_text
-from actors.gateway.mcp import run_words as words
-from actors.gateway.mcp.announce import BRIEFLY
+from actors.gateway.mcp import run_renderers as render
 from actors.gateway.mcp.resources import artifact_link
-from actors.gateway.mcp.tool import Answer, ToolEntry
+from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer
+from actors.gateway.mcp.tool_schemas import BRIEFLY
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
 from protocol.faults import Fault
@@ -57,27 +57,27 @@ class NamedRun(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
     run_id: Annotated[str, Meta(max_length=runs.MAX_HANDLE_CHARS)]
 
 
-def run_answer(run: Run, *, is_error: bool = False) -> Answer:
+def run_answer(run: Run, *, is_error: bool = False) -> ToolAnswer:
     """Return how a run stands, with links to what it has left."""
     links = tuple(artifact_link(one) for one in run.artifacts or ())
-    return Answer(words.run_text(run, _boundary()), run, links=links, is_error=is_error)
+    return ToolAnswer(render.run_text(run, _boundary()), run, links=links, is_error=is_error)
 
 
-def ended_answer(run: Run) -> Answer:
-    """Tell the same of a run whose end was waited for: one that came to nothing is an error of the call."""
+def ended_answer(run: Run) -> ToolAnswer:
+    """Return the same for a run whose end was waited for: one that came to nothing is an error of the call."""
     return run_answer(run, is_error=run.status in _FAILED)
 
 
-def task_of(told: Run | RunAccepted) -> OfferedTask:
+def task_of(run: Run | RunAccepted) -> OfferedTask:
     """Return how a run stands as a task, without what came of it."""
-    message = told.status.value
-    if isinstance(told, Run):
-        message = f"{message}: {told.progress.done_steps} of {told.progress.total_steps} steps"
+    message = run.status.value
+    if isinstance(run, Run):
+        message = f"{message}: {run.progress.done_steps} of {run.progress.total_steps} steps"
     return OfferedTask(
-        id=told.run_id,
-        status=_TASK_STATUS[told.status],
-        created=told.created_at,
-        updated=told.updated_at if isinstance(told, Run) else told.created_at,
+        id=run.run_id,
+        status=_TASK_STATUS[run.status],
+        created=run.created_at,
+        updated=run.updated_at if isinstance(run, Run) else run.created_at,
         message=message,
         ttl_ms=ARTIFACT_TTL_MS,
         poll_ms=POLL_MS,
@@ -98,14 +98,14 @@ _TASK_STATUS: Mapping[RunStatus, TaskStatus] = MappingProxyType(
 )
 
 
-async def _templates(app: AppContext, _request: RequestContext, _arguments: NoArguments) -> Answer:
-    told = await runs.templates(app)
-    return Answer(words.templates_text(told), told)
+async def _templates(app: AppContext, _request: RequestContext, _arguments: NoArguments) -> ToolAnswer:
+    templates = await runs.templates(app)
+    return ToolAnswer(render.templates_text(templates), templates)
 
 
-async def _run(app: AppContext, request: RequestContext, arguments: RunArguments) -> Answer:
-    told = await runs.run(app, request, arguments)
-    return ended_answer(told) if isinstance(told, Run) else Answer(words.accepted_text(told), told)
+async def _run(app: AppContext, request: RequestContext, arguments: RunArguments) -> ToolAnswer:
+    run = await runs.run(app, request, arguments)
+    return ended_answer(run) if isinstance(run, Run) else ToolAnswer(render.accepted_text(run), run)
 
 
 async def _begin(app: AppContext, request: RequestContext, arguments: RunArguments) -> OfferedTask | None:
@@ -113,43 +113,43 @@ async def _begin(app: AppContext, request: RequestContext, arguments: RunArgumen
     return None if arguments.options.mode is Mode.SYNC else task_of(await runs.create(app, request, arguments))
 
 
-async def _get(app: AppContext, request: RequestContext, arguments: NamedRun) -> Answer:
+async def _get(app: AppContext, request: RequestContext, arguments: NamedRun) -> ToolAnswer:
     return run_answer(await runs.get(app, request, arguments.run_id))
 
 
-async def _list(app: AppContext, request: RequestContext, arguments: runs.RunsRequest) -> Answer:
-    told = await runs.list_runs(app, request, arguments)
-    return Answer(words.list_text(told, arguments.offset), told)
+async def _list(app: AppContext, request: RequestContext, arguments: runs.RunsRequest) -> ToolAnswer:
+    listed = await runs.list_runs(app, request, arguments)
+    return ToolAnswer(render.list_text(listed, arguments.offset), listed)
 
 
-async def _cancel(app: AppContext, request: RequestContext, arguments: NamedRun) -> Answer:
-    told = await runs.cancel(app, request, arguments.run_id)
-    return Answer(words.cancel_text(told, arguments.run_id), told)
+async def _cancel(app: AppContext, request: RequestContext, arguments: NamedRun) -> ToolAnswer:
+    answer = await runs.cancel(app, request, arguments.run_id)
+    return ToolAnswer(render.cancel_text(answer, arguments.run_id), answer)
 
 
-async def _artifact(app: AppContext, request: RequestContext, arguments: runs.ArtifactRequest) -> Answer:
-    told = await runs.artifact(app, request, arguments)
-    return Answer(words.chunk_text(told, _boundary()), told)
+async def _artifact(app: AppContext, request: RequestContext, arguments: runs.ArtifactRequest) -> ToolAnswer:
+    chunk = await runs.artifact(app, request, arguments)
+    return ToolAnswer(render.chunk_text(chunk, _boundary()), chunk)
 
 
-async def _profile(app: AppContext, request: RequestContext, _arguments: NoArguments) -> Answer:
-    told = await runs.profile(app, request)
-    return Answer(words.profile_text(told), told)
+async def _profile(app: AppContext, request: RequestContext, _arguments: NoArguments) -> ToolAnswer:
+    profile = await runs.profile(app, request)
+    return ToolAnswer(render.profile_text(profile), profile)
 
 
-def _failed(told: Fault, _tool: str, arguments: Mapping[str, Any]) -> tuple[str, RunFault]:
-    error = run_fault_of(told, arguments)
-    return run_fault_text(error), error
+def _render_error(error: Fault, _tool: str, arguments: Mapping[str, Any]) -> tuple[str, RunFault]:
+    run_fault = run_fault_of(error, arguments)
+    return run_fault_text(run_fault), run_fault
 
 
 def _boundary() -> str:
     return secrets.token_hex(BOUNDARY_BYTES)
 
 
-_ENTRY = partial(ToolEntry[Any], by_type=None, toolset=Toolset.RUNS, scope=Scope.RUNS, fail=_failed)
+_ENTRY = partial(BuiltinTool[Any], by_type=None, toolset=Toolset.RUNS, scope=Scope.RUNS, render_error=_render_error)
 """What all of them have in common."""
 
-RUN_TOOLS: Mapping[str, ToolEntry[Any]] = MappingProxyType(
+RUN_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
     {
         "list_task_templates": _ENTRY(
             title="List templates",

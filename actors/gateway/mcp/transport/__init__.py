@@ -1,1 +1,1 @@
-"""How MCP travels: both eras over HTTP, without sessions, and stdio."""
+"""How MCP travels over HTTP: every version of the protocol, without sessions."""

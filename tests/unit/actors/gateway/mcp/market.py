@@ -20,11 +20,11 @@ from actors.gateway.access.caller import Scope as KeyScope
 from actors.gateway.access.rules import SecurityHeaders, origin_rules
 from actors.gateway.app_context import AppContext
 from actors.gateway.edge import Exchanges
-from actors.gateway.mcp.here import Here
-from actors.gateway.mcp.offers.known import News, Offers
+from actors.gateway.mcp.offer_catalogue import OfferChange, Offers
+from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET
-from actors.gateway.mcp.transport.http import PATH, Endpoint
+from actors.gateway.mcp.transport.http import PATH, McpEndpoint
 from actors.gateway.request import RequestContext, with_request
 from actors.gateway.server import serving
 from actors.offering import LiveOffer, offering
@@ -77,7 +77,7 @@ class Loom:
             await self.bus.tell(OFFER_SAID.at(replica=watch.replica), Said(token=watch.token, says=says))
 
     async def tell(self, news: Any) -> None:
-        """Tell news to all gateways."""
+        """Publish a change to all gateways."""
         await self.bus.tell(OFFER_NEWS, OfferNews(news=news))
 
 
@@ -95,10 +95,10 @@ class Market:
         for offers in self.offers:
             heard = anyio.Event()
 
-            def changed(_news: News, heard: anyio.Event = heard) -> None:
+            def changed(_news: OfferChange, heard: anyio.Event = heard) -> None:
                 heard.set()
 
-            with offers.waiting(changed), anyio.fail_after(TEST_S):
+            with offers.subscribed(changed), anyio.fail_after(TEST_S):
                 while not settled(offers):
                     await heard.wait()
                     heard = anyio.Event()
@@ -118,29 +118,31 @@ async def market(offer: Offer, answer: Answering, *, gateways: int = 1) -> Async
             bus = Bus(broker.connect("gateway"), "gateway", f"gateway-{index}")
             bus.seal = Seal.of(VAULT_KEY)
             await stack.enter_async_context(bus.running())
-            here = Here(bus.replica)
+            here = ReplicaState(bus.replica)
             for event, heard in here.events:
                 await bus.serve(event.answered_by(bus.replica), heard, at_once=1)
             await bus.serve(EDGE_REPLY.answered_by(bus.replica), _replied(here), at_once=8)
             known.append(here.offers)
             ports.append(await stack.enter_async_context(_gateway(bus, here)))
         made = Market(ports, known, loom, standing)
-        await made.until(lambda offers: bool(offers.now.tools or offers.now.resources or offers.now.prompts))
+        await made.until(
+            lambda offers: bool(offers.current.tools or offers.current.resources or offers.current.prompts)
+        )
         yield made
 
 
-def _replied(here: Here) -> Callable[[ClientReply], Awaitable[ReplyTaken]]:
+def _replied(here: ReplicaState) -> Callable[[ClientReply], Awaitable[ReplyTaken]]:
     async def replied(reply: ClientReply) -> ReplyTaken:
         await checkpoint()
-        return ReplyTaken(taken=here.questions.take(reply))
+        return ReplyTaken(taken=here.questions.resolve(reply))
 
     return replied
 
 
 @asynccontextmanager
-async def _gateway(bus: Bus, here: Here) -> AsyncGenerator[int]:
+async def _gateway(bus: Bus, here: ReplicaState) -> AsyncGenerator[int]:
     app = AppContext(bus=bus, grace_ms=0, version="1.2.3", watchers=here.watchers)
-    endpoint = Endpoint(make_server(app, here.offers), app, here, EVERY_TOOLSET)
+    endpoint = McpEndpoint(make_server(app, here.offers), app, here, EVERY_TOOLSET)
 
     async def gate(scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}

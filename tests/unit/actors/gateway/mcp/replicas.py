@@ -42,9 +42,10 @@ from actors.gateway.access.caller import Caller
 from actors.gateway.access.rules import SecurityHeaders, origin_rules
 from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.edge import Exchanges
-from actors.gateway.mcp.here import Here
+from actors.gateway.mcp.notifications import progress_middleware
+from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET
-from actors.gateway.mcp.transport.http import PATH, Endpoint
+from actors.gateway.mcp.transport.http import PATH, McpEndpoint
 from actors.gateway.request import RequestContext, with_request
 from actors.gateway.server import serving
 from bus import Bus
@@ -85,7 +86,7 @@ class Loom:
     """Replicas that serve: their ports, and what an actor that is asked something hears."""
 
     ports: list[int]
-    here: list[Here]
+    here: list[ReplicaState]
     asked: anyio.Event = field(default_factory=anyio.Event)
     cancelled: anyio.Event = field(default_factory=anyio.Event)
 
@@ -117,21 +118,21 @@ async def replicas(number: int = 2) -> AsyncGenerator[Loom]:
         for index in range(number):
             bus = Bus(broker.connect("gateway"), "gateway", f"gateway-{index}")
             await stack.enter_async_context(bus.running())
-            here = Here(bus.replica)
+            here = ReplicaState(bus.replica)
             await _hear(bus, here)
             loom.here.append(here)
             loom.ports.append(await stack.enter_async_context(_replica(bus, here)))
         yield loom
 
 
-async def _hear(bus: Bus, here: Here) -> None:
+async def _hear(bus: Bus, here: ReplicaState) -> None:
     """Hear what the actor of the gateway hears."""
 
     async def replied(reply: ClientReply) -> ReplyTaken:
-        return ReplyTaken(taken=here.questions.take(reply))
+        return ReplyTaken(taken=here.questions.resolve(reply))
 
     async def cancelled(call: Any) -> None:
-        here.underway.cancel(call)
+        here.in_flight.cancel(call)
 
     await bus.serve(EDGE_REPLY.answered_by(bus.replica), replied, at_once=8)
     await bus.serve(CALL_CANCELLED, cancelled, at_once=1)
@@ -139,9 +140,9 @@ async def _hear(bus: Bus, here: Here) -> None:
 
 
 @asynccontextmanager
-async def _replica(bus: Bus, here: Here) -> AsyncGenerator[int]:
+async def _replica(bus: Bus, here: ReplicaState) -> AsyncGenerator[int]:
     app = AppContext(bus=bus, grace_ms=1_000, version="1.2.3", watchers=here.watchers)
-    endpoint = Endpoint(loom_server(bus), app, here, EVERY_TOOLSET)
+    endpoint = McpEndpoint(loom_server(app), app, here, EVERY_TOOLSET)
 
     async def gate(scope: Scope, receive: Receive, send: Send) -> None:
         names = [value.decode() for name, value in scope["headers"] if name == CALLER.encode()]
@@ -156,7 +157,7 @@ async def _replica(bus: Bus, here: Here) -> AsyncGenerator[int]:
         watchers.cancel_scope.cancel()
 
 
-def loom_server(bus: BusClient) -> Server[RequestContext]:
+def loom_server(app: AppContext) -> Server[Any]:
     """Make a server whose tools try what a transport has to be able to do."""
 
     async def list_tools(
@@ -166,14 +167,14 @@ def loom_server(bus: BusClient) -> Server[RequestContext]:
         return ListToolsResult(tools=[Tool(name=name, input_schema={"type": "object"}) for name in names])
 
     async def call_tool(ctx: ServerRequestContext[RequestContext], params: CallToolRequestParams) -> CallToolResult:
-        text = await _run(bus, ctx, params)
+        text = await _run(app.bus, ctx, params)
         return CallToolResult(content=[TextContent(type="text", text=text)])
 
     listen = ListenHandler(InMemorySubscriptionBus())
-    server = Server[RequestContext](
+    server = Server[Any](
         "loom", version="1", on_list_tools=list_tools, on_call_tool=call_tool, on_subscriptions_listen=listen
     )
-    server.middleware.clear()
+    server.middleware[:] = [progress_middleware(app.watchers)]
     return server
 
 
@@ -209,7 +210,7 @@ async def _run(bus: BusClient, ctx: ServerRequestContext[RequestContext], params
 
 
 async def _progress(bus: BusClient, request: RequestContext) -> None:
-    """Tell of work over the bus, as an actor does; what does not grow is no progress."""
+    """Report progress over the bus, as an actor does; what does not grow is no progress."""
     mine = request.watch
     if mine is None:
         return

@@ -10,7 +10,7 @@ import pytest
 from msgspec import UNSET
 
 from actors.gateway.app_context import AppContext
-from actors.gateway.mcp.tools.batch import Digest, digest, digest_text
+from actors.gateway.mcp.tools.core import Digest, digest, digest_text
 from actors.gateway.pages import BatchRequest, BatchResult, BatchSummary, ItemStatus, browse_all, status_of
 from actors.gateway.request import RequestContext, watching
 from protocol.browse import BrowseOptions

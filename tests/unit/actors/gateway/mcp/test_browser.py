@@ -23,8 +23,8 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.browsers import MAX_TEXT_BYTES
 from actors.gateway.errors import ToolError, to_tool_error
 from actors.gateway.mcp.server import make_server
-from actors.gateway.mcp.table import TOOLS
-from actors.gateway.mcp.tools import uploads
+from actors.gateway.mcp.toolbox import TOOLS
+from actors.gateway.mcp.tools import browser
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, MAX_IMAGE_BYTES, default_session
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
 from actors.gateway.request import RequestContext
@@ -527,12 +527,12 @@ async def test_only_a_plain_file_is_uploaded(tmp_path: Path, how: str) -> None:
 
 
 def test_a_large_file_is_not_uploaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "MAX_FILE_BYTES", 4)
+    monkeypatch.setattr(browser, "MAX_FILE_BYTES", 4)
     path = tmp_path / "note.txt"
     path.write_bytes(b"12345")
 
     with pytest.raises(FaultError, match="larger than 4 bytes"):
-        uploads.read_file(str(path))
+        browser.read_file(str(path))
 
 
 # -- errors --------------------------------------------------------------------------------------------------------

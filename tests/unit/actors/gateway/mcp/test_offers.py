@@ -11,9 +11,9 @@ from anyio.lowlevel import checkpoint
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, PromptReference, ResourceTemplateReference, TextContent
 
-from actors.gateway.mcp.offers import written
-from actors.gateway.mcp.offers.known import ListsChanged, News, Offers
-from actors.gateway.mcp.table import TOOLS
+from actors.gateway.mcp import serializers
+from actors.gateway.mcp.offer_catalogue import ListsChanged, OfferChange, Offers
+from actors.gateway.mcp.toolbox import TOOLS
 from bus.transport import KeyEntry
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
@@ -163,34 +163,34 @@ def entry(key: str, value: Any, revision: int = 1) -> KeyEntry:
 def test_of_two_by_one_name_the_actor_counts_that_sorts_first() -> None:
     offers = Offers()
 
-    offers.hear(entry("weaver.1", Offer(tools=(tool("weave"),))))
-    offers.hear(entry("carder.1", Offer(tools=(tool("weave"), tool("card")))))
-    both = {name: one.actor for name, one in offers.now.tools.items()}
-    offers.hear(entry("carder.1", None))
+    offers.apply(entry("weaver.1", Offer(tools=(tool("weave"),))))
+    offers.apply(entry("carder.1", Offer(tools=(tool("weave"), tool("card")))))
+    both = {name: one.actor for name, one in offers.current.tools.items()}
+    offers.apply(entry("carder.1", None))
 
     assert both == {"card": "carder", "weave": "carder"}
-    assert {name: one.actor for name, one in offers.now.tools.items()} == {"weave": "weaver"}
+    assert {name: one.actor for name, one in offers.current.tools.items()} == {"weave": "weaver"}
 
 
 def test_an_actor_is_there_as_long_as_one_of_its_replicas_is() -> None:
     offers = Offers()
     for key in ("loom.1", "loom.2"):
-        offers.hear(entry(key, OFFER))
+        offers.apply(entry(key, OFFER))
 
-    offers.hear(entry("loom.1", None))
-    one_left = set(offers.now.tools)
-    offers.hear(entry("loom.2", None))
+    offers.apply(entry("loom.1", None))
+    one_left = set(offers.current.tools)
+    offers.apply(entry("loom.2", None))
 
     assert one_left == {"browse", "card", "weave"}
-    assert not offers.now.tools
+    assert not offers.current.tools
 
 
 def test_an_offer_that_is_repeated_is_no_news() -> None:
-    offers, heard = Offers(), list[News]()
-    with offers.waiting(heard.append):
+    offers, heard = Offers(), list[OfferChange]()
+    with offers.subscribed(heard.append):
         for revision in range(3):
-            offers.hear(entry("loom.1", OFFER, revision))
-        offers.hear(entry("loom.1", msgspec.structs.replace(OFFER, prompts=()), 4))
+            offers.apply(entry("loom.1", OFFER, revision))
+        offers.apply(entry("loom.1", msgspec.structs.replace(OFFER, prompts=()), 4))
 
     assert heard == [
         ListsChanged(tools=True, resources=True, prompts=True),
@@ -201,15 +201,15 @@ def test_an_offer_that_is_repeated_is_no_news() -> None:
 def test_an_offer_that_is_not_repeated_is_gone() -> None:
     now = 1_000.0
     offers = Offers(clock=lambda: now)
-    offers.hear(entry("loom.1", Offer(tools=(tool("weave"),))))
-    offers.hear(entry("carder.1", Offer(tools=(tool("card"),))))
+    offers.apply(entry("loom.1", Offer(tools=(tool("weave"),))))
+    offers.apply(entry("carder.1", Offer(tools=(tool("card"),))))
 
     now += OFFER_TTL_MS / 1_000
-    offers.hear(entry("loom.1", Offer(tools=(tool("weave"),))))
+    offers.apply(entry("loom.1", Offer(tools=(tool("weave"),))))
     now += 0.001
     offers.sweep()
 
-    assert set(offers.now.tools) == {"weave"}
+    assert set(offers.current.tools) == {"weave"}
 
 
 def bad(**fields: Any) -> dict[str, Any]:
@@ -240,12 +240,12 @@ def bad(**fields: Any) -> dict[str, Any]:
 )
 def test_a_bad_offer_harms_its_actor_alone(key: str, value: Any) -> None:
     offers = Offers()
-    offers.hear(entry("weaver.1", Offer(tools=(tool("weave"),))))
-    offers.hear(entry("carder.1", Offer(tools=(tool("card"),))))
+    offers.apply(entry("weaver.1", Offer(tools=(tool("weave"),))))
+    offers.apply(entry("carder.1", Offer(tools=(tool("card"),))))
 
-    offers.hear(entry(key, value, 2))
+    offers.apply(entry(key, value, 2))
 
-    assert set(offers.now.tools) == {"weave"} | ({"card"} if key != "carder.1" else set())
+    assert set(offers.current.tools) == {"weave"} | ({"card"} if key != "carder.1" else set())
 
 
 async def test_whoever_listens_hears_what_is_offered_anew() -> None:
@@ -450,7 +450,7 @@ async def test_a_client_that_leaves_ends_the_work() -> None:
 
 
 async def test_an_answer_that_is_too_long_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(written, "MAX_ANSWER_BYTES", 100)
+    monkeypatch.setattr(serializers, "MAX_ANSWER_BYTES", 100)
     with anyio.fail_after(TEST_S):
         async with market(OFFER, woven) as at, connected(at, MODERN) as client:
             result = await client.call_tool("weave")

@@ -18,7 +18,7 @@ from mcp.types import (
     TextContent,
 )
 
-from actors.gateway.mcp.offers import progress_messages
+from actors.gateway.mcp import notifications
 from protocol.offers.offer import AskOffer, Offer, OfferedPrompt
 from protocol.offers.results import (
     InputRequest,
@@ -257,7 +257,7 @@ async def test_an_actor_is_not_watched_by_a_client_that_wants_to_hear_nothing() 
 
 
 async def test_a_line_of_a_log_that_is_too_long_is_only_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress_messages, "MAX_LINE_BYTES", 4)
+    monkeypatch.setattr(notifications, "MAX_LINE_BYTES", 4)
 
     _, lines, _ = await heard(MODERN, "debug", progress=False)
 

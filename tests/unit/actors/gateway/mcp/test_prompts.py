@@ -9,7 +9,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, TextContent
 
 from actors.gateway.mcp.prompts import MAX_ARGUMENT_CHARS, get_prompt, list_prompts
-from actors.gateway.mcp.table import TOOLS
+from actors.gateway.mcp.toolbox import TOOLS
 
 NAMES = ["research_product", "monitor_page", "extract_catalogue", "compare_sources", "discover_api", "fill_form"]
 _SNAKE = re.compile(r"`([a-z]+(?:_[a-z]+)*)`")

@@ -22,7 +22,7 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.errors import RUNTIME_CODES
 from actors.gateway.mcp.resources import ARTIFACT, MAX_ARTIFACT_BYTES
 from actors.gateway.mcp.server import make_server
-from actors.gateway.mcp.table import TOOLS
+from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
 from actors.gateway.request import RequestContext
 from protocol.faults import Code, FaultError, fault
@@ -361,7 +361,7 @@ async def test_every_error_of_the_contract_reaches_the_client(code: Code) -> Non
     assert told.structured_content["errorCode"] == code.value
     assert told.structured_content["recoverHint"] in words(told)
     assert told.structured_content["details"] == {"templateId": BATCH}
-    whole = msgspec.json.schema(TOOLS["run_task_template"].fail(fault(code), "", {})[1].__class__)
+    whole = msgspec.json.schema(TOOLS["run_task_template"].render_error(fault(code), "", {})[1].__class__)
     jsonschema.validate(told.structured_content, whole)
 
 

@@ -23,8 +23,8 @@ from mcp.types import CallToolResult, RequestParamsMeta, TextContent
 
 from actors.gateway.edge import edge
 from actors.gateway.errors import error_text, to_error
-from actors.gateway.mcp.identity import INSTRUCTIONS
-from actors.gateway.mcp.table import TOOLS
+from actors.gateway.mcp.prompts import INSTRUCTIONS
+from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mcp.transport.http import PATH
 from actors.gateway.server import serving
 from actors.gateway.translate import result_text, to_result
@@ -249,8 +249,8 @@ async def test_a_client_that_closes_the_response_ends_the_call(version: str) -> 
 
 PROGRAM = """
 import sys, anyio
-from actors.gateway.mcp.transport.stdio import serve_stdio
-from actors.gateway.mcp.here import Here
+from actors.gateway.mcp.server import serve_stdio
+from actors.gateway.mcp.replica_state import ReplicaState
 from tests.unit.actors.gateway_data import FakeBus, browsed, settings
 
 class Noisy(FakeBus):
@@ -258,7 +258,7 @@ class Noisy(FakeBus):
         print("this is no protocol", flush=True)
         return await super().call(*arguments, **options)
 
-anyio.run(serve_stdio, Noisy(browsed()), settings(), Here("here"))
+anyio.run(serve_stdio, Noisy(browsed()), settings(), ReplicaState("here"))
 """
 
 

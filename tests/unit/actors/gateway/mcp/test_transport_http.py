@@ -10,7 +10,7 @@ import httpx2
 import msgspec
 import pytest
 
-from actors.gateway.mcp.transport import dialogue, stream
+from actors.gateway.mcp.transport import dispatch, messages
 from actors.gateway.mcp.transport.http import PATH
 from protocol.browse import StructuredError
 from protocol.faults import Code
@@ -161,7 +161,7 @@ async def test_a_client_that_takes_no_events_is_asked_nothing_and_told_nothing_i
 
 
 async def test_a_long_silence_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "QUIET_S", 0.05)
+    monkeypatch.setattr(messages, "KEEP_ALIVE_S", 0.05)
     with anyio.fail_after(TEST_S):
         async with (
             replicas(1) as loom,
@@ -191,7 +191,7 @@ async def test_who_listens_is_told_when_the_replica_is_about_to_stop() -> None:
         ):
             lines = answer.aiter_lines()
             first = await _data(lines)
-            loom.here[0].underway.end_lasting()
+            loom.here[0].in_flight.end_open_ended()
             last = await _data(lines)
 
     assert first["method"] == "notifications/subscriptions/acknowledged"
@@ -251,7 +251,7 @@ async def test_a_reply_that_is_none_fails_the_call_alone(reply: Json) -> None:
 
 
 async def test_a_question_that_nobody_answers_is_withdrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dialogue, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(dispatch, "CLIENT_TIMEOUT_S", 0.05)
     with anyio.fail_after(TEST_S):
         async with replicas(1) as loom, http(loom) as client:
             answer = await client.post(PATH, headers=JSON | BOTH, json=asking("tools/call", name="elicit"))
@@ -328,7 +328,7 @@ async def test_clients_without_a_label_cancel_nothing_since_their_ids_are_alike(
             tasks.start_soon(lambda: client.post(PATH, json=asking("tools/call", 5, name="hang")))
             await loom.asked.wait()
             await client.post(PATH, json=CANCEL)
-            loom.here[0].underway.cancel(CallCancelled(caller="somebody", client="", request="5"))
+            loom.here[0].in_flight.cancel(CallCancelled(caller="somebody", client="", request="5"))
             await client.post(PATH, json=asking("tools/call", 6, name="who"))
 
             assert not loom.cancelled.is_set()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 _DEFS = "$defs"
-_HERE = f"#/{_DEFS}/"
+_DEFS_PREFIX = f"#/{_DEFS}/"
 _HEADING = frozenset({"title", "$schema"})
 _PROSE = _HEADING | {"description"}
 _LENGTHS = ("minLength", "maxLength", "pattern")
@@ -15,16 +15,16 @@ _BOUNDS = ("default", "minimum", "maximum")
 _NOTHING: tuple[object, ...] = (None, False, ())
 _NULL = {"type": "null"}
 _MANY = 100_000
-"""A larger bound is told to whoever oversteps it: next to nobody does."""
+"""A larger bound is left out, and named to whoever oversteps it: next to nobody does."""
 
 BRIEFLY = "x-briefly"
-"""Marks an argument that is an object, in its schema: what it holds is told in its description alone."""
+"""Marks an argument that is an object, in its schema: what it holds stands in its description alone."""
 
 
-def arguments(whole: dict[str, Any]) -> dict[str, Any]:
+def input_schema(whole: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a tool's arguments: what each one means stands with it alone, not with its type.
 
-    What need not be given is left out, rather than null; how long a text may be is told when it is too long.
+    What need not be given is left out, rather than null; how long a text may be, an error says where it is too long.
     """
     brief: dict[str, Any] = _typed(_without(_HEADING, whole))
     brief.pop("description", None)
@@ -37,18 +37,18 @@ def arguments(whole: dict[str, Any]) -> dict[str, Any]:
     return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
 
 
-def answer(whole: dict[str, Any], by_type: Collection[str] | None) -> dict[str, Any]:
-    """Return the schema of a tool's answer, without prose; the fields of `by_type` are told by their type alone.
+def output_schema(whole: dict[str, Any], by_type: Collection[str] | None) -> dict[str, Any]:
+    """Return the schema of a tool's answer, without prose; the fields of `by_type` have their type alone.
 
     A model reads what stands there: it need not know the defaults, nor every word of an enumeration. Where `by_type`
-    is None it is told no field at all.
+    is None there is no field at all.
     """
     if by_type is None:
         return {"type": whole["type"]}
     brief: dict[str, Any] = _without(_PROSE, whole)
     fields: dict[str, Any] = brief["properties"]
     brief["properties"] = {name: _bare(field) if name in by_type else field for name, field in fields.items()}
-    brief = _inlined(_told(brief))
+    brief = _inlined(_types_only(brief))
     definitions = {name: _slim(kind) for name, kind in brief.pop(_DEFS, {}).items()}
     used = _used(brief, definitions)
     return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
@@ -78,18 +78,20 @@ def _plain(field: dict[str, Any]) -> dict[str, Any]:
         return {"type": "object", "description": field["description"]}
     some = [kind for kind in field.get("anyOf", ()) if kind != _NULL]
     plain = {name: value for name, value in field.items() if name != "anyOf"} | some[0] if len(some) == 1 else field
-    said_anyway = {name for name, said in (("default", _NOTHING), ("minimum", (0, 1))) if plain.get(name) in said}
-    said_anyway |= {"maximum"} if plain.get("maximum", 0) > _MANY else set[str]()
-    return {name: value for name, value in plain.items() if name not in (*_LENGTHS, *said_anyway)}
+    implied = {name for name, values in (("default", _NOTHING), ("minimum", (0, 1))) if plain.get(name) in values}
+    implied |= {"maximum"} if plain.get("maximum", 0) > _MANY else set[str]()
+    return {name: value for name, value in plain.items() if name not in (*_LENGTHS, *implied)}
 
 
-def _told(node: Any) -> Any:
+def _types_only(node: Any) -> Any:
     if isinstance(node, dict):
         branch = cast("dict[str, Any]", node)
         if isinstance(branch.get("enum"), list):
             return {"type": "string"}
-        return {name: _told(value) for name, value in branch.items() if name not in _BOUNDS or isinstance(value, dict)}
-    return [_told(child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
+        return {
+            name: _types_only(value) for name, value in branch.items() if name not in _BOUNDS or isinstance(value, dict)
+        }
+    return [_types_only(child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
 
 
 def _inlined(whole: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +112,7 @@ def _put_in(node: Any, kinds: Mapping[str, Any]) -> Any:
     """Write types in the place of what refers to them."""
     if isinstance(node, dict):
         branch = cast("dict[str, Any]", node)
-        kind = kinds.get(str(branch.get("$ref")).removeprefix(_HERE))
+        kind = kinds.get(str(branch.get("$ref")).removeprefix(_DEFS_PREFIX))
         rest = {name: _put_in(value, kinds) for name, value in branch.items() if kind is None or name != "$ref"}
         return rest if kind is None else {**kind, **rest}
     return [_put_in(child, kinds) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
@@ -132,19 +134,19 @@ def _bare(field: dict[str, Any]) -> dict[str, Any]:
 
 
 def _used(node: Any, definitions: dict[str, Any]) -> set[str]:
-    found, unread = set[str](), [node]
+    used, unread = set[str](), [node]
     while unread:
-        names = set(_references(unread.pop())) - found
-        found |= names
+        names = set(_references(unread.pop())) - used
+        used |= names
         unread += [definitions[name] for name in names]
-    return found
+    return used
 
 
 def _references(node: Any) -> Iterator[str]:
     if isinstance(node, dict):
         branch = cast("dict[str, Any]", node)
         if isinstance(reference := branch.get("$ref"), str):
-            yield reference.removeprefix(_HERE)
+            yield reference.removeprefix(_DEFS_PREFIX)
         node = list(branch.values())
     if isinstance(node, list):
         for child in cast("Iterable[Any]", node):

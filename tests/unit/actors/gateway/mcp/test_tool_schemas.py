@@ -12,9 +12,9 @@ from mcp.types import ListToolsResult
 
 from actors.gateway.access.caller import EVERY_SCOPE, Caller
 from actors.gateway.app_context import AppContext
-from actors.gateway.mcp import announce
+from actors.gateway.mcp import tool_schemas
 from actors.gateway.mcp.server import make_server
-from actors.gateway.mcp.table import TOOLS
+from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
 from actors.gateway.request import RequestContext
 from protocol.schemas import schema
@@ -83,7 +83,7 @@ async def test_a_tool_says_what_it_is(name: str) -> None:
 
 @everybody
 def test_a_tool_tells_all_its_arguments(name: str) -> None:
-    told, whole = announce.arguments(schema(TOOLS[name].arguments)), schema(TOOLS[name].arguments)
+    told, whole = tool_schemas.input_schema(schema(TOOLS[name].arguments)), schema(TOOLS[name].arguments)
 
     assert list(told["properties"]) == list(whole["properties"])
     assert told.get("required", []) == whole["required"]
@@ -106,7 +106,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def test_what_a_model_need_not_know_is_left_out() -> None:
-    assert announce.arguments(schema(Arguments)) == {
+    assert tool_schemas.input_schema(schema(Arguments)) == {
         "type": "object",
         "properties": {
             "count": {"type": "integer", "default": 5},
@@ -123,4 +123,4 @@ def test_what_a_model_need_not_know_is_left_out() -> None:
 
 
 def test_an_answer_that_explains_itself_is_told_by_its_type() -> None:
-    assert announce.answer(schema(Arguments), None) == {"type": "object"}
+    assert tool_schemas.output_schema(schema(Arguments), None) == {"type": "object"}

@@ -1,4 +1,4 @@
-"""What is told of runs, in words for a model: ours, and the web's, which are framed."""
+"""Renders what is known of runs as text for a model: our own words, and the web's, which are framed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import UnsetType
 
-from actors.gateway.mcp import announce
+from actors.gateway.mcp import tool_schemas
 from actors.gateway.translate import framed, one_line
 from protocol.runs.responses import (
     ArtifactChunk,
@@ -43,23 +43,23 @@ _SUMMARY: Final = "summary"
 _CONTENT, _SECTIONS = "content", "contentSections"
 _FIRST: Final = ("url", "title", "field", "same", "success", "error", "pageType", _CONTENT)
 _LAST: Final = (_SECTIONS, "elements", "pageInfo")
-_UNTOLD: Final = frozenset({"index"})
-"""What the number of a row tells already."""
+_IMPLIED: Final = frozenset({"index"})
+"""What the number of a row says already."""
 _TEXTS: Final = frozenset({"application/json", "text/csv", "text/markdown"})
 
 
-def accepted_text(told: RunAccepted) -> str:
-    """Tell of a run whose end is not waited for."""
-    lines = [f"Run {told.run_id} of {told.template_id} is {told.status.value}."]
-    if told.deduplicated is True:
+def accepted_text(run: RunAccepted) -> str:
+    """Render a run whose end is not waited for."""
+    lines = [f"Run {run.run_id} of {run.template_id} is {run.status.value}."]
+    if run.deduplicated is True:
         lines.append("The idempotency key stands for this run already: nothing was begun anew.")
-    if told.session_preserved is True and told.session_id:
-        lines.append(f"Its session {told.session_id} stays open.")
-    return "\n".join([*lines, f"{_POLL}: get_task_run with runId {told.run_id}."])
+    if run.session_preserved is True and run.session_id:
+        lines.append(f"Its session {run.session_id} stays open.")
+    return "\n".join([*lines, f"{_POLL}: get_task_run with runId {run.run_id}."])
 
 
 def run_text(run: Run, boundary: str) -> str:
-    """Return how a run stands; `boundary` is a word of letters and digits that no page can know."""
+    """Render how a run stands; `boundary` is a word of letters and digits that no page can know."""
     web, left = _fitting(_result(run.result))
     lines = [*_standing(run), *_failure(run), *_counts(run.result), *_files(run)]
     if run.session_preserved is True and run.session_id:
@@ -71,31 +71,31 @@ def run_text(run: Run, boundary: str) -> str:
     return "\n".join([*lines, *([framed("\n".join(web), boundary)] if web else [])])
 
 
-def templates_text(told: TemplateList) -> str:
-    """Return what there is to run, and what each takes."""
-    if not told.templates:
+def templates_text(listed: TemplateList) -> str:
+    """Render the templates, and what each takes."""
+    if not listed.templates:
         return "There is no template to run."
-    return "\n\n".join(map(_template, told.templates))
+    return "\n\n".join(map(_template, listed.templates))
 
 
-def list_text(told: RunList, offset: int) -> str:
-    """Tell of the runs of the caller."""
-    if not told.runs:
-        return f"No run fits here; {told.total} in all."
-    shown = told.runs[:_MAX_RUNS]
-    lines = [f"Runs {offset + 1} to {offset + len(told.runs)} of {told.total}, newest first."]
+def list_text(listed: RunList, offset: int) -> str:
+    """Render the runs of the caller."""
+    if not listed.runs:
+        return f"No run fits here; {listed.total} in all."
+    shown = listed.runs[:_MAX_RUNS]
+    lines = [f"Runs {offset + 1} to {offset + len(listed.runs)} of {listed.total}, newest first."]
     lines += [_summary_line(run) for run in shown]
-    if len(shown) < len(told.runs):
-        lines.append(f"{len(told.runs) - len(shown)} more stand in the structured result alone.")
-    if offset + len(told.runs) < told.total:
-        lines.append(f"The next ones: the same call with offset {offset + len(told.runs)}.")
+    if len(shown) < len(listed.runs):
+        lines.append(f"{len(listed.runs) - len(shown)} more stand in the structured result alone.")
+    if offset + len(listed.runs) < listed.total:
+        lines.append(f"The next ones: the same call with offset {offset + len(listed.runs)}.")
     return "\n".join(lines)
 
 
-def cancel_text(told: CancelAnswer, run_id: str) -> str:
-    """Return what became of the wish to stop a run."""
-    status = told.current_status
-    if not told.cancel_requested:
+def cancel_text(answer: CancelAnswer, run_id: str) -> str:
+    """Render the outcome of a request to cancel a run."""
+    status = answer.current_status
+    if not answer.cancel_requested:
         return f"Nothing to cancel: the run was over already, as {status.value}."
     if status is RunStatus.CANCELED:
         return "The run is canceled."
@@ -106,7 +106,7 @@ def cancel_text(told: CancelAnswer, run_id: str) -> str:
 
 
 def chunk_text(chunk: ArtifactChunk, boundary: str) -> str:
-    """Tell of a piece of a file, and show the beginning of it where it is text."""
+    """Render a piece of a file, with the beginning of it where it is text."""
     offset = 0 if isinstance(chunk.offset, UnsetType) else chunk.offset
     end = offset + len(chunk.data)
     what = f"{chunk.mime_type} of {chunk.size:,} bytes"
@@ -121,13 +121,13 @@ def chunk_text(chunk: ArtifactChunk, boundary: str) -> str:
     return "\n".join([*lines, framed(text, boundary)])
 
 
-def profile_text(told: RuntimeProfile) -> str:
-    """Return what bounds all runs."""
-    limits = told.limits
+def profile_text(profile: RuntimeProfile) -> str:
+    """Render what bounds all runs."""
+    limits = profile.limits
     return (
-        f"Weft {told.runtime_version}: {limits.max_concurrent_runs} runs at once, "
+        f"Weft {profile.runtime_version}: {limits.max_concurrent_runs} runs at once, "
         f"{limits.max_run_timeout_ms / 1_000:g} s for a run, {limits.max_artifact_inline_bytes:,} bytes of an artifact "
-        f"at once, kept for {told.artifact_ttl_ms / 3_600_000:g} h. You are a {told.trust_level.value} client."
+        f"at once, kept for {profile.artifact_ttl_ms / 3_600_000:g} h. You are a {profile.trust_level.value} client."
     )
 
 
@@ -157,7 +157,7 @@ def _failure(run: Run) -> list[str]:
 
 
 def _counts(result: Any) -> list[str]:
-    """Tell the numbers that a result sums itself up in; they are ours."""
+    """Render the numbers that a result sums itself up in; they are ours."""
     summary = cast("dict[str, Any]", result).get(_SUMMARY) if isinstance(result, dict) else None
     if not isinstance(summary, dict):
         return []
@@ -184,20 +184,20 @@ def _template(one: Template) -> str:
     levels = " and ".join(level.value for level in one.trust_level_support)
     partial = "may succeed in part" if one.supports_partial_success else "succeeds whole or fails"
     schema = msgspec.json.encode(_brief(one.inputs_schema)).decode()
-    told = schema if len(schema) <= MAX_SCHEMA_CHARS else "as inputsSchema of the structured result says"
+    inputs = schema if len(schema) <= MAX_SCHEMA_CHARS else "as inputsSchema of the structured result says"
     return "\n".join(
         [
             f"{one.template_id} {one.version} ({one.name}): {one.description}",
             f"For {levels} clients; {one.execution_mode.value}; {partial}; {bounds}.",
             f"Steps: {', '.join(one.steps)}.",
-            f"Inputs: {told}",
+            f"Inputs: {inputs}",
         ]
     )
 
 
 def _brief(schema: dict[str, Any]) -> dict[str, Any]:
     """Shorten a schema as those of the tools are, where it is that of an object."""
-    return announce.arguments(schema) if isinstance(schema.get("properties"), dict) else schema
+    return tool_schemas.input_schema(schema) if isinstance(schema.get("properties"), dict) else schema
 
 
 def _summary_line(run: RunSummary) -> str:
@@ -235,9 +235,9 @@ def _row(row: Any, room: int) -> str:
     if not isinstance(row, dict):
         return _value(row, room)
     fields = cast("dict[str, Any]", row)
-    told = [name for name in fields if name not in _UNTOLD and not (name == _SECTIONS and _CONTENT in fields)]
-    first, last = ([name for name in names if name in told] for names in (_FIRST, _LAST))
-    others = [name for name in told if name not in (*first, *last)]
+    shown_names = [name for name in fields if name not in _IMPLIED and not (name == _SECTIONS and _CONTENT in fields)]
+    first, last = ([name for name in names if name in shown_names] for names in (_FIRST, _LAST))
+    others = [name for name in shown_names if name not in (*first, *last)]
     shown = (f"{one_line(name)} {_value(fields[name], room)}" for name in (*first, *others, *last))
     return _cut("; ".join(shown), room)
 

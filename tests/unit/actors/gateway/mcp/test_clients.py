@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from starlette.types import Scope
 
 from actors.gateway.http import HttpStatusError
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset, asked_for, toolsets_of
-from actors.gateway.mcp.transport.client_id import NO_CLIENT_ID, ClientId, new_client_id, read_client_id
+from actors.gateway.mcp.clients import NO_CLIENT_ID, ClientId, new_client_id, read_client_id
+from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset, toolsets_of, toolsets_of_query
 from actors.gateway.request import RequestContext, request_context, with_request
 from actors.settings import Settings
 from protocol.faults import Code
@@ -31,7 +31,7 @@ ALL = frozenset(Toolset)
 def test_an_id_carries_what_a_client_can_do(capabilities: dict[str, Any], told: dict[str, Any]) -> None:
     made = new_client_id(capabilities)
 
-    assert read_client_id(made.written()) == made == ClientId(made.name, told)
+    assert read_client_id(made.header()) == made == ClientId(made.name, told)
 
 
 def test_every_id_is_new() -> None:
@@ -42,10 +42,10 @@ def test_every_id_is_new() -> None:
 def test_what_an_id_cannot_carry_is_not_known(capabilities: object) -> None:
     made = new_client_id(capabilities)
 
-    read = read_client_id(made.written())
+    read = read_client_id(made.header())
 
     assert read.name == made.name
-    assert len(made.written()) < 1_100
+    assert len(made.header()) < 1_100
     assert not read.capabilities
 
 
@@ -84,7 +84,7 @@ def test_the_id_and_the_tools_of_a_client_are_known_to_its_request_alone() -> No
     ],
 )
 def test_the_address_names_the_tools(query: bytes, wanted: set[Toolset]) -> None:
-    assert asked_for(query, ALL) == wanted
+    assert toolsets_of_query(query, ALL) == wanted
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_the_address_names_the_tools(query: bytes, wanted: set[Toolset]) -> None
 )
 def test_a_toolset_that_there_is_not_is_refused_by_name(query: bytes, message: str) -> None:
     with pytest.raises(HttpStatusError) as caught:
-        asked_for(query, ALL)
+        toolsets_of_query(query, ALL)
 
     told = caught.value.fault
     assert (caught.value.status, told.code, told.message) == (400, Code.VALIDATION_INVALID_REQUEST, message)

@@ -36,14 +36,14 @@ class Handles:
         return _text(self.seal.seal(f"{name.actor} {name.id}".encode(), f"{_TASK} {caller.name}"))
 
     def open_task(self, caller: Caller, handle: str) -> TaskName | None:
-        """Read the id of a task of the caller; anybody else's opens as little as one that nobody was given."""
+        """Unseal the id of a task of the caller; anybody else's opens as little as one that nobody was given."""
         if len(handle) > MAX_HANDLE_CHARS:
             return None
         try:
-            actor, _, known = self.seal.unseal(_bytes(handle), f"{_TASK} {caller.name}").decode().partition(" ")
+            actor, _, name = self.seal.unseal(_bytes(handle), f"{_TASK} {caller.name}").decode().partition(" ")
         except (UnsealError, ValueError):
             return None
-        return TaskName(actor, known)
+        return TaskName(actor, name)
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,15 @@ def _text(sealed: bytes) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    """Read what `_text` wrote, and nothing that only decodes to the same.
+    """Decode what `_text` wrote, and nothing that only decodes to the same.
 
     Raises:
         ValueError: it is something else.
     """
     try:
-        read = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except (binascii.Error, UnicodeEncodeError) as error:
         raise ValueError(text) from error
-    if _text(read) != text:
+    if _text(data) != text:
         raise ValueError(text)
-    return read
+    return data
