@@ -1,4 +1,4 @@
-"""Which site an address belongs to: its registrable domain, by the list of public suffixes."""
+"""The site of an address: its registrable domain, by the list of public suffixes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def site_of(address: str, field: str = "domain") -> str:
 
 
 def key_of(profile: str, site: str) -> str:
-    """Return the key of a bucket for a profile at a site; two pairs never share one."""
+    """Return the key of a profile at a site in a bucket; two pairs never share one."""
     return f"{_escaped(_NO_TOKEN, profile)}/{_escaped(_NO_HOST, site)}"
 
 
@@ -62,7 +62,7 @@ def _is_ip(host: str) -> bool:
 
 
 def _escaped(out: re.Pattern[str], text: str) -> str:
-    return out.sub(lambda found: f"={ord(found.group()):x}=", text)
+    return out.sub(lambda character: f"={ord(character.group()):x}=", text)
 
 
 def _invalid(field: str) -> FaultError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import anyio
 import structlog
@@ -34,6 +34,18 @@ class KeyChange(Generic[A]):
     key: str
     value: A | None
     revision: int
+
+
+class KeyValues(Protocol[A]):
+    """What most users need of a Table: values with their revisions."""
+
+    async def get(self, key: str) -> KeyChange[A] | None:
+        """Return the value of a key with its revision, if it has one."""
+        ...
+
+    async def put(self, key: str, value: A, *, revision: int | None = None) -> int:
+        """Set a key and return its new revision; ValueError when `revision` is given and no longer the last."""
+        ...
 
 
 @dataclass(frozen=True)

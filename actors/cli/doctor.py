@@ -20,7 +20,7 @@ from msgspec import Struct
 from actors.cli import terminal
 from actors.cli.connection import find
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from actors.fetchers.lightweight.engine import binary
+from actors.fetchers.lightweight import engine_process
 from actors.fetchers.playwright import chromium
 from actors.runtime.rundir import read_ready
 from actors.settings import Loaded, Setting, Settings, describe, key_file, load
@@ -143,10 +143,10 @@ def nats(settings: Settings) -> Check:
 
 def light(settings: Settings) -> Check:
     """Try the light engine in its sandbox; only the tier lightweight needs it."""
-    absence = binary.absence(settings)
+    absence = engine_process.unavailability(settings)
     if absence is not None:
         return Check(name="light", state=CheckState.WARNING, detail=absence.reason, cure=absence.cure)
-    walls = binary.walls()
+    walls = engine_process.sandbox_layers()
     state = CheckState.OK if all(wall.present for wall in walls) else CheckState.WARNING
     return Check(name="light", state=state, detail=f"lightpanda, behind: {', '.join(wall.detail for wall in walls)}")
 

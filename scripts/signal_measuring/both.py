@@ -7,8 +7,8 @@ import re
 from msgspec import Struct
 from rapidfuzz.distance import LCSseq
 
-from actors.fetchers.lightweight.observed import Observed
-from actors.fetchers.lightweight.outcome import Ill
+from actors.fetchers.lightweight.rendering import RenderFailure
+from actors.fetchers.lightweight.signals import Observation
 from scripts.signal_measuring.corpus import Sample
 from scripts.signal_measuring.each import each
 from scripts.signal_measuring.references import references
@@ -32,7 +32,7 @@ class Shown(Struct, frozen=True):
     words: int
     similarity: float
     kept: float
-    observed: Observed | None
+    observed: Observation | None
 
     @property
     def wrong(self) -> bool:
@@ -60,9 +60,9 @@ async def show_all(samples: list[Sample]) -> list[Shown]:
     return [page for page in shown if page.words >= _MIN_WORDS]
 
 
-def _compared(sample: Sample, wanted: str, seen: Observed | Ill) -> Shown:
+def _compared(sample: Sample, wanted: str, seen: Observation | RenderFailure) -> Shown:
     expected = _words(wanted)
-    if isinstance(seen, Ill):
+    if isinstance(seen, RenderFailure):
         return Shown(sample, len(expected), 0.0, 0.0, None)
     found = _words(seen.text)
     common = LCSseq.similarity(expected, found)

@@ -6,8 +6,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from actors.fetchers.lightweight.observed import Observed
-from actors.fetchers.lightweight.signals import MARKS, RULE, Rule, marks, raised
+from actors.fetchers.lightweight.signals import MARKS, RULE, Observation, Rule, marks, raised
 from scripts.signal_measuring.both import Shown
 from scripts.signal_measuring.corpus import Kind
 
@@ -47,7 +46,7 @@ class Marked:
 
     page: Shown
     borne: tuple[str, ...]
-    observed: Observed | None
+    observed: Observation | None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import anyio
 import msgspec
 from playwright.async_api import async_playwright
 
-from actors.fetchers.lightweight.outcome import Ill
+from actors.fetchers.lightweight.rendering import RenderFailure
 from scripts.signal_measuring.corpus import CORPUS
 from tests.site import serve_site
 from tests.site.apps.chromium import EXECUTABLE
@@ -71,7 +71,7 @@ async def _lacking() -> list[str]:
                 some = names[start : start + _AT_ONCE]
                 await _PAGE.write_text(_page(some), "utf-8")
                 seen = await light.see(site.url("/corpus/.platform/"))
-                if isinstance(seen, Ill):
+                if isinstance(seen, RenderFailure):
                     raise SystemExit(f"the engine gave up: {seen.value}")
                 lacking += msgspec.json.decode(seen.text, type=list[str])
     return sorted(lacking)

@@ -9,9 +9,8 @@ import anyio
 from anyio.lowlevel import checkpoint
 from msgspec import Struct
 
-from actors.fetchers.apart import Apart, DiedError
-from actors.fetchers.apart_process import MAX_SECONDS
-from actors.fetchers.extracting import Extractor, ordinary
+from actors.fetchers.extraction_worker import MAX_SECONDS
+from actors.fetchers.extractor import Extractor, WorkerDiedError, WorkerProcess, ordinary
 from protocol.faults import Fault, FaultError
 from tests.bench.table import Row
 from tests.unit.actors.extraction.hostile.pages import PAGES
@@ -74,14 +73,14 @@ async def _watch(delays: list[float]) -> None:
 
 async def _megabytes(body: bytes) -> float:
     """Measure the most memory that a process has held which reads one page; its bound, where it broke it."""
-    apart = Apart()
-    await apart.prepare(peak.__module__)
+    worker = WorkerProcess()
+    await worker.prepare(peak.__module__)
     try:
         with anyio.move_on_after(3 * MAX_SECONDS):
-            found = await apart.call(partial(peak, body))
+            found = await worker.call(partial(peak, body))
             return MEGABYTES if isinstance(found, Fault) else found / _MB
-    except DiedError:
+    except WorkerDiedError:
         pass
     finally:
-        await apart.end()
+        await worker.end()
     return MEGABYTES

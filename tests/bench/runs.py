@@ -17,8 +17,9 @@ import httpx2
 import msgspec
 
 from actors.extraction.page import extract
-from actors.fetchers.web.client import WebClient, WebRequest
+from actors.fetchers.web.client import WebClient
 from actors.fetchers.web.cookies import Jar
+from actors.fetchers.web.exchange import WebRequest
 from actors.runtime.launch import connect
 from actors.settings import Settings
 from bus import Bus

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
+from actors.fetchers.logins import Logins
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.open_session import restore_session
-from actors.fetchers.sessions import Sessions
 from actors.settings import Settings
 from bus.seal import Seal, new_key
 from protocol.browsers.sessions import BrowserRecord
@@ -57,11 +57,11 @@ async def _out_of_the_bus() -> Row:
     async with nats_server() as server, bus_at(server.url, "fetchers.intelligence") as bus:
         bus.seal = Seal.of(new_key())
         await bus.prepare(SESSIONS)
-        async with Sessions(bus).use("me", URL) as session:
+        async with Logins(bus).use("me", URL) as session:
             session.take(kept)
 
         async def restore() -> None:
-            async with Sessions(bus).use("me", URL) as session:
+            async with Logins(bus).use("me", URL) as session:
                 assert len(session.origins) == len(kept.origins)
 
         size_kb = len(msgspec.json.encode(kept)) // 1_000

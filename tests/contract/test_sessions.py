@@ -10,8 +10,7 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from actors.fetchers.sessions import Sessions
-from actors.fetchers.sessions.kept import USED_MS
+from actors.fetchers.logins import USED_MS, Logins
 from actors.sites import key_of
 from bus.seal import Seal, new_key
 from bus.stores import KeyChange, KeyTable
@@ -27,18 +26,18 @@ RESTORE_S = 0.2
 
 
 @asynccontextmanager
-async def replica(world: World, key: str = KEY) -> AsyncGenerator[tuple[Sessions, KeyTable[SavedSession]]]:
+async def replica(world: World, key: str = KEY) -> AsyncGenerator[tuple[Logins, KeyTable[SavedSession]]]:
     """Return the logins as one replica of a tier has them."""
     async with taking_part(world, "trusted") as bus:
         bus.seal = Seal.of(key)
-        yield Sessions(bus), await bus.table(SESSIONS)
+        yield Logins(bus), await bus.table(SESSIONS)
 
 
 def cookie(name: str, value: str = "v", domain: str = "example.com") -> Cookie:
     return Cookie(name=name, value=value, domain=domain)
 
 
-async def values(sessions: Sessions, profile: str = "me", url: str = URL) -> dict[str, str]:
+async def values(sessions: Logins, profile: str = "me", url: str = URL) -> dict[str, str]:
     async with sessions.use(profile, url) as session:
         return {one.name: one.value for one in session.cookies.export()}
 
@@ -93,7 +92,7 @@ async def test_fetches_at_the_same_time_lose_nothing(make_world: MakeWorld) -> N
     async with make_world() as world, replica(world) as (one, table), replica(world) as (other, _):
         together = anyio.Event()
 
-        async def fetch(sessions: Sessions, number: int) -> None:
+        async def fetch(sessions: Logins, number: int) -> None:
             async with sessions.use("me", URL) as session:
                 await together.wait()
                 session.cookies.load([cookie(f"c{number}", str(number))])

@@ -5,17 +5,17 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
 import anyio
 import pytest
 
-from actors.fetchers.extracting import Extractor
+from actors.fetchers.extractor import Extractor
 from actors.fetchers.intelligence.actor import Intelligence
-from actors.fetchers.web.client import Response, WebClient, WebRequest
+from actors.fetchers.web.client import WebClient
 from actors.fetchers.web.cookies import Jar
+from actors.fetchers.web.exchange import WebRequest, WebResponse
 from actors.settings import Settings
 from bus import Bus
 from protocol.browse import Freshness
@@ -31,24 +31,24 @@ MIB = 1 << 20
 TIMEOUT_MS = 10_000
 
 
-@dataclass(frozen=True)
-class Web:
-    """Settings of a client that may reach the site."""
-
-    fetch_max_bytes: int = 5_000_000
-    fetch_max_redirects: int = 5
-    fetch_connect_timeout_ms: int = 2_000
-    fetch_user_agent: str = "Weft/test"
-    fetch_cache_bytes: int = 32_000_000
-    fetch_ca_file: str = ""
-    allow_private: tuple[str, ...] = ("127.0.0.0/8",)
+def client_settings(**changes: object) -> Settings:
+    """Return settings of a client that may reach the site."""
+    given: dict[str, object] = {
+        "fetch_max_bytes": 5_000_000,
+        "fetch_max_redirects": 5,
+        "fetch_connect_timeout_ms": 2_000,
+        "fetch_user_agent": "Weft/test",
+        "fetch_cache_bytes": 32_000_000,
+        "allow_private": ("127.0.0.0/8",),
+    }
+    return Settings(**(given | changes))  # type: ignore[arg-type]  # a test's shorthand
 
 
 @asynccontextmanager
-async def web(settings: Web | None = None) -> AsyncGenerator[tuple[Site, WebClient]]:
+async def web(settings: Settings | None = None) -> AsyncGenerator[tuple[Site, WebClient]]:
     """Run the site and a client."""
     with anyio.fail_after(30):
-        async with serve_site() as site, WebClient(settings or Web()) as client:
+        async with serve_site() as site, WebClient(settings or client_settings()) as client:
             yield site, client
 
 
@@ -65,7 +65,7 @@ async def actor() -> AsyncGenerator[tuple[Site, Callable[[FetchPage], Awaitable[
 
 async def get(
     client: WebClient, url: str, timeout_ms: int = TIMEOUT_MS, cookies: Jar | None = None, **options: object
-) -> Response:
+) -> WebResponse:
     """Fetch with options of WebRequest."""
     request = WebRequest(url, **options)  # type: ignore[arg-type]  # a test's shorthand
     return await client.fetch(request, Jar() if cookies is None else cookies, timeout_ms)
@@ -151,7 +151,7 @@ async def test_redirects_pass_the_same_gate(target: str, code: Code) -> None:
 
 
 async def test_the_site_is_private_unless_it_is_allowed() -> None:
-    async with web(Web(allow_private=())) as (site, client):
+    async with web(client_settings(allow_private=())) as (site, client):
         assert await code_of(client, site.url("/article")) is Code.SECURITY_ADDRESS_BLOCKED
         assert await code_of(client, f"http://localhost:{site.port}/article") is Code.SECURITY_ADDRESS_BLOCKED
         assert site.hits == {}
@@ -194,7 +194,7 @@ async def test_a_certificate_that_nobody_trusts() -> None:
 
 async def test_a_certificate_of_an_authority_that_is_trusted() -> None:
     with anyio.fail_after(30):
-        async with serve_site() as site, WebClient(Web(fetch_ca_file=site.ca_file)) as client:
+        async with serve_site() as site, WebClient(client_settings(fetch_ca_file=site.ca_file)) as client:
             response = await get(client, site.https_url("/article"))
 
             assert (response.status, site.last("/article").headers["host"]) == (200, f"localhost:{site.tls_port}")
@@ -209,7 +209,7 @@ async def test_a_huge_page_is_refused(path: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("coding", ["gzip", "br"])
 async def test_a_bomb_costs_no_more_than_the_limit(coding: str) -> None:
-    async with web(Web(fetch_max_bytes=20_000_000)) as (site, client):
+    async with web(client_settings(fetch_max_bytes=20_000_000)) as (site, client):
         await get(client, site.url("/article"))  # what is loaded once
         tracemalloc.start()
         try:
@@ -289,7 +289,7 @@ async def test_a_session_never_sees_the_pages_of_another() -> None:
 
 
 async def test_no_cache_keeps_nothing() -> None:
-    async with web(Web(fetch_cache_bytes=0)) as (site, client):
+    async with web(client_settings(fetch_cache_bytes=0)) as (site, client):
         await get(client, site.url("/fresh?age=60"))
         again = await get(client, site.url("/fresh?age=60"))
 
@@ -361,7 +361,7 @@ async def test_rebinding_reaches_only_the_address_that_was_checked() -> None:
         return next(answers)
 
     with anyio.fail_after(30):
-        async with serve_site() as site, WebClient(Web(), resolve=rebinding) as client:
+        async with serve_site() as site, WebClient(client_settings(), resolve=rebinding) as client:
             first = await get(client, f"http://rebind.example:{site.port}/article")
             await get(client, f"http://rebind.example:{site.port}/json")
 

@@ -10,8 +10,7 @@ import anyio
 import pytest
 
 from actors.fetchers.intelligence.actor import Intelligence
-from actors.fetchers.intelligence.markdown_offer import ACCEPT
-from actors.fetchers.intelligence.offered import Lists
+from actors.fetchers.intelligence.markdown_offer import ACCEPT, MarkdownLists
 from actors.settings import Settings
 from bus import Bus
 from protocol.pages import Fetched, FetchPage
@@ -102,7 +101,7 @@ async def test_markdown_has_no_words_that_nobody_sees() -> None:
 
 def test_a_site_without_a_list_is_not_asked_again_for_an_hour() -> None:
     now = [0.0]
-    lists = Lists(lambda: now[0])
+    lists = MarkdownLists(lambda: now[0])
     lists.has_none("https://a.example/llms.txt")
 
     assert not lists.may_have("https://a.example/llms.txt")

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 from _pytest.mark import ParameterSet
 
-from actors.fetchers.lightweight.engine import binary
+from actors.fetchers.lightweight import engine_process
 from actors.fetchers.playwright import chromium
 from actors.settings import Settings
 from protocol.faults import Code
@@ -44,7 +44,7 @@ ENDED = {Code.NETWORK_CONNECTION_FAILED.value}
 EVERYWHERE = ("0.0.0.0/0", "::/0")
 ABSENCES = {
     "intelligence": None,
-    "lightweight": binary.absence(Settings()),
+    "lightweight": engine_process.unavailability(Settings()),
     "playwright": chromium.unavailability(Settings()),
 }
 

@@ -6,16 +6,15 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from actors.fetchers.lightweight import before, found
-from actors.fetchers.lightweight.engine.cdp import CdpError, ClosedError
-from actors.fetchers.lightweight.engine.engine import Engine
-from actors.fetchers.lightweight.observed import Observed
-from actors.fetchers.lightweight.outcome import Ill, IllError
-from actors.fetchers.lightweight.page import look
-from actors.fetchers.lightweight.sight import Visit, Wish
-from actors.fetchers.lightweight.tally import Terms
-from actors.fetchers.sessions import Session
-from actors.fetchers.web.client import WebClient, WebRequest
+from actors.fetchers.lightweight.cdp import CdpError, ClosedError
+from actors.fetchers.lightweight.page import render
+from actors.fetchers.lightweight.process_pool import ProcessPool
+from actors.fetchers.lightweight.rendering import RenderError, RenderFailure, RenderOptions, RequestTerms
+from actors.fetchers.lightweight.signals import Observation, observe, shown_chars
+from actors.fetchers.lightweight.target import PageVisit
+from actors.fetchers.logins import Login
+from actors.fetchers.web.client import WebClient
+from actors.fetchers.web.exchange import WebRequest
 from actors.settings import Settings
 
 _TIMEOUT_MS = 10_000
@@ -25,33 +24,33 @@ _TIMEOUT_MS = 10_000
 class Light:
     """The tier's engine, without an actor around it."""
 
-    engine: Engine
+    engine: ProcessPool
     web: WebClient
     settings: Settings
 
-    async def see(self, url: str) -> Observed | Ill:
+    async def see(self, url: str) -> Observation | RenderFailure:
         """Show a page in a session of its own, and give what was seen of it, or the way in which it gave nothing."""
-        session = Session()
-        first = await self.web.fetch(WebRequest(url), session.cookies, _TIMEOUT_MS)
-        wish = Wish(
-            terms=Terms("", WebRequest(url).freshness, record=False),
+        login = Login()
+        first = await self.web.fetch(WebRequest(url), login.cookies, _TIMEOUT_MS)
+        options = RenderOptions(
+            terms=RequestTerms("", WebRequest(url).freshness, record=False),
             agent=self.settings.fetch_user_agent,
             seconds=self.settings.light_settle_ms / 1_000,
         )
-        async with self.engine.page("", alone=False) as place:
+        async with self.engine.page("", alone=False) as page:
             try:
-                sight = await look(place.connection, Visit(first, session, self.web, wish))
+                snapshot = await render(page.connection, PageVisit(first, login, self.web, options))
             except ClosedError:
-                return Ill.JS_HANG if await place.outlived() else Ill.RESOURCE_EXHAUSTED
-            except (IllError, CdpError) as error:
-                place.ended_ill()
-                return error.ill if isinstance(error, IllError) else Ill.READ_FAILED
-        return found.observed(sight, before.shown_chars(first.body))
+                return RenderFailure.JS_HANG if await page.outlived() else RenderFailure.RESOURCE_EXHAUSTED
+            except (RenderError, CdpError) as error:
+                page.mark_failed()
+                return error.failure if isinstance(error, RenderError) else RenderFailure.READ_FAILED
+        return observe(snapshot, shown_chars(first.body))
 
 
 @asynccontextmanager
 async def open_light() -> AsyncGenerator[Light]:
     """Start the engine for pages of loopback, for as long as the block lasts."""
     settings = Settings(allow_private=("127.0.0.0/8",))
-    async with WebClient(settings) as web, Engine(settings) as engine:
+    async with WebClient(settings) as web, ProcessPool(settings) as engine:
         yield Light(engine, web, settings)

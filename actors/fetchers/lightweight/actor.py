@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from time import thread_time
 from typing import Any, ClassVar
 
 import anyio
@@ -14,26 +13,30 @@ from msgspec import structs
 
 from actors.actor import Actor, handles
 from actors.extraction.extraction import Extraction
-from actors.extraction.page import extract, extract_html
 from actors.extraction.parse.formats.kinds import BodyKind, kind_of
-from actors.fetchers import answering
-from actors.fetchers.extracting import Extractor
-from actors.fetchers.lightweight import before, found
-from actors.fetchers.lightweight.engine import binary
-from actors.fetchers.lightweight.engine.cdp import CdpError, ClosedError
-from actors.fetchers.lightweight.engine.engine import Engine
-from actors.fetchers.lightweight.engine.process import StartError
-from actors.fetchers.lightweight.network import MAX_BYTES
-from actors.fetchers.lightweight.outcome import Ill, IllError, fault_of, harms, repeats
-from actors.fetchers.lightweight.page import look
-from actors.fetchers.lightweight.sight import Sight, Visit, Wish
-from actors.fetchers.lightweight.signals import signals
-from actors.fetchers.lightweight.tally import Terms
-from actors.fetchers.script_engine import evaluate
-from actors.fetchers.sessions import Session, Sessions
-from actors.fetchers.web import redact
-from actors.fetchers.web.client import Response, WebClient, WebRequest
-from actors.fetchers.web.shared import BUCKETS, web_client
+from actors.fetchers import page_answer
+from actors.fetchers.extractor import Extractor
+from actors.fetchers.lightweight import engine_process
+from actors.fetchers.lightweight.cdp import CdpError, ClosedError
+from actors.fetchers.lightweight.engine_process import StartError
+from actors.fetchers.lightweight.network import CONFINED, MAX_BYTES
+from actors.fetchers.lightweight.page import render
+from actors.fetchers.lightweight.process_pool import ProcessPool
+from actors.fetchers.lightweight.rendering import (
+    RenderError,
+    RenderFailure,
+    RenderOptions,
+    RequestTerms,
+    Snapshot,
+    fault_of,
+    may_retry,
+    spoils_process,
+)
+from actors.fetchers.lightweight.signals import observe, runs_scripts, shown_chars, signals
+from actors.fetchers.lightweight.target import PageVisit
+from actors.fetchers.logins import Login, Logins
+from actors.fetchers.web.client import BUCKETS, WebClient, web_client
+from actors.fetchers.web.exchange import WebResponse
 from actors.settings import Settings
 from bus import remaining_ms, span
 from protocol import subjects
@@ -44,159 +47,141 @@ from protocol.sessions import OriginStorage
 from protocol.subjects import Bucket
 from protocol.tiers import RenderTier
 
-_TIER = RenderTier.LIGHTWEIGHT.value
+_TIER = RenderTier.LIGHTWEIGHT
 _READING_SECONDS = 0.5
-"""What is kept of the time to read a page when it has to be ended."""
+"""The time that is reserved to read a page when it has to be ended."""
 
 _LEAST_SECONDS = 0.3
-"""With less no page is shown."""
+"""With less, no page is rendered."""
 
 _FIRST_ERROR = 400
+
+_MISSING_SELECTOR = "selector_missing"
+_WITHHELD = "cookies_withheld"
 
 
 @dataclass
 class Lightweight(Actor):
-    """Gets pages over HTTP, runs their scripts in an engine without pixels, and extracts from what they show."""
+    """Fetches pages over HTTP, runs their scripts in an engine without pixels, and extracts from what they show."""
 
     name: ClassVar[str] = "fetchers.lightweight"
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, *BUCKETS)
 
     _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
-    _sessions: Sessions = field(init=False, repr=False)
-    _engine: Engine = field(init=False, repr=False)
+    _logins: Logins = field(init=False, repr=False)
+    _pool: ProcessPool = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:
         """Load what extraction needs."""
-        answering.warm()
+        page_answer.warm()
 
     @classmethod
     def unavailability(cls, settings: Settings) -> Absence | None:
-        """Say what the engine lacks here."""
-        return binary.absence(settings)
+        """Return why the engine cannot work here, if it cannot."""
+        return engine_process.unavailability(settings)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Hold the HTTP client, the engine, and what reads pages beside the loop."""
-        self._sessions = Sessions(self.bus)
+        """Hold the HTTP client, the processes of the engine, and the extractor."""
+        self._logins = Logins(self.bus)
         async with (
             web_client(self.settings, self.bus) as self._web,
             Extractor() as self._extractor,
-            Engine(self.settings) as self._engine,
+            ProcessPool(self.settings) as self._pool,
         ):
             yield
 
-    @handles(subjects.FETCH.at(tier=_TIER), at_once=16)
+    @handles(subjects.FETCH.at(tier=_TIER.value), at_once=16)
     async def fetch(self, request: FetchPage) -> Fetched:
-        """Get one page and run its scripts; a status of 400 and above is an answer like any other."""
-        until = anyio.current_time() + answering.time_for_site(remaining_ms()) / 1000
-        try:
-            async with self._sessions.use(request.session, request.url) as session:
-                first = await self._first(request, session, until)
+        """Fetch one page and run its scripts; a status of 400 and above is an answer like any other."""
+        until = anyio.current_time() + page_answer.time_for_site(remaining_ms()) / 1000
+        with page_answer.faults_located(request.url, _TIER):
+            async with self._logins.use(request.session, request.url) as login:
+                first = await self._first(request, login, until)
                 if not _needs_engine(first):
-                    return found.plain(request, first, await self._plain(request, first))
+                    return await self._static(request, first)
                 if len(first.body) > MAX_BYTES:
-                    return found.plain(request, first, await self._plain(request, first), cut_short="too_large")
+                    return await self._static(request, first, cut_short="too_large")
                 with span("show page"):
-                    sight = await self._sight(request, first, session, until)
-            return await self._answer(request, first, sight)
-        except FaultError as error:
-            raise FaultError(error.fault.at(url=request.url, tier=_TIER)) from error
+                    snapshot = await self._snapshot(request, first, login, until)
+            if snapshot is None:
+                return await self._static(request, first, cut_short="time")
+            return await self._answer(request, first, snapshot)
 
-    async def _first(self, request: FetchPage, session: Session, until: float) -> Response:
-        """Get the first document; nothing that redirects ever reaches the engine."""
-        asked = WebRequest(
-            request.url,
-            freshness=request.freshness,
-            partition=request.session or "",
-            record_body=request.include_network,
-            obey_robots=request.obey_robots,
-            single_shot=request.single_shot,
-        )
-        attributes = {"http.request.method": "GET", "url.full": redact.url(request.url)}
-        with span("GET", kind="client", attributes=attributes) as seen:
-            try:
-                left_ms = round((until - anyio.current_time()) * 1000)
-                response = await self._web.fetch(asked, session.cookies, max(left_ms, 1))
-            except FaultError as error:
-                seen.fail(error.fault.code.value)
-                raise
-            seen.set_attribute("server.address", redact.host(response.url))
-            seen.set_attribute("http.response.status_code", response.status)
+    async def _first(self, request: FetchPage, login: Login, until: float) -> WebResponse:
+        """Fetch the first document; nothing that redirects ever reaches the engine."""
+        with page_answer.fetch_span(request.url) as current:
+            left_ms = round((until - anyio.current_time()) * 1000)
+            response = await self._web.fetch(page_answer.page_request(request), login.cookies, max(left_ms, 1))
+            page_answer.record_answer(current, response.url, response.status)
             return response
 
-    async def _answer(self, request: FetchPage, first: Response, sight: Sight | None) -> Fetched:
-        if sight is None:
-            return found.plain(request, first, await self._plain(request, first), cut_short="time")
-        escalate = signals(found.observed(sight, before.shown_chars(first.body)))
-        extraction = await self._extractor.run(
-            extract_html,
-            sight.shown.html,
-            sight.url,
-            include_html=request.include_html,
-            captured_at=datetime.now(UTC),
-            evaluate=evaluate,
+    async def _answer(self, request: FetchPage, first: WebResponse, snapshot: Snapshot) -> Fetched:
+        escalate = signals(observe(snapshot, shown_chars(first.body)))
+        extraction = await self._extractor.extract_html(
+            snapshot.content.html, snapshot.url, include_html=request.include_html
         )
-        return found.rendered(request, first, sight, extraction, escalate)
+        return _rendered(request, first, snapshot, extraction, escalate)
 
-    async def _plain(self, request: FetchPage, first: Response) -> Extraction:
-        body, content_type = answering.readable(first.body, first.content_type, first.status)
-        return await self._extractor.run(
-            extract,
-            body,
-            content_type,
-            first.url,
-            include_html=request.include_html,
-            captured_at=datetime.now(UTC),
-            evaluate=evaluate,
-            clock=thread_time,
+    async def _static(self, request: FetchPage, first: WebResponse, cut_short: str = "") -> Fetched:
+        """Return the answer for a page whose scripts are not run: it has none, or `cut_short` says why."""
+        source = page_answer.source_of(first, include_html=request.include_html)
+        extraction = await self._extractor.extract(source, datetime.now(UTC))
+        escalate = ("cut_short",) if cut_short else ()
+        return page_answer.fetched_as_sent(
+            _TIER,
+            first,
+            extraction,
+            evidence=structs.replace(extraction.evidence, escalate=escalate, cut_short=cut_short),
+            network=first.exchanges if request.include_network else (),
         )
 
-    async def _sight(self, request: FetchPage, first: Response, session: Session, until: float) -> Sight | None:
-        """Show a page, once more if it may have suffered from another; None where the time does not suffice."""
+    async def _snapshot(self, request: FetchPage, first: WebResponse, login: Login, until: float) -> Snapshot | None:
+        """Render a page, once more if another may have harmed it; return None where the time does not suffice."""
         alone, once = False, request.single_shot
         while True:
             try:
                 with anyio.fail_after(until - anyio.current_time()):
-                    return await self._shown(request, first, session, until, alone=alone)
+                    return await self._rendered_once(request, first, login, until, alone=alone)
             except TimeoutError:
                 return None
-            except IllError as error:
-                if once or alone or not repeats(error.ill, alone=error.alone):
-                    raise FaultError(fault_of(error.ill)) from error
+            except RenderError as error:
+                if once or alone or not may_retry(error.failure, alone=error.alone):
+                    raise FaultError(fault_of(error.failure)) from error
                 alone = True
 
-    async def _shown(
-        self, request: FetchPage, first: Response, session: Session, until: float, *, alone: bool
-    ) -> Sight | None:
+    async def _rendered_once(
+        self, request: FetchPage, first: WebResponse, login: Login, until: float, *, alone: bool
+    ) -> Snapshot | None:
         try:
-            async with self._engine.page(request.session or "", alone=alone) as place:
-                wish = self._wish(request, until)
-                if wish.seconds < _LEAST_SECONDS:
+            async with self._pool.page(request.session or "", alone=alone) as page:
+                options = self._options(request, until)
+                if options.seconds < _LEAST_SECONDS:
                     return None
                 try:
-                    sight = await look(place.connection, Visit(first, session, self._web, wish))
+                    snapshot = await render(page.connection, PageVisit(first, login, self._web, options))
                 except ClosedError as error:
-                    ill = Ill.JS_HANG if await place.outlived() else Ill.RESOURCE_EXHAUSTED
-                    raise IllError(ill, alone=place.alone) from error
-                except (IllError, CdpError) as error:
-                    place.ended_ill()
-                    ill = error.ill if isinstance(error, IllError) else Ill.READ_FAILED
-                    raise IllError(ill, alone=place.alone) from error
-                if harms(sight.cut_short):
-                    place.ended_ill()
+                    failure = RenderFailure.JS_HANG if await page.outlived() else RenderFailure.RESOURCE_EXHAUSTED
+                    raise RenderError(failure, alone=page.alone) from error
+                except (RenderError, CdpError) as error:
+                    page.mark_failed()
+                    failure = error.failure if isinstance(error, RenderError) else RenderFailure.READ_FAILED
+                    raise RenderError(failure, alone=page.alone) from error
+                if spoils_process(snapshot.cut_short):
+                    page.mark_failed()
         except StartError as error:
-            raise IllError(Ill.NO_ENGINE) from error
+            raise RenderError(RenderFailure.NO_ENGINE) from error
         except ClosedError as error:
-            raise IllError(Ill.RESOURCE_EXHAUSTED) from error
-        _keep(session, sight)
-        return sight
+            raise RenderError(RenderFailure.RESOURCE_EXHAUSTED) from error
+        _keep_storage(login, snapshot)
+        return snapshot
 
-    def _wish(self, request: FetchPage, until: float) -> Wish:
+    def _options(self, request: FetchPage, until: float) -> RenderOptions:
         seconds = until - anyio.current_time() - _READING_SECONDS
-        return Wish(
-            terms=Terms(
+        return RenderOptions(
+            terms=RequestTerms(
                 profile=request.session or "",
                 freshness=request.freshness,
                 record=request.include_network,
@@ -211,19 +196,41 @@ class Lightweight(Actor):
         )
 
 
-def _keep(session: Session, sight: Sight) -> None:
-    stored = sight.stored
-    if stored is None:
+def _keep_storage(login: Login, snapshot: Snapshot) -> None:
+    storage = snapshot.storage
+    if storage is None:
         return
-    former = session.origins.get(stored.origin, OriginStorage(origin=stored.origin))
-    if stored.local or stored.session or stored.origin in session.origins:
-        session.origins[stored.origin] = structs.replace(
-            former, local_storage=stored.local, session_storage=stored.session
+    former = login.origins.get(storage.origin, OriginStorage(origin=storage.origin))
+    if storage.local or storage.session or storage.origin in login.origins:
+        login.origins[storage.origin] = structs.replace(
+            former, local_storage=storage.local, session_storage=storage.session
         )
 
 
-def _needs_engine(first: Response) -> bool:
-    """Whether a page shows more when its scripts run; that of an error is taken as it came."""
+def _needs_engine(first: WebResponse) -> bool:
+    """Return whether a page may show more when its scripts run; that of an error is answered as it came."""
     if first.status >= _FIRST_ERROR:
         return False
-    return kind_of(first.body, first.content_type) is BodyKind.HTML and before.runs(first.body)
+    return kind_of(first.body, first.content_type) is BodyKind.HTML and runs_scripts(first.body)
+
+
+def _rendered(
+    request: FetchPage, first: WebResponse, snapshot: Snapshot, extraction: Extraction, escalate: tuple[str, ...]
+) -> Fetched:
+    """Return the answer for a page whose scripts ran."""
+    counters = snapshot.counters
+    lacks = {_MISSING_SELECTOR: not snapshot.selector_found, CONFINED: counters.left_out, _WITHHELD: counters.withheld}
+    missing = (name for name, lacking in lacks.items() if lacking)
+    evidence = structs.replace(extraction.evidence, escalate=(*escalate, *missing), cut_short=snapshot.cut_short)
+    return page_answer.fetched_as_sent(
+        _TIER,
+        first,
+        extraction,
+        status=snapshot.status,
+        evidence=evidence,
+        apis=page_answer.merge_apis(counters.apis, extraction.apis, by_browser=False),
+        retry_count=first.retry_count + counters.retries,
+        network=(*first.exchanges, *counters.exchanges) if request.include_network else (),
+        console=snapshot.console,
+        dialogs=snapshot.dialogs,
+    )

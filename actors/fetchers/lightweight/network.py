@@ -1,11 +1,11 @@
-"""Answers everything that a page asks of the network, by the client of the tier, until a limit ends the page."""
+"""Answers the requests of a page by the web client of the tier, until a limit ends the page."""
 
 from __future__ import annotations
 
 import base64
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import anyio
 import msgspec
@@ -13,37 +13,41 @@ from anyio import CancelScope, CapacityLimiter, Event
 from anyio.abc import TaskGroup
 
 from actors.fetchers.lightweight import origins
-from actors.fetchers.lightweight.answers import (
+from actors.fetchers.lightweight.cdp import CdpCalls, CdpError, ClosedError
+from actors.fetchers.lightweight.cookie_sync import PageCookies, SyncedCookies
+from actors.fetchers.lightweight.origins import NOWHERE, Frames
+from actors.fetchers.lightweight.page_requests import (
     HTML,
     JSON_MODULE,
-    Answer,
+    EngineAnswer,
+    FollowedResponse,
+    OutgoingRequest,
+    PausedRequest,
+    RequestRefusedError,
+    Web,
+    follow,
     headers_of,
     is_json,
     onward,
+    parse_paused,
     shows,
     without_inner_documents,
 )
-from actors.fetchers.lightweight.asked import Asked, asked
-from actors.fetchers.lightweight.engine.cdp import CdpError, ClosedError
-from actors.fetchers.lightweight.following import Got, RefusedError, Wanted, Web, follow
-from actors.fetchers.lightweight.frames import NOWHERE, Frames
-from actors.fetchers.lightweight.jars import Jars
-from actors.fetchers.lightweight.keeping import OwnCookies
-from actors.fetchers.lightweight.tally import Tally, Terms
-from actors.fetchers.web.client import Response
+from actors.fetchers.lightweight.rendering import Counters, RequestTerms
 from actors.fetchers.web.cookies import Jar
+from actors.fetchers.web.exchange import WebResponse
 from protocol.browse import Freshness
 from protocol.faults import Code, FaultError
 
 MAX_REQUESTS: Final = 300
 MAX_DOCUMENTS: Final = 8
-"""Where a page's own window may go."""
+"""How many documents a page's own window may load."""
 
 MAX_FRAMES: Final = 16
-"""Documents of frames that are got; there is nothing in those beyond."""
+"""How many documents of frames are fetched; frames beyond stay empty."""
 
 MAX_BYTES: Final = 8_000_000
-"""What one page may get, and what it may send."""
+"""What one page may receive, and what it may send."""
 
 CONFINED: Final = "sandboxed_frame"
 """The limit of a page with a login that confines a frame: the engine would run it as the page itself."""
@@ -51,41 +55,29 @@ CONFINED: Final = "sandboxed_frame"
 AT_ONCE: Final = 8
 _TIMEOUT_MS: Final = 10_000
 _OTHERS_TIMEOUT_MS: Final = 3_000
-"""What scripts and styles of other sites get: a counter that is slow holds up no page."""
+"""The timeout of scripts and styles of other sites: a slow counter holds up no page."""
 
 _EMPTY_ANSWERS: Final = frozenset({"Image", "Font", "Media"})
 _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
-
-
-class Engine(Protocol):
-    """What is used of a connection."""
-
-    async def call(self, method: str, params: dict[str, Any] | None = None, *, session: str | None = None) -> Any:
-        """Call a method and give its result."""
-        ...
-
-    async def post(self, method: str, params: dict[str, Any] | None = None, *, session: str | None = None) -> None:
-        """Call a method, and return when it is sent."""
-        ...
 
 
 @dataclass(kw_only=True)
 class Network:
     """The network of one page, whose first document is there already; `session` is the engine's."""
 
-    engine: Engine
+    engine: CdpCalls
     session: str
     tasks: TaskGroup
     web: Web
     frames: Frames
     jar: Jar
-    cookies: OwnCookies
-    first: Response
-    terms: Terms
+    cookies: SyncedCookies
+    first: WebResponse
+    terms: RequestTerms
     alarm: str = ""
-    """The address that is asked for before a frame runs that should be confined, and cannot be."""
+    """The address that is requested before a frame runs that should be confined, and cannot be."""
 
-    tally: Tally = field(default_factory=Tally, init=False)
+    counters: Counters = field(default_factory=Counters, init=False)
     touched_at: float = field(default_factory=anyio.current_time, init=False)
     """When a request began or ended last, in seconds of the loop's clock."""
 
@@ -97,20 +89,20 @@ class Network:
     _ended: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        """Have the first document ready."""
+        """Keep the first document ready."""
         self.status = self.first.status
         self._own = origins.site(self.first.url)
-        self._jars = Jars(self.frames, self.jar, self.cookies, self._own, self.tally)
-        self._kept: dict[str, Response] = {self.first.url.partition("#")[0]: self.first}
+        self._cookies = PageCookies(self.frames, self.jar, self.cookies, self._own, self.counters)
+        self._kept: dict[str, WebResponse] = {self.first.url.partition("#")[0]: self.first}
         self._slots = CapacityLimiter(AT_ONCE)
 
     @property
     def in_flight(self) -> int:
-        """How many requests have no answer yet."""
+        """The number of requests without an answer."""
         return len(self._open)
 
     def newest_ms(self, now: float) -> float:
-        """Return how long the newest of those without an answer has been under way."""
+        """Return how long the newest request without an answer has been in flight."""
         return min((now - since for since in self._open.values()), default=0.0) * 1000
 
     async def changed(self) -> None:
@@ -118,22 +110,22 @@ class Network:
         await self._changed.wait()
 
     def touch(self) -> None:
-        """Wake whoever waits."""
+        """Wake those who wait for `changed`."""
         self.touched_at = anyio.current_time()
         self._changed.set()
         self._changed = Event()
 
     def paused(self, params: dict[str, Any], _: str) -> None:
-        """Take Fetch.requestPaused."""
+        """Handle Fetch.requestPaused."""
         if self._ended:
             return
         try:
-            request = asked(params)
+            request = parse_paused(params)
         except msgspec.ValidationError:
             return
-        self.tally.requests += 1
+        self.counters.requests += 1
         if self.alarm and request.url.startswith(self.alarm):
-            self._warned(request)
+            self._alarmed(request)
             return
         if self._over(request):
             self.tasks.start_soon(self._fail, request.request_id)
@@ -143,11 +135,11 @@ class Network:
         self.tasks.start_soon(self._serve, request)
 
     def end(self) -> None:
-        """Take no request any more."""
+        """Ignore further requests."""
         self._ended = True
 
     async def give_up(self) -> None:
-        """Fail everything that is under way, so that the page can be read; what is asked for later fails at once."""
+        """Fail all requests in flight, so that the page can be read; later ones fail at once."""
         self._over_with = True
         names = (*self._open, *self._held)
         for scope in tuple(self._scopes.values()):
@@ -155,38 +147,38 @@ class Network:
         for name in names:
             await self._fail(name)
 
-    def _warned(self, request: Asked) -> None:
-        """Take the alarm: the frame that gives it waits for an answer, and gets none before all is over."""
+    def _alarmed(self, request: PausedRequest) -> None:
+        """Handle the alarm: the frame that raises it waits for an answer, and gets none before all is over."""
         if request.url == self.alarm:
-            self.tally.limit = CONFINED
+            self.counters.limit = CONFINED
             self._held.append(request.request_id)
             self.touch()
         else:
-            self.tally.left_out += 1
+            self.counters.left_out += 1
             self.tasks.start_soon(self._fail, request.request_id)
 
-    def _over(self, request: Asked) -> bool:
-        tally = self.tally
-        if self._stays(request) and request.url not in self._kept:
-            tally.documents += 1
-        if not tally.limit:
-            if tally.requests > MAX_REQUESTS:
-                tally.limit = "too_many_requests"
-            elif tally.documents > MAX_DOCUMENTS:
-                tally.limit = "nav_loop"
-            if tally.limit:
+    def _over(self, request: PausedRequest) -> bool:
+        counters = self.counters
+        if self._navigates(request) and request.url not in self._kept:
+            counters.documents += 1
+        if not counters.limit:
+            if counters.requests > MAX_REQUESTS:
+                counters.limit = "too_many_requests"
+            elif counters.documents > MAX_DOCUMENTS:
+                counters.limit = "nav_loop"
+            if counters.limit:
                 self.touch()
-        return bool(tally.limit) or self._over_with
+        return bool(counters.limit) or self._over_with
 
-    async def _serve(self, request: Asked) -> None:
+    async def _serve(self, request: PausedRequest) -> None:
         name = request.request_id
         with CancelScope() as self._scopes[name]:
             try:
                 async with self._slots:
                     answer = await self._answer(request)
                 if answer is not None:
-                    await self._hand(name, answer)
-            except (RefusedError, FaultError) as error:
+                    await self._fulfill(name, answer)
+            except (RequestRefusedError, FaultError) as error:
                 await self._refuse(request, error)
             except (ClosedError, CdpError):
                 pass
@@ -195,34 +187,34 @@ class Network:
                 del self._scopes[name]
                 self.touch()
 
-    async def _refuse(self, request: Asked, error: RefusedError | FaultError) -> None:
-        tally = self.tally
-        if isinstance(error, RefusedError):
-            tally.refused += 1
+    async def _refuse(self, request: PausedRequest, error: RequestRefusedError | FaultError) -> None:
+        counters = self.counters
+        if isinstance(error, RequestRefusedError):
+            counters.refused += 1
         elif request.resource_type == "Script":
-            tally.failed_scripts += 1
+            counters.failed_scripts += 1
         elif request.resource_type == "XHR":
-            tally.failed += 1
+            counters.failed += 1
         if isinstance(error, FaultError) and error.fault.code is Code.CONTENT_TOO_LARGE:
-            tally.limit = tally.limit or "too_large"
+            counters.limit = counters.limit or "too_large"
         if request.resource_type != "Document":
             await self._fail(request.request_id)
-        elif not self._stays(request):
+        elif not self._navigates(request):
             # The engine would write into the frame that navigation has failed.
             self.frames.handed(request.network_id, NOWHERE)
             with suppress(ClosedError):
-                await self._hand(request.request_id, Answer(200, HTML))
+                await self._fulfill(request.request_id, EngineAnswer(200, HTML))
 
-    def _stays(self, request: Asked) -> bool:
-        """Whether to leave a request without an answer: the page then stays as it is."""
+    def _navigates(self, request: PausedRequest) -> bool:
+        """Return whether a request is for a document of the main frame: without an answer the page stays as it is."""
         return request.resource_type == "Document" and request.frame_id == self.frames.main
 
     async def _fail(self, name: str) -> None:
-        asked = {"requestId": name, "errorReason": "Failed"}
+        params = {"requestId": name, "errorReason": "Failed"}
         with suppress(ClosedError):
-            await self.engine.post("Fetch.failRequest", asked, session=self.session)
+            await self.engine.post("Fetch.failRequest", params, session=self.session)
 
-    async def _hand(self, name: str, answer: Answer) -> None:
+    async def _fulfill(self, name: str, answer: EngineAnswer) -> None:
         params = {
             "requestId": name,
             "responseCode": answer.status,
@@ -231,102 +223,102 @@ class Network:
         }
         await self.engine.post("Fetch.fulfillRequest", params, session=self.session)
 
-    async def _answer(self, request: Asked) -> Answer | None:
+    async def _answer(self, request: PausedRequest) -> EngineAnswer | None:
         kind = request.resource_type
         if kind == "Document":
             return await self._document(request)
         if kind in _EMPTY_ANSWERS:
-            return Answer(200)
+            return EngineAnswer(200)
         if kind not in ("Script", "XHR", "Stylesheet") or request.streams:
-            raise RefusedError
-        got = await self._got(request)
+            raise RequestRefusedError
+        followed = await self._fetch(request)
         if kind == "Script":
-            return self._script(request, got)
+            return self._script(request, followed)
         if kind == "XHR":
-            self._noted(got)
-        return Answer(got.response.status, headers_of(got), got.response.body)
+            self._count_api(followed)
+        return EngineAnswer(followed.response.status, headers_of(followed), followed.response.body)
 
-    async def _document(self, request: Asked) -> Answer | None:
+    async def _document(self, request: PausedRequest) -> EngineAnswer | None:
         if not self.frames.known(request.frame_id) and request.frame_id != self.frames.main:
-            raise RefusedError  # a window that nobody looks at
+            raise RequestRefusedError  # a window that nobody looks at
         kept = self._kept.pop(request.url, None) if request.request.method == "GET" else None
         if kept is None:
             self._count_frame(request)
-            got = await self._got(request)
-            kept = got.response
-            if (last := got.url.partition("#")[0]) != request.url:
+            followed = await self._fetch(request)
+            kept = followed.response
+            if (last := followed.url.partition("#")[0]) != request.url:
                 self._kept[last] = kept
                 self.frames.handed(request.network_id, request.url)
-                return Answer(200, HTML, onward(got.url))
+                return EngineAnswer(200, HTML, onward(followed.url))
         if not shows(kept):
-            if self._stays(request):
+            if self._navigates(request):
                 return None
-            kept = Response(kept.status, kept.url, kept.headers, b"", "text/html", kept.from_cache, 0, ())
+            kept = WebResponse(kept.status, kept.url, kept.headers, b"", "text/html", kept.from_cache, 0, ())
         self.frames.handed(request.network_id, request.request.url)
-        if self._stays(request):
+        if self._navigates(request):
             self.status = kept.status
         headers = origins.shown(kept.headers.multi_items(), foreign=False)
-        return Answer(kept.status, headers, self._confined(kept.body) if self.alarm else kept.body)
+        return EngineAnswer(kept.status, headers, self._confined(kept.body) if self.alarm else kept.body)
 
     def _confined(self, body: bytes) -> bytes:
-        """Leave out what a page with a login writes into frames: the engine would run it as the page."""
+        """Remove what a page with a login writes into frames: the engine would run it as the page."""
         body, count = without_inner_documents(body)
-        self.tally.left_out += count
+        self.counters.left_out += count
         return body
 
-    def _count_frame(self, request: Asked) -> None:
-        self.tally.frames += not self._stays(request)
-        if self.tally.frames > MAX_FRAMES:
-            raise RefusedError
+    def _count_frame(self, request: PausedRequest) -> None:
+        self.counters.frames += not self._navigates(request)
+        if self.counters.frames > MAX_FRAMES:
+            raise RequestRefusedError
 
-    def _script(self, request: Asked, got: Got) -> Answer:
-        response = got.response
+    def _script(self, request: PausedRequest, followed: FollowedResponse) -> EngineAnswer:
+        response = followed.response
         if response.status >= _FIRST_ERROR:
-            self.tally.failed_scripts += 1
+            self.counters.failed_scripts += 1
         else:
-            self.tally.scripts += 1
+            self.counters.scripts += 1
         if not is_json(response):
-            return Answer(response.status, headers_of(got), response.body)
-        own = origins.same_origin(origins.origin(got.url), self.frames.origin(request.frame_id))
+            return EngineAnswer(response.status, headers_of(followed), response.body)
+        own = origins.same_origin(origins.origin(followed.url), self.frames.origin(request.frame_id))
         if not own and not origins.readable(response.headers, "*"):
-            raise RefusedError
-        return Answer(response.status, (("content-type", "text/javascript"),), JSON_MODULE + response.body)
+            raise RequestRefusedError
+        return EngineAnswer(response.status, (("content-type", "text/javascript"),), JSON_MODULE + response.body)
 
-    def _noted(self, got: Got) -> None:
-        status = got.response.status
-        self.tally.api_4xx += _FIRST_ERROR <= status < _FIRST_SERVER_ERROR
-        self.tally.api_5xx += status >= _FIRST_SERVER_ERROR
-        self.tally.apis += got.exchanges[-1:]
+    def _count_api(self, followed: FollowedResponse) -> None:
+        status = followed.response.status
+        self.counters.api_4xx += _FIRST_ERROR <= status < _FIRST_SERVER_ERROR
+        self.counters.api_5xx += status >= _FIRST_SERVER_ERROR
+        self.counters.apis += followed.exchanges[-1:]
 
-    async def _got(self, request: Asked) -> Got:
+    async def _fetch(self, request: PausedRequest) -> FollowedResponse:
         body = request.body
         if body is None:
-            self.tally.oversized += 1
-            raise RefusedError
+            self.counters.oversized += 1
+            raise RequestRefusedError
         if not origins.known_method(request.request.method):
-            raise RefusedError
-        self.tally.sent += len(body)
-        trip = self._jars.trip(request)
-        await self._jars.catch_up(request, self.engine)
-        got = await follow(self.web, self._wanted(request, body), trip, self._timeout_ms(request))
+            raise RequestRefusedError
+        self.counters.sent += len(body)
+        cookies = self._cookies.of_request(request)
+        await self._cookies.catch_up(request, self.engine)
+        followed = await follow(self.web, self._outgoing(request, body), cookies, self._timeout_ms(request))
         if self.terms.record:
-            self.tally.exchanges += got.exchanges
-        self.tally.retries += got.response.retry_count
-        self._weigh(len(got.response.body))
-        if trip.own:
+            self.counters.exchanges += followed.exchanges
+        self.counters.retries += followed.response.retry_count
+        self._add_received(len(followed.response.body))
+        if cookies.own:
             await self.cookies.hand_over(self.engine, self.session)
-        return got
+        return followed
 
-    def _weigh(self, size: int) -> None:
-        self.tally.received += size
-        if max(self.tally.received, self.tally.sent) > MAX_BYTES:
-            self.tally.limit = self.tally.limit or "too_large"
-            raise RefusedError
+    def _add_received(self, size: int) -> None:
+        self.counters.received += size
+        if max(self.counters.received, self.counters.sent) > MAX_BYTES:
+            self.counters.limit = self.counters.limit or "too_large"
+            raise RequestRefusedError
 
-    def _wanted(self, request: Asked, body: bytes) -> Wanted:
+    def _outgoing(self, request: PausedRequest, body: bytes) -> OutgoingRequest:
         kind = request.resource_type
         document = self.frames.document(request.frame_id)
-        return Wanted(
+        return OutgoingRequest(
             url=request.url,
             method=request.request.method,
             headers=origins.sendable(request.headers) if kind != "Script" else (("Accept", "*/*"),),
@@ -336,16 +328,16 @@ class Network:
             partition=self.terms.profile,
             freshness=self._freshness(kind),
             record=kind == "XHR",
-            is_page=self._stays(request),
+            is_page=self._navigates(request),
             obey_robots=self.terms.obey_robots,
             single_shot=self.terms.single_shot,
         )
 
-    def _timeout_ms(self, request: Asked) -> int:
+    def _timeout_ms(self, request: PausedRequest) -> int:
         other = request.resource_type in ("Script", "Stylesheet") and origins.site(request.url) != self._own
         return _OTHERS_TIMEOUT_MS if other else _TIMEOUT_MS
 
     def _freshness(self, kind: str) -> Freshness:
-        """Ask the site anew for what changes; its scripts are as fresh as HTTP says."""
+        """Return the freshness of a kind of resource: with REALTIME, scripts and styles are as fresh as HTTP says."""
         wanted = self.terms.freshness
         return Freshness.ANY if wanted is Freshness.REALTIME and kind in ("Script", "Stylesheet") else wanted

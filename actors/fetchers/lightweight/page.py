@@ -1,4 +1,4 @@
-"""Shows one page to the engine, from its first document to the reading of what it shows."""
+"""Renders one page in the engine, from its first document to the snapshot of what it shows."""
 
 from __future__ import annotations
 
@@ -11,21 +11,39 @@ import msgspec
 from anyio import CancelScope
 from anyio.abc import TaskGroup
 
-from actors.fetchers.lightweight import origins, scripts
-from actors.fetchers.lightweight.engine.cdp import CdpError, Connection
+from actors.fetchers.lightweight import origins
+from actors.fetchers.lightweight.cdp import CdpConnection, CdpError, ungrouped
 from actors.fetchers.lightweight.network import CONFINED
-from actors.fetchers.lightweight.observed import Settling
-from actors.fetchers.lightweight.opening import Target, begin, opened
-from actors.fetchers.lightweight.outcome import Ill, IllError
-from actors.fetchers.lightweight.settle import POLL_MS, SOFT_MS, THIN_CHARS, Reading, Settle
-from actors.fetchers.lightweight.sight import Shown, Sight, Stored, Visit
+from actors.fetchers.lightweight.rendering import (
+    POLL_MS,
+    SOFT_MS,
+    THIN_CHARS,
+    PageStorage,
+    RenderedContent,
+    RenderError,
+    RenderFailure,
+    ScriptReport,
+    SettleResult,
+    Snapshot,
+    StabilityWatch,
+)
+from actors.fetchers.lightweight.target import (
+    PageTarget,
+    PageVisit,
+    load_first,
+    load_more_script,
+    open_target,
+    read_script,
+    selector_script,
+    storage_script,
+)
 from protocol.browse import ConsoleMessage
 from protocol.pages import Dialog
 
 T = TypeVar("T")
 
 GRACE_SECONDS: Final = 2.0
-"""How long after the deadline the engine may take to answer; then it is held for stuck."""
+"""How long after the deadline the engine may take to answer; then it counts as stuck."""
 
 MAX_MORE: Final = 10
 """How often a page is scrolled to its end, or its "load more" pressed."""
@@ -38,52 +56,47 @@ _PATIENT_MS: Final = 2_500
 """A request that is under way longer holds up no page that shows something and rests."""
 
 
-async def look(connection: Connection, visit: Visit) -> Sight:
-    """Show a page, whose first document is there, and give what has become of it; that is read at the deadline.
+async def render(connection: CdpConnection, visit: PageVisit) -> Snapshot:
+    """Render a page, whose first document is there, and return its snapshot, taken at the deadline at the latest.
 
     Raises:
-        IllError: it gave nothing.
+        RenderError: there is none.
         CdpError: the engine refused to open it.
         ClosedError: the connection broke off.
     """
-    sight: Sight | None = None
-    until = anyio.current_time() + visit.wish.seconds
-    try:
+    snapshot: Snapshot | None = None
+    until = anyio.current_time() + visit.options.seconds
+    with ungrouped():
         async with anyio.create_task_group() as tasks:
             with CancelScope(deadline=until + GRACE_SECONDS):
-                target = await opened(connection, tasks, visit)
+                target = await open_target(connection, tasks, visit)
                 try:
-                    sight = await _Page(target, tasks, visit).look(until)
+                    snapshot = await _Page(target, tasks, visit).render(until)
                 finally:
                     target.network.end()
             tasks.cancel_scope.cancel()
-    except BaseExceptionGroup as group:
-        first, *more = group.exceptions
-        if more:
-            raise
-        raise first from None  # the task group here is nobody's concern
-    if sight is None:
-        raise IllError(Ill.ENGINE_STUCK)
-    return sight
+    if snapshot is None:
+        raise RenderError(RenderFailure.ENGINE_STUCK)
+    return snapshot
 
 
 class _Page:
-    def __init__(self, target: Target, tasks: TaskGroup, visit: Visit) -> None:
-        self._target, self._tasks, self._visit, self._wish = target, tasks, visit, visit.wish
+    def __init__(self, target: PageTarget, tasks: TaskGroup, visit: PageVisit) -> None:
+        self._target, self._tasks, self._visit, self._options = target, tasks, visit, visit.options
         self._network, self._frames, self._cookies = target.network, target.frames, target.cookies
         self._name = f"_{secrets.token_hex(8)}"
-        self._reading = Reading()
-        self._loaded, self._found = False, True
-        self._apart: int | None = None
-        """The world of our own in the document that the main frame holds."""
+        self._report = ScriptReport()
+        self._loaded, self._selector_found = False, True
+        self._world_id: int | None = None
+        """The isolated world in the document that the main frame holds."""
 
-    async def look(self, until: float) -> Sight:
-        settling = Settling.HARD
+    async def render(self, until: float) -> Snapshot:
+        settling = SettleResult.HARD
         self._listen()
-        await begin(self._target, self._visit, self._name)
+        await load_first(self._target, self._visit, self._name)
         with CancelScope(deadline=until):
-            settling = await self._settled()
-        return await self._end(settling)
+            settling = await self._settle()
+        return await self._snapshot(settling)
 
     def _listen(self) -> None:
         listen = self._target.connection.listen
@@ -97,7 +110,7 @@ class _Page:
         self._frames.navigated(params)
         if params.get("frame", {}).get("id") == self._frames.main:
             self._loaded = False
-            self._apart = None
+            self._world_id = None
 
     def _stopped(self, params: dict[str, Any], _: str) -> None:
         if params.get("frameId") == self._frames.main:
@@ -108,138 +121,138 @@ class _Page:
         await self._target.connection.closed.wait()
         self._network.touch()
 
-    async def _settled(self) -> Settling:
+    async def _settle(self) -> SettleResult:
         settling = await self._rest()
-        for _ in range(MAX_MORE if self._wish.scroll else 0):
-            before = self._network.tally.requests, self._reading.activity
-            await self._world(scripts.more(press=True))
+        for _ in range(MAX_MORE if self._options.scroll else 0):
+            before = self._network.counters.requests, self._report.activity
+            await self._in_world(load_more_script(press=True))
             settling = await self._rest()
-            if before == (self._network.tally.requests, self._reading.activity):
+            if before == (self._network.counters.requests, self._report.activity):
                 break
         return settling
 
-    async def _rest(self) -> Settling:
-        settle, network = Settle(), self._network
-        while not network.tally.limit:
-            if not self._loaded or (network.in_flight and not await self._done_waiting()):
-                await self._news()
-                settle.again()
+    async def _rest(self) -> SettleResult:
+        watch, network = StabilityWatch(), self._network
+        while not network.counters.limit:
+            if not self._loaded or (network.in_flight and not await self._need_not_wait()):
+                await self._network_activity()
+                watch.restart()
                 continue
-            self._reading = await self._read_state()
+            self._report = await self._read_report()
             quiet_ms = (anyio.current_time() - network.touched_at) * 1000
-            step = settle.look(self._reading, network.tally.requests, quiet_ms)
-            if isinstance(step, Settling) and await self._wanted():
+            step = watch.assess(self._report, network.counters.requests, quiet_ms)
+            if isinstance(step, SettleResult) and await self._has_selector():
                 return step
-            if await self._stirs(POLL_MS if isinstance(step, Settling) else step):
-                settle.again()
-        return Settling.HARD
+            if await self._becomes_active(POLL_MS if isinstance(step, SettleResult) else step):
+                watch.restart()
+        return SettleResult.HARD
 
-    async def _done_waiting(self) -> bool:
-        """Whether what is under way for long may stay so: a page that shows something needs it hardly."""
+    async def _need_not_wait(self) -> bool:
+        """Return whether requests in flight need not be waited for: they take long, and the page shows something."""
         if self._network.newest_ms(anyio.current_time()) < _PATIENT_MS:
             return False
-        return (await self._read_state()).chars >= THIN_CHARS
+        return (await self._read_report()).chars >= THIN_CHARS
 
-    async def _news(self) -> None:
-        """Wait until something happens on the network; look again by and by, as a request may never end."""
+    async def _network_activity(self) -> None:
+        """Wait for network activity, for half a second at most, as a request may never end."""
         if self._target.connection.closed.is_set():
             await self._target.call("Page.getFrameTree", {})  # says what has happened
         with anyio.move_on_after(SOFT_MS / 4_000):
             await self._network.changed()
 
-    async def _stirs(self, ms: float) -> bool:
-        """Wait, and tell whether a request began or ended meanwhile: then at once."""
+    async def _becomes_active(self, ms: float) -> bool:
+        """Wait; return at once, and true, when a request begins or ends meanwhile."""
         with anyio.move_on_after(ms / 1000):
             await self._network.changed()
             return True
         return False
 
-    async def _wanted(self) -> bool:
-        selector = self._wish.selector
+    async def _has_selector(self) -> bool:
+        selector = self._options.selector
         if selector is None:
             return True
-        self._found = bool(await self._world(scripts.found(selector)))
-        return self._found
+        self._selector_found = bool(await self._in_world(selector_script(selector)))
+        return self._selector_found
 
-    async def _end(self, settling: Settling) -> Sight:
-        network, tally = self._network, self._network.tally
-        limit = tally.limit or ("time" if settling is Settling.HARD else "")
+    async def _snapshot(self, settling: SettleResult) -> Snapshot:
+        network, counters = self._network, self._network.counters
+        limit = counters.limit or ("time" if settling is SettleResult.HARD else "")
         await network.give_up()
-        self._reading = await self._read_state()
-        shown = await self._shown()
-        if not self._found:
-            await self._wanted()
-        stored = None
-        if tally.limit != CONFINED:  # what is confined must not change a login
-            stored = await self._stored()
+        self._report = await self._read_report()
+        content = await self._content()
+        if not self._selector_found:
+            await self._has_selector()
+        storage = None
+        if counters.limit != CONFINED:  # what is confined must not change a login
+            storage = await self._storage()
             await self._cookies.take_back(self._target.connection)
-        if self._reading.n_dialog_loop:
+        if self._report.n_dialog_loop:
             limit = "dialog_loop"
         document = self._frames.document(self._frames.main) or self._visit.first.url
-        return Sight(
-            url=shown.href if origins.same_origin(origins.origin(shown.href), origins.origin(document)) else document,
+        own = origins.same_origin(origins.origin(content.href), origins.origin(document))
+        return Snapshot(
+            url=content.href if own else document,
             status=network.status,
-            shown=shown,
-            reading=self._reading,
+            content=content,
+            report=self._report,
             settling=settling,
-            tally=tally,
-            cut_short=limit or ("too_large" if shown.truncated else ""),
-            stored=stored,
-            found=self._found,
+            counters=counters,
+            cut_short=limit or ("too_large" if content.truncated else ""),
+            storage=storage,
+            selector_found=self._selector_found,
             console=await self._lines(),
             dialogs=await self._dialogs(),
         )
 
-    async def _shown(self) -> Shown:
-        shown = _decoded(await self._world(scripts.reading()), Shown)
-        if shown is None or not shown.html:
-            raise IllError(Ill.READ_FAILED)
-        return shown
+    async def _content(self) -> RenderedContent:
+        content = _decoded(await self._in_world(read_script()), RenderedContent)
+        if content is None or not content.html:
+            raise RenderError(RenderFailure.READ_FAILED)
+        return content
 
-    async def _stored(self) -> Stored | None:
-        told = await self._world(scripts.keeping())
-        stored = _decoded(told, Stored)
+    async def _storage(self) -> PageStorage | None:
+        storage = _decoded(await self._in_world(storage_script()), PageStorage)
         document = self._frames.document(self._frames.main)
-        return stored if stored and stored.origin == origins.origin(document) else None
+        return storage if storage and storage.origin == origins.origin(document) else None
 
     async def _lines(self) -> tuple[ConsoleMessage, ...]:
-        if not self._wish.console:
+        if not self._options.console:
             return ()
-        return _decoded(await self._evaluate(f"{self._name}('console')"), tuple[ConsoleMessage, ...]) or ()
+        return _decoded(await self._try_evaluate(f"{self._name}('console')"), tuple[ConsoleMessage, ...]) or ()
 
     async def _dialogs(self) -> tuple[Dialog, ...]:
-        if not self._reading.dialogs:
+        if not self._report.dialogs:
             return ()
-        return _decoded(await self._evaluate(f"{self._name}('dialogs')"), tuple[Dialog, ...]) or ()
+        return _decoded(await self._try_evaluate(f"{self._name}('dialogs')"), tuple[Dialog, ...]) or ()
 
-    async def _read_state(self) -> Reading:
-        return _decoded(await self._evaluate(f"{self._name}()"), Reading) or Reading()
+    async def _read_report(self) -> ScriptReport:
+        return _decoded(await self._try_evaluate(f"{self._name}()"), ScriptReport) or ScriptReport()
 
-    async def _world(self, expression: str) -> object:
-        """Evaluate in a world of our own, whose prototypes no page has touched; in the page's where there are too many.
+    async def _in_world(self, expression: str) -> object:
+        """Evaluate in an isolated world, whose prototypes no page has touched; in the page's own as a last resort.
 
         What the page forges there is its own text, which it may write as it likes.
         """
         for _ in range(_WORLDS):
-            if self._apart is None:
-                asked = {"frameId": self._frames.main, "worldName": _WORLD}
+            if self._world_id is None:
+                params = {"frameId": self._frames.main, "worldName": _WORLD}
                 with suppress(CdpError):
-                    self._apart = int(
-                        (await self._target.call("Page.createIsolatedWorld", asked))["executionContextId"]
+                    self._world_id = int(
+                        (await self._target.call("Page.createIsolatedWorld", params))["executionContextId"]
                     )
             try:
-                return await self._told(expression, self._apart)
+                return await self._evaluate(expression, self._world_id)
             except CdpError:
-                self._apart = None  # a document that came meanwhile has taken the world away
+                self._world_id = None  # a document that came meanwhile has taken the world away
         return None
 
-    async def _evaluate(self, expression: str) -> object:
+    async def _try_evaluate(self, expression: str) -> object:
         try:
-            return await self._told(expression)
+            return await self._evaluate(expression)
         except CdpError:
             return None
 
-    async def _told(self, expression: str, context: int | None = None) -> object:
+    async def _evaluate(self, expression: str, context: int | None = None) -> object:
         params: dict[str, Any] = {"expression": expression, "returnByValue": True}
         if context is not None:
             params["contextId"] = context
@@ -247,10 +260,10 @@ class _Page:
         return answer.get("result", {}).get("value")
 
 
-def _decoded(told: object, kind: type[T]) -> T | None:
-    if not isinstance(told, str):
+def _decoded(value: object, kind: type[T]) -> T | None:
+    if not isinstance(value, str):
         return None
     try:
-        return msgspec.json.decode(told, type=kind)
+        return msgspec.json.decode(value, type=kind)
     except msgspec.DecodeError:
         return None

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from actors.actor import Actor, Handler, handles
-from actors.fetchers import answering
-from actors.fetchers.extracting import Extractor
+from actors.fetchers import page_answer
+from actors.fetchers.extractor import Extractor
+from actors.fetchers.logins import Logins
 from actors.fetchers.playwright import chromium
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.fetching import PageFetcher
 from actors.fetchers.playwright.operations import OperationDependencies
 from actors.fetchers.playwright.session_router import SessionRouter
-from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import redact
-from actors.fetchers.web.shared import BUCKETS, web_client
+from actors.fetchers.web.client import BUCKETS, web_client
 from actors.settings import Settings
 from bus import remaining_ms, span
 from bus.seal import UnsealError
@@ -52,13 +52,13 @@ class Playwright(Actor):
 
     browser: Browser = field(init=False, repr=False)
     _fetcher: PageFetcher = field(init=False, repr=False)
-    _logins: Sessions = field(init=False, repr=False)
+    _logins: Logins = field(init=False, repr=False)
     _router: SessionRouter = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:
         """Load what extraction needs."""
-        answering.warm()
+        page_answer.warm()
 
     @classmethod
     def unavailability(cls, settings: Settings) -> Absence | None:
@@ -68,7 +68,7 @@ class Playwright(Actor):
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Open the browser, which is started at the first request, and the extractor beside the loop."""
-        self._logins = Sessions(self.bus)
+        self._logins = Logins(self.bus)
         async with (
             web_client(self.settings, self.bus) as web,
             Extractor() as extractor,

@@ -12,10 +12,10 @@ import anyio
 import anyio.abc
 from playwright.async_api import BrowserContext, Error, Page
 
+from actors.fetchers.logins import Login
 from actors.fetchers.playwright import chromium, faults, storage
 from actors.fetchers.playwright.chromium_process import ChromiumProcess
 from actors.fetchers.playwright.proxy import Proxy
-from actors.fetchers.sessions import Session
 from actors.fetchers.web import guard
 from actors.settings import Settings
 from protocol.faults import Code, FaultError, fault
@@ -38,7 +38,7 @@ class SessionContext:
     """A context of the browser with the cookies and storage of one session; `raw` is Playwright's."""
 
     raw: BrowserContext
-    session: Session
+    session: Login
     proxy: Proxy
     restorer: storage.StorageRestorer
     _browser: Browser
@@ -124,7 +124,7 @@ class Browser:
         return sum(len(context.raw.pages) for context in self._contexts)
 
     @asynccontextmanager
-    async def context(self, session: Session) -> AsyncGenerator[SessionContext]:
+    async def context(self, session: Login) -> AsyncGenerator[SessionContext]:
         """Open a context with what the session remembers; the first one starts the browser.
 
         Raises:
@@ -140,7 +140,7 @@ class Browser:
         finally:
             self._group.start_soon(self._close, context)
 
-    async def _open_context(self, session: Session) -> tuple[ChromiumProcess, storage.StorageRestorer]:
+    async def _open_context(self, session: Login) -> tuple[ChromiumProcess, storage.StorageRestorer]:
         """Open a context; a process that turns out to be gone is replaced once."""
         for _ in range(2):
             process = await self._current_process()
@@ -156,7 +156,7 @@ class Browser:
             process.released()
         raise FaultError(fault(Code.PAGE_CRASHED))
 
-    async def _restored_context(self, process: ChromiumProcess, session: Session) -> storage.StorageRestorer:
+    async def _restored_context(self, process: ChromiumProcess, session: Login) -> storage.StorageRestorer:
         if process.raw is None:
             raise FaultError(fault(Code.PAGE_CRASHED))
         context = await process.raw.new_context(

@@ -15,18 +15,18 @@ from playwright.async_api import Error
 
 from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract, extract_html
-from actors.fetchers import answering, observed_apis
-from actors.fetchers.extracting import Extractor
+from actors.fetchers import page_answer
+from actors.fetchers.extractor import Extractor
+from actors.fetchers.logins import Login
 from actors.fetchers.playwright import captures, faults, preparation, reading
 from actors.fetchers.playwright.browser import Browser, SessionContext
 from actors.fetchers.playwright.captures import CaptureStore
 from actors.fetchers.playwright.stability import FOR_FETCH
 from actors.fetchers.playwright.tab import HUNG, Tab, new_tab
 from actors.fetchers.script_engine import evaluate
-from actors.fetchers.sessions import Session
 from actors.fetchers.web import guard
 from actors.fetchers.web.client import WebClient
-from actors.fetchers.web.rates import retry_after_ms
+from actors.fetchers.web.rate_limits import retry_after_ms
 from actors.settings import Settings
 from bus.clock import now_ms
 from bus.stores import FileStore
@@ -62,7 +62,7 @@ class PageFetcher:
     extractor: Extractor
     store: Callable[[], Awaitable[FileStore]]
 
-    async def fetch(self, request: FetchPage, session: Session, remaining_ms: int | None) -> Fetched:
+    async def fetch(self, request: FetchPage, session: Login, remaining_ms: int | None) -> Fetched:
         """Fetch one page; its cookies and storage are saved into `session`.
 
         Raises:
@@ -71,9 +71,9 @@ class PageFetcher:
                 ELEMENT_NOT_FOUND where the page is empty and lacks the element that was waited for.
         """
         guard.check_url(request.url)
-        left_ms = answering.time_for_site(remaining_ms, _RESERVE_MS)
+        left_ms = page_answer.time_for_site(remaining_ms, _RESERVE_MS)
         try:
-            with anyio.fail_after(answering.time_for_site(remaining_ms, _RESERVE_MS // 4) / 1000):
+            with anyio.fail_after(page_answer.time_for_site(remaining_ms, _RESERVE_MS // 4) / 1000):
                 deadline_s = time.monotonic() + left_ms / 1000
                 async with (
                     self.web.turn(request.url, left_ms, obey_robots=request.obey_robots),
@@ -231,13 +231,13 @@ class _Visit:
     def _answer(self, extraction: Extraction, taken: tuple[Captured, ...]) -> Fetched:
         recorder, request = self.tab.recorder, self.request
         headers = recorder.main.headers if recorder.main else {}
-        return answering.fetched(
+        return page_answer.fetched(
             RenderTier.PLAYWRIGHT,
             extraction,
             status=recorder.main.status if recorder.main else _OK,
             content_type=headers.get("content-type", ""),
             evidence=structs.replace(extraction.evidence, cut_short=self.cut_short),
-            apis=observed_apis.merged(recorder.calls, extraction.apis, by_browser=True),
+            apis=page_answer.merge_apis(recorder.calls, extraction.apis, by_browser=True),
             fetched_at=now_ms(),
             retry_after_ms=retry_after_ms(headers.get("retry-after"), time.time()),
             network=tuple(recorder.exchanges) if request.include_network else (),

@@ -10,11 +10,11 @@ import anyio
 from msgspec.structs import replace
 from playwright.async_api import Download, Error, Page
 
+from actors.fetchers.login_merge import fitting
+from actors.fetchers.logins import Login, LoginLease
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION, Browser, SessionContext
 from actors.fetchers.playwright.open_tab import OpenTab
-from actors.fetchers.sessions import Loan, Session
-from actors.fetchers.sessions.merging import fitting
 from bus.clock import now_ms
 from protocol.browsers.results import BrowserTab
 from protocol.browsers.sessions import MAX_DOWNLOADS, BrowserRecord
@@ -45,7 +45,7 @@ class OpenSession:
     record: BrowserRecord
     revision: int
     context: SessionContext
-    loan: Loan | None
+    loan: LoginLease | None
     save_download: SaveDownload
     _close: AsyncExitStack
     users: int = 0
@@ -242,10 +242,14 @@ class OpenSession:
 
 
 async def restore_session(
-    browser: Browser, record: BrowserRecord, revision: int, loan: Loan | None, save_download: SaveDownload | None = None
+    browser: Browser,
+    record: BrowserRecord,
+    revision: int,
+    loan: LoginLease | None,
+    save_download: SaveDownload | None = None,
 ) -> OpenSession:
     """Open a context for a session from its record; its tabs stay closed until they are needed."""
-    session = loan.session if loan else Session()
+    session = loan.login if loan else Login()
     session.take(record.state)
     if loan is not None:
         loan.before = session.state

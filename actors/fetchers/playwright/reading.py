@@ -10,7 +10,7 @@ import anyio
 from msgspec import Struct
 from playwright.async_api import Download, Error, Frame
 
-from actors.fetchers import answering
+from actors.fetchers import page_answer
 from actors.fetchers.playwright import captures
 from actors.fetchers.playwright.devtools import script
 from actors.fetchers.playwright.tab import Tab
@@ -89,7 +89,7 @@ async def body_of(tab: Tab, max_bytes: int, deadline_s: float, *, as_file: bool)
         await main.finished()
         if (await main.request.sizes())["responseBodySize"] > max_bytes:
             raise _too_large(max_bytes)
-        return Body(*answering.readable(await main.body(), content_type, main.status), tab.page.url)
+        return Body(*page_answer.readable(await main.body(), content_type, main.status), tab.page.url)
     except Error as error:
         raise tab.fault(error) from error
 

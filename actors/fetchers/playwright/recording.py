@@ -14,7 +14,7 @@ from playwright.async_api import ConsoleMessage as ConsoleLine
 from playwright.async_api import Dialog as OpenDialog
 from playwright.async_api import Download, Error, Page, Request, Response
 
-from actors.fetchers.observed_apis import is_json
+from actors.fetchers.page_answer import is_json
 from actors.fetchers.playwright.faults import code_of
 from actors.fetchers.web import redact
 from bus.clock import now_ms

@@ -10,11 +10,11 @@ import structlog
 from msgspec.structs import replace
 from playwright.async_api import Error
 
+from actors.fetchers.logins import Logins
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.open_session import OpenSession, restore_session
 from actors.fetchers.playwright.operations import OperationDependencies, perform
 from actors.fetchers.playwright.session_records import SessionRecords, with_order
-from actors.fetchers.sessions import Sessions
 from bus import TransportError
 from protocol.browsers.operations import SESSION_PREFIX, CloseSession
 from protocol.browsers.results import Done, SessionClosed
@@ -41,7 +41,7 @@ class ReplicaSessions:
     replica: str
     records: SessionRecords
     browser: Browser
-    logins: Sessions
+    logins: Logins
     dependencies: OperationDependencies
     _open: dict[str, OpenSession] = field(default_factory=dict[str, OpenSession])
     _locks: WeakValueDictionary[str, anyio.Lock] = field(default_factory=WeakValueDictionary[str, anyio.Lock])
@@ -134,7 +134,7 @@ class ReplicaSessions:
             raise MovedError
         if session is None:
             address = f"https://{f'[{record.login}]' if ':' in record.login else record.login}/"
-            loan = await self.logins.lend(record.profile, address)
+            loan = await self.logins.lease(record.profile, address)
             session = await restore_session(
                 self.browser, record, change.revision, loan, self.dependencies.save_download
             )

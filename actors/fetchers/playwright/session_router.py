@@ -11,12 +11,12 @@ import anyio
 import structlog
 from msgspec.structs import replace
 
+from actors.fetchers.logins import Logins
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import MAX_TABS, Browser
 from actors.fetchers.playwright.operations import OperationDependencies
 from actors.fetchers.playwright.replica_sessions import MovedError, ReplicaSessions, short
 from actors.fetchers.playwright.session_records import SessionRecords
-from actors.fetchers.sessions import Sessions
 from actors.fetchers.web import guard
 from actors.settings import Settings
 from actors.sites import site_of
@@ -53,7 +53,7 @@ class SessionRouter:
 
     bus: Bus
     browser: Browser
-    logins: Sessions
+    logins: Logins
     dependencies: OperationDependencies
     settings: Settings
     _records: SessionRecords = field(init=False)
@@ -140,7 +140,7 @@ class SessionRouter:
         """Write the record of a new session; False where there is one of that id."""
         self._check_room()
         now = now_ms()
-        loan = await self.logins.lend(do.profile, do.url or "")
+        loan = await self.logins.lease(do.profile, do.url or "")
         record = BrowserRecord(
             session=session_id,
             owner=self.bus.replica,
@@ -151,7 +151,7 @@ class SessionRouter:
             used=now,
         )
         if loan is not None and not do.fresh:
-            record = replace(record, state=loan.session.state)
+            record = replace(record, state=loan.login.state)
         return await self._records.create(record)
 
     # -- ownership ----------------------------------------------------------------------------------------------------

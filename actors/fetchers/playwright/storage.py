@@ -16,8 +16,8 @@ import anyio
 import msgspec
 from playwright.async_api import BrowserContext, Error, Page, StorageState
 
+from actors.fetchers.logins import Login
 from actors.fetchers.playwright.devtools import Cdp, script
-from actors.fetchers.sessions import Session
 from protocol.sessions import Cookie, OriginStorage
 
 _ATTACH_S = 1.0
@@ -27,7 +27,7 @@ _NEVER = -1
 """Playwright's expiry of a session cookie."""
 
 
-def state_of(session: Session) -> StorageState | None:
+def state_of(session: Login) -> StorageState | None:
     """Convert a session to Playwright's storage state; None for an empty one."""
     cookies = [_to_playwright(cookie) for cookie in session.cookies.export()]
     origins = [_playwright_origin(storage) for storage in session.origins.values() if storage.indexed_db]
@@ -46,7 +46,7 @@ class StorageRestorer:
     _visited: set[str] = field(default_factory=set[str])
     _scripts: dict[Cdp, str] = field(default_factory=dict[Cdp, str])
 
-    def prepare(self, session: Session) -> None:
+    def prepare(self, session: Login) -> None:
         """Collect what is to be restored, before the first tab is opened."""
         for origin, storage in session.origins.items():
             local = {} if storage.indexed_db else storage.local_storage
@@ -74,7 +74,7 @@ class StorageRestorer:
 
 
 async def save(
-    restorer: StorageRestorer, session: Session, pages: Sequence[Page] | None = None, *, whole: bool = True
+    restorer: StorageRestorer, session: Login, pages: Sequence[Page] | None = None, *, whole: bool = True
 ) -> None:
     """Save cookies and storage of a context into its session, which nobody else has changed meanwhile.
 
@@ -97,7 +97,7 @@ async def save(
         session.origins[origin] = _storage(origin, local.get(origin, {}), in_tabs.get(origin, {}))
 
 
-def _save_cookies(session: Session, cookies: list[dict[str, Any]]) -> None:
+def _save_cookies(session: Login, cookies: list[dict[str, Any]]) -> None:
     session.cookies.jar.clear()
     session.cookies.load(_from_playwright(cookie) for cookie in cookies if not cookie.get("partitionKey"))
 

@@ -1,3 +1,3 @@
-"""The one way out to the web, for every tier: guarded, polite, cached."""
+"""The one way out to the web, for every tier: guarded, rate-limited, cached."""
 
 from __future__ import annotations

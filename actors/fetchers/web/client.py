@@ -1,4 +1,4 @@
-"""Gets one page over HTTP: redirects, cookies, cache and limits, every address behind the guard."""
+"""The HTTP client of the tiers: redirects, cookies, cache, rate limits and robots.txt, all behind the guard."""
 
 from __future__ import annotations
 
@@ -8,179 +8,112 @@ from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from types import TracebackType
-from typing import Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 import anyio
-import anyio.lowlevel
 import anyio.to_thread
 import httpx2
+from msgspec import UNSET
 
-from actors.fetchers.web import foresight, guard, redact
-from actors.fetchers.web.cache import MemoryStore, Store
-from actors.fetchers.web.caching import CachingTransport, Clock, Served
-from actors.fetchers.web.connecting import GuardedTransport, faults, trusted
+from actors.fetchers.web import cache_rules, guard, rate_limits, robots
+from actors.fetchers.web.cache_rules import CacheLookup, CacheUse
+from actors.fetchers.web.cache_store import AnswerStore, MemoryStore, SharedStore
+from actors.fetchers.web.cache_transport import CachingTransport, Clock
 from actors.fetchers.web.cookies import Jar, refusing_jar
-from actors.fetchers.web.merge import Merged
-from actors.fetchers.web.pace import Pace, Turn
-from actors.fetchers.web.paced import PacedTransport, owned
-from actors.fetchers.web.paces import Paces
-from actors.fetchers.web.rates import Limits
-from actors.fetchers.web.robots import MAX_BYTES, TERM_S, Files, Found, Robots, unread
+from actors.fetchers.web.exchange import (
+    REDIRECTS,
+    TO_GET,
+    GuardedTransport,
+    LimitedTransport,
+    RequestCoalescer,
+    SiteExchanges,
+    WebRequest,
+    WebResponse,
+    faults,
+    trusted,
+)
+from actors.fetchers.web.host_limiter import HostLimiter, Turn, key_of
+from actors.fetchers.web.rate_limits import HostLimits, SlotRequest
+from actors.fetchers.web.robots import TERM_S, Robots, RobotsResponse
+from actors.settings import Settings
+from bus import Bus, TransportError
+from bus.stores import KeyValues
 from protocol.browse import Freshness, NetworkRequest
-from protocol.domains import Foreseen
+from protocol.domains import Foreseen, PaceOutlook, RobotsOutlook
 from protocol.faults import Code, FaultError, fault
+from protocol.subjects import HTTP_CACHE, PACE, ROBOTS, Bucket
+from protocol.web import HostPace, RobotsFile
+
+BUCKETS: tuple[Bucket[Any], ...] = (HTTP_CACHE, PACE, ROBOTS)
+"""What an actor declares that opens a client by `web_client`."""
 
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,*/*;q=0.8"
 _ACCEPT_LANGUAGE = "en,*;q=0.5"
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_TO_GET = frozenset({301, 302})
-"""Redirects that turn a POST into a GET, as browsers do (RFC 9110 §15.4); 303 does so to everything."""
-
-_MAX_REDIRECT_BODY_BYTES = 65_536
 _ROBOTS_TIMEOUT_MS = 10_000
 _LEAST_S = 0.001
-_REPEATS = 1
-"""A GET that broke off before it was answered is sent once more: a kept-alive connection may have been closed."""
+_SHARE = 4
+"""The cache takes a quarter of the bus at most: what cannot be got again must have room."""
 
-_REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS"})
+_NOBODY = "nobody"
+"""The replica in whose name a preview requests a slot, which it does not take."""
+
+_MINUTE_MS = 60_000
 
 _DIRECTIVES = {Freshness.REALTIME: "no-cache", Freshness.CACHED: "max-stale"}
 
 
-class WebSettings(Protocol):
-    """What the client reads of the settings."""
-
-    @property
-    def fetch_max_bytes(self) -> int:
-        """Bytes of one body, decoded, at most."""
-        ...
-
-    @property
-    def fetch_max_redirects(self) -> int:
-        """Redirects of one fetch at most."""
-        ...
-
-    @property
-    def fetch_connect_timeout_ms(self) -> int:
-        """How long connecting may take."""
-        ...
-
-    @property
-    def fetch_user_agent(self) -> str:
-        """How the client calls itself."""
-        ...
-
-    @property
-    def fetch_cache_bytes(self) -> int:
-        """Bytes of the cache at most; 0 keeps nothing."""
-        ...
-
-    @property
-    def fetch_ca_file(self) -> str:
-        """PEM file of further certificate authorities, or nothing."""
-        ...
-
-    @property
-    def allow_private(self) -> tuple[str, ...]:
-        """Private networks that may be fetched from."""
-        ...
-
-
 @dataclass(frozen=True)
-class WebRequest:
-    """One thing to be got of the web: for itself, or on behalf of a page.
+class Politeness:
+    """The limits that a client holds, and what it shares with other replicas; without `limits` nothing waits."""
 
-    `headers` are sent beside the client's own and replace those of the same name. `partition` keeps cached answers of
-    one session from another's. With `follow` false a redirect is an answer like any other. A `sub_resource` of a page
-    counts among the open requests to its host, but is not held up as a page is. Of the body no more than `cut_bytes`
-    is read, if they are given; without them a body that is too large is a fault. With `single_shot` nothing that broke
-    off is sent again.
-    """
-
-    url: str
-    method: str = "GET"
-    headers: tuple[tuple[str, str], ...] = ()
-    body: bytes = b""
-    freshness: Freshness = Freshness.ANY
-    partition: str = ""
-    follow: bool = True
-    record_body: bool = False
-    sub_resource: bool = False
-    obey_robots: bool = False
-    cut_bytes: int = 0
-    single_shot: bool = False
-
-
-@dataclass(frozen=True)
-class Response:
-    """What a site answered at the end of its redirects: `url` is the last one, `body` is decoded.
-
-    `from_cache` tells that no body came over the network; `received_at` is when it came or was last confirmed by the
-    site, in seconds since the epoch. `exchanges` are in the order in which they were made.
-    """
-
-    status: int
-    url: str
-    headers: httpx2.Headers
-    body: bytes
-    content_type: str
-    from_cache: bool
-    retry_count: int
-    exchanges: tuple[NetworkRequest, ...]
-    received_at: float = 0.0
-
-
-@dataclass(frozen=True)
-class Manners:
-    """How polite a client is, and what it shares with others; without `limits` nobody has to wait."""
-
-    limits: Limits | None = None
+    limits: HostLimits | None = None
     robots: Literal["asked", "always", "never"] = "asked"
     robots_term_s: float = TERM_S
-    store: Store | None = None
-    paces: Paces | None = None
-    files: Files | None = None
+    store: AnswerStore | None = None
+    paces: KeyValues[HostPace] | None = None
+    files: KeyValues[RobotsFile] | None = None
 
 
 @dataclass(frozen=True)
 class _Followed:
-    """An answer, and those on the way to it, whose cookies are for everybody who asked."""
+    """An answer, and those on the way to it, whose cookies are for everybody who shares it."""
 
-    response: Response
+    response: WebResponse
     hops: tuple[httpx2.Response, ...]
 
 
 class WebClient:
-    """A polite HTTP client for pages; one for the life of an actor. Ask `robots` before pages that go past it."""
+    """A polite HTTP client for pages; one for the life of an actor, open with `async with`."""
 
     def __init__(
         self,
-        settings: WebSettings,
+        settings: Settings,
         resolve: guard.Resolve = guard.resolve,
-        manners: Manners | None = None,
+        politeness: Politeness | None = None,
         clock: Clock = time.time,
     ) -> None:
         self._settings = settings
         self._resolve = resolve
-        self._manners = manners or Manners()
+        self._politeness = politeness or Politeness()
         self._now = clock
         self._open = AsyncExitStack()
-        self._http: httpx2.AsyncClient | None = None
-        self._pace: Pace | None = None
-        self._merged = Merged[_Followed]()
-        self._store = self._manners.store or MemoryStore(settings.fetch_cache_bytes)
-        term_s, files = self._manners.robots_term_s, self._manners.files
+        self._exchanges: SiteExchanges | None = None
+        self._limiter: HostLimiter | None = None
+        self._coalescer = RequestCoalescer[_Followed]()
+        self._own = guard.networks(settings.allow_private)
+        self._store = self._politeness.store or MemoryStore(settings.fetch_cache_bytes)
+        term_s, files = self._politeness.robots_term_s, self._politeness.files
         self.robots = Robots(self._robots_txt, settings.fetch_user_agent, clock, files, term_s)
 
     async def __aenter__(self) -> Self:
         """Load the certificate authorities, and get ready to connect."""
         context = await anyio.to_thread.run_sync(trusted, self._settings.fetch_ca_file)
-        backend = guard.GuardedBackend(guard.networks(self._settings.allow_private), self._resolve)
+        backend = guard.GuardedBackend(self._own, self._resolve)
         transport: httpx2.AsyncBaseTransport = GuardedTransport(context, backend)
-        if self._manners.limits is not None:
-            self._pace = Pace(self._manners.limits, self._manners.paces, self._now)
-            await self._open.enter_async_context(self._pace.running())
-            transport = PacedTransport(transport, self._pace, self._settings.allow_private)
+        if self._politeness.limits is not None:
+            self._limiter = HostLimiter(self._politeness.limits, self._politeness.paces, self._now)
+            await self._open.enter_async_context(self._limiter.running())
+            transport = LimitedTransport(transport, self._limiter, self._own)
         if self._settings.fetch_cache_bytes:
             transport = CachingTransport(transport, self._store, self._now, self._settings.fetch_cache_bytes // 4)
         headers = {
@@ -189,7 +122,8 @@ class WebClient:
             "Accept-Language": _ACCEPT_LANGUAGE,
         }
         client = httpx2.AsyncClient(transport=transport, trust_env=False, headers=headers, cookies=refusing_jar())
-        self._http = await self._open.enter_async_context(client)
+        http = await self._open.enter_async_context(client)
+        self._exchanges = SiteExchanges(http, self._settings.fetch_max_bytes, self._now)
         return self
 
     async def __aexit__(
@@ -198,10 +132,10 @@ class WebClient:
         """Close every connection."""
         await self._open.__aexit__(kind, error, trace)
 
-    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> Response:
-        """Get something, whatever its status; what it sets goes into `cookies`.
+    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> WebResponse:
+        """Fetch a resource, whatever its status; what it sets goes into `cookies`.
 
-        Who asks the same at the same time gets the same answer.
+        Equal requests at the same time share one answer.
 
         Raises:
             FaultError: NETWORK_*, SECURITY_*, HTTP_TOO_MANY_REDIRECTS, CONTENT_TOO_LARGE, RATE_LIMIT_EXCEEDED or
@@ -218,36 +152,42 @@ class WebClient:
 
     @asynccontextmanager
     async def turn(self, url: str, timeout_ms: int, *, obey_robots: bool = False) -> AsyncGenerator[None]:
-        """Wait until a page may be asked for by other means than `fetch`, and count it as open while the block lasts.
+        """Wait until a page may be fetched by other means than `fetch`, and count it as open while the block lasts.
 
         Raises:
             FaultError: RATE_LIMIT_EXCEEDED where its turn comes too late, or BLOCKED_BY_ROBOTS.
         """
         checked = guard.check_url(url)
         turn = await self._turn(WebRequest(url, obey_robots=obey_robots), checked, self._now() + timeout_ms / 1000)
-        if self._pace is None or owned(checked.host, guard.networks(self._settings.allow_private)):
+        if self._limiter is None or guard.is_own(checked.host, self._own):
             yield
             return
-        await self._pace.enter(checked.host, turn)
+        await self._limiter.enter(checked.host, turn)
         try:
             yield
         finally:
-            self._pace.leave(checked.host)
+            self._limiter.leave(checked.host)
 
-    async def foresee(self, request: WebRequest, cookies: Jar) -> Foreseen:
-        """Return what would happen to a request before its site is asked; nothing is sent, no name is looked up."""
+    async def preview(self, request: WebRequest, cookies: Jar) -> Foreseen:
+        """Return what would happen to a request now; nothing is sent, no name is looked up."""
         try:
-            url = foresight.check_address(request.url, self._settings.allow_private)
+            url = guard.check_without_lookup(request.url, self._own)
         except FaultError as error:
             return Foreseen(refused=error.fault)
-        hop = self._request(request, url, Turn(self._now()))
+        now = self._now()
+        hop = self._request(request, url, Turn(now))
         cookies.set_cookie_header(hop)
-        sight = foresight.Sight(self.robots, self._manners, self._store, self._settings.allow_private)
-        return await sight.foresee(hop, self._now(), obeys=self._obeys(request))
+        rules = await self._robots_outlook(str(hop.url), obeys=self._obeys(request))
+        delay_ms = rules.crawl_delay_ms if rules.obeyed and rules.crawl_delay_ms is not UNSET else 0
+        return Foreseen(
+            cached=await self._is_cached(hop, now),
+            robots=rules,
+            pace=await self._pace_outlook(hop.url.host, now * 1_000, delay_ms),
+        )
 
-    async def _shared(self, request: WebRequest, cookies: Jar, until: float) -> Response:
+    async def _shared(self, request: WebRequest, cookies: Jar, until: float) -> WebResponse:
         key = (request, _cookie_header(cookies, request.url))
-        followed, own = await self._merged.once(key, lambda: self._follow(request, cookies, until))
+        followed, own = await self._coalescer.once(key, lambda: self._follow(request, cookies, until))
         if not own:
             for hop in followed.hops:
                 cookies.extract_cookies(hop)
@@ -257,50 +197,50 @@ class WebClient:
         url, method, body = guard.check_url(request.url), request.method, request.body
         exchanges: list[NetworkRequest] = []
         hops: list[httpx2.Response] = []
-        seen: set[tuple[str, str]] = set()
+        visited: set[tuple[str, str]] = set()
         retries = 0
         for _ in range(self._settings.fetch_max_redirects + 1):
             turn = await self._turn(request, url, until)
             hop = self._request(replace(request, method=method, body=body), url, turn)
             cookies.set_cookie_header(hop)
             step = (str(url), hop.headers.get("cookie", ""))
-            if step in seen:
+            if step in visited:
                 break
-            seen.add(step)
-            with nullcontext() if hops else guard.asked_for():
-                answer, got = await self._exchange(hop, request, cookies)
-            hops.append(got)
+            visited.add(step)
+            with nullcontext() if hops else guard.requested_address():
+                answer, response = await self._opened.make(hop, request, cookies)
+            hops.append(response)
             exchanges += answer.exchanges
             retries += answer.retry_count
             location = answer.headers.get("location")
-            if answer.status not in _REDIRECTS or location is None or not request.follow:
-                response = replace(answer, url=str(url), exchanges=tuple(exchanges), retry_count=retries)
-                return _Followed(response, tuple(hops))
+            if answer.status not in REDIRECTS or location is None or not request.follow:
+                answer = replace(answer, url=str(url), exchanges=tuple(exchanges), retry_count=retries)
+                return _Followed(answer, tuple(hops))
             url = guard.check_redirect(url, location)
-            if answer.status == HTTPStatus.SEE_OTHER or (answer.status in _TO_GET and method == "POST"):
+            if answer.status == HTTPStatus.SEE_OTHER or (answer.status in TO_GET and method == "POST"):
                 method, body = "GET", b""
         raise FaultError(fault(Code.HTTP_TOO_MANY_REDIRECTS))
 
     async def _turn(self, request: WebRequest, url: httpx2.URL, until: float) -> Turn:
-        """Ask robots.txt where it is to be obeyed: always, never, or where the caller wants it."""
+        """Check robots.txt where it is to be obeyed, and return the turn of a request."""
         interval_ms = await self.robots.check(str(url)) if self._obeys(request) else 0.0
         return Turn(until, request.sub_resource, interval_ms)
 
     def _obeys(self, request: WebRequest) -> bool:
-        always = self._manners.robots == "always" and not request.sub_resource
-        return (request.obey_robots or always) and self._manners.robots != "never"
+        always = self._politeness.robots == "always" and not request.sub_resource
+        return (request.obey_robots or always) and self._politeness.robots != "never"
 
-    async def _robots_txt(self, url: str) -> Found:
-        """Get a robots.txt for whoever asks about it; fails where no page of the place can be had either."""
-        request = WebRequest(url, sub_resource=True, cut_bytes=MAX_BYTES)
+    async def _robots_txt(self, url: str) -> RobotsResponse:
+        """Fetch a robots.txt; raise only where no page of the site can be fetched either."""
+        request = WebRequest(url, sub_resource=True, cut_bytes=robots.MAX_BYTES)
         try:
             with anyio.fail_after(_ROBOTS_TIMEOUT_MS / 1000), faults():
                 followed = await self._follow(request, Jar(), self._now() + _ROBOTS_TIMEOUT_MS / 1000)
         except TimeoutError:
-            return Found(0, unreached=Code.NETWORK_TIMEOUT)
+            return RobotsResponse(0, unreached=Code.NETWORK_TIMEOUT)
         except FaultError as error:
-            return unread(error)
-        return Found(followed.response.status, followed.response.body)
+            return robots.response_of(error)
+        return RobotsResponse(followed.response.status, followed.response.body)
 
     def _request(self, request: WebRequest, url: httpx2.URL, turn: Turn) -> httpx2.Request:
         total = max(turn.until - self._now(), _LEAST_S)
@@ -308,7 +248,7 @@ class WebClient:
         headers = httpx2.Headers(request.headers)
         if directive := _DIRECTIVES.get(request.freshness):
             headers["Cache-Control"] = directive
-        return self._client.build_request(
+        return self._opened.http.build_request(
             request.method,
             url.copy_with(fragment=None) if url.fragment else url,
             headers=headers,
@@ -317,74 +257,82 @@ class WebClient:
             extensions={"partition": request.partition, "turn": turn},
         )
 
-    async def _exchange(
-        self, request: httpx2.Request, asked: WebRequest, cookies: Jar
-    ) -> tuple[Response, httpx2.Response]:
-        started, at_ms = time.perf_counter(), time.time_ns() // 1_000_000
-        response, retries = await self._send(request, once=asked.single_shot)
+    async def _is_cached(self, request: httpx2.Request, now: float) -> bool:
+        """Return whether a stored answer may be served without asking the site."""
+        lookup = CacheLookup.of(request)
+        lookup.stored = await self._store.get(lookup.key)
+        kept = lookup.matching()
+        if kept is None:
+            return False
+        return cache_rules.judge(kept, lookup.directives, now, shared=lookup.shared) is not CacheUse.VALIDATE
+
+    async def _robots_outlook(self, url: str, *, obeys: bool) -> RobotsOutlook:
+        """Return the rules of a robots.txt that some replica has read."""
+        rules = await self.robots.known(url)
+        if rules is None:
+            return RobotsOutlook(known=False, obeyed=obeys)
+        allows, interval_ms = rules
+        return RobotsOutlook(known=True, obeyed=obeys, allows=allows, crawl_delay_ms=round(interval_ms) or UNSET)
+
+    async def _pace_outlook(self, host: str, now_ms: float, delay_ms: int) -> PaceOutlook:
+        """Return how long one more page would wait, and by which limits."""
+        limits = self._politeness.limits
+        if limits is None or guard.is_own(host, self._own):
+            return PaceOutlook(limited=False, wait_ms=0, pages_per_minute=0, burst=0, at_once=0)
+        limits, pace = limits.spaced(delay_ms), await self._host_pace(host)
+        request = SlotRequest(_NOBODY, 1, 1, now_ms + rate_limits.MAX_WAIT_MS)
+        _, granted = rate_limits.grant(pace, request, limits, now_ms)
+        begins_ms = granted.slots[0] if granted.slots else granted.wait_until_ms
+        return PaceOutlook(
+            limited=True,
+            wait_ms=max(round(begins_ms - now_ms), 0),
+            pages_per_minute=round(_MINUTE_MS / limits.interval_ms) if limits.interval_ms else 0,
+            burst=limits.burst,
+            at_once=limits.at_once,
+            refusals=pace.strikes,
+        )
+
+    async def _host_pace(self, host: str) -> HostPace:
         try:
-            cookies.extract_cookies(response)
-            body = await self._body(response, asked.cut_bytes)
-        finally:
-            await response.aclose()
-        content_type = response.headers.get("content-type", "")
-        recorded = NetworkRequest(
-            url=redact.url(str(request.url)),
-            method=request.method,
-            status=response.status_code,
-            status_text=response.reason_phrase,
-            headers=redact.headers(response.headers.multi_items()),
-            request_headers=redact.headers(request.headers.multi_items()),
-            timestamp=at_ms,
-            content_type=content_type,
-            response_body=redact.json_body(body, content_type if asked.record_body else ""),
-            duration=round((time.perf_counter() - started) * 1000),
-        )
-        served: Served = response.extensions.get("caching") or Served(from_cache=False, received_at=self._now())
-        answer = Response(
-            status=response.status_code,
-            url=str(request.url),
-            headers=response.headers,
-            body=body,
-            content_type=content_type,
-            from_cache=served["from_cache"],
-            retry_count=retries,
-            exchanges=(recorded,),
-            received_at=served["received_at"],
-        )
-        return answer, response
-
-    async def _send(self, request: httpx2.Request, *, once: bool) -> tuple[httpx2.Response, int]:
-        most, repeats = 0 if once or request.method not in _REPEATABLE else _REPEATS, 0
-        while True:
-            try:
-                return await self._client.send(request, stream=True, auth=None, follow_redirects=False), repeats
-            except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError):
-                if repeats == most:
-                    raise
-                repeats += 1
-
-    async def _body(self, response: httpx2.Response, cut_bytes: int) -> bytes:
-        redirects = response.status_code in _REDIRECTS and "location" in response.headers
-        limit = self._settings.fetch_max_bytes
-        body = bytearray()
-        # httpx2 decodes at most 1 MiB at a time, so a bomb costs no more than the limit.
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if redirects and len(body) > _MAX_REDIRECT_BODY_BYTES:
-                return b""
-            if cut_bytes and len(body) >= cut_bytes:
-                return bytes(body[:cut_bytes])
-            if max(len(body), response.num_bytes_downloaded) > limit:
-                raise FaultError(fault(Code.CONTENT_TOO_LARGE, f"The page is larger than {limit} bytes."))
-            await anyio.lowlevel.checkpoint()
-        return bytes(body)
+            paces = self._politeness.paces
+            change = await paces.get(key_of(host)) if paces is not None else None
+        except (TransportError, TimeoutError, FaultError):
+            change = None
+        return (change.value if change else None) or HostPace()
 
     @property
-    def _client(self) -> httpx2.AsyncClient:
-        if self._http is None:
+    def _opened(self) -> SiteExchanges:
+        if self._exchanges is None:
             raise RuntimeError("the client is not open")
-        return self._http
+        return self._exchanges
+
+
+@asynccontextmanager
+async def web_client(settings: Settings, bus: Bus | None) -> AsyncGenerator[WebClient]:
+    """Open the client of a tier, which shares its cache and limits with all others on the bus; without one, alone."""
+    limits = HostLimits(
+        interval_ms=60_000 / settings.fetch_host_rate if settings.fetch_host_rate else 0.0,
+        burst=settings.fetch_host_burst,
+        at_once=settings.fetch_host_at_once,
+    )
+    politeness = Politeness(
+        limits=limits,
+        robots=settings.fetch_robots,
+        robots_term_s=settings.fetch_robots_ttl_ms / 1000,
+        store=await _shared_store(settings, bus),
+        paces=await bus.table(PACE) if bus is not None else None,
+        files=await bus.table(ROBOTS) if bus is not None else None,
+    )
+    async with WebClient(settings, politeness=politeness) as client:
+        yield client
+
+
+async def _shared_store(settings: Settings, bus: Bus | None) -> AnswerStore | None:
+    """Open the shared cache for those who have the key to it: pages of a login are private."""
+    if bus is None or bus.seal is None or not settings.fetch_shared_cache_bytes:
+        return None
+    max_bytes = min(settings.fetch_shared_cache_bytes, settings.jetstream_max_bytes // _SHARE)
+    return SharedStore(await bus.table(HTTP_CACHE), MemoryStore(settings.fetch_cache_bytes), max_bytes)
 
 
 def _cookie_header(cookies: Jar, url: str) -> str:

@@ -1,4 +1,4 @@
-"""The cookies of one session, bounded, in the form that is kept and in the form that is sent."""
+"""The cookies of one login, bounded, in the form that is stored and in the form that is sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HTTP_ONLY = "HttpOnly"
 
 
 class Jar(httpx2.Cookies):
-    """Cookies that are set by answers, sent with requests, given by `export` and taken back by `load`."""
+    """Cookies that answers set and requests send; `export` and `load` convert them to and from the stored form."""
 
     def __init__(self) -> None:
         # strict_domain: no cookie for the whole of co.uk.
@@ -39,12 +39,12 @@ class Jar(httpx2.Cookies):
 
 
 def refusing_jar() -> cookiejar.CookieJar:
-    """Make a jar that takes no cookie: httpx's own is shared by every fetch."""
+    """Return a jar that accepts no cookie: httpx's own is shared by every fetch."""
     return cookiejar.CookieJar(cookiejar.DefaultCookiePolicy(allowed_domains=()))
 
 
 class _BoundedJar(cookiejar.CookieJar):
-    """A jar that forgets its oldest cookie rather than grow past a bound."""
+    """A jar that evicts its oldest cookie rather than grow past a bound."""
 
     def set_cookie(self, cookie: cookiejar.Cookie) -> None:
         super().set_cookie(cookie)

@@ -20,7 +20,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Gives every address of a host name, in the order in which they are to be tried."""
+"""Returns every address of a host name, in the order in which they are to be tried."""
 
 # Own lists: `ipaddress.is_global` of Python 3.11 calls fec0::1, 5f00::1, ff02::1 and 64:ff9b::7f00:1 global.
 _PRIVATE_V4: tuple[IPv4Network, ...] = tuple(
@@ -70,18 +70,18 @@ _FAULTS_OF_ADDRESSES = (Code.SECURITY_URL_BLOCKED, Code.SECURITY_ADDRESS_BLOCKED
 
 
 def check_url(url: str) -> httpx2.URL:
-    """Read an address that was asked for, as it will be fetched; nothing parses it again.
+    """Parse an address that was requested, as it will be fetched; nothing parses it again.
 
     Raises:
         FaultError: SECURITY_URL_BLOCKED for what is never fetched, with what is wrong about it; its field is `url`.
     """
-    with asked_for():
+    with requested_address():
         return _read(url)
 
 
 @contextmanager
-def asked_for() -> Generator[None]:
-    """Name the field `url` in what is said of an address that was asked for, and not merely led to."""
+def requested_address() -> Generator[None]:
+    """Name the field `url` in the fault of an address that was requested, and not merely led to."""
     try:
         yield
     except FaultError as error:
@@ -110,7 +110,7 @@ def _read(url: str) -> httpx2.URL:
 
 
 def check_redirect(base: httpx2.URL, location: str) -> httpx2.URL:
-    """Read where a redirect leads, by the rules of `check_url`; the fragment of `base` lives on if it names none.
+    """Parse where a redirect leads, by the rules of `check_url`; the fragment of `base` lives on if it names none.
 
     Raises:
         FaultError: SECURITY_URL_BLOCKED.
@@ -133,7 +133,7 @@ def port_allowed(port: int) -> bool:
 
 
 def allowed(ip: Address, extra_networks: Iterable[Network] = ()) -> bool:
-    """Whether an address is on the public internet, or inside a network that the operator allowed."""
+    """Return whether an address is on the public internet, or inside a network that the operator allowed."""
     if any(ip.version == network.version and ip in network for network in extra_networks):
         return True
     if isinstance(ip, IPv4Address):
@@ -142,14 +142,40 @@ def allowed(ip: Address, extra_networks: Iterable[Network] = ()) -> bool:
 
 
 def networks(cidrs: Iterable[str]) -> tuple[Network, ...]:
-    """Read the networks of WEFT_ALLOW_PRIVATE."""
+    """Parse the networks of WEFT_ALLOW_PRIVATE."""
     return tuple(ip_network(cidr) for cidr in cidrs)
 
 
+def is_own(host: str, own: tuple[Network, ...]) -> bool:
+    """Return whether a host is written as an address that is private and that the operator has allowed."""
+    try:
+        address = ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return not allowed(address) and allowed(address, own)
+
+
+def check_without_lookup(url: str, allow_private: Iterable[Network]) -> httpx2.URL:
+    """Parse an address, and refuse what can be refused without looking up its name.
+
+    Raises:
+        FaultError: SECURITY_URL_BLOCKED or SECURITY_ADDRESS_BLOCKED.
+    """
+    checked, own = check_url(url), tuple(allow_private)
+    host = checked.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
+    try:
+        private = not allowed(ip_address(host.partition("%")[0]), own)
+    except ValueError:
+        private = not own and names_private_network(host)
+    if private:
+        raise FaultError(private_address(host))
+    return checked
+
+
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """Ask the system's resolver, in a thread."""
-    found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+    """Resolve a host name by the system's resolver, in a thread."""
+    entries = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class GuardedBackend(httpcore2.AsyncNetworkBackend):
@@ -212,12 +238,12 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
 
     async def _checked(self, host: str, port: int, timeout: float | None) -> tuple[str, ...]:  # noqa: ASYNC109
         literal = _literal(host)
-        found = (str(literal),) if literal else await self._lookup(host, port, timeout)
-        if not found:
+        addresses = (str(literal),) if literal else await self._lookup(host, port, timeout)
+        if not addresses:
             raise _no_address(host)
-        public = tuple(address for address in found if self._allows(address))
+        public = tuple(address for address in addresses if self._allows(address))
         # Only `localhost` may be ::1 and 127.0.0.1 where the operator allowed one of them.
-        if not public or (len(public) < len(found) and not _is_localhost(host)):
+        if not public or (len(public) < len(addresses) and not _is_localhost(host)):
             raise FaultError(private_address(host))
         return public[:_MAX_TRIED]
 
@@ -240,7 +266,7 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
 
 
 def names_private_network(host: str) -> bool:
-    """Whether a name belongs to a private network by its very ending, so that nobody need be asked."""
+    """Return whether a name belongs to a private network by its ending, without looking it up."""
     return any(host == ending or host.endswith(f".{ending}") for ending in _NAMES_OF_PRIVATE_NETWORKS)
 
 
@@ -250,7 +276,7 @@ def _is_localhost(host: str) -> bool:
 
 
 def private_address(host: str) -> Fault:
-    """Make the fault that names the way out; it never tells which addresses a name has."""
+    """Make the fault that names the setting to change; it never says which addresses a name has."""
     return fault(
         Code.SECURITY_ADDRESS_BLOCKED,
         f"{host} lies in a private network. Its operator can allow the network with WEFT_ALLOW_PRIVATE.",

@@ -1,4 +1,4 @@
-"""Takes credentials out of what is recorded of an exchange with a site."""
+"""Removes credentials from what is recorded of an exchange with a site."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def url(address: str) -> str:
 
 
 def host(address: str) -> str:
-    """Take the host out of an address."""
+    """Return the host of an address."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:
@@ -68,7 +68,7 @@ def json_body(body: bytes, content_type: str) -> object:
 
 
 def is_secret(name: str) -> bool:
-    """Whether the name of a parameter says that its value is a credential."""
+    """Return whether the name of a parameter says that its value is a credential."""
     return name.lower() in _SECRET_WORDS or any(word.lower() in _SECRET_WORDS for word in _WORDS.findall(name))
 
 

@@ -1,4 +1,4 @@
-"""Reads what robots.txt allows, once per site and term, for every tier and replica (RFC 9309)."""
+"""Reads robots.txt once per site and term, for every tier and replica, and checks requests by it (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from http import HTTPStatus
-from typing import Protocol
 
 import anyio
 import structlog
@@ -17,7 +16,7 @@ from msgspec.structs import replace
 from protego import Protego
 
 from bus import TransportError
-from bus.stores import KeyChange
+from bus.stores import KeyValues
 from protocol.faults import Category, Code, FaultError, fault
 from protocol.web import RobotsFile
 
@@ -26,13 +25,13 @@ log = structlog.stdlib.get_logger()
 SHARED_ROBOTS_AWAY = "shared_robots_away"
 
 MAX_BYTES = 512_000
-"""What is read of a robots.txt; RFC 9309 §2.5 wants at least 500 KiB."""
+"""The bytes that are read of a robots.txt at most; RFC 9309 §2.5 wants at least 500 KiB."""
 
 TERM_S = 86_400.0
 """The longest for which one may be believed (RFC 9309 §2.4)."""
 
 _SOON_S = 300.0
-"""When a site that could not be reached is asked again."""
+"""After how long a site that could not be reached is asked again."""
 
 _NO_SUCH_PLACE = frozenset({Code.SECURITY_ADDRESS_BLOCKED, Code.SECURITY_URL_BLOCKED, Code.NETWORK_DNS_FAILED})
 """Failures that say more of the site than that it keeps programs out."""
@@ -42,8 +41,8 @@ _PRODUCT = re.compile(r"[A-Za-z_-]+")
 
 
 @dataclass(frozen=True)
-class Found:
-    """What came of asking for a robots.txt: its status and what was read of it; 0 for a site that was not reached.
+class RobotsResponse:
+    """The answer to the request for a robots.txt; its status is 0 for a site that was not reached.
 
     `unreached` says why, where that was the network.
     """
@@ -54,8 +53,8 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What a robots.txt says to us."""
+class RobotsRules:
+    """The rules of one robots.txt."""
 
     file: RobotsFile
     parsed: Protego
@@ -67,20 +66,8 @@ class Rules:
         return self.file.access == "allowed"
 
     def interval_ms(self, product: str) -> float:
-        """Return how much time it wants between two requests."""
+        """Return the milliseconds that it wants between two requests."""
         return max(0.0, (self.parsed.crawl_delay(product) or 0.0) * 1000)
-
-
-class Files(Protocol):
-    """What is used of the bucket ROBOTS."""
-
-    async def get(self, key: str) -> KeyChange[RobotsFile] | None:
-        """Return the value of a key with its revision, if it has one."""
-        ...
-
-    async def put(self, key: str, value: RobotsFile, *, revision: int | None = None) -> int:
-        """Set a key."""
-        ...
 
 
 class Robots:
@@ -88,29 +75,29 @@ class Robots:
 
     def __init__(
         self,
-        fetch: Callable[[str], Awaitable[Found]],
+        fetch: Callable[[str], Awaitable[RobotsResponse]],
         user_agent: str,
         clock: Callable[[], float],
-        files: Files | None = None,
+        files: KeyValues[RobotsFile] | None = None,
         term_s: float = TERM_S,
     ) -> None:
-        """Get files by `fetch`, and obey what they say to the product of `user_agent`.
+        """Read files by `fetch`, and obey their rules for the product of `user_agent`.
 
-        `fetch` fails only where no page of the place can be had either.
+        `fetch` raises only where no page of the site can be fetched either.
         """
         self._fetch = fetch
         self._product = product(user_agent)
         self._now = clock
         self._files = files
         self._term_s = min(term_s, TERM_S)
-        self._read: OrderedDict[str, Rules] = OrderedDict()
+        self._read: OrderedDict[str, RobotsRules] = OrderedDict()
         self._turns: dict[str, anyio.Lock] = {}
 
     async def check(self, url: str) -> float:
         """Return the milliseconds that are to lie between two requests to the site of `url`.
 
         Raises:
-            FaultError: BLOCKED_BY_ROBOTS where its robots.txt forbids the page, or cannot be had and never could; where
+            FaultError: BLOCKED_BY_ROBOTS where its robots.txt forbids the page, or never could be read; where
                 that is for want of the site, what the network failed with.
         """
         rules = await self.rules(url)
@@ -123,18 +110,18 @@ class Robots:
         return rules.interval_ms(self._product)
 
     async def known(self, url: str) -> tuple[bool, float] | None:
-        """Return whether the robots.txt of a site allows a page, and its interval in ms, if anybody has read it."""
+        """Return whether the robots.txt of a site allows a page, and its interval in ms, if any replica has read it."""
         origin = _origin(url)
         rules = self._read.get(origin)
         if rules is None or not self._holds(rules.file):
             file = await self._shared(origin)
             if file is None or not self._holds(file):
                 return None
-            rules = Rules(file, Protego.parse(_text(file)))
+            rules = RobotsRules(file, Protego.parse(_text(file)))
         return rules.allows(url, self._product), rules.interval_ms(self._product)
 
-    async def rules(self, url: str) -> Rules:
-        """Return what the robots.txt of the site of `url` says."""
+    async def rules(self, url: str) -> RobotsRules:
+        """Return the rules of the robots.txt of the site of `url`."""
         origin = _origin(url)
         known = self._read.get(origin)
         if known is not None and self._holds(known.file):
@@ -147,7 +134,7 @@ class Robots:
                 if not self._turns[origin].statistics().tasks_waiting:
                     del self._turns[origin]
 
-    async def _renewed(self, origin: str) -> Rules:
+    async def _renewed(self, origin: str) -> RobotsRules:
         known = self._read.get(origin)
         if known is not None and self._holds(known.file):
             return known
@@ -156,7 +143,7 @@ class Robots:
             former = file or (known.file if known else None)
             file = self._judged(await self._fetch(f"{origin}/robots.txt"), former)
             await self._share(origin, file)
-        rules = self._read[origin] = Rules(file, Protego.parse(_text(file)))
+        rules = self._read[origin] = RobotsRules(file, Protego.parse(_text(file)))
         while len(self._read) > _SITES:
             self._read.popitem(last=False)
         return rules
@@ -165,15 +152,15 @@ class Robots:
         term = _SOON_S if file.access == "refused" else self._term_s
         return self._now() - file.fetched_at < term
 
-    def _judged(self, found: Found, former: RobotsFile | None) -> RobotsFile:
-        """Say what an answer means: 4xx allows all, an unreachable site nothing but what its last file allows."""
+    def _judged(self, response: RobotsResponse, former: RobotsFile | None) -> RobotsFile:
+        """Return what an answer means: 4xx allows all, an unreachable site nothing but what its last file allows."""
         now = self._now()
-        if HTTPStatus.OK <= found.status < HTTPStatus.MULTIPLE_CHOICES:
-            return RobotsFile(access="ruled", fetched_at=now, packed=zlib.compress(found.body[:MAX_BYTES]))
-        if HTTPStatus.MULTIPLE_CHOICES <= found.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        if HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES:
+            return RobotsFile(access="ruled", fetched_at=now, packed=zlib.compress(response.body[:MAX_BYTES]))
+        if HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             return RobotsFile(access="allowed", fetched_at=now)
         if former is None or former.access == "refused":
-            return RobotsFile(access="refused", fetched_at=now, unreached=found.unreached)
+            return RobotsFile(access="refused", fetched_at=now, unreached=response.unreached)
         # Believed for a little longer, then the site is asked again (RFC 9309 §2.3.1.4).
         return replace(former, fetched_at=now - max(self._term_s - _SOON_S, 0.0))
 
@@ -181,11 +168,11 @@ class Robots:
         if self._files is None:
             return None
         try:
-            found = await self._files.get(_key(origin))
+            change = await self._files.get(_key(origin))
         except (TransportError, FaultError) as error:
             log.warning(SHARED_ROBOTS_AWAY, reason=type(error).__name__)
             return None
-        return found.value if found else None
+        return change.value if change else None
 
     async def _share(self, origin: str, file: RobotsFile) -> None:
         if self._files is None:
@@ -196,24 +183,24 @@ class Robots:
             log.warning(SHARED_ROBOTS_AWAY, reason=type(error).__name__)
 
 
-def unread(error: FaultError) -> Found:
-    """Say what it means that a robots.txt could not be got.
+def response_of(error: FaultError) -> RobotsResponse:
+    """Return what it means that a robots.txt could not be fetched.
 
     Raises:
-        FaultError: `error`, where no page of the place can be had either.
+        FaultError: `error`, where no page of the site can be fetched either.
     """
     code = error.fault.code
     if code in _NO_SUCH_PLACE:
         raise error
     if error.fault.category is Category.NETWORK:
-        return Found(0, unreached=code)
-    return Found(HTTPStatus.NOT_FOUND if code is Code.HTTP_TOO_MANY_REDIRECTS else 0)
+        return RobotsResponse(0, unreached=code)
+    return RobotsResponse(HTTPStatus.NOT_FOUND if code is Code.HTTP_TOO_MANY_REDIRECTS else 0)
 
 
 def product(user_agent: str) -> str:
-    """Take the product token out of a User-Agent (RFC 9309 §2.2.1)."""
-    found = _PRODUCT.match(user_agent)
-    return found[0] if found else user_agent
+    """Return the product token of a User-Agent (RFC 9309 §2.2.1)."""
+    token = _PRODUCT.match(user_agent)
+    return token[0] if token else user_agent
 
 
 def _text(file: RobotsFile) -> str:

@@ -23,7 +23,7 @@ from actors.gateway.access.limits import (
 )
 from actors.gateway.access.rules import AccessHeaders, OriginRules, metadata_paths, origin_rules
 from actors.gateway.http import CHALLENGE, HttpStatusError
-from actors.rates import Rate
+from actors.gcra import Rate
 from actors.settings import Settings
 from bus import Tables
 from protocol.faults import Action, Code, fault

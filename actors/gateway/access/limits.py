@@ -17,7 +17,7 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_netw
 from typing import TypeAlias
 
 from actors.gateway.http import HttpStatusError
-from actors.rates import Rate, earliest, taken
+from actors.gcra import Rate, earliest, taken
 from actors.settings import Settings
 from protocol.faults import Action, Code, fault
 

@@ -13,12 +13,12 @@ import pytest
 from anyio.abc import SocketAttribute, SocketStream
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from actors.fetchers.lightweight.engine import binary
-from actors.fetchers.lightweight.engine.cdp import ClosedError, Connection
-from actors.fetchers.lightweight.engine.engine import Engine
+from actors.fetchers.lightweight import engine_process
+from actors.fetchers.lightweight.cdp import CdpConnection, ClosedError
+from actors.fetchers.lightweight.process_pool import ProcessPool
 from actors.settings import Settings
 
-absence = binary.absence(Settings())
+absence = engine_process.unavailability(Settings())
 needs_engine = pytest.mark.skipif(absence is not None, reason=absence.reason if absence else "")
 
 
@@ -40,7 +40,7 @@ Answers = Callable[[str, str], Answer | None]
 class Page:
     """A page that is open, and the requests that it made."""
 
-    connection: Connection
+    connection: CdpConnection
     session: str
     asked: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
@@ -66,7 +66,7 @@ class Page:
 
 
 @asynccontextmanager
-async def opened(connection: Connection, answers: Answers) -> AsyncGenerator[Page]:
+async def opened(connection: CdpConnection, answers: Answers) -> AsyncGenerator[Page]:
     """Have an empty page whose every request is answered by `answers`."""
     context = (await connection.call("Target.createBrowserContext"))["browserContextId"]
     target = await connection.call("Target.createTarget", {"url": "about:blank", "browserContextId": context})
@@ -97,10 +97,10 @@ def always(answer: Answer) -> Answers:
 
 
 @asynccontextmanager
-async def engine(processes: int = 2) -> AsyncGenerator[Engine]:
+async def engine(processes: int = 2) -> AsyncGenerator[ProcessPool]:
     """Run an engine within a deadline."""
     with anyio.fail_after(50):
-        async with Engine(Settings(light_processes=processes)) as running:
+        async with ProcessPool(Settings(light_processes=processes)) as running:
             yield running
 
 

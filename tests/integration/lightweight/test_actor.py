@@ -107,7 +107,7 @@ async def test_a_page_whose_process_dies_beside_another_is_shown_once_more() -> 
 
 def kill(here: Showing) -> None:
     """End the process of the engine, as the kernel does, without asking."""
-    (pid,) = here.actor._engine.pids  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - nobody else knows it
+    (pid,) = here.actor._pool.pids  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - nobody else knows it
     os.kill(pid, signal.SIGKILL)
 
 

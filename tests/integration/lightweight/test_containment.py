@@ -12,9 +12,9 @@ import anyio
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from actors.fetchers.lightweight.engine.cdp import ClosedError
-from actors.fetchers.lightweight.engine.engine import FULL_BYTES, Engine, Place
-from actors.fetchers.lightweight.engine.jail import DATA_BYTES
+from actors.fetchers.lightweight.cdp import ClosedError
+from actors.fetchers.lightweight.process_pool import FULL_BYTES, PooledPage, ProcessPool
+from actors.fetchers.lightweight.sandbox import DATA_BYTES
 from tests.integration.lightweight.pages import Answer, Page, always, engine, needs_engine, opened
 from tests.support.scale import one_in
 
@@ -67,18 +67,18 @@ async def test_a_hostile_page_harms_only_itself(name: str) -> None:
         await assert_well(light)
 
 
-async def be_hostile(light: Engine, html: str, done: anyio.Event) -> None:
+async def be_hostile(light: ProcessPool, html: str, done: anyio.Event) -> None:
     try:
         async with light.page("") as place, opened(place.connection, always(Answer(html))) as page:
             await page.goto("http://hostile.example/")
             with anyio.move_on_after(ENOUGH_SECONDS):
                 await place.connection.closed.wait()
-            place.ended_ill()
+            place.mark_failed()
     finally:
         done.set()
 
 
-async def be_neighbour(light: Engine, done: anyio.Event, fates: dict[str, str]) -> None:
+async def be_neighbour(light: ProcessPool, done: anyio.Event, fates: dict[str, str]) -> None:
     async with light.page("") as place:
         try:
             async with opened(place.connection, always(Answer(RIGHT))) as page:
@@ -96,7 +96,7 @@ async def read_until(page: Page, done: anyio.Event) -> str:
     return "right"
 
 
-async def watch_memory(light: Engine, done: anyio.Event, fates: dict[str, str]) -> None:
+async def watch_memory(light: ProcessPool, done: anyio.Event, fates: dict[str, str]) -> None:
     fates["memory"] = "bounded"
     while not done.is_set():
         if any(resident(pid) > DATA_BYTES for pid in light.pids):
@@ -104,7 +104,7 @@ async def watch_memory(light: Engine, done: anyio.Event, fates: dict[str, str]) 
         await anyio.sleep(0.02)
 
 
-async def assert_well(light: Engine) -> None:
+async def assert_well(light: ProcessPool) -> None:
     """Another page is right, and what the hostile one took is free again."""
     async with light.page("") as place, opened(place.connection, always(Answer(RIGHT))) as page:
         await page.goto("http://next.example/")
@@ -134,7 +134,7 @@ async def test_a_cancelled_page_leaves_nothing_that_burns() -> None:
         await assert_well(light)
 
 
-async def hang(light: Engine, going: anyio.Event) -> None:
+async def hang(light: ProcessPool, going: anyio.Event) -> None:
     async with light.page("") as place, opened(place.connection, always(Answer(DEEP))) as page:
         await page.goto("http://hostile.example/")
         while not page.asked:
@@ -159,7 +159,7 @@ async def test_the_neighbour_of_a_page_that_ended_ill_may_finish_then_the_proces
         async with light.page("") as neighbour:
             (pid,) = light.pids
             async with light.page("") as ill:
-                ill.ended_ill()
+                ill.mark_failed()
             assert neighbour.alive
             async with opened(neighbour.connection, always(Answer(RIGHT))) as page:
                 await page.goto("http://neighbour.example/")
@@ -170,18 +170,18 @@ async def test_the_neighbour_of_a_page_that_ended_ill_may_finish_then_the_proces
         assert pid not in light.pids
 
 
-async def gone(place: Place) -> None:
+async def gone(place: PooledPage) -> None:
     while place.alive:
         await anyio.sleep(0.01)
 
 
 ORPHAN = """
 import anyio
-from actors.fetchers.lightweight.engine.engine import Engine
+from actors.fetchers.lightweight.process_pool import ProcessPool
 from actors.settings import Settings
 
 async def main():
-    async with Engine(Settings()) as light, light.page(""):
+    async with ProcessPool(Settings()) as light, light.page(""):
         print(light.pids[0], flush=True)
         await anyio.sleep_forever()
 

@@ -12,7 +12,7 @@ import anyio.to_thread
 import pytest
 from rapidfuzz.distance import Indel
 
-from actors.fetchers.lightweight.outcome import Ill
+from actors.fetchers.lightweight.rendering import RenderFailure
 from actors.fetchers.lightweight.signals import signals
 from tests.site import Site, serve_site
 from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES, HOSTILE_PAGES, build_apps
@@ -60,7 +60,7 @@ class Both:
         url = self.site.url(path)
         wanted = words(await self.chromium.text(url))
         seen = await self.light.see(url)
-        if isinstance(seen, Ill):
+        if isinstance(seen, RenderFailure):
             return Compared(0.0, len(wanted), (seen.value,))
         return Compared(Indel.normalized_similarity(wanted, words(seen.text)), len(wanted), signals(seen))
 
@@ -113,9 +113,9 @@ async def test_a_hostile_page_is_known_for_it_and_the_next_page_is_right() -> No
                 seen = await tiers.light.see(tiers.site.url(path))
                 after = await tiers.light.see(tiers.site.url(next_path))
 
-                assert isinstance(seen, Ill) or signals(seen), path
-                assert not isinstance(after, Ill), path
-                assert not isinstance(alone, Ill), path
+                assert isinstance(seen, RenderFailure) or signals(seen), path
+                assert not isinstance(after, RenderFailure), path
+                assert not isinstance(alone, RenderFailure), path
                 assert after.text == alone.text, path
 
 
@@ -124,6 +124,6 @@ async def test_no_door_opens_to_a_page_that_tries_them_all() -> None:
         async with both() as tiers:
             seen = await tiers.light.see(tiers.site.url(HOSTILE_PAGES["escape"]))
 
-    assert not isinstance(seen, Ill)
+    assert not isinstance(seen, RenderFailure)
     assert "origin shut" in seen.text
     assert "OPEN" not in seen.text

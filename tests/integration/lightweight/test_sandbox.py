@@ -12,9 +12,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.fetchers.lightweight.engine import binary
-from actors.fetchers.lightweight.engine.cdp import ClosedError, Connection, connect
-from actors.fetchers.lightweight.engine.process import OPTIONS, listens
+from actors.fetchers.lightweight import engine_process
+from actors.fetchers.lightweight.cdp import CdpConnection, ClosedError, connect
+from actors.fetchers.lightweight.engine_process import OPTIONS, listens
 from tests.integration.lightweight.pages import Answer, always, engine, listening, needs_engine, opened
 
 pytestmark = needs_engine
@@ -176,7 +176,7 @@ LEFT_OUT = {
 }
 
 
-async def run(connection: Connection, subject: Way, port: int) -> tuple[set[str], str]:
+async def run(connection: CdpConnection, subject: Way, port: int) -> tuple[set[str], str]:
     """Load the page; give the paths that it asked for, and the title that it had in the end."""
     ended = anyio.Event()
     title = ""
@@ -233,7 +233,7 @@ async def test_without_walls_these_would_connect(name: str) -> None:
             assert listener.connects > 0
 
 
-async def run_ignoring(connection: Connection, subject: Way, port: int) -> None:
+async def run_ignoring(connection: CdpConnection, subject: Way, port: int) -> None:
     with suppress(ClosedError):
         await run(connection, subject, port)
 
@@ -244,7 +244,7 @@ async def unwalled() -> AsyncGenerator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s"
         environment = {"LIGHTPANDA_DISABLE_TELEMETRY": "true", "HOME": folder}
-        program = str(binary.find())
+        program = str(engine_process.find_program())
         with subprocess.Popen(  # noqa: ASYNC220 - for a control
             [program, "serve", "--unix-socket", str(path), *OPTIONS], env=environment, stderr=subprocess.DEVNULL
         ) as process:

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from actors.fetchers.lightweight.engine import binary, jail
+from actors.fetchers.lightweight import engine_process, sandbox
 
 TIMEOUT = 20
 ANYBODYS = next((path for path in ("/usr/bin/python3", sys.executable) if Path(path).exists()), "")
 """A Python that any user may run."""
 
 pytestmark = pytest.mark.skipif(
-    not all(wall.present for wall in binary.walls()), reason="this kernel lacks walls of the sandbox"
+    not all(wall.present for wall in engine_process.sandbox_layers()), reason="this kernel lacks walls of the sandbox"
 )
 
 PROBE = """
@@ -71,7 +71,7 @@ def launch(
     program = str(Path(ANYBODYS).resolve())
     reading, writing = os.pipe()
     readable = f"{program}:{Path(program).parents[1] / 'lib'}"
-    order = jail.Order(
+    order = sandbox.LaunchOrder(
         folder=str(home),
         parent=parent or os.getpid(),
         report=writing,
@@ -81,7 +81,7 @@ def launch(
     )
     with os.fdopen(reading, "rb") as report:
         try:
-            whole = jail.arguments(order, command)
+            whole = sandbox.arguments(order, command)
             whole[3:5] = launcher or whole[3:5]
             done = subprocess.run(whole, pass_fds=(writing,), stdout=subprocess.PIPE, timeout=TIMEOUT, check=False)
         finally:
@@ -206,7 +206,7 @@ attempt('limits', lambda: [resource.getrlimit(k)[1] for k in (resource.RLIMIT_CO
 attempt('raise', lambda: resource.setrlimit(resource.RLIMIT_DATA, (1 << 40, 1 << 40)))
 """)
 
-    assert found.pop("limits") == ["ok", [0, jail.OPEN_FILES, jail.FILE_BYTES, jail.DATA_BYTES]]
+    assert found.pop("limits") == ["ok", [0, sandbox.OPEN_FILES, sandbox.FILE_BYTES, sandbox.DATA_BYTES]]
     assert outcomes(found) == {
         "memory": "MemoryError",
         "shared memory": "EPERM",
@@ -231,29 +231,29 @@ attempt('descriptors', lambda: sorted(int(name) for name in os.listdir('/proc/se
 
 BARE = """
 import importlib.util, sys
-spec = importlib.util.spec_from_file_location("jail", sys.argv[1])
-jail = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(jail)
-jail.landlock_version, jail.MACHINES = lambda: 0, {}
-jail.main(sys.argv[2:])
+spec = importlib.util.spec_from_file_location("sandbox", sys.argv[1])
+sandbox = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sandbox)
+sandbox.landlock_version, sandbox.MACHINES = lambda: 0, {}
+sandbox.main(sys.argv[2:])
 """
 
 
 @pytest.mark.parametrize("lenient", [False, True])
 def test_a_kernel_without_walls_runs_nothing_unless_that_is_allowed(*, lenient: bool) -> None:
     with folder() as home:
-        output, why = launch(home, ("-c", "print('ran')"), lenient=lenient, launcher=("-c", BARE, jail.__file__))
+        output, why = launch(home, ("-c", "print('ran')"), lenient=lenient, launcher=("-c", BARE, sandbox.__file__))
 
         assert (output, why) == ((b"ran\n", "") if lenient else (b"", "landlock: the kernel has no Landlock"))
 
 
 OLDER = """
 import importlib.util, sys
-spec = importlib.util.spec_from_file_location("jail", sys.argv[1])
-jail = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(jail)
-jail.landlock_version = lambda: {version}
-jail.main(sys.argv[2:])
+spec = importlib.util.spec_from_file_location("sandbox", sys.argv[1])
+sandbox = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sandbox)
+sandbox.landlock_version = lambda: {version}
+sandbox.main(sys.argv[2:])
 """
 TRY = """
 import os
@@ -268,7 +268,7 @@ except PermissionError:
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
 def test_older_kernels_keep_files_apart_too(version: int) -> None:
     with folder() as home:
-        launcher = ("-c", OLDER.format(version=version), jail.__file__)
+        launcher = ("-c", OLDER.format(version=version), sandbox.__file__)
         output, why = launch(home, ("-c", TRY), launcher=launcher)
 
         assert (output, why) == (b"in\n", "")
@@ -285,5 +285,5 @@ def test_root_becomes_nobody() -> None:
     found = probe("attempt('user', lambda: [os.getuid(), os.geteuid(), os.getgid(), os.getgroups()])")
 
     own: list[Any] = [os.getuid(), os.geteuid(), os.getgid(), os.getgroups()]
-    nobody: list[Any] = [jail.NOBODY, jail.NOBODY, jail.NOBODY, []]
+    nobody: list[Any] = [sandbox.NOBODY, sandbox.NOBODY, sandbox.NOBODY, []]
     assert found["user"] == ["ok", nobody if os.getuid() == 0 else own]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import pytest
 from rapidfuzz.distance import Indel
 
+from actors.fetchers.logins import Login
 from actors.fetchers.playwright.reading import html_of
 from actors.fetchers.playwright.stability import FOR_FETCH
 from actors.fetchers.playwright.tab import new_tab
-from actors.fetchers.sessions import Session
 from tests.integration.playwright.browsing import Browsing, browsing
 from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES
 from tests.site.apps.chromium import Chromium, open_chromium
@@ -52,7 +52,7 @@ class Both:
         """Return the words that both show, and what cut ours short."""
         url = self.ours.site.url(path)
         expected = await self.other.text(url)
-        async with self.ours.browser.context(Session()) as context, new_tab(context, block=True) as one:
+        async with self.ours.browser.context(Login()) as context, new_tab(context, block=True) as one:
             deadline_s = time.monotonic() + 40
             await one.go(url, deadline_s)
             cut_short = await one.settle(FOR_FETCH, deadline_s)

@@ -17,9 +17,9 @@ from typing import Any
 import anyio
 import pytest
 
+from actors.fetchers.logins import Login
 from actors.fetchers.playwright import chromium_process
 from actors.fetchers.playwright.browser import MAX_TABS, MAX_TABS_OF_SESSION
-from actors.fetchers.sessions import Session
 from protocol.faults import Code, FaultError
 from protocol.pages import Fetched
 from tests.integration.playwright.browsing import Browsing, browsing, page
@@ -143,12 +143,12 @@ def test_memory_is_looked_at(web: Browsing) -> None:
 def test_there_are_only_so_many_tabs(web: Browsing) -> None:
     async def fill() -> tuple[Code, Code, int]:
         async with AsyncExitStack() as stack:
-            first = await stack.enter_async_context(web.browser.context(Session()))
+            first = await stack.enter_async_context(web.browser.context(Login()))
             for _ in range(MAX_TABS_OF_SESSION):
                 await first.page()
             with pytest.raises(FaultError) as of_session:
                 await first.page()
-            others = [await stack.enter_async_context(web.browser.context(Session())) for _ in range(2)]
+            others = [await stack.enter_async_context(web.browser.context(Login())) for _ in range(2)]
             for number in range(MAX_TABS - MAX_TABS_OF_SESSION):
                 await others[number % 2].page()
             with pytest.raises(FaultError) as overall:

@@ -12,11 +12,11 @@ import anyio
 import anyio.from_thread
 from anyio.from_thread import BlockingPortal
 
+from actors.fetchers.logins import Login
 from actors.fetchers.playwright import view
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.stability import FOR_FETCH
 from actors.fetchers.playwright.tab import Tab, new_tab
-from actors.fetchers.sessions import Session
 from actors.settings import Settings
 from protocol.browsers.operations import FindElement, GetPageContent, GetPageInfo
 from protocol.browsers.pageinfo import Candidate, Element
@@ -123,7 +123,7 @@ async def _running() -> AsyncGenerator[tuple[Site, Browser, Tab]]:
     async with (
         serve_site() as site,
         Browser(Settings(allow_private=("127.0.0.0/8",))) as browser,
-        browser.context(Session()) as context,
+        browser.context(Login()) as context,
         new_tab(context) as one,
     ):
         yield site, browser, one

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from actors.fetchers.web.client import WebClient
-from actors.fetchers.web.shared import BUCKETS, web_client
+from actors.fetchers.web.client import BUCKETS, WebClient, web_client
 from actors.settings import Settings
 from bus import Bus
 from bus.permissions import grant

@@ -11,8 +11,9 @@ from email.utils import formatdate
 import anyio
 import pytest
 
-from actors.fetchers.web.client import Response, WebClient, WebRequest
+from actors.fetchers.web.client import WebClient
 from actors.fetchers.web.cookies import Jar
+from actors.fetchers.web.exchange import WebRequest, WebResponse
 from actors.settings import Settings
 from protocol.faults import FaultError
 from tests.integration.web.caching_case import Case, Fields, Origin, Step, Then
@@ -49,7 +50,7 @@ class World:
     asked: list[Ask]
     given: int = 0
 
-    async def take(self, step: Step) -> tuple[Response | None, Ask | None, bool]:
+    async def take(self, step: Step) -> tuple[WebResponse | None, Ask | None, bool]:
         """Make one request; tell the answer, what the site was asked, and whether that was answered by a 304."""
         self.clock.now += step.after
         path = PATH + step.path
@@ -115,7 +116,7 @@ async def world(site: Site) -> AsyncGenerator[World]:
             yield World(client, site.url(""), clock, site.asked)
 
 
-def became(response: Response | None, asked: Ask | None, step: Step, *, confirmed: bool) -> Then:
+def became(response: WebResponse | None, asked: Ask | None, step: Step, *, confirmed: bool) -> Then:
     """Return what has become of a request."""
     if response is None:
         assert step.site.breaks

@@ -11,9 +11,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.fetchers.web.client import Manners, WebClient, WebRequest
+from actors.fetchers.web.client import Politeness, WebClient
 from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.rates import Limits
+from actors.fetchers.web.exchange import WebRequest
+from actors.fetchers.web.rate_limits import HostLimits
 from actors.settings import Settings
 from protocol.faults import Code, FaultError
 from tests.integration.web.replicas import replicas
@@ -51,13 +52,13 @@ def nothing_arranged() -> Generator[None]:
 
 
 @asynccontextmanager
-async def world(manners: Manners | None = None) -> AsyncGenerator[World]:
+async def world(politeness: Politeness | None = None) -> AsyncGenerator[World]:
     passed_s = [0.0]
     settings = Settings(allow_private=("127.0.0.0/8",), fetch_cache_bytes=0)
     with anyio.fail_after(20):
         async with (
             serve_site() as site,
-            WebClient(settings, manners=manners, clock=lambda: time.time() + passed_s[0]) as client,
+            WebClient(settings, politeness=politeness, clock=lambda: time.time() + passed_s[0]) as client,
         ):
             yield World(site, client, passed_s)
 
@@ -164,9 +165,9 @@ async def test_nobody_asks_unless_it_is_wanted() -> None:
 
 async def test_settings_outweigh_who_asks() -> None:
     arrange(text("User-agent: *\nDisallow: /", "text/plain"))
-    async with world(Manners(robots="never")) as web:
+    async with world(Politeness(robots="never")) as web:
         never = await web.get()
-    async with world(Manners(robots="always")) as web:
+    async with world(Politeness(robots="always")) as web:
         part = await web.client.fetch(WebRequest(web.site.url(PAGE), sub_resource=True), Jar(), 5_000)
         with pytest.raises(FaultError) as caught:
             await web.client.fetch(WebRequest(web.site.url(PAGE)), Jar(), 5_000)
@@ -186,7 +187,7 @@ async def test_a_browser_may_ask_before_it_goes() -> None:
 
 async def test_a_site_may_want_time_between_requests() -> None:
     arrange(text("User-agent: *\nCrawl-delay: 1\n", "text/plain"))
-    async with world(Manners(limits=Limits(interval_ms=10, burst=5))) as web:
+    async with world(Politeness(limits=HostLimits(interval_ms=10, burst=5))) as web:
         origin = f"http://localhost:{web.site.port}"
         begin = time.monotonic()
         for number in range(3):

@@ -7,9 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.fetchers.web.cache import SHARED_BYTES
-from actors.fetchers.web.client import Response, WebClient, WebRequest
+from actors.fetchers.web.cache_store import SHARED_BYTES
+from actors.fetchers.web.client import WebClient
 from actors.fetchers.web.cookies import Jar
+from actors.fetchers.web.exchange import WebRequest, WebResponse
 from actors.settings import Settings
 from protocol.browse import Freshness
 from protocol.faults import Code, FaultError
@@ -23,13 +24,13 @@ PATH = "/rehearsed/shared"
 SLOW = "/slow?ms=200"
 
 
-async def get(client: WebClient, url: str, cookies: Jar | None = None, **options: object) -> Response:
+async def get(client: WebClient, url: str, cookies: Jar | None = None, **options: object) -> WebResponse:
     request = WebRequest(url, **options)  # type: ignore[arg-type]  # a test's shorthand
     return await client.fetch(request, Jar() if cookies is None else cookies, 5_000)
 
 
-async def ask_at_once(site: Site, client: WebClient, *requests: WebRequest) -> list[Response]:
-    found: list[Response] = []
+async def ask_at_once(site: Site, client: WebClient, *requests: WebRequest) -> list[WebResponse]:
+    found: list[WebResponse] = []
 
     async def one(request: WebRequest) -> None:
         found.append(await client.fetch(request, Jar(), 5_000))
@@ -70,7 +71,7 @@ async def test_what_differs_is_asked_apart() -> None:
 async def test_who_goes_away_takes_nobody_along() -> None:
     with anyio.fail_after(20):
         async with serve_site() as site, WebClient(SETTINGS) as client:
-            found: list[Response] = []
+            found: list[WebResponse] = []
 
             async def one() -> None:
                 found.append(await get(client, site.url(SLOW)))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import anyio
 from msgspec import structs
 
-from actors.fetchers import answering
+from actors.fetchers import page_answer
 from actors.fetchers.playwright import faults, view
 from actors.fetchers.playwright.open_session import OpenSession
 from actors.fetchers.playwright.operations import acting, capture, filling, logs, navigation, tabs, waiting
@@ -195,4 +195,4 @@ async def _late(session: OpenSession, number: int) -> FaultError:
 
 
 def _deadline_s() -> float:
-    return time.monotonic() + answering.time_for_site(remaining_ms(), _RESERVE_MS) / 1000
+    return time.monotonic() + page_answer.time_for_site(remaining_ms(), _RESERVE_MS) / 1000

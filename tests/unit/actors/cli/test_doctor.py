@@ -10,8 +10,8 @@ import pytest
 
 from actors.cli import doctor
 from actors.cli.main import run
-from actors.fetchers.lightweight.engine import binary
-from actors.fetchers.lightweight.engine.binary import Wall
+from actors.fetchers.lightweight import engine_process
+from actors.fetchers.lightweight.engine_process import SandboxLayer
 from actors.settings import Settings
 from protocol import schemas
 from protocol.replicas import Absence
@@ -59,7 +59,7 @@ def test_a_light_engine_that_cannot_run_is_no_fault(monkeypatch: pytest.MonkeyPa
     def absent(_: Settings) -> Absence:
         return Absence(reason="It is not there.", cure="Get it.")
 
-    monkeypatch.setattr(binary, "absence", absent)
+    monkeypatch.setattr(engine_process, "unavailability", absent)
 
     found = doctor.light(Settings())
 
@@ -69,13 +69,16 @@ def test_a_light_engine_that_cannot_run_is_no_fault(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_light_engine_without_a_wall_is_worth_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    walls = (Wall(name="landlock", present=False, detail="no Landlock"), Wall(name="x", present=True, detail="x"))
+    walls = (
+        SandboxLayer(name="landlock", present=False, detail="no Landlock"),
+        SandboxLayer(name="x", present=True, detail="x"),
+    )
 
     def present(_: Settings) -> None:
         return None
 
-    monkeypatch.setattr(binary, "absence", present)
-    monkeypatch.setattr(binary, "walls", lambda: walls)
+    monkeypatch.setattr(engine_process, "unavailability", present)
+    monkeypatch.setattr(engine_process, "sandbox_layers", lambda: walls)
 
     found = doctor.light(Settings())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from actors.fetchers.observed_apis import is_json, merged
+from actors.fetchers.page_answer import is_json, merge_apis
 from protocol.browse import ApiPattern, NetworkRequest
 
 
@@ -42,19 +42,19 @@ NAMED = ApiPattern(
 def test_what_a_browser_saw_counts_for_more(
     seen: NetworkRequest, confidence: str, *, by_browser: bool, can_bypass: bool
 ) -> None:
-    (found,) = merged([seen], (), by_browser=by_browser)
+    (found,) = merge_apis([seen], (), by_browser=by_browser)
 
     assert (found.confidence, found.can_bypass) == (confidence, can_bypass)
 
 
 def test_what_was_seen_goes_before_what_is_only_named() -> None:
-    (found,) = merged([call("https://site.example/api/items?page=2&token=hush")], (NAMED,), by_browser=True)
+    (found,) = merge_apis([call("https://site.example/api/items?page=2&token=hush")], (NAMED,), by_browser=True)
 
     assert (found.confidence, found.params) == ("high", {"page": "2", "token": "[redacted]"})
 
 
 def test_credentials_are_named_and_never_shown() -> None:
-    (found,) = merged([call(authorization="Bearer hush")], (), by_browser=True)
+    (found,) = merge_apis([call(authorization="Bearer hush")], (), by_browser=True)
 
     assert (found.auth_type, found.auth_headers) == ("bearer", {"authorization": "[redacted]"})
 
@@ -71,7 +71,7 @@ def test_only_json_is_an_api() -> None:
 def test_each_is_told_once_at_its_best() -> None:
     seen = [call(status=500), call(), call(method="POST"), call(status=404)]
 
-    found = merged(seen, (NAMED,), by_browser=False)
+    found = merge_apis(seen, (NAMED,), by_browser=False)
 
     assert [(pattern.method, pattern.confidence) for pattern in found] == [("GET", "medium"), ("POST", "low")]
 
@@ -79,4 +79,4 @@ def test_each_is_told_once_at_its_best() -> None:
 def test_what_is_no_call_for_json_is_none() -> None:
     page = structs.replace(call(), content_type="text/html")
 
-    assert merged([page, call(method="OPTIONS")], (), by_browser=True) == ()
+    assert merge_apis([page, call(method="OPTIONS")], (), by_browser=True) == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from actors.fetchers.extracting import Extractor
+from actors.fetchers.extractor import Extractor
 from actors.fetchers.script_engine import evaluate
 from protocol.faults import Category, FaultError
 from tests.support.scale import sized

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from actors.extraction.page import extract
-from actors.fetchers.extracting import Extractor
+from actors.fetchers.extractor import Extractor
 from protocol.faults import Code, FaultError
 from tests.support.pdf import Sheet, pdf
 from tests.support.scale import sized

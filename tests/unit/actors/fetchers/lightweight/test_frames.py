@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.fetchers.lightweight.frames import Frames
+from actors.fetchers.lightweight.origins import Frames
 
 HOME, AWAY = "http://www.home.example/", "http://away.example/"
 

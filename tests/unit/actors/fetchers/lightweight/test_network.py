@@ -13,12 +13,12 @@ import anyio.lowlevel
 import httpx2
 import pytest
 
-from actors.fetchers.lightweight.frames import Frames
-from actors.fetchers.lightweight.keeping import OwnCookies
+from actors.fetchers.lightweight.cookie_sync import SyncedCookies
 from actors.fetchers.lightweight.network import MAX_BYTES, MAX_DOCUMENTS, MAX_FRAMES, MAX_REQUESTS, Network
-from actors.fetchers.lightweight.tally import Terms
-from actors.fetchers.web.client import Response, WebRequest
+from actors.fetchers.lightweight.origins import Frames
+from actors.fetchers.lightweight.rendering import RequestTerms
 from actors.fetchers.web.cookies import Jar
+from actors.fetchers.web.exchange import WebRequest, WebResponse
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import Cookie
 
@@ -26,21 +26,21 @@ HOME = "http://home.example/"
 MAIN, CHILD = "main", "child"
 
 
-def response(url: str, body: bytes = b"x", status: int = 200, **headers: str) -> Response:
+def response(url: str, body: bytes = b"x", status: int = 200, **headers: str) -> WebResponse:
     """Answer; header names have `_` for `-`."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     kind = named.get("content-type", "")
-    return Response(status, url, httpx2.Headers(named), body, kind, from_cache=False, retry_count=0, exchanges=())
+    return WebResponse(status, url, httpx2.Headers(named), body, kind, from_cache=False, retry_count=0, exchanges=())
 
 
 @dataclass
 class FakeWeb:
     """Answers by a function, and remembers who asked with which cookies."""
 
-    answer: Callable[[WebRequest], Response]
+    answer: Callable[[WebRequest], WebResponse]
     asked: list[tuple[WebRequest, str]] = field(default_factory=list[tuple[WebRequest, str]])
 
-    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> Response:
+    async def fetch(self, request: WebRequest, cookies: Jar, timeout_ms: int) -> WebResponse:
         sent = httpx2.Request("GET", request.url)
         cookies.set_cookie_header(sent)
         self.asked.append((request, sent.headers.get("cookie", "")))
@@ -108,7 +108,7 @@ class World:
 
 
 @asynccontextmanager
-async def world(answer: Callable[[WebRequest], Response], jar: Jar | None = None) -> AsyncGenerator[World]:
+async def world(answer: Callable[[WebRequest], WebResponse], jar: Jar | None = None) -> AsyncGenerator[World]:
     with anyio.fail_after(25):
         async with anyio.create_task_group() as tasks:
             cookies = Jar() if jar is None else jar
@@ -120,16 +120,16 @@ async def world(answer: Callable[[WebRequest], Response], jar: Jar | None = None
                 web=web,
                 frames=frames,
                 jar=cookies,
-                cookies=OwnCookies(cookies, "home.example", "c"),
+                cookies=SyncedCookies(cookies, "home.example", "c"),
                 first=response(HOME, b"home", content_type="text/html"),
-                terms=Terms(),
+                terms=RequestTerms(),
             )
             here = World(network, engine, web, frames)
             here.shows(MAIN, HOME)
             yield here
 
 
-def plain(request: WebRequest) -> Response:
+def plain(request: WebRequest) -> WebResponse:
     return response(request.url, content_type="text/plain")
 
 
@@ -161,7 +161,7 @@ async def test_what_is_not_known_is_refused(kind: str) -> None:
 
 
 async def test_nothing_is_answered_by_a_redirect() -> None:
-    def moved(request: WebRequest) -> Response:
+    def moved(request: WebRequest) -> WebResponse:
         if request.url.endswith("/end"):
             return response(request.url, b"end", content_type="text/html")
         return response(request.url, b"", 302, location="/end")
@@ -238,7 +238,7 @@ async def test_too_large_a_body_is_not_sent_without() -> None:
         name = await here.ask("http://home.example/up", method="POST", hasPostData=True)
 
         assert name in here.engine.failed
-        assert (here.network.tally.oversized, here.web.asked) == (1, [])
+        assert (here.network.counters.oversized, here.web.asked) == (1, [])
 
 
 async def test_bytes_arrive_as_they_were() -> None:
@@ -276,7 +276,7 @@ async def test_requests_have_an_end() -> None:
             await here.ask(f"http://home.example/{number}")
         name = await here.ask("http://home.example/last")
 
-        assert here.network.tally.limit == "too_many_requests"
+        assert here.network.counters.limit == "too_many_requests"
         assert name in here.engine.failed
 
 
@@ -285,7 +285,7 @@ async def test_documents_have_an_end() -> None:
         for number in range(MAX_DOCUMENTS + 1):
             await here.ask(f"http://home.example/{number}", "Document")
 
-        assert here.network.tally.limit == "nav_loop"
+        assert here.network.counters.limit == "nav_loop"
 
 
 async def test_frames_beyond_some_are_empty() -> None:
@@ -296,7 +296,7 @@ async def test_frames_beyond_some_are_empty() -> None:
             bodies.append(here.body(await here.ask(f"http://home.example/{number}", "Document", f"f{number}")))
 
         assert bodies == [b"x"] * MAX_FRAMES + [b""]
-        assert here.network.tally.limit == ""
+        assert here.network.counters.limit == ""
 
 
 async def test_bytes_have_an_end() -> None:
@@ -306,11 +306,11 @@ async def test_bytes_have_an_end() -> None:
 
         assert first in here.engine.fulfilled
         assert second in here.engine.failed
-        assert here.network.tally.limit == "too_large"
+        assert here.network.counters.limit == "too_large"
 
 
 async def test_a_document_that_fails_leaves_the_page_as_it_is() -> None:
-    def broken(request: WebRequest) -> Response:
+    def broken(request: WebRequest) -> WebResponse:
         raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED))
 
     async with world(broken) as here:
@@ -326,7 +326,7 @@ async def test_what_is_under_way_is_given_up() -> None:
     async with world(plain) as here:
         stuck = anyio.Event()
 
-        async def forever(request: WebRequest, cookies: Jar, timeout_ms: int) -> Response:
+        async def forever(request: WebRequest, cookies: Jar, timeout_ms: int) -> WebResponse:
             stuck.set()
             await anyio.sleep_forever()
             raise AssertionError

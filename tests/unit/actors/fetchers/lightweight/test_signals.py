@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.fetchers.lightweight.observed import Observed, Settling
-from actors.fetchers.lightweight.signals import MARKS, RULE, Rule, marks, signals
+from actors.fetchers.lightweight.rendering import SettleResult
+from actors.fetchers.lightweight.signals import MARKS, RULE, Observation, Rule, marks, signals
 
 ARTICLE = 300
 
 
-def page(words: int = ARTICLE, **seen: Any) -> Observed:
+def page(words: int = ARTICLE, **seen: Any) -> Observation:
     """Return a page with scripts that shows so many words."""
-    plain = Observed(words=words, chars=6 * words, scripts=1, text="word " * words)
+    plain = Observation(words=words, chars=6 * words, scripts=1, text="word " * words)
     return replace(plain, **seen)
 
 
@@ -30,7 +30,7 @@ def test_an_article_is_believed() -> None:
     [
         ({"status": 503}, "status"),
         ({"cut_short": "time"}, "cut_short"),
-        ({"settling": Settling.SOFT, "layout_reads": 501}, "never_settled"),
+        ({"settling": SettleResult.SOFT, "layout_reads": 501}, "never_settled"),
         ({"refused_contexts": ("webgl",)}, "context_refused"),
         ({"web_sockets": 1}, "web_socket"),
         ({"event_sources": 1}, "event_source"),
@@ -91,8 +91,8 @@ def test_a_long_text_about_browsers_is_an_article() -> None:
 
 @given(words=st.integers(0, 500), scripts=st.integers(0, 3), errors=st.integers(0, 3), workers=st.integers(0, 3))
 def test_more_words_never_raise_more(words: int, scripts: int, errors: int, workers: int) -> None:
-    fewer = Observed(words=words, scripts=scripts, errors=errors, workers=workers)
-    more = Observed(words=words + 1, scripts=scripts, errors=errors, workers=workers)
+    fewer = Observation(words=words, scripts=scripts, errors=errors, workers=workers)
+    more = Observation(words=words + 1, scripts=scripts, errors=errors, workers=workers)
 
     assert set(signals(more)) <= set(signals(fewer))
 

@@ -189,3 +189,25 @@ async def test_the_message_names_the_way_out_and_no_address() -> None:
 async def test_a_socket_file_is_no_site() -> None:
     with pytest.raises(FaultError):
         await guard.GuardedBackend().connect_unix_socket("/var/run/docker.sock")
+
+
+OWN = guard.networks(("127.0.0.0/8", "10.1.0.0/16", "fd00::/8", "93.184.0.0/16"))
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [
+        ("127.0.0.1", True),
+        ("10.1.2.3", True),
+        ("10.2.2.3", False),
+        ("fd00::1", True),
+        ("[fd00::1]", True),
+        ("::1", False),
+        ("93.184.216.34", False),  # on the public internet, whatever is allowed
+        ("localhost", False),
+        ("example.com", False),
+        ("", False),
+    ],
+)
+def test_an_address_of_an_allowed_private_network_is_owned(host: str, own: bool) -> None:  # noqa: FBT001 - a row
+    assert guard.is_own(host, OWN) == own

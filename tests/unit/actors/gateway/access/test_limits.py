@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from actors.gateway.access import limits
 from actors.gateway.access.limits import ConcurrencyKind, ConcurrencyLimits, RateLimits, address_of
-from actors.rates import Rate
+from actors.gcra import Rate
 
 
 @dataclass

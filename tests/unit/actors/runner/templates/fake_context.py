@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from actors.extraction.page import extract
-from actors.fetchers import answering
+from actors.fetchers import page_answer
 from actors.runner.template import Outcome, TaskTemplate
 from protocol.browse import BrowseOptions, DecisionTrace, TraceSummary
 from protocol.browsers.operations import (
@@ -56,7 +56,7 @@ def ladder(
 ) -> Browsed:
     """Extract from markup, and give it as the ladder does."""
     found = extract(html.encode(), "text/html; charset=utf-8", url)
-    page = answering.fetched(tier, found, status=status, content_type="text/html")
+    page = page_answer.fetched(tier, found, status=status, content_type="text/html")
     trace = DecisionTrace(
         tiers=(),
         selectors=(),

@@ -1,0 +1,98 @@
+"""The worker process of the extractor: does one piece of work after the other, within bounds, until none comes."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import resource
+import select
+import signal
+import struct
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from protocol.faults import Code, FaultError, fault
+
+MAX_BYTES = 400_000_000
+"""What the process may hold in memory, in bytes."""
+
+LENGTH = struct.Struct("!Q")
+"""What precedes each message."""
+
+_IDLE_SECONDS = 60.0
+_FULL_BYTES = 150_000_000
+"""Without work the process ends after a minute; at once when the last has left it this large."""
+
+MAX_SECONDS = 1.4
+"""Seconds of a processor that a piece of work may take: on a busy machine a page lasts longer, but costs no more."""
+
+
+class WorkFailure(NamedTuple):
+    """An error of the work that is no fault: its kind and trace, without its words, which may be a page's."""
+
+    kind: str
+    trace: str
+
+
+def main() -> None:
+    """Answer the questions on standard input, until there are none."""
+    incoming, outgoing = sys.stdin.buffer, sys.stdout.buffer
+    while (question := _received(incoming)) is not None:
+        answer = pickle.dumps(_answer(question), pickle.HIGHEST_PROTOCOL)
+        outgoing.write(LENGTH.pack(len(answer)))
+        outgoing.write(answer)
+        outgoing.flush()
+        if _memory()[0] > _FULL_BYTES:
+            return
+
+
+def load_module(module: str) -> None:
+    """Import a module before the first page, which is not to pay for that."""
+    importlib.import_module(module)
+
+
+def run_within(seconds: float, work: Callable[[], object]) -> object:
+    """Call `work` with a limit of its own on its processor time."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    return work()
+
+
+def _received(incoming: BinaryIO) -> bytes | None:
+    # Nothing is ever sent ahead, so the buffer of the stream is empty here.
+    if not select.select([incoming], [], [], _IDLE_SECONDS)[0]:
+        return None
+    head = incoming.read(LENGTH.size)
+    return incoming.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else None
+
+
+def _answer(question: bytes) -> object:
+    """Return the result of the work, or the fault that it ended in."""
+    _bound()
+    try:
+        signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)  # its signal ends the process
+        work: Callable[[], object] = pickle.loads(question)  # noqa: S301 - both ends of the pipe are this program
+        return work()
+    except FaultError as error:  # an exception with a fault in it could not be pickled
+        return error.fault
+    except MemoryError:
+        return fault(Code.CONTENT_TOO_LARGE, "The page needs more memory to be read than any page may have.")
+    except Exception as error:  # noqa: BLE001 - this is the edge: the caller raises it
+        return WorkFailure(type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _bound() -> None:
+    resident, data = _memory()
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (data + max(MAX_BYTES - resident, 0), hard))
+
+
+def _memory() -> tuple[int, int]:
+    """Return the bytes of this process that are resident, and those that its limit counts (proc_pid_statm(5))."""
+    fields = Path("/proc/self/statm").read_text("ascii").split()
+    size = resource.getpagesize()
+    return int(fields[1]) * size, int(fields[5]) * size

@@ -1,0 +1,193 @@
+"""Pages are read off the loop, and no page outlives its bounds."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from actors.fetchers.extractor import (
+    ORDINARY_BYTES,
+    ORDINARY_LEVELS,
+    ORDINARY_TAGS,
+    Extractor,
+    WorkerProcess,
+    WorkError,
+    ordinary,
+)
+from protocol.faults import Code, FaultError, fault
+
+HUGE = b"<p>" * (ORDINARY_TAGS + 1)
+DOCUMENT = b"%PDF-1.7"
+
+
+def where(_: bytes) -> tuple[int, int]:
+    return os.getpid(), threading.get_ident()
+
+
+def length(source: bytes, more: int, *, twice: bool = False) -> int:
+    return (len(source) + more) * (2 if twice else 1)
+
+
+def endless(_: bytes) -> None:
+    while True:
+        pass
+
+
+def works(_: bytes) -> bool:
+    until = time.process_time() + 1.6
+    while time.process_time() < until:
+        pass
+    return True
+
+
+def asleep(_: bytes) -> None:
+    time.sleep(30)
+
+
+def hungry(_: bytes) -> int:
+    return len(bytearray(500_000_000))
+
+
+def dead(_: bytes) -> None:
+    os._exit(3)
+
+
+def faulty(_: bytes) -> None:
+    raise FaultError(fault(Code.CONTENT_UNSUPPORTED_TYPE, "no text"))
+
+
+def broken(_: bytes) -> None:
+    msg = "words of the page"
+    raise ValueError(msg)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (b"", True),
+        (b"<", True),
+        (b"a" * ORDINARY_BYTES, True),
+        (b"a" * (ORDINARY_BYTES + 1), False),
+        (b"<p></p>" * (ORDINARY_TAGS // 2), True),
+        (HUGE, False),
+        (b"<p>" * ORDINARY_LEVELS, True),
+        ("<p>" * (ORDINARY_LEVELS + 1), False),
+        (b"</p>" * 5_000 + b"<P>" * (ORDINARY_LEVELS + 1), False),
+        (b"<p>" * (ORDINARY_LEVELS + 1) + b"</p>" * (ORDINARY_LEVELS + 1), False),
+        ("<p>\ud800</p>", True),
+        ("<p></p>", True),
+        (DOCUMENT, False),
+        (b"\x89PNG\r\n", False),
+        (DOCUMENT.decode(), True),
+    ],
+)
+def test_which_pages_are_ordinary(source: bytes | str, *, expected: bool) -> None:
+    assert ordinary(source) is expected
+
+
+async def test_an_ordinary_page_is_read_in_a_thread() -> None:
+    async with Extractor() as extractor:
+        process, thread = await extractor.run(where, b"<p>warp")
+
+    assert process == os.getpid()
+    assert thread != threading.get_ident()
+
+
+async def test_an_extraordinary_page_is_read_in_a_process_that_stays_for_the_next() -> None:
+    with anyio.fail_after(30):
+        async with Extractor() as extractor:
+            first, _ = await extractor.run(where, HUGE)
+            second, _ = await extractor.run(where, HUGE)
+
+    assert first == second != os.getpid()
+
+
+async def test_what_a_function_takes_and_gives() -> None:
+    with anyio.fail_after(30):
+        async with Extractor() as extractor:
+            found = [await extractor.run(length, source, 1, twice=True) for source in (b"abc", HUGE)]
+
+    assert found == [8, 2 * len(HUGE) + 2]
+
+
+async def test_documents_are_read_in_a_process_of_their_own_in_which_they_have_more_time() -> None:
+    with anyio.fail_after(60):
+        async with Extractor() as extractor:
+            page, _ = await extractor.run(where, HUGE)
+            document, _ = await extractor.run(where, DOCUMENT)
+            worked = await extractor.run(works, DOCUMENT)
+            with pytest.raises(FaultError) as caught:
+                await extractor.run(works, HUGE)
+
+    assert len({page, document, os.getpid()}) == 3
+    assert (worked, caught.value.fault.code) == (True, Code.CONTENT_TOO_LARGE)
+
+
+@pytest.mark.parametrize("function", [endless, asleep, hungry, dead])
+async def test_a_page_that_needs_too_much_is_a_fault_and_the_next_one_is_read(function: object) -> None:
+    with anyio.fail_after(60):
+        async with Extractor() as extractor:
+            with pytest.raises(FaultError) as caught:
+                await extractor.run(function, HUGE)  # type: ignore[arg-type]  # any of the four
+            after = await extractor.run(length, HUGE, 0)
+
+    assert (caught.value.fault.code, after) == (Code.CONTENT_TOO_LARGE, len(HUGE))
+
+
+@pytest.mark.parametrize("source", [b"<p>", HUGE])
+async def test_a_fault_stays_the_fault_it_is(source: bytes) -> None:
+    with anyio.fail_after(30):
+        async with Extractor() as extractor:
+            with pytest.raises(FaultError) as caught:
+                await extractor.run(faulty, source)
+
+    assert caught.value.fault == fault(Code.CONTENT_UNSUPPORTED_TYPE, "no text")
+
+
+async def test_an_error_of_the_program_is_no_fault_of_the_page_and_does_not_tell_its_words() -> None:
+    with anyio.fail_after(30):
+        async with Extractor() as extractor:
+            with pytest.raises(WorkError) as caught:
+                await extractor.run(broken, HUGE)
+
+    assert caught.value.args[0] == "ValueError"
+    assert "words of the page" not in str(caught.value)
+
+
+async def test_cancelling_kills_the_process() -> None:
+    worker = WorkerProcess()
+    with anyio.fail_after(30):
+        await worker.prepare(__name__)
+        process = await worker.call(os.getpid)
+        with anyio.move_on_after(0.05):
+            await worker.call(forever)
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)  # type: ignore[arg-type]  # no fault
+
+
+def forever() -> None:
+    asleep(b"")
+
+
+async def test_the_loop_goes_on_meanwhile() -> None:
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await anyio.lowlevel.checkpoint()
+            ticks += 1
+
+    with anyio.fail_after(30):
+        async with Extractor() as extractor, anyio.create_task_group() as tasks:
+            tasks.start_soon(tick)
+            await extractor.run(where, HUGE)
+            tasks.cancel_scope.cancel()
+
+    assert ticks > 10
