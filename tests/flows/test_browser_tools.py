@@ -96,7 +96,7 @@ class Visitor:
         return msgspec.convert(result.structured_content, ToolError)
 
     async def ids(self) -> dict[str, str]:
-        """Tell the ids of the elements by their labels."""
+        """Return the ids of the elements by their labels."""
         info = await self.call("get_page_info")
         return {element["label"]: element["id"] for element in info["elements"]}
 

@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
 
 def places(spans: list[Seen]) -> set[Place]:
-    """Tell spans by the names of their parents."""
+    """Return spans by the names of their parents."""
     names = {span.id: f"{span.service}: {span.name}" for span in spans} | {CALLER: "the caller"}
     return {Place(span.service, span.name, span.kind, names[span.parent]) for span in spans}
 

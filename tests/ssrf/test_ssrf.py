@@ -82,7 +82,7 @@ def of(trials: tuple[Trial, ...], kind: str) -> list[Trial]:
 
 
 def counted(found: Findings) -> str:
-    """Tell of each class how many addresses were tried, directly and by a redirect, and how many connected."""
+    """Return of each class how many addresses were tried, directly and by a redirect, and how many connected."""
     tried = [*found.direct, *found.redirected, *found.embedded, *found.leading]
     classes = ", ".join(f"{kind} {len(of(found.direct, kind))}" for kind in corpus().attacks)
     leaks = sum(bool(one.leaks) for one in tried) + sum(bool(way.leaks) for way in found.ways)

@@ -55,7 +55,7 @@ ALL = tuple(fetcher(tier) for tier in TIERS)
 
 @dataclass
 class Bus:
-    """Tells who lives and what is foreseen; whatever else is asked is noted, and nobody answers it."""
+    """Knows who lives and what is foreseen; whatever else is asked is noted, and nobody answers it."""
 
     foreseen: Foreseen | None = QUIET
     live: tuple[Replica, ...] | Exception = ALL
