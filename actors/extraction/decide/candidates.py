@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from actors.extraction.decide.normalise import host_words, loose, squeezed
 from actors.extraction.evidence import author, dates
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.dates import month_comes_first
 from actors.extraction.parse.tree import Page
 
@@ -26,7 +26,7 @@ _DAY_FIRST = (".uk", ".au", ".nz", ".ie", ".in", ".za", ".sg", ".de", ".fr", ".i
 """Ends of hosts whose English writes the day before the month."""
 
 MAX_CANDIDATES = 40
-_SLUG = Place(PlaceKind.ADDRESS, "slug")
+_SLUG = ClaimPlace(PlaceKind.ADDRESS, "slug")
 
 _SEPARATOR = re.compile(
     r"\s+[|\u00b7\u2022\u00bb\u00ab\u2013\u2014:/-]{1,2}\s+|\s*[|\u00b7\u2022\u00bb\u00ab]+\s*|\s*::\s*|:\s+|\s+[-\u2013\u2014]\s*|\u2014"
@@ -186,7 +186,7 @@ def agree_titles(one: FieldCandidate, other: FieldCandidate) -> float:
 def author_candidates(claims: Sequence[Claim], sites: Sequence[str], url: str) -> list[FieldCandidate]:
     """Return the groups of authors that claims name, one place at a time, and all of a place together."""
     by_key: dict[str, FieldCandidate] = {}
-    named: dict[Place, list[tuple[Claim, tuple[str, ...]]]] = {}
+    named: dict[ClaimPlace, list[tuple[Claim, tuple[str, ...]]]] = {}
     for claim in claims:
         if who := author.people(claim.value):
             named.setdefault(_place_group(claim), []).append((claim, who))
@@ -202,11 +202,11 @@ def author_candidates(claims: Sequence[Claim], sites: Sequence[str], url: str) -
     return candidates
 
 
-def _place_group(claim: Claim) -> Place:
+def _place_group(claim: Claim) -> ClaimPlace:
     """Return the place of a claim; of elements that are called an author's, the first stands where the others do."""
     if claim.place.kind is not PlaceKind.CALLED_AUTHOR:
         return claim.place
-    return Place(claim.place.kind, " ".join(word for word in claim.place.detail.split() if word != "first"))
+    return ClaimPlace(claim.place.kind, " ".join(word for word in claim.place.detail.split() if word != "first"))
 
 
 def _add_authors(by_key: dict[str, FieldCandidate], claim: Claim, who: tuple[str, ...], form: str) -> None:

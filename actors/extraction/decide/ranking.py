@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from actors.extraction.decide.candidates import claims_about, writes_month_first
 from actors.extraction.decide.content import Content
 from actors.extraction.decide.normalise import host_words, loose, printable_line, squeezed
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.dates import day
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.tree import Page
@@ -104,9 +104,9 @@ def site_name(page: Page, claims: Sequence[Claim], title: str) -> RankedValue | 
         if "/" not in claim.value and len(claim.value) < MAX_NAME_CHARS
     ]
     named += [
-        Claim(PageField.SITE_NAME, part, Place(PlaceKind.TITLE, "cut"), Source.HEURISTIC)
+        Claim(PageField.SITE_NAME, part, ClaimPlace(PlaceKind.TITLE, "cut"), Source.HEURISTIC)
         for claim in claims_about(claims, PageField.TITLE)
-        if claim.place == Place(PlaceKind.TITLE)
+        if claim.place == ClaimPlace(PlaceKind.TITLE)
         for part in re.split(r"\s[|·•»«\u2013\u2014:-]\s", claim.value)[1:]
         if squeezed(part) in hosts
     ]

@@ -25,7 +25,7 @@ from actors.extraction.decide.candidates import (
     writes_month_first,
 )
 from actors.extraction.decide.model import Scores, Trees, probability, shipped_arrays
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.parse.tree import Page
 
 Agreement = Callable[[FieldCandidate, FieldCandidate], float]
@@ -42,7 +42,7 @@ MIN_PROBABILITY: Mapping[str, float] = MappingProxyType({"title": 0.0, "author":
 On gold pages without an author this keeps more than half of the wrong ones out, and costs .01 of token-F1 on the rest.
 """
 
-_HOST = Place(PlaceKind.ADDRESS, "host")
+_HOST = ClaimPlace(PlaceKind.ADDRESS, "host")
 _PLACE_WORDS = re.compile(r"[\w@-]+")
 
 _PARTIAL = 0.7
@@ -206,7 +206,7 @@ def _own_features(candidate: FieldCandidate) -> Features:
 
 
 @lru_cache(1024)
-def _place_words(place: Place, form: str) -> frozenset[str]:
+def _place_words(place: ClaimPlace, form: str) -> frozenset[str]:
     """Return the words by which a place is known to the vote, in the form in which it says a candidate."""
     start = place.kind.value
     if form:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from turbohtml import Element
 
 from actors.extraction.evidence.author import is_label, looks_personal, people
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.dates import day
 from actors.extraction.evidence.text_runs import HolderNames, TextRuns, texts_containing
 from actors.extraction.parse.text import collapsed
@@ -224,6 +224,6 @@ def _region(called: str) -> tuple[str, ...]:
 def _entry(value: str, words: list[str], who: tuple[str, ...]) -> tuple[int, Claim]:
     words += ["personal"] if looks_personal(who[0]) else []
     kept = tuple(dict.fromkeys(words))
-    place = Place(PlaceKind(f"byline {kept[0]}"), " ".join(kept[1:]))
+    place = ClaimPlace(PlaceKind(f"byline {kept[0]}"), " ".join(kept[1:]))
     claim = Claim(PageField.AUTHOR, value, place, Source.HEURISTIC)
     return sum(_WEIGHTS.get(word, 0) for word in kept), claim

@@ -114,7 +114,7 @@ _TIGHT = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ClaimPlace:
     """Where a claim stands: `detail` is the path or name there, or words for what stands around it.
 
     Written it is "og:title", "json-ld:first.Article.headline", "h1: only": its words are what the vote is trained on.
@@ -141,7 +141,7 @@ class Claim:
 
     field: PageField
     value: str
-    place: Place
+    place: ClaimPlace
     source: Source
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from actors.extraction.evidence import json_values, schema_org
-from actors.extraction.evidence.claim import Place, PlaceKind, Standing
+from actors.extraction.evidence.claim import ClaimPlace, PlaceKind, Standing
 from actors.extraction.evidence.json_values import Json, items, mapping, scalar
 
 MAX_BLOCKS = 300
@@ -85,9 +85,9 @@ class Entity:
     node: Mapping[str, Json]
     standing: Standing
 
-    def place(self, kind: PlaceKind, name: str) -> Place:
+    def place(self, kind: PlaceKind, name: str) -> ClaimPlace:
         """Return where the claim of one of its properties stands."""
-        return Place(kind, f"{self.family}.{name}", self.standing)
+        return ClaimPlace(kind, f"{self.family}.{name}", self.standing)
 
 
 def family(node: Mapping[str, Json]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.dates import dates_in
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
@@ -28,14 +28,14 @@ def claims(page: Page) -> Iterable[Claim]:
         return
     path = unquote(parts.path)[-MAX_CHARS:]
     for _, _, day in dates_in(path):
-        yield Claim(PageField.PUBLISHED, day, Place(PlaceKind.ADDRESS, "date"), Source.HEURISTIC)
+        yield Claim(PageField.PUBLISHED, day, ClaimPlace(PlaceKind.ADDRESS, "date"), Source.HEURISTIC)
         break
     if words := _words(path):
-        yield Claim(PageField.TITLE, words, Place(PlaceKind.ADDRESS, "slug"), Source.FALLBACK)
+        yield Claim(PageField.TITLE, words, ClaimPlace(PlaceKind.ADDRESS, "slug"), Source.FALLBACK)
     if host:
-        yield Claim(PageField.SITE_NAME, host, Place(PlaceKind.ADDRESS, "host"), Source.FALLBACK)
+        yield Claim(PageField.SITE_NAME, host, ClaimPlace(PlaceKind.ADDRESS, "host"), Source.FALLBACK)
         if kind := _kind(parts, path):
-            yield Claim(PageField.PAGE_TYPE, kind, Place(PlaceKind.ADDRESS, "path"), Source.HEURISTIC)
+            yield Claim(PageField.PAGE_TYPE, kind, ClaimPlace(PlaceKind.ADDRESS, "path"), Source.HEURISTIC)
 
 
 def _words(path: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from turbohtml import Element
 
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
@@ -21,5 +21,5 @@ def claims(page: Page) -> Iterable[Claim]:
         value = collapsed(element.text, MAX_CHARS)
         parent = element.parent
         if value and not (isinstance(parent, Element) and parent.tag in ("svg", "g", "symbol", "a", "path")):
-            yield Claim(PageField.TITLE, value, Place(PlaceKind.TITLE), Source.META_TAGS)
+            yield Claim(PageField.TITLE, value, ClaimPlace(PlaceKind.TITLE), Source.META_TAGS)
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.extraction.evidence.claim import Claim, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PlaceKind
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.mappers import of_record
 from actors.extraction.evidence.states import Framework
@@ -17,4 +17,4 @@ def claims(page: Page) -> Iterable[Claim]:
     for record in embedded(page).records:
         if record.framework is Framework.OTHER:
             for field, value, name in of_record(record):
-                yield Claim(field, value, Place(PlaceKind.EMBEDDED_JSON, name), Source.HEURISTIC)
+                yield Claim(field, value, ClaimPlace(PlaceKind.EMBEDDED_JSON, name), Source.HEURISTIC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.extraction.evidence.claim import Claim, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PlaceKind
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.mappers import of_record
 from actors.extraction.evidence.states import Framework
@@ -18,5 +18,5 @@ def claims(page: Page) -> Iterable[Claim]:
         if record.framework is not Framework.OTHER:
             for field, value, name in of_record(record):
                 yield Claim(
-                    field, value, Place(PlaceKind.FRAMEWORK, f"{record.framework}.{name}"), Source.FRAMEWORK_DATA
+                    field, value, ClaimPlace(PlaceKind.FRAMEWORK, f"{record.framework}.{name}"), Source.FRAMEWORK_DATA
                 )

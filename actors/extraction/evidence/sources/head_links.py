@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
 
@@ -20,4 +20,4 @@ def claims(page: Page) -> Iterable[Claim]:
         href = "".join((element.attr("href") or "").split())[:MAX_CHARS]
         for word in (rel if isinstance(rel, str) else " ".join(rel)).lower().split():
             if href and (field := _FIELDS.get(word)):
-                yield Claim(field, href, Place(PlaceKind.LINK, word), Source.META_TAGS)
+                yield Claim(field, href, ClaimPlace(PlaceKind.LINK, word), Source.META_TAGS)

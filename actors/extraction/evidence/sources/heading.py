@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from turbohtml import Element
 
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.text_runs import names_of, short_text
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
@@ -38,7 +38,7 @@ def claims(page: Page) -> Iterable[Claim]:
         for rank, element in enumerate(elements[:MAX_HEADINGS]):
             if value := short_text(element, MAX_CHARS):
                 words = dict.fromkeys(_words(page, element, rank, len(elements)))
-                yield Claim(PageField.TITLE, value, Place(kind, " ".join(words)), Source.SELECTOR_MATCH)
+                yield Claim(PageField.TITLE, value, ClaimPlace(kind, " ".join(words)), Source.SELECTOR_MATCH)
 
 
 def _words(page: Page, element: Element, rank: int, count: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from turbohtml import Element
 
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
@@ -66,12 +66,12 @@ def claims(page: Page) -> Iterable[Claim]:
         if name.startswith(("twitter:label", "twitter:data")):
             labels[name] = value
         elif field := _field(name):
-            place = Place(PlaceKind.META, name if "itemprop" not in element.attrs else f"itemprop {name}")
+            place = ClaimPlace(PlaceKind.META, name if "itemprop" not in element.attrs else f"itemprop {name}")
             yield Claim(field, value, place, Source.META_TAGS)
     for number in "12":
         who = labels.get(f"twitter:data{number}", "")
         if who and _WRITTEN_BY.fullmatch(labels.get(f"twitter:label{number}", "").lower()):
-            yield Claim(PageField.AUTHOR, who, Place(PlaceKind.META, "twitter:data"), Source.META_TAGS)
+            yield Claim(PageField.AUTHOR, who, ClaimPlace(PlaceKind.META, "twitter:data"), Source.META_TAGS)
 
 
 def _read(element: Element) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.schema_org import OPEN_GRAPH_TYPES
 from actors.extraction.parse.text import collapsed
@@ -73,7 +73,7 @@ def claims(page: Page) -> Iterable[Claim]:
             yield Claim(PageField.PAGE_TYPE, kind, _place(name), Source.META_TAGS)
 
 
-def _place(name: str) -> Place:
+def _place(name: str) -> ClaimPlace:
     """Return the place of a property: those of Open Graph and those of its products have different prefixes."""
     prefix, _, detail = name.partition(":")
-    return Place(PlaceKind(prefix), detail)
+    return ClaimPlace(PlaceKind(prefix), detail)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source
 
@@ -24,4 +24,4 @@ def claims(page: Page) -> Iterable[Claim]:
         if len(days) == MAX_CLAIMS:
             break
     for value, word in days.items():
-        yield Claim(PageField.PUBLISHED, value, Place(PlaceKind.SCRIPT, word), Source.FRAMEWORK_DATA)
+        yield Claim(PageField.PUBLISHED, value, ClaimPlace(PlaceKind.SCRIPT, word), Source.FRAMEWORK_DATA)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from turbohtml import Element
 
 from actors.extraction.evidence.bylines import author_claims, called_authors
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.dates import HINT, MAX_CHARS, dates_in, day
 from actors.extraction.evidence.text_runs import HolderNames, TextRuns, short_text, text_runs, texts_matching
 from actors.extraction.evidence.vocabulary import vocabulary
@@ -160,7 +160,7 @@ def _region(called: str) -> tuple[str, ...]:
 
 def _entry(value: str, words: list[str], label: str) -> tuple[int, Claim]:
     kept = tuple(dict.fromkeys([*words, *_marks(label.lower())]))
-    place = Place(PlaceKind(f"visible {kept[0]}"), " ".join(kept[1:]))
+    place = ClaimPlace(PlaceKind(f"visible {kept[0]}"), " ".join(kept[1:]))
     claim = Claim(PageField.PUBLISHED, collapsed(value, MAX_CHARS), place, Source.HEURISTIC)
     return sum(_WEIGHTS.get(word, 0) for word in kept), claim
 

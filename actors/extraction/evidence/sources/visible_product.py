@@ -8,7 +8,7 @@ from types import MappingProxyType
 from turbohtml import Element
 
 from actors.extraction.evidence import prices, product_labels
-from actors.extraction.evidence.claim import Claim, PageField, Place, PlaceKind, ShopPlace
+from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind, ShopPlace
 from actors.extraction.evidence.embedded import embedded
 from actors.extraction.evidence.prices import price_candidates
 from actors.extraction.evidence.text_runs import ShortTexts, short_texts
@@ -136,4 +136,4 @@ def _is_near(order: int, title_order: int) -> bool:
 
 
 def _claim(field: PageField, value: str, place: str) -> Claim:
-    return Claim(field, value, Place(PlaceKind.SHOP, place), Source.SELECTOR_MATCH)
+    return Claim(field, value, ClaimPlace(PlaceKind.SHOP, place), Source.SELECTOR_MATCH)

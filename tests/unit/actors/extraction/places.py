@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from actors.extraction.evidence.claim import Place, PlaceKind, Standing
+from actors.extraction.evidence.claim import ClaimPlace, PlaceKind, Standing
 
 
-def place(written: str) -> Place:
+def place(written: str) -> ClaimPlace:
     """Return the place that is written so ("og:title", "json-ld:first.Article.headline", "h1: only")."""
     kind, _, detail = written.partition(":")
     standing, _, rest = detail.partition(".")
     if standing in {each.value for each in Standing if each}:
-        return Place(PlaceKind(kind), rest, Standing(standing))
-    return Place(PlaceKind(kind), detail.strip())
+        return ClaimPlace(PlaceKind(kind), rest, Standing(standing))
+    return ClaimPlace(PlaceKind(kind), detail.strip())

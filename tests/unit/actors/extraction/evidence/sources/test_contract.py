@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.extraction.evidence.claim import Claim, EvidenceSource, PageField, Place
+from actors.extraction.evidence.claim import Claim, ClaimPlace, EvidenceSource, PageField
 from actors.extraction.evidence.sources import sources
 from actors.extraction.parse.tree import read
 from protocol.confidence import Source
@@ -65,7 +65,7 @@ def test_gives_claims_of_one_bounded_line(source: EvidenceSource, page: str) -> 
     assert {type(part) for claim in claims for part in (claim.field, claim.source, claim.place)} <= {
         PageField,
         Source,
-        Place,
+        ClaimPlace,
     }
     assert [claim for claim in claims if " ".join(claim.value.split()) != claim.value or not claim.value] == []
     assert [claim for claim in claims if len(claim.value) > _limit(claim.field)] == []
