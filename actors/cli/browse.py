@@ -38,7 +38,7 @@ from protocol.browse import (
 )
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
-from protocol.tiers import RenderTier
+from protocol.tiers import TIERS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,7 +52,7 @@ def browse(  # noqa: PLR0913 - the options of a command
     as_json: Json = False,
     trace: Trace = False,
     html: Html = False,
-    max_tier: MaxTier = RenderTier.PLAYWRIGHT,
+    max_tier: MaxTier = TIERS[-1],
     tier: Tier = None,
     profile: SavedLogin = None,
     wait_for: WaitFor = None,
