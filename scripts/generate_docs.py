@@ -1,4 +1,4 @@
-"""Writes docs/reference from the code: `generate_docs.py` writes, `generate_docs.py --check` compares and fails."""
+"""Writes docs/reference and config/weft.toml from the code; with `--check` it compares them and fails."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import difflib
 import inspect
 import json
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
@@ -30,6 +31,9 @@ from scripts import edge_pages, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
+SETTINGS_FILE = ROOT / "config" / "weft.toml"
+SETTINGS_FILE_WIDTH = 120
+LARGE = 100_000
 SHOWN_LINES = 40
 WIDTH = 100
 
@@ -42,6 +46,12 @@ PERMISSIONS_TEXT = (
     "its own nats-server these users, each with a key made at start. On a NATS that you run, a host that joins needs "
     "what its actors need together, and `supervisor`, which makes the bucket of claim checks."
 )
+DATA_DIR = '"~/.local/share/weft"  # on Linux; on each platform its own user data folder'
+SETTINGS_FILE_TEXT = (
+    "Settings of Weft, each with its default. Take the # away to change one, or better: copy what you change into a "
+    "file of your own for `weft --config FILE`. Later layers win: this file < --config FILE < WEFT_* variables < "
+    "command line."
+)
 MESSAGES_TEXT = (
     "Every packet is JSON. A request carries its body in `input.task.args`, a response in `assistant`, `result` or "
     "`error`. The schemas are JSON Schema 2020-12."
@@ -53,7 +63,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is not what it should be")
     checking: bool = parser.parse_args().check
-    wanted = {REFERENCE / name: text for name, text in pages().items()}
+    wanted = {SETTINGS_FILE: settings_file(), **{REFERENCE / name: text for name, text in pages().items()}}
     stale = [path for path in _present() if path not in wanted]
     changed = [path for path, text in wanted.items() if _text(path) != text]
     if checking:
@@ -314,6 +324,27 @@ def settings_page() -> str:
     return markdown.page(
         "Settings", [text, markdown.table(("Name and TOML key", "Variable", "Type", "Default", "Meaning"), rows)]
     )
+
+
+def settings_file() -> str:
+    """Return the file of settings that is shipped: each as a comment, with its meaning and its default."""
+    from actors.settings import Settings, describe  # noqa: PLC0415 - only this file needs it
+
+    defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
+    parts = [_comment(SETTINGS_FILE_TEXT)]
+    for row in describe():
+        value = DATA_DIR if row.name == "data_dir" else _toml(defaults[row.name])
+        parts.append(f"{_comment(row.description)}\n# {row.name} = {value}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _comment(text: str) -> str:
+    return textwrap.fill(text, SETTINGS_FILE_WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+
+
+def _toml(value: Any) -> str:
+    """Write a default; the thousands of a large number stand apart."""
+    return f"{value:_}" if type(value) is int and value >= LARGE else json.dumps(value)
 
 
 def cli_page() -> str:

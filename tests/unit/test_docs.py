@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from actors.settings import describe
 from protocol.faults import KINDS, Code
 from protocol.subjects import table
-from scripts.generate_docs import REFERENCE, ROOT, pages
+from scripts.generate_docs import REFERENCE, ROOT, SETTINGS_FILE, pages, settings_file
 
 FENCE = re.compile(r"^( *)```(python|json|toml)[^\n]*\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 PARSERS: dict[str, Callable[[str], object]] = {"python": ast.parse, "json": json.loads, "toml": tomllib.loads}
@@ -65,6 +65,10 @@ def test_the_reference_is_what_the_code_says() -> None:
 
     assert present == set(wanted), "run scripts/generate_docs.py"
     assert [name for name in sorted(present) if reference(name) != wanted[name]] == [], "run scripts/generate_docs.py"
+
+
+def test_the_file_of_settings_is_what_the_code_says() -> None:
+    assert SETTINGS_FILE.read_text(encoding="utf-8") == settings_file(), "run scripts/generate_docs.py"
 
 
 def test_every_snippet_can_be_read() -> None:
