@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
+import actors
 from actors.actor import Actor, Handler, grant_like, grant_of, handlers, handles, subscribes
 from actors.registry import ACTORS, kinds
 from bus.permissions import grant
@@ -140,6 +143,17 @@ def test_an_actor_speaks_of_subjects_of_the_table_alone(name: str) -> None:
 def test_an_actor_is_known_by_its_own_name_and_tells_what_it_is(name: str) -> None:
     assert KINDS[name].name == name
     assert (KINDS[name].__doc__ or "").partition("\n")[0].endswith((".", "?"))
+
+
+@pytest.mark.parametrize("contract", ["actors", "extraction"])
+def test_the_import_contracts_know_every_actor(contract: str) -> None:
+    project = tomllib.loads((Path(actors.__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    (listed,) = (one for one in project["tool"]["importlinter"]["contracts"] if one["id"] == contract)
+    packages = {".".join(place.split(".")[:2]) for place in ACTORS.values()}
+
+    assert packages - {*listed.get("modules", ()), *listed.get("forbidden_modules", ())} == set(), (
+        "belongs into this contract of pyproject.toml"
+    )
 
 
 @pytest.mark.parametrize("name", ACTORS)
