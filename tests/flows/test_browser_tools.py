@@ -13,7 +13,9 @@ from mcp import Client
 from mcp.types import CallToolResult, ImageContent, ResourceLink
 
 from actors.gateway.errors import ToolError
+from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS
+from actors.gateway.mcp.toolsets import Toolset
 from protocol.browsers.operations import SESSION_PREFIX
 from protocol.browsers.results import ErrorCode
 from tests.flows.mcp_clients import Era, Transport, connected, text_of
@@ -270,4 +272,4 @@ async def test_without_the_toolset_there_are_no_browser_tools(weft: System) -> N
     async with connected(weft, query="?toolsets=core") as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
 
-    assert names == ["browse", "batch_browse", "refresh_session", "session_management"]
+    assert names == [name for name, entry in TOOLS.items() if entry.toolset is Toolset.CORE]
