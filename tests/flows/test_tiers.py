@@ -17,7 +17,7 @@ from tests.support.scale import one_in
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
 
-INTELLIGENCE, LIGHT, BROWSER = RenderTier
+INTELLIGENCE, LIGHT, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 
 EQUAL = 0.98
 """How alike two texts are, word for word, that say the same."""

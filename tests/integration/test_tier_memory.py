@@ -16,14 +16,14 @@ from actors.navigator.memory import TierMemory
 from bus import Bus
 from protocol.faults import Code
 from protocol.subjects import TIER_HISTORY
-from protocol.tiers import TIERS
+from protocol.tiers import TIERS, RenderTier
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 from tests.unit.actors.page_data import accepted, attempt, rejected
 
 pytestmark = pytest.mark.nats
 
 TEST_S = 120.0
-CHEAP, LIGHT, _ = TIERS
+CHEAP, LIGHT = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT
 NEEDS_LIGHT = (attempt(CHEAP, rejected(Code.CONTENT_REQUIRES_JS)), attempt(LIGHT, accepted(LIGHT)))
 SITES = [f"https://www.site-{number}.example/page" for number in range(50)] + ["http://[::1]:8080/", "http://10.0.0.1/"]
 

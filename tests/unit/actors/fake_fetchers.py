@@ -21,13 +21,13 @@ from protocol.faults import Code, Fault, FaultContext, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, PageBrowsed
 from protocol.replicas import Progress, Watch
 from protocol.subjects import Call, Event
-from protocol.tiers import TIERS, RenderTier
+from protocol.tiers import RenderTier
 from tests.unit.actors.page_data import URL, verdict
 
 A = TypeVar("A")
 R = TypeVar("R")
 
-CHEAP, MIDDLE, BROWSER = TIERS
+CHEAP, MIDDLE, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 GONE = fault(Code.INTERNAL_UNAVAILABLE, "No live actor answers")
 NEEDS_JS = verdict(Code.CONTENT_REQUIRES_JS, reason="No text until the scripts run", length=0)
 

@@ -13,11 +13,11 @@ from protocol.browse import DecisionTrace, TierAttempt, TraceSummary, Validation
 from protocol.confidence import FieldConfidence, Level, Source, confidence, overall
 from protocol.faults import Code, fault
 from protocol.pages import PageBrowsed
-from protocol.tiers import TIERS, RenderTier
+from protocol.tiers import RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.page_data import SELECTORS, TITLES, accepted, attempt, fetched, rejected
 
-CHEAP, MIDDLE, BROWSER = TIERS
+CHEAP, MIDDLE, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 
 
 def details(length: int) -> ValidationDetails:

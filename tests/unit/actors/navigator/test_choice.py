@@ -11,7 +11,7 @@ from actors.navigator.history import Evidence, Lessons, learned
 from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 from tests.unit.actors.navigator.test_history import histories
 
-CHEAP, LIGHT, BROWSER = TIERS
+CHEAP, LIGHT, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 ENOUGH, MORE = Evidence.ENOUGH, Evidence.NEEDS_MORE
 STATIC: Lessons = {CHEAP: ENOUGH}
 NEEDS_LIGHT: Lessons = {CHEAP: MORE, LIGHT: ENOUGH}

@@ -39,7 +39,7 @@ from protocol.tiers import TIERS, RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.page_data import accepted, attempt, fetched, rejected, verdict
 
-CHEAP, MIDDLE, BROWSER = TIERS
+CHEAP, MIDDLE, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 GONE = "No live replica of this tier"
 SHELL = rejected(Code.CONTENT_REQUIRES_JS, reason="The page has no text until its scripts run")
 

@@ -21,10 +21,10 @@ from actors.navigator.history import (
 )
 from protocol.codec import decoder, encode
 from protocol.faults import Category, Code, fault
-from protocol.tiers import TIERS, TierHistory, TierRecord
+from protocol.tiers import TIERS, RenderTier, TierHistory, TierRecord
 from tests.unit.actors.page_data import accepted, attempt, evidence, fetched, rejected, verdict
 
-CHEAP, LIGHT, BROWSER = TIERS
+CHEAP, LIGHT, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 ENOUGH, MORE, NOTHING, SUPERSEDED = Evidence.ENOUGH, Evidence.NEEDS_MORE, Evidence.NOTHING, Evidence.SUPERSEDED
 
 records = st.builds(

@@ -24,7 +24,7 @@ from tests.unit.actors.page_data import URL, fetched, verdict
 A = TypeVar("A")
 R = TypeVar("R")
 
-CHEAP, LIGHT, BROWSER = TIERS
+CHEAP, LIGHT, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 TEST_S = 120.0
 
 

@@ -22,10 +22,10 @@ from bus.memory import Broker, MemoryTransport
 from bus.stores import KeyTable
 from protocol.faults import Code, fault
 from protocol.subjects import TIER_HISTORY, Bucket
-from protocol.tiers import TIERS, HostKind, TierHistory
+from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 from tests.unit.actors.page_data import accepted, attempt, rejected
 
-CHEAP, LIGHT, BROWSER = TIERS
+CHEAP, LIGHT, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 TEST_S = 120.0
 URL = "https://shop.example/cart?id=7"
 KEY = "shop.example"

@@ -37,7 +37,7 @@ from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 from tests.unit.actors.gateway_data import endpoint, replica
 from tests.unit.actors.page_data import URL, accepted, attempt, fetched, rejected, verdict
 
-CHEAP, LIGHT, BROWSER = TIERS
+CHEAP, LIGHT, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 ENOUGH, MORE = Evidence.ENOUGH, Evidence.NEEDS_MORE
 STATIC: Lessons = {CHEAP: ENOUGH}
 NEEDS_BROWSER: Lessons = {CHEAP: MORE, LIGHT: MORE, BROWSER: ENOUGH}

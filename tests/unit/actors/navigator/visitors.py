@@ -12,7 +12,7 @@ from actors.navigator.history import Evidence, Lessons, evidence_of, learned
 from protocol.faults import Code
 from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 
-CHEAP, LIGHT, BROWSER = TIERS
+CHEAP, LIGHT, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 HOUR_MS = 3_600_000
 LEARNING_VISITS = 20
 """The visits in which a site may be learned."""
