@@ -20,8 +20,6 @@ from msgspec import Struct
 from actors.cli import terminal
 from actors.cli.connection import find
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from actors.fetchers.lightweight import engine_process
-from actors.fetchers.playwright import chromium
 from actors.runtime.rundir import read_ready
 from actors.settings import Loaded, Setting, Settings, describe, key_file, load
 from protocol.faults import FaultError
@@ -143,6 +141,8 @@ def nats(settings: Settings) -> Check:
 
 def light(settings: Settings) -> Check:
     """Try the light engine in its sandbox; only the tier lightweight needs it."""
+    from actors.fetchers.lightweight import engine_process  # noqa: PLC0415 - costs 60 ms
+
     absence = engine_process.unavailability(settings)
     if absence is not None:
         return Check(name="light", state=CheckState.WARNING, detail=absence.reason, cure=absence.cure)
@@ -153,6 +153,8 @@ def light(settings: Settings) -> Check:
 
 def browser(settings: Settings) -> Check:
     """Look for a browser; only the tier playwright needs one."""
+    from actors.fetchers.playwright import chromium  # noqa: PLC0415 - as above
+
     absence = chromium.unavailability(settings)
     if absence is not None:
         return Check(name="chromium", state=CheckState.WARNING, detail=absence.reason, cure=absence.cure)

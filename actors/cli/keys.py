@@ -14,7 +14,6 @@ import typer
 from actors.cli import terminal
 from actors.cli.connection import EdgeRequest, ask_edge
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from bus.clock import now_ms
 from protocol.access import KeyInfo, KeysAnswer, NewKey, Scope
 from protocol.faults import Code, FaultError, fault
 
@@ -124,6 +123,8 @@ def _date(ms: int) -> str:
 
 
 def _print_table(keys: tuple[KeyInfo, ...]) -> None:
+    from bus.clock import now_ms  # noqa: PLC0415 - imports the bus
+
     now = now_ms()
     terminal.print_rows(("NAME", "ID", "SCOPES", "MADE", "ENDS"), [_row(one, now) for one in keys])
 

@@ -14,7 +14,6 @@ from msgspec import UNSET
 
 from actors.cli import terminal
 from actors.cli.terminal import Exit
-from bus.clock import now_ms
 from protocol.runs.requests import RunNews
 from protocol.runs.responses import ArtifactRef, Run, RunEvent, RunSummary
 from protocol.runs.states import RunStatus
@@ -63,6 +62,8 @@ def show_run(run: Run, *, as_json: bool) -> None:
 
 def show_runs(runs: Sequence[RunSummary]) -> None:
     """Print a list of runs."""
+    from bus.clock import now_ms  # noqa: PLC0415 - imports the bus
+
     now = now_ms()
     rows = [
         (
@@ -169,6 +170,8 @@ def _cell(value: Any) -> str:
 
 
 def _show_artifacts(artifacts: tuple[ArtifactRef, ...]) -> None:
+    from bus.clock import now_ms  # noqa: PLC0415 - imports the bus
+
     now = now_ms()
     rows = [
         (one.artifact_id, one.type.value, str(one.size), f"for {terminal.duration_text(max(one.expires_at - now, 0))}")

@@ -14,7 +14,6 @@ import typer
 from actors.cli import terminal
 from actors.cli.connection import EdgeRequest, ask_edge
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from bus.clock import now_ms
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import DEFAULT_PROFILE, SessionList, SessionStatus, StorageState, StoredCookie
 
@@ -136,6 +135,8 @@ def _show(status: SessionStatus, *, as_json: bool) -> None:
 
 
 def _print_table(sessions: tuple[SessionStatus, ...]) -> None:
+    from bus.clock import now_ms  # noqa: PLC0415 - imports the bus
+
     now, rows = now_ms(), list[tuple[str, ...]]()
     for one in sessions:
         used = f"{terminal.duration_text(max(now - one.used, 0))} ago" if one.used else ""

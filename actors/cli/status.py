@@ -11,7 +11,6 @@ from actors.cli.connection import connected
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.terminal import not_running
 from actors.settings import Loaded
-from bus.clock import now_ms
 
 if TYPE_CHECKING:
     from bus.stats import Replica
@@ -24,6 +23,8 @@ def status(
 
     Where it runs, what it has in hand, what it has done, and how fast.
     """
+    from bus.clock import now_ms  # noqa: PLC0415 - imports the bus
+
     replicas = anyio.run(_ask, read(config, data_dir, log_level))
     now = now_ms()
     if as_json:
@@ -51,7 +52,7 @@ def row(replica: Replica, now: int) -> dict[str, str | int | float]:
     }
 
 
-def _print_table(replicas: tuple[Replica, ...], now_ms: int) -> None:
+def _print_table(replicas: tuple[Replica, ...], now: int) -> None:
     from rich.table import Table  # noqa: PLC0415 - costs 40 ms
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -63,7 +64,7 @@ def _print_table(replicas: tuple[Replica, ...], now_ms: int) -> None:
         names = (one.actor, one.replica, one.host, str(one.pid), one.version)
         counts = (one.in_flight, one.queued, one.served, one.errors)
         latency = (f"{one.p50_ms:.1f}", f"{one.p99_ms:.1f}")
-        cells = (*names, terminal.duration_text(now_ms - one.started), *map(str, counts), *latency)
+        cells = (*names, terminal.duration_text(now - one.started), *map(str, counts), *latency)
         table.add_row(*map(terminal.one_line, cells), style="yellow" if one.errors else None)
     terminal.table(table)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -252,3 +253,12 @@ def test_status_without_any_actor_is_nothing_running(monkeypatch: pytest.MonkeyP
 )
 def test_a_duration_has_two_units(ms: int, text: str) -> None:
     assert duration_text(ms) == text
+
+
+def test_help_waits_for_no_library_that_only_some_verbs_need() -> None:
+    heavy = ("anyio._backends", "bus", "mcp", "nats", "starlette", "structlog", "turbohtml", "websockets")
+    code = f"import sys, actors.cli.main; print([name for name in sys.modules if name.startswith({heavy})])"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
