@@ -40,7 +40,12 @@ def site_of(address: str, field: str = "domain") -> str:
 
 def key_of(profile: str, site: str) -> str:
     """Return the key of a profile at a site in a bucket; two pairs never share one."""
-    return f"{_escaped(_NO_TOKEN, profile)}/{_escaped(_NO_HOST, site)}"
+    return f"{_escaped(_NO_TOKEN, profile)}/{host_key(site)}"
+
+
+def host_key(host: str) -> str:
+    """Return a host as a part of a key of a bucket; two hosts never share one."""
+    return _escaped(_NO_HOST, host)
 
 
 def of_profile(key: str, profile: str) -> bool:

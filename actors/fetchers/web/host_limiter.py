@@ -17,6 +17,7 @@ import structlog
 
 from actors.fetchers.web import rate_limits
 from actors.fetchers.web.rate_limits import GrantedSlots, HostLimits, SlotRequest
+from actors.sites import host_key
 from bus import TransportError
 from bus.stores import KeyChange, KeyValues
 from protocol.faults import Fault, FaultError, rate_limited
@@ -341,8 +342,8 @@ async def _update_once(
 
 
 def key_of(host: str) -> str:
-    """Return the key of a host: an IPv6 address has colons, which keys may not have."""
-    return host.lower().rstrip(".").replace(":", "_") or "_"
+    """Return the key of a host: colons of IPv6 and letters of other scripts, which keys may not have, are escaped."""
+    return host_key(host.lower().rstrip(".")) or "_"
 
 
 def _too_fast(wait_ms: float, status: int) -> Fault:

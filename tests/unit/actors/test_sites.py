@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.sites import key_of, of_profile, site_of
+from actors.sites import host_key, key_of, of_profile, site_of
 from protocol.faults import Code, FaultError
 
 KEY = re.compile(r"[-/_=a-zA-Z0-9]+(?:\.[-/_=a-zA-Z0-9]+)*")
@@ -53,3 +53,9 @@ def test_a_key_is_one_that_a_bucket_takes_and_tells_profiles_apart(profiles: lis
     assert KEY.fullmatch(key)
     assert (of_profile(key, one), of_profile(key, other)) == (True, False)
     assert key != key_of(other, site)
+
+
+@pytest.mark.parametrize("host", ["bücher.example", "例え.example", "[::1]", "a b"])
+def test_the_key_of_any_host_is_one_that_nats_takes(host: str) -> None:
+    assert re.fullmatch(r"[-/_=.a-zA-Z0-9]+", host_key(host))
+    assert host_key(host) != host_key(host.translate(str.maketrans("üえ:b", "uれ_c")))
