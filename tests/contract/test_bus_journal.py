@@ -287,6 +287,7 @@ async def test_the_oldest_lines_make_room_for_the_newest(make_world: MakeWorld) 
         assert kept == list(range(20 - len(kept), 20))
 
 
+@pytest.mark.slow
 async def test_a_journal_that_was_not_declared_stays_closed(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "stranger") as stranger:
         with pytest.raises((ForbiddenError, TransportError)):
@@ -304,6 +305,7 @@ async def test_a_line_that_is_not_understood_is_passed_over(make_world: MakeWorl
         assert await texts(journal) == ["one", "two"]
 
 
+@pytest.mark.slow
 async def test_while_the_connection_is_broken_a_journal_does_not_hang_for_long(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "asker") as bus:
         journal = await bus.journal(DIARY)

@@ -116,6 +116,7 @@ async def test_what_is_no_name_or_fits_nowhere_is_refused(make_world: MakeWorld)
             await store.put("file", bytes(MB))
 
 
+@pytest.mark.slow
 async def test_a_store_that_was_not_declared_stays_closed(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "stranger") as stranger:
         with pytest.raises((ForbiddenError, TransportError)):
@@ -136,6 +137,7 @@ async def test_files_survive_a_restart(make_world: MakeWorld) -> None:
         assert await store.get("file") == b"after"
 
 
+@pytest.mark.slow
 async def test_while_the_connection_is_broken_a_store_does_not_hang_for_long(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "asker") as bus:
         store = await bus.objects(FILES)

@@ -145,6 +145,7 @@ async def test_old_values_of_a_fleeting_table_go(make_world: MakeWorld) -> None:
         await table.put("a", Ask(), revision=0)
 
 
+@pytest.mark.slow
 async def test_a_table_that_was_not_declared_stays_closed(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "stranger") as stranger:
         with pytest.raises((ForbiddenError, TransportError)):
@@ -214,6 +215,7 @@ async def test_a_watch_survives_a_restart(make_world: MakeWorld) -> None:
         assert told == [("a", Ask(text="before")), ("b", Ask(number=1)), ("b", Ask(number=2))]
 
 
+@pytest.mark.slow
 async def test_while_the_connection_is_broken_a_table_does_not_hang_for_long(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "asker") as bus:
         table = await bus.table(PLACES)

@@ -259,6 +259,7 @@ async def test_the_conversation_travels_with_the_work(make_world: MakeWorld) -> 
         assert heard == [mine]
 
 
+@pytest.mark.slow
 async def test_who_did_not_declare_it_cannot_touch_the_work(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "stranger") as stranger:
         with pytest.raises((ForbiddenError, TransportError)):

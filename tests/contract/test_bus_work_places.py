@@ -71,6 +71,7 @@ async def put(bus: Bus, count: int, first: int = 0) -> None:
 
 
 @pytest.mark.parametrize("takes_s", [0.01, LONG_S], ids=["short work", "work that shows life meanwhile"])
+@pytest.mark.slow
 async def test_all_workers_together_have_no_more_in_hand_than_there_are_places(
     make_world: MakeWorld, takes_s: float
 ) -> None:
@@ -164,6 +165,7 @@ async def test_work_that_is_to_be_tried_later_keeps_its_place(make_world: MakeWo
         assert sorted(hands.done) == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 async def test_the_number_of_places_can_be_set_anew_by_an_overseer_alone(make_world: MakeWorld) -> None:
     hands = Hands(takes_s=0.1)
     async with make_world() as world, taking_part(world, "asker") as bus, workers(world, hands, 3) as buses:

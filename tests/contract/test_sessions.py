@@ -187,6 +187,7 @@ async def test_logins_of_a_key_that_was_lost_make_room_for_new_ones(make_world: 
         assert await values(sessions) == {"new": "v"}
 
 
+@pytest.mark.slow
 async def test_a_page_is_not_given_up_because_its_login_cannot_be_kept(make_world: MakeWorld) -> None:
     async with make_world() as world, replica(world) as (sessions, _), sessions.use("me", URL) as session:
         session.cookies.load([cookie("sid")])

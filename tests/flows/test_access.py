@@ -101,6 +101,7 @@ def test_a_key_opens_and_closes_every_gateway(hosts: Hosts) -> None:
         until(system, key, 401)
 
 
+@pytest.mark.slow
 def test_a_key_outlives_the_gateway_that_made_it(hosts: Hosts) -> None:
     good, gone = keys(hosts, "add", "good", *OPERATE), keys(hosts, "add", "gone", *OPERATE)
     keys(hosts, "revoke", "gone")
@@ -118,6 +119,7 @@ def test_a_key_is_good_for_its_scopes_and_its_time(hosts: Hosts) -> None:
     assert [status(hosts.one, key), status(hosts.one, key, "/api/sessions")] == [403, 403]
 
 
+@pytest.mark.slow
 def test_no_key_is_ever_written_down(hosts: Hosts) -> None:
     """Neither of those that were let in nor of those that were not, at the lowest level of the log."""
     made = keys(hosts, "add", "shown-once", *OPERATE)
@@ -135,6 +137,7 @@ def test_no_key_is_ever_written_down(hosts: Hosts) -> None:
     assert len(kept) > 1_000
 
 
+@pytest.mark.slow
 def test_limits_hold_over_the_wire(hosts: Hosts) -> None:
     settings = {"WEFT_RATE_PER_MINUTE": "60", "WEFT_RATE_BURST": "2"}
     with weft_up(hosts.folder / "limited", *ALONE, **hosts.settings, **settings) as limited:
@@ -145,6 +148,7 @@ def test_limits_hold_over_the_wire(hosts: Hosts) -> None:
     assert {answer.headers["ratelimit-policy"] for answer in answers} == {'"burst";q=2;w=2'}
 
 
+@pytest.mark.slow
 def test_usage_outlives_the_gateway(hosts: Hosts) -> None:
     """It is written at the stop, and read by whoever comes after."""
     with weft_up(hosts.folder / "four", *ALONE, **hosts.settings) as four:

@@ -30,6 +30,7 @@ def ruled_site() -> Generator[Site]:
 
 
 @pytest.mark.parametrize(("transport", "era"), [("http", "legacy"), ("http", "auto"), ("stdio", "auto")])
+@pytest.mark.slow
 async def test_each_page_has_an_outcome_of_its_own(
     weft: System, ruled_site: Site, transport: Transport, era: Era
 ) -> None:

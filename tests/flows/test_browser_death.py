@@ -13,6 +13,7 @@ import pytest
 from actors.fetchers.playwright import chromium_process
 from tests.flows.system import System, weft_up
 from tests.site import Site
+from tests.support.scale import first
 
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
 
@@ -29,7 +30,7 @@ def with_browser(replicas: list[int]) -> list[int]:
     return [pid for pid in replicas if any(chromium_process.children(pid, "playwright/driver"))]
 
 
-@pytest.mark.parametrize("replicas", [1, 2])
+@pytest.mark.parametrize("replicas", first(1, [1, 2]))
 def test_a_fetch_outlives_the_replica_that_had_it(tmp_path: Path, site: Site, replicas: int) -> None:
     actors = f"gateway,navigator,verifier,{BROWSER}={replicas}"
     with weft_up(tmp_path, "--actors", actors) as system, ThreadPoolExecutor(1) as threads:

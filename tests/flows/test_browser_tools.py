@@ -199,6 +199,7 @@ async def use_what_is_local(visitor: Visitor, ids: dict[str, str], drawing: Path
 @pytest.mark.parametrize(
     ("transport", "era"), first(1, [("http", "auto"), ("http", "legacy"), ("stdio", "legacy"), ("stdio", "auto")])
 )
+@pytest.mark.slow
 async def test_a_form_is_filled_in_by_the_28_tools(
     weft: System, site: Site, tmp_path: Path, transport: Transport, era: Era
 ) -> None:

@@ -33,6 +33,7 @@ ACTORS = sorted(registry.ACTORS)
 # browse
 
 
+@pytest.mark.slow
 def test_browse_prints_the_page_as_markdown(weft: System, site: Site) -> None:
     done = weft.run("browse", site.url("/article"))
 
@@ -75,6 +76,7 @@ def test_browse_tells_a_person_what_went_wrong(weft: System, site: Site) -> None
     ]
 
 
+@pytest.mark.slow
 def test_browse_tells_a_program_what_went_wrong(weft: System, site: Site) -> None:
     done = weft.run("browse", site.url("/challenge"), "--json")
 
@@ -83,6 +85,7 @@ def test_browse_tells_a_program_what_went_wrong(weft: System, site: Site) -> Non
 
 
 @requirement("000.7.max-latency")
+@pytest.mark.slow
 def test_browse_takes_the_options_of_the_contract(weft: System, site: Site) -> None:
     slow = weft.run("browse", site.url("/slow?ms=60000"), "--max-latency-ms", "300", "--fresh", "realtime", "--json")
     shell = weft.run("browse", site.url("/spa"), "--max-tier", "intelligence", "--json")
@@ -93,6 +96,7 @@ def test_browse_takes_the_options_of_the_contract(weft: System, site: Site) -> N
 
 
 @pytest.mark.parametrize(("path", "status"), [("/article", 0), ("/status/404", 1)])
+@pytest.mark.slow
 def test_browse_brings_its_own_weft_where_none_runs(tmp_path: Path, site: Site, path: str, status: int) -> None:
     folder = tmp_path / "none"
 
@@ -142,6 +146,7 @@ def test_status_for_a_person_is_a_table(weft: System) -> None:
 
 @pytest.mark.parametrize("verb", ["status", "tap"])
 @pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.slow
 def test_what_needs_a_weft_says_how_to_start_one(tmp_path: Path, verb: str, *, as_json: bool) -> None:
     done = run(tmp_path, verb, *(["--json"] if as_json else []))
 
@@ -188,6 +193,7 @@ def test_doctor_names_the_cure(tmp_path: Path) -> None:
 
 
 @requirement("000.5.browse-result")
+@pytest.mark.slow
 def test_schema_describes_what_is_answered(weft: System, site: Site) -> None:
     known = msgspec.json.decode(weft.run("schema").stdout, type=dict[str, Json])
 
@@ -210,6 +216,7 @@ def test_a_second_weft_is_kept_out_of_a_data_folder(weft: System) -> None:
     assert weft.http.get("/readyz").status_code == 200
 
 
+@pytest.mark.slow
 def test_two_systems_run_side_by_side(weft: System, site: Site, tmp_path: Path) -> None:
     with weft_up(tmp_path, WEFT_FETCH_CA_FILE=site.ca_file) as other:
         secure = f"https://127.0.0.1:{site.tls_port}/article"
@@ -223,6 +230,7 @@ def test_two_systems_run_side_by_side(weft: System, site: Site, tmp_path: Path) 
     assert (len(pids[0]), len(pids[1]), pids[0] & pids[1]) == (len(ACTORS), len(ACTORS), set[object]())
 
 
+@pytest.mark.slow
 def test_actors_of_one_system_live_where_they_are_put(site: Site, tmp_path: Path) -> None:
     with _nats(tmp_path / "nats") as url:
         inside = weft_up(tmp_path / "inside", "--nats", url, "--actors", "navigator=2,verifier")
@@ -238,6 +246,7 @@ def test_actors_of_one_system_live_where_they_are_put(site: Site, tmp_path: Path
 @pytest.mark.parametrize(
     "sharing", [("--single-process",), ("--actors", "gateway,navigator,verifier,fetchers.intelligence=2")]
 )
+@pytest.mark.slow
 def test_a_system_takes_the_shape_it_is_told(site: Site, tmp_path: Path, sharing: tuple[str, ...]) -> None:
     with weft_up(tmp_path, *sharing) as system:
         title = system.page(site.url("/article")).title

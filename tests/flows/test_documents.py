@@ -83,6 +83,7 @@ def test_a_shell_with_an_offer_is_read_without_a_browser(weft: System, site: Sit
     assert weft.page(site.url("/documents/offer")).content.markdown == NOTES.strip()
 
 
+@pytest.mark.slow
 def test_a_pdf_is_read_by_the_command_line(weft: System, tmp_path: Path) -> None:
     file = tmp_path / "report.pdf"
     file.write_bytes(report())

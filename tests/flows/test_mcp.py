@@ -70,6 +70,7 @@ def _server(data_dir: Path) -> StdioServerParameters:
 
 
 @everywhere
+@pytest.mark.slow
 async def test_both_eras_meet_the_same_server(weft: System, transport: Transport, era: Era) -> None:
     async with connected(weft, transport, era) as client:
         info, instructions, version = client.server_info, client.instructions, client.protocol_version
@@ -104,6 +105,7 @@ async def test_the_tools_are_told_whole_and_in_few_words(weft: System) -> None:
 
 @requirement("000.5.browse-result")
 @everywhere
+@pytest.mark.slow
 async def test_a_page_is_the_same_as_over_rest(weft: System, site: Site, transport: Transport, era: Era) -> None:
     url = site.url("/table?rows=3")
     async with connected(weft, transport, era) as client:
@@ -133,6 +135,7 @@ async def test_the_text_is_framed_as_untrusted(weft: System, site: Site) -> None
 
 
 @everywhere
+@pytest.mark.slow
 async def test_an_error_says_what_to_do(weft: System, site: Site, transport: Transport, era: Era) -> None:
     async with connected(weft, transport, era) as client:
         limited = await client.call_tool("browse", {"url": site.url("/status/429?after=7")})
@@ -175,6 +178,7 @@ async def test_bad_arguments_are_told_to_the_model(
 
 @requirement("000.3.refresh-session")
 @everywhere
+@pytest.mark.slow
 async def test_saved_logins_are_looked_after(weft: System, transport: Transport, era: Era) -> None:
     async with connected(weft, transport, era) as client:
         listed = await client.call_tool("session_management", {"operation": "list", "profile": "nobody"})
@@ -196,6 +200,7 @@ async def test_an_unknown_tool_is_an_error_of_the_protocol(weft: System, era: Er
 
 
 @everywhere
+@pytest.mark.slow
 async def test_a_call_that_is_cancelled_leaves_the_site(weft: System, transport: Transport, era: Era) -> None:
     async with silent_site() as silence, connected(weft, transport, era) as client:
         async with anyio.create_task_group() as tasks:
@@ -236,6 +241,7 @@ async def test_nobody_calls_without_the_key(weft: System, era: Era) -> None:
     assert set(statuses) == {401}
 
 
+@pytest.mark.slow
 async def test_stdout_carries_nothing_but_the_protocol(tmp_path: Path, site: Site) -> None:
     messages: list[Json] = [
         {"id": 1, "method": "initialize", "params": _HELLO},

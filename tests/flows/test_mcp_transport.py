@@ -47,6 +47,7 @@ everywhere = pytest.mark.parametrize(
 
 
 @everywhere
+@pytest.mark.slow
 async def test_a_client_that_wants_to_know_hears_how_far_a_page_is(
     weft: System, site: Site, transport: Transport, era: Era
 ) -> None:
@@ -88,6 +89,7 @@ async def test_the_setting_chooses_the_tools_of_stdio(weft: System) -> None:
     assert listed == [name for name, entry in TOOLS.items() if entry.toolset is Toolset.CORE]
 
 
+@pytest.mark.slow
 async def test_who_listens_holds_up_no_stop(tmp_path: Path) -> None:
     prefix = "io.modelcontextprotocol/"
     meta: dict[str, object] = {f"{prefix}protocolVersion": "2026-07-28", f"{prefix}clientCapabilities": {}}

@@ -43,6 +43,7 @@ def test_everything_works_without_a_route(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("browser", first(1, CHROMIUMS), ids=lambda path: Path(path).name)
+@pytest.mark.full
 def test_nobody_is_called_who_was_not_asked_for(tmp_path: Path, browser: str) -> None:
     found = running(tmp_path, "route", browser)
 

@@ -22,7 +22,7 @@ from tests.support.scale import sized
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
-EXAMPLES = sized(15, 100)
+EXAMPLES = sized(8, 100)
 """Requests that are made up for each operation, beside those that try every limit of it."""
 
 RecordProperty = Callable[[str, object], None]

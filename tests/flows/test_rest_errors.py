@@ -116,6 +116,7 @@ def test_each_category_is_reached(weft: System, site: Site, category: Category) 
 
 
 @requirement("000.3.categories")
+@pytest.mark.slow
 def test_a_tier_that_is_not_there_says_why(site: Site, tmp_path: Path) -> None:
     actors = "gateway,navigator,verifier,fetchers.intelligence,fetchers.playwright"
     with weft_up(tmp_path, "--actors", actors, WEFT_BROWSER_EXECUTABLE="/nowhere/chromium") as bare:
@@ -141,6 +142,7 @@ def test_a_tier_that_is_not_there_says_why(site: Site, tmp_path: Path) -> None:
 
 
 @requirement("000.3.categories")
+@pytest.mark.slow
 def test_a_system_that_is_not_whole_is_an_internal_error(site: Site, tmp_path: Path) -> None:
     with weft_up(tmp_path, "--actors", "gateway") as alone:
         answer = alone.browse(site.url("/article"))
@@ -229,6 +231,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(weft: System, site: Si
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("coding", ["gzip", "br"])
+@pytest.mark.slow
 def test_a_bomb_does_no_harm(weft: System, site: Site, coding: str) -> None:
     before = weft.replica(FETCHER)["pid"]
 

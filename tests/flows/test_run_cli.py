@@ -33,6 +33,7 @@ def inputs(folder: Path, urls: list[str], **more: Any) -> str:
 
 
 @requirement("002.12.acceptance")
+@pytest.mark.slow
 def test_a_run_goes_from_its_inputs_to_a_file(weft: System, site: Site, tmp_path: Path) -> None:
     file = inputs(tmp_path, [site.url("/article"), site.url("/table")])
 
@@ -58,6 +59,7 @@ def test_what_succeeds_in_part_has_an_exit_code_of_its_own(weft: System, site: S
     assert (" partial_success " in done.stdout, "EXECUTION_ERROR" in done.stdout) == (True, True)
 
 
+@pytest.mark.slow
 def test_a_run_is_looked_after_by_its_id(weft: System, site: Site, tmp_path: Path) -> None:
     urls = [site.url(f"/slow?ms=400&cli={number}") for number in range(12)]
     begun = weft.run("run", BATCH, "--input", inputs(tmp_path, urls, concurrency=1), "--async")
@@ -82,6 +84,7 @@ def _over(weft: System, run_id: str) -> bool:
         return any(line == "event: end" for line in answer.iter_lines())
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_the_run(weft: System, site: Site, tmp_path: Path) -> None:
     urls = [site.url(f"/slow?ms=300&ctrl={number}") for number in range(40)]
     words = command("run", BATCH, "--input", inputs(tmp_path, urls, concurrency=1), "--json")
@@ -110,6 +113,7 @@ def test_who_sits_at_this_machine_may_run_what_is_local(weft: System) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_run_brings_its_own_weft_where_none_runs(tmp_path: Path, site: Site) -> None:
     folder = tmp_path / "none"
 
@@ -119,6 +123,8 @@ def test_a_run_brings_its_own_weft_where_none_runs(tmp_path: Path, site: Site) -
     assert (msgspec.json.decode(done.stdout, type=Run).status, folder.exists()) == ("succeeded", False)
 
 
+@pytest.mark.full
+@pytest.mark.slow
 def test_templates_are_listed_without_a_weft_that_runs(tmp_path: Path) -> None:
     listed = run(tmp_path / "none", "templates")
     schema = run(tmp_path / "none", "templates", BATCH)
@@ -128,6 +134,7 @@ def test_templates_are_listed_without_a_weft_that_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("runs",), ("runs", "show", "run_x"), ("artifact", "art_x")])
+@pytest.mark.slow
 def test_what_is_kept_needs_a_weft_that_runs(tmp_path: Path, words: tuple[str, ...]) -> None:
     done = run(tmp_path, *words)
 

@@ -140,6 +140,7 @@ def test_a_run_outlives_its_runner(tmp_path: Path, site: Site, replicas: int) ->
 
 
 @requirement("002.8.architecture")
+@pytest.mark.full
 def test_a_run_goes_on_while_the_keeper_is_away(tmp_path: Path, site: Site) -> None:
     actors = f"gateway,navigator,verifier,{FETCHER},{RUNNER},{KEEPER}"
     with weft_up(tmp_path, "--actors", actors) as system:
@@ -152,6 +153,7 @@ def test_a_run_goes_on_while_the_keeper_is_away(tmp_path: Path, site: Site) -> N
 
 
 @requirement("002.8.architecture")
+@pytest.mark.full
 def test_a_run_outlives_a_fetcher(tmp_path: Path, site: Site) -> None:
     actors = f"gateway,navigator,verifier,{FETCHER}=2,{RUNNER},{KEEPER}"
     with weft_up(tmp_path, "--actors", actors) as system:

@@ -89,6 +89,7 @@ def test_all_hosts_together_work_on_no_more_runs_than_are_allowed(tmp_path: Path
 
 
 @requirement("002.8.architecture")
+@pytest.mark.full
 def test_the_run_of_a_host_that_died_goes_on_elsewhere(tmp_path: Path, site: Site) -> None:
     with hosts(tmp_path) as both:
         runs = Runs(both.one)

@@ -148,6 +148,7 @@ def test_the_same_key_gives_the_same_run(weft: System, site: Site, tmp_path: Pat
 
 
 @requirement("002.4.runs")
+@pytest.mark.slow
 def test_a_run_is_stopped_and_gone_on_with(weft: System, site: Site) -> None:
     urls = [site.url(f"/slow?ms=400&number={number}") for number in range(12)]
     inputs = {"urls": urls, "concurrency": 1}

@@ -118,6 +118,7 @@ async def check_files(runner: Runner, run: dict[str, Any]) -> None:
 @requirement("002.12.acceptance")
 @requirement("002.4.runs")
 @everywhere
+@pytest.mark.slow
 async def test_a_batch_is_run_waited_for_or_not_and_leaves_its_files(
     weft: System, site: Site, transport: Transport, era: Era
 ) -> None:
@@ -146,6 +147,7 @@ async def test_a_batch_is_run_waited_for_or_not_and_leaves_its_files(
 @requirement("002.12.acceptance")
 @pytest.mark.browser
 @pytest.mark.parametrize(("transport", "era"), [("http", "auto"), ("stdio", "legacy")])
+@pytest.mark.slow
 async def test_pages_are_compared_and_the_comparison_is_a_file(
     weft: System, site: Site, transport: Transport, era: Era
 ) -> None:
@@ -164,6 +166,7 @@ async def test_pages_are_compared_and_the_comparison_is_a_file(
 @requirement("002.9.trust-level")
 @requirement("002.12.acceptance")
 @pytest.mark.browser
+@pytest.mark.slow
 async def test_a_login_is_for_local_clients_and_its_session_goes_on(weft: System, site: Site) -> None:
     inputs = {
         "startUrl": site.url("/members/plain/login"),
@@ -262,6 +265,7 @@ async def test_a_run_that_is_late_or_fails_is_an_error_of_who_waits_for_it(weft:
 
 @requirement("002.4.cancel")
 @everywhere
+@pytest.mark.slow
 async def test_a_run_is_cancelled_before_its_next_step(
     weft: System, site: Site, transport: Transport, era: Era
 ) -> None:
@@ -278,6 +282,7 @@ async def test_a_run_is_cancelled_before_its_next_step(
 
 
 @requirement("002.5.artifacts")
+@pytest.mark.slow
 async def test_a_file_is_gone_after_its_time(tmp_path: Path, site: Site) -> None:
     with weft_up(tmp_path, WEFT_ARTIFACT_TTL_MS="1") as short:
         async with connected(short, limit_s=LIMIT_S) as client:
@@ -288,6 +293,7 @@ async def test_a_file_is_gone_after_its_time(tmp_path: Path, site: Site) -> None
     assert told.error_code == "ARTIFACT_EXPIRED"
 
 
+@pytest.mark.slow
 async def test_what_is_of_another_key_is_answered_like_what_is_not_there(weft: System, site: Site) -> None:
     key = weft.run("keys", "add", "other-runs", "--scope", "runs").stdout.strip()
     async with connected(weft, limit_s=LIMIT_S) as client:
@@ -314,6 +320,7 @@ async def test_what_is_of_another_key_is_answered_like_what_is_not_there(weft: S
 
 
 @everywhere
+@pytest.mark.slow
 async def test_who_waits_hears_of_every_step(weft: System, site: Site, transport: Transport, era: Era) -> None:
     told: list[tuple[float, float | None, str | None]] = []
 

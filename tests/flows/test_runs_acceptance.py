@@ -241,6 +241,7 @@ def test_what_failed_is_tried_again_and_nothing_else(runs: Runs, site: Site, sha
 
 
 @requirement("002.7.run-timeout")
+@pytest.mark.slow
 def test_a_run_out_of_time_keeps_what_it_has(runs: Runs, site: Site) -> None:
     first = 23_000
     late = [site.url(f"/slow?ms=60000&at={at}") for at in range(40)]

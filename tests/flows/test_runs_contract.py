@@ -66,6 +66,7 @@ async def test_the_examples_of_the_contract_conform_to_what_is_published(weft: S
 @requirement("002.4.runs")
 @requirement("002.5.artifacts")
 @pytest.mark.parametrize(("transport", "era"), [("http", "legacy"), ("http", "auto"), ("stdio", "auto")])
+@pytest.mark.slow
 async def test_what_is_answered_conforms_too(weft: System, site: Site, transport: Transport, era: Era) -> None:
     urls = [site.url("/note/45000"), site.url("/status/404")]
     async with connected(weft, transport, era) as client:
@@ -103,6 +104,7 @@ def _told(result: CallToolResult, tool: Tool) -> dict[str, Any]:
 
 @requirement("002.8.sessions")
 @pytest.mark.browser
+@pytest.mark.slow
 async def test_a_session_of_the_run_is_closed_and_one_of_the_caller_is_not(weft: System, site: Site) -> None:
     inputs = {"urls": [site.url("/panel?title=One"), site.url("/panel?title=Two")]}
     async with connected(weft) as client:

@@ -119,6 +119,7 @@ def test_nothing_of_a_login_lies_in_the_open(weft: System, site: Site) -> None:
     assert not [path for path in [*files, weft.log] if b"needle-in-a-haystack" in path.read_bytes()]
 
 
+@pytest.mark.slow
 def test_the_command_line_imports_lists_renews_and_forgets(weft: System, site: Site, tmp_path: Path) -> None:
     file = tmp_path / "state.json"
     file.write_text(json.dumps(state()))

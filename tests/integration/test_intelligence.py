@@ -413,6 +413,7 @@ async def test_the_actor_says_where_a_fault_happened() -> None:
         )
 
 
+@pytest.mark.slow
 async def test_the_site_is_late_before_the_call_is() -> None:
     async with actor() as (site, fetch):
         with anyio.fail_after(2), pytest.raises(FaultError) as caught:  # the call's own time is what is tried

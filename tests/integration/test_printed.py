@@ -43,6 +43,7 @@ def read(folder: Path) -> Extraction:
     return extract(printed(folder), "application/pdf", "https://a.example/page.pdf")
 
 
+@pytest.mark.slow
 def test_a_printed_page_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = read(tmp_path)
 

@@ -101,7 +101,7 @@ async def refuses(running: RunningWeft) -> None:
 # -- kill -9 -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", first(1, ["fork", "spawn"]))
 async def test_whatever_actor_is_killed_the_next_request_succeeds(tmp_path: Path, method: str) -> None:
     with anyio.fail_after(TEST_S):
         async with serve_site() as site, running_weft(tmp_path, WEFT_START_METHOD=method) as running:
@@ -319,6 +319,7 @@ async def test_a_nats_port_that_is_taken_is_told(tmp_path: Path, taken: int) -> 
     assert f"nats_port: 127.0.0.1:{taken} cannot be opened (Address already in use)" in said
 
 
+@pytest.mark.full
 async def test_a_nats_that_cannot_be_reached_is_told_without_its_password(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -53,7 +53,8 @@ def tier(name: str) -> ParameterSet:
     """Have all tests of a tier in one worker, which tries everything once."""
     absence = ABSENCES[name]
     marks = [pytest.mark.skipif(absence is not None, reason=str(absence))]
-    return pytest.param(name, marks=[*marks, pytest.mark.browser] if name == "playwright" else marks)
+    in_browser = [pytest.mark.browser, pytest.mark.full]  # two minutes; the walls of its browser have a quick test, too
+    return pytest.param(name, marks=[*marks, *in_browser] if name == "playwright" else marks)
 
 
 every_tier = pytest.mark.parametrize("tried", [tier(name) for name in ABSENCES], indirect=True)

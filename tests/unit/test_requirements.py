@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.requirements import manifest, marks
 
 
+@pytest.mark.slow
 def test_a_test_proves_only_what_the_manifest_calls_met() -> None:
     clauses = manifest()
 
@@ -13,6 +14,7 @@ def test_a_test_proves_only_what_the_manifest_calls_met() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_what_is_met_has_a_test() -> None:
     proven = {used for used, _ in marks()}
 

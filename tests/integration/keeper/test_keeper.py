@@ -199,6 +199,7 @@ async def test_a_server_that_dies_is_waited_for_and_nothing_is_missed(tmp_path: 
         assert (await place.asking.get()).status is RunStatus.RUNNING
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_known_to_be_fresh_is_not_told(tmp_path: Path) -> None:
     async with world(tmp_path) as place, place.keeper() as keeper:
         await place.asking.write(created())

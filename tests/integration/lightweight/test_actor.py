@@ -59,6 +59,7 @@ RESTLESS = "setInterval(() => { p.title = Math.random() }, 5);"
 
 
 @pytest.mark.parametrize("remaining_ms", first(1, [4_000, 1_800, 900, 200]))
+@pytest.mark.slow
 async def test_a_page_that_never_rests_is_answered_in_time(remaining_ms: int) -> None:
     async with showing() as here:
         await here.show(here.site.url("/late/timer?ms=0"))
@@ -78,6 +79,7 @@ async def test_scripts_get_no_longer_than_is_set() -> None:
         assert (ARTICLE in text_of(page), page.evidence.cut_short) == (True, "time")
 
 
+@pytest.mark.slow
 async def test_a_request_that_never_ends_does_not_hold_a_page_with_text() -> None:
     async with showing() as here:
         page = await here.page(main("fetch('/drip?count=1000&ms=100')"))
@@ -86,6 +88,7 @@ async def test_a_request_that_never_ends_does_not_hold_a_page_with_text() -> Non
         assert page.evidence.cut_short == ""
 
 
+@pytest.mark.slow
 async def test_a_slow_script_of_another_site_holds_up_no_page() -> None:
     async with showing() as here:
         slow = f"<script src='http://localhost:{here.other.port}/drip?count=1000&ms=100'></script>"
@@ -95,6 +98,7 @@ async def test_a_slow_script_of_another_site_holds_up_no_page() -> None:
         assert page.evidence.cut_short == ""
 
 
+@pytest.mark.slow
 async def test_a_page_whose_process_dies_beside_another_is_shown_once_more() -> None:
     async with showing(light_processes=1) as here:
         texts: list[str] = []
@@ -137,6 +141,7 @@ async def test_a_page_whose_process_dies_alone_has_crashed() -> None:
         assert LATE in text_of(await here.show(here.site.url("/late/fetch?ms=0")))
 
 
+@pytest.mark.slow
 async def test_many_pages_at_once_are_all_right() -> None:
     async with showing() as here:
         texts: list[str] = []

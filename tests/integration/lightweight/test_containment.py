@@ -51,7 +51,7 @@ RIGHT = "<p>right</p><script>let n = 0; setInterval(() => n++, 10)</script>"
 READ = "document.querySelector('p') && document.querySelector('p').textContent"
 
 
-@pytest.mark.parametrize("name", one_in(4, [*HOSTILE, "depth"]))
+@pytest.mark.parametrize("name", one_in(8, [*HOSTILE, "depth"]))
 async def test_a_hostile_page_harms_only_itself(name: str) -> None:
     html = f"<body><script>{HOSTILE[name]}</script>" if name in HOSTILE else DEEP
     async with engine(1) as light:

@@ -104,6 +104,7 @@ async def test_pages_that_need_a_whole_browser_are_known_for_it() -> None:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.full
 async def test_a_hostile_page_is_known_for_it_and_the_next_page_is_right() -> None:
     next_path = FRAMEWORK_PAGES["solid"]
     with anyio.fail_after(160):

@@ -90,7 +90,7 @@ async def fate(here: Showing, url: str) -> Code | str:
     return page.evidence.cut_short
 
 
-@pytest.mark.parametrize("name", one_in(4, HOSTILE))
+@pytest.mark.parametrize("name", one_in(8, HOSTILE))
 async def test_a_hostile_page_ends_and_its_neighbour_does_not_care(name: str) -> None:
     code, ends = HOSTILE[name]
     async with showing(light_processes=1) as here:

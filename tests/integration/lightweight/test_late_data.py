@@ -14,6 +14,7 @@ pytestmark = needs_engine
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("ms", one_in(3, [700, 0, 2_000]))
+@pytest.mark.slow
 async def test_what_comes_late_is_read(way: str, ms: int) -> None:
     async with showing() as here:
         page = await here.show(here.site.url(f"/late/{way}?ms={ms}"))

@@ -63,6 +63,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize(("inner", "code"), SHOWN.values(), ids=SHOWN)
+@pytest.mark.slow
 async def test_what_a_page_shows_is_read(inner: str, code: str) -> None:
     async with showing() as here:
         page = await here.page(main(inner, f"const WORDS = {json.dumps(ARTICLE)}; {code}"), include_html=True)
@@ -147,6 +148,7 @@ async def test_a_json_module_is_read() -> None:
         assert ARTICLE in text_of(await here.page(main("<p id=p></p>", code)))
 
 
+@pytest.mark.slow
 async def test_a_page_that_goes_where_nothing_is_stays() -> None:
     async with showing() as here:
         page = await here.page(main(f"<p>{ARTICLE}</p>", "location.href = '/hangup'"))
@@ -193,6 +195,7 @@ async def test_the_console_and_dialogs_are_told() -> None:
         assert quiet.console == ()
 
 
+@pytest.mark.slow
 async def test_an_element_is_waited_for() -> None:
     async with showing() as here:
         code = "setTimeout(() => { document.querySelector('main').id = 'ready'; p.textContent = 'now' }, 1500)"

@@ -94,6 +94,7 @@ async def world(folder: Path) -> AsyncGenerator[World]:
             yield World(site, bus)
 
 
+@pytest.mark.slow
 async def test_after_kill_9_the_next_call_goes_on_elsewhere_with_the_login(tmp_path: Path) -> None:
     async with world(tmp_path) as here:
         session = (await here.do(CreateSession(url=here.site.url("/account/login?user=smith")))).session_id
@@ -107,6 +108,7 @@ async def test_after_kill_9_the_next_call_goes_on_elsewhere_with_the_login(tmp_p
         assert await here.owner(session) != owner
 
 
+@pytest.mark.slow
 async def test_kill_9_in_the_middle_of_a_call_costs_its_caller_nothing_but_time(tmp_path: Path) -> None:
     async with world(tmp_path) as here:
         session = (await here.do(CreateSession(url=here.site.url("/account/login?user=smith")))).session_id
@@ -128,6 +130,7 @@ async def test_kill_9_in_the_middle_of_a_call_costs_its_caller_nothing_but_time(
         assert "Hello, smith" in await here.words(session)
 
 
+@pytest.mark.slow
 async def test_kill_9_in_the_middle_of_a_click_makes_no_second_one_of_it(tmp_path: Path) -> None:
     async with world(tmp_path) as here:
         session = (await here.do(CreateSession(url=here.site.url(page(BUTTON))))).session_id

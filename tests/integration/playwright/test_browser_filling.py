@@ -72,6 +72,7 @@ def test_nothing_typed_empties_a_field(it: Driving) -> None:
     assert it.js("real.get.call(f)") == ""
 
 
+@pytest.mark.full
 def test_a_long_text_is_there_whole(it: Driving) -> None:
     it.show("<textarea id=t aria-label=Notes></textarea>")
     text = "warp and weft\n" * 2_000

@@ -96,6 +96,7 @@ async def world(idle_ms: int = 1_800_000) -> AsyncGenerator[World]:
             tasks.cancel_scope.cancel()
 
 
+@pytest.mark.slow
 async def test_a_session_is_opened_used_and_closed() -> None:
     async with world() as here:
         await here.lives("r1")
@@ -125,6 +126,7 @@ async def test_a_session_is_opened_used_and_closed() -> None:
         assert await here.sessions() == ()
 
 
+@pytest.mark.slow
 async def test_what_there_is_not_is_not_found() -> None:
     async with world() as here:
         await here.lives("r1")
@@ -138,6 +140,7 @@ async def test_what_there_is_not_is_not_found() -> None:
         assert await here.code(CloseTab(session_id=session, tab_id=9)) is Code.VALIDATION_INVALID_REQUEST
 
 
+@pytest.mark.slow
 async def test_a_session_is_nobody_elses() -> None:
     async with world() as here:
         await here.lives("r1")
@@ -149,6 +152,7 @@ async def test_a_session_is_nobody_elses() -> None:
         assert await here.sessions("two") == ()
 
 
+@pytest.mark.slow
 async def test_a_session_is_opened_at_need() -> None:
     async with world() as here:
         await here.lives("r1")
@@ -159,6 +163,7 @@ async def test_a_session_is_opened_at_need() -> None:
         assert "Before a single row" in await here.words(name)
 
 
+@pytest.mark.slow
 async def test_who_names_a_session_opens_it_once() -> None:
     async with world() as here:
         await here.lives("r1")
@@ -171,6 +176,7 @@ async def test_who_names_a_session_opens_it_once() -> None:
         assert here.site.hits["/article"] == 1
 
 
+@pytest.mark.slow
 async def test_any_replica_finds_it_and_another_goes_on_with_the_login_when_its_own_dies() -> None:
     async with world() as here:
         owner = await here.lives("r1")
@@ -192,6 +198,7 @@ async def test_any_replica_finds_it_and_another_goes_on_with_the_login_when_its_
         assert "Visits kept here: 8." in words
 
 
+@pytest.mark.slow
 async def test_another_replica_knows_the_active_tab_and_the_files_too() -> None:
     async with world() as here:
         owner = await here.lives("r1")
@@ -213,6 +220,7 @@ async def test_another_replica_knows_the_active_tab_and_the_files_too() -> None:
 
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["in the same replica", "in another"])
+@pytest.mark.slow
 async def test_what_was_begun_is_not_begun_again(elsewhere: bool) -> None:  # noqa: FBT001 - a parameter of the test
     async with world() as here:
         owner = await here.lives("r1")
@@ -232,6 +240,7 @@ async def test_what_was_begun_is_not_begun_again(elsewhere: bool) -> None:  # no
         assert third.result == 3
 
 
+@pytest.mark.slow
 async def test_what_only_reads_may_come_again() -> None:
     async with world() as here:
         await here.lives("r1")
@@ -244,6 +253,7 @@ async def test_what_only_reads_may_come_again() -> None:
         assert read[0] == read[1]
 
 
+@pytest.mark.slow
 async def test_of_two_who_act_in_their_tabs_at_once_both_do() -> None:
     async with world() as here:
         await here.lives("r1")
@@ -263,6 +273,7 @@ async def test_of_two_who_act_in_their_tabs_at_once_both_do() -> None:
         assert sorted(one.result for one in done if isinstance(one, Evaluated)) == list(range(8))
 
 
+@pytest.mark.slow
 async def test_of_two_tabs_one_waits_for_nothing_in_the_other() -> None:
     async with world() as here:
         await here.lives("r1")
@@ -284,6 +295,7 @@ async def test_of_two_tabs_one_waits_for_nothing_in_the_other() -> None:
         assert done == [2, 1]
 
 
+@pytest.mark.slow
 async def test_of_several_who_would_go_on_with_it_one_does() -> None:
     async with world() as here:
         owner = await here.lives("r1")
@@ -305,6 +317,7 @@ async def test_of_several_who_would_go_on_with_it_one_does() -> None:
         assert (one.tabs, one.replica in ("r2", "r3")) == (5, True)
 
 
+@pytest.mark.slow
 async def test_calls_on_one_tab_are_done_one_after_another() -> None:
     async with world() as here:
         await here.lives("r1")
@@ -319,6 +332,7 @@ async def test_calls_on_one_tab_are_done_one_after_another() -> None:
         assert here.site.last("/account").headers["cookie"].endswith(".6")
 
 
+@pytest.mark.slow
 async def test_what_a_session_does_with_a_login_is_kept_of_the_login() -> None:
     async with world() as here:
         replica = await here.lives("r1")
@@ -335,6 +349,7 @@ async def test_what_a_session_does_with_a_login_is_kept_of_the_login() -> None:
         assert "Hello, smith" in await here.words(second)
 
 
+@pytest.mark.slow
 async def test_its_databases_come_along() -> None:
     async with world() as here:
         owner = await here.lives("r1")
@@ -346,6 +361,7 @@ async def test_its_databases_come_along() -> None:
         assert (first.strip(), (await here.words(session)).strip()) == ("Turn 1.", "Turn 2.")
 
 
+@pytest.mark.slow
 async def test_what_a_page_has_removed_stays_removed() -> None:
     async with world() as here:
         owner = await here.lives("r1")
@@ -360,6 +376,7 @@ async def test_what_a_page_has_removed_stays_removed() -> None:
         assert "now 0." in await here.words(session)
 
 
+@pytest.mark.slow
 async def test_when_the_browser_dies_the_session_goes_on_in_a_fresh_one() -> None:
     async with world() as here:
         replica = await here.lives("r1")
@@ -384,6 +401,7 @@ async def test_nothing_of_a_session_lies_in_the_open() -> None:
         assert not any(b"needle" in (entry.value or b"") for entry in entries)
 
 
+@pytest.mark.slow
 async def test_an_idle_session_ends() -> None:
     async with world(idle_ms=1_000) as here:
         await here.lives("r1")
@@ -395,6 +413,7 @@ async def test_an_idle_session_ends() -> None:
         assert await here.code(ListTabs(session_id=session)) is Code.SESSION_NOT_FOUND
 
 
+@pytest.mark.slow
 async def test_a_session_has_twenty_tabs_at_most() -> None:
     async with world() as here:
         await here.lives("r1")

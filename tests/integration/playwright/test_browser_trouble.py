@@ -133,6 +133,7 @@ def test_a_page_that_crashes_harms_no_other_tab_and_is_there_again(it: Driving) 
     assert it.do(GetPageInfo(), PageInfo).page.url == it.url("/article")
 
 
+@pytest.mark.full
 def test_a_page_that_goes_elsewhere_all_the_time_is_answered_for(it: Driving) -> None:
     there = page("<title>Away</title><button>Go</button><script>setTimeout(() => location.reload(), 150)</script>")
     it.do(Navigate(url=it.url(there)), Navigated)

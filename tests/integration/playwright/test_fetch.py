@@ -386,6 +386,7 @@ def test_a_button_for_more_is_pressed(web: Browsing) -> None:
     assert "Row number 49 of" in web.text(page(html), scroll_to_load=True)
 
 
+@pytest.mark.full
 def test_a_feed_without_end_is_ended(web: Browsing) -> None:
     html = """<main id=m></main><script>let n = 0; const add = () => { for (let i = 0; i < 30; i++)
     m.insertAdjacentHTML('beforeend', `<p style="height:60px">Row number ${n++} of the list.</p>`) }; add();

@@ -58,6 +58,7 @@ async def test_a_batch_in_which_nothing_can_be_read_fails_with_its_result() -> N
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 async def test_only_a_page_of_scripts_costs_a_browser() -> None:
     async with running(IN_BROWSER) as here:
         shell = here.site.url(f"/asked?body={SCRIPTED}")
@@ -69,6 +70,7 @@ async def test_only_a_page_of_scripts_costs_a_browser() -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 async def test_in_a_session_of_the_caller_pages_are_read_in_tabs_that_are_closed() -> None:
     async with running(IN_BROWSER) as here:
         session = SESSION_PREFIX + secrets.token_urlsafe(16)
@@ -93,6 +95,7 @@ async def test_in_a_session_of_the_caller_pages_are_read_in_tabs_that_are_closed
 
 @pytest.mark.parametrize("path", ["/hangup", "/garbage"])
 @pytest.mark.parametrize("kinds", [STATIC, pytest.param(ALL, marks=[pytest.mark.browser, needs_engine])])
+@pytest.mark.slow
 async def test_each_tier_asks_a_site_that_breaks_off_once(kinds: Sequence[type[Actor]], path: str) -> None:
     tiers = 3 if kinds is ALL else 1
     async with running(kinds) as here:

@@ -48,6 +48,7 @@ async def compared(here: Running, *paths: str, **more: Any) -> Any:
 
 
 @requirement("002.12.compare")
+@pytest.mark.slow
 async def test_every_known_difference_is_found_and_no_other() -> None:
     other = (PARAGRAPHS[0], "Each thread is tied to the beam, and nothing else is done with it.", PARAGRAPHS[2])
     async with running(IN_BROWSER) as here:
@@ -72,6 +73,7 @@ async def test_every_known_difference_is_found_and_no_other() -> None:
 
 
 @requirement("002.6.partial")
+@pytest.mark.slow
 async def test_a_page_that_cannot_be_read_is_left_out_and_one_alone_is_no_comparison() -> None:
     async with running(IN_BROWSER) as here:
         gone = here.site.url("/status/404")
@@ -90,6 +92,7 @@ async def test_a_page_that_cannot_be_read_is_left_out_and_one_alone_is_no_compar
 
 
 @requirement("002.8.sessions")
+@pytest.mark.slow
 async def test_a_session_of_the_caller_is_worked_in_and_kept() -> None:
     async with running(IN_BROWSER) as here:
         session = SESSION_PREFIX + secrets.token_urlsafe(16)

@@ -144,6 +144,7 @@ async def test_a_field_that_is_not_there_is_named(fields: dict[str, str], named:
         assert f"inputs.{named}:" in (run.done[1].message)
 
 
+@pytest.mark.full
 async def test_what_cannot_begin_says_where() -> None:
     async with here() as it:
         nowhere = await it.run("plain", startUrl=it.site.url("/hangup")).to()
@@ -159,6 +160,7 @@ async def test_what_cannot_begin_says_where() -> None:
         assert failure(no_sign) == ("verify_login", "INVALID_PARAMETER", Code.VALIDATION_INVALID_REQUEST)
 
 
+@pytest.mark.full
 async def test_a_sign_that_never_shows_is_looked_for_twice() -> None:
     async with here() as it:
         run = await it.run("plain", successIndicator={"type": "selector", "value": "#nothing"}).to()

@@ -70,6 +70,7 @@ async def refusal(web: Replicas, client: WebClient, path: str, timeout_ms: int) 
     return found.code, found.retry_after_ms, found.http_status
 
 
+@pytest.mark.slow
 async def test_ten_replicas_ask_no_faster_than_one_may(tmp_path: Path) -> None:
     rate, burst, pages = 20, 5, 12
     watch = arrange(Watch())
@@ -88,6 +89,7 @@ async def test_ten_replicas_ask_no_faster_than_one_may(tmp_path: Path) -> None:
     assert over <= 0.02
 
 
+@pytest.mark.slow
 async def test_together_they_open_no_more_requests_than_one_may(tmp_path: Path) -> None:
     watch = arrange(Watch(after_ms=40))
     async with replicas(tmp_path, 5, fetch_host_rate=0, fetch_host_at_once=4) as web:
@@ -105,6 +107,7 @@ async def test_together_they_open_no_more_requests_than_one_may(tmp_path: Path) 
     assert watch.most_open() == 4
 
 
+@pytest.mark.slow
 async def test_the_leases_of_a_dead_replica_run_out(tmp_path: Path) -> None:
     arrange(Watch())
     async with replicas(tmp_path, 2, fetch_host_at_once=1) as web:
@@ -115,6 +118,7 @@ async def test_the_leases_of_a_dead_replica_run_out(tmp_path: Path) -> None:
         assert (await get(web, alive, PATH)).status == 200
 
 
+@pytest.mark.slow
 async def test_a_wish_to_wait_is_heard_by_all(tmp_path: Path) -> None:
     ARRANGED[PATH] = [lambda _: Reply(429, headers=(("Retry-After", "2"),)), lambda _: Reply(200, b"ok")]
     async with replicas(tmp_path, 2) as web:
@@ -129,6 +133,7 @@ async def test_a_wish_to_wait_is_heard_by_all(tmp_path: Path) -> None:
     assert time.monotonic() - begin >= 1.5
 
 
+@pytest.mark.slow
 async def test_what_fails_again_and_again_is_left_alone_for_longer_and_longer(tmp_path: Path) -> None:
     ARRANGED[PATH] = [failing, failing, failing, Watch()]
     waits: list[float] = []

@@ -185,6 +185,7 @@ async def test_a_browser_may_ask_before_it_goes() -> None:
         assert await web.client.robots.check(web.site.url("/json")) == 0.0
 
 
+@pytest.mark.slow
 async def test_a_site_may_want_time_between_requests() -> None:
     arrange(text("User-agent: *\nCrawl-delay: 1\n", "text/plain"))
     async with world(Politeness(limits=HostLimits(interval_ms=10, burst=5))) as web:

@@ -231,6 +231,7 @@ async def test_nothing_of_a_page_lies_in_the_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.nats
+@pytest.mark.slow
 async def test_while_the_bus_is_away_pages_are_got_all_the_same(tmp_path: Path) -> None:
     answering(b"page", Cache_Control="max-age=60")
     async with replicas(tmp_path, 1) as web:

@@ -30,6 +30,7 @@ def refusal(read: Decoder[Any], payload: bytes) -> Fault:
 
 
 @pytest.mark.parametrize("name", sorted(wire_types()))
+@pytest.mark.slow
 def test_what_is_written_is_read_back_the_same(name: str) -> None:
     kind = wire_types()[name]
 

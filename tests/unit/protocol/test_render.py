@@ -163,6 +163,7 @@ def test_what_is_no_tree_is_refused(node: dict[str, Any]) -> None:
 @requirement("003.render.markdown")
 @settings(max_examples=500)
 @given(st.lists(HOSTILE, max_size=4))
+@pytest.mark.slow
 def test_text_never_becomes_markup(runs: list[str]) -> None:
     markdown = to_markdown(doc(Paragraph(children=tuple(text(run) for run in runs))))
 

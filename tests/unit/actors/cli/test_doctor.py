@@ -110,6 +110,7 @@ def test_a_key_that_others_can_read_is_a_warning(tmp_path: Path) -> None:
     assert (check.state, check.cure) == (doctor.CheckState.WARNING, f"chmod 600 {path}")
 
 
+@pytest.mark.slow
 def test_schema_prints_all_or_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["schema"]) == 0
     everything = json.loads(capsys.readouterr().out)

@@ -205,6 +205,7 @@ def test_html_only_when_asked() -> None:
     st.lists(st.sampled_from(["<p>", "<table><td>", "<title>", "<!--", "<a href=x>", "text "]) | st.text(), max_size=9)
 )
 @settings(max_examples=60, deadline=None)
+@pytest.mark.slow
 def test_no_page_is_too_broken(pieces: list[str]) -> None:
     found = extract("".join(pieces).encode("utf-8", "replace"), "text/html", URL)
 

@@ -115,6 +115,7 @@ async def test_what_a_function_takes_and_gives() -> None:
     assert found == [8, 2 * len(HUGE) + 2]
 
 
+@pytest.mark.slow
 async def test_documents_are_read_in_a_process_of_their_own_in_which_they_have_more_time() -> None:
     with anyio.fail_after(60):
         async with Extractor() as extractor:
@@ -129,6 +130,7 @@ async def test_documents_are_read_in_a_process_of_their_own_in_which_they_have_m
 
 
 @pytest.mark.parametrize("function", [endless, asleep, hungry, dead])
+@pytest.mark.slow
 async def test_a_page_that_needs_too_much_is_a_fault_and_the_next_one_is_read(function: object) -> None:
     with anyio.fail_after(60):
         async with Extractor() as extractor:

@@ -20,6 +20,7 @@ def test_leaves_out_what_fails_or_reaches_out() -> None:
     assert script_engine.evaluate(sources) == []
 
 
+@pytest.mark.slow
 def test_stops_endless_loops_and_endless_memory() -> None:
     sources = [
         "(function(){while(true){}}())",

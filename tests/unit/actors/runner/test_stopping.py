@@ -127,6 +127,7 @@ async def test_the_end_of_the_time_ends_a_wait_for_room_too() -> None:
 
 
 @pytest.mark.parametrize("part", ["stages", "result", "items", "brief", "table"])
+@pytest.mark.slow
 async def test_a_template_that_breaks_does_not_keep_a_run_from_its_end(part: str) -> None:
     async with world(artifact_inline_bytes=1_024) as here:
         run = await here.create(("hold", "b"), at_once=1, size=2_000, artifacts=(ArtifactType.CSV,))

@@ -15,7 +15,7 @@ from tests.unit.actors.extraction.hostile.subject import URL, Extraction, answer
 SMALL = 0.002
 """A page so much smaller costs no more than others, whatever is wrong with it."""
 
-LARGE = sized(0.05, 1.0)
+LARGE = sized(0.02, 1.0)
 """A page that large costs more than others; the whole of it is what a fetcher must survive."""
 
 
@@ -25,6 +25,7 @@ def test_a_small_one_is_read_as_any_page(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
+@pytest.mark.slow
 async def test_a_full_one_is_answered_and_the_next_page_is_read(name: str) -> None:
     body = PAGES[name](LARGE)
     with anyio.fail_after(30):

@@ -66,6 +66,7 @@ def levels() -> bytes:
 
 
 @pytest.mark.parametrize("hostile", [words, spaces, lines, grid, letters, levels])
+@pytest.mark.slow
 async def test_a_hostile_document_ends_and_the_next_is_read(hostile: Callable[[], bytes]) -> None:
     with anyio.fail_after(40):
         async with Extractor() as extractor:

@@ -176,6 +176,7 @@ def test_what_nobody_sees_is_in_no_row() -> None:
         pytest.param("".join(f"<div class=c{'x' * n}><a href=/x>words</a></div>" for n in range(1_000)), id="classes"),
     ],
 )
+@pytest.mark.slow
 def test_hostile_lists_are_bounded(body: str) -> None:
     found = read(body)
 

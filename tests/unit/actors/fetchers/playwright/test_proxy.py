@@ -90,6 +90,7 @@ async def test_a_tunnel_carries_what_it_is_given() -> None:
 
 
 @pytest.mark.parametrize("proof", ["", "d2VmdDp3cm9uZw=="])
+@pytest.mark.slow
 async def test_nobody_else_may_use_it(proof: str) -> None:
     async with proxied() as (site, proxy):
         plain = await say(proxy, get(site.url("/article")), proof=proof)

@@ -325,6 +325,7 @@ async def test_while_the_issuer_is_away_no_token_is_let_in_and_keys_are() -> Non
     assert (away.status_code, code_of(away), owner.status_code) == (503, Code.INTERNAL_UNAVAILABLE, 200)
 
 
+@pytest.mark.slow
 async def test_an_issuer_that_does_not_answer_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "FETCH_S", 0.2)
     async with issuing() as issuer, gateway(issuer, FakeBus(browsed())) as weft:

@@ -161,6 +161,7 @@ async def test_a_run_that_cannot_begin_is_an_error_in_the_form_of_the_runs() -> 
     assert error.data["details"] == {"templateId": ASKED["templateId"]}
 
 
+@pytest.mark.slow
 async def test_a_download_whose_pieces_end_early_breaks_off() -> None:
     piece = ArtifactChunk(artifact_id="art_" + "b" * 22, mime_type="text/csv", size=9, data=b"abc", complete=False)
     bus = RunBus({ARTIFACT_READ: [piece, FaultError(fault(Code.ARTIFACT_EXPIRED))]})
