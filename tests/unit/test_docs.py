@@ -8,6 +8,8 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator
 
+import pytest
+
 from actors.settings import describe
 from protocol.faults import KINDS, Code
 from protocol.subjects import table
