@@ -1,6 +1,7 @@
 """Fits the weights by which an amount of money is taken for the price of its page.
 
-Run as `python -m scripts.extraction_training.prices DATA_DIR`; the weights stand in `actors/extraction/evidence/prices.py`.
+Run as `python -m scripts.extraction_training.prices DATA_DIR`.
+The weights stand in `actors/extraction/evidence/prices.py`.
 """
 
 from __future__ import annotations
