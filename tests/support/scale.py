@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -42,4 +42,8 @@ def first(count: int, cases: Iterable[object]) -> list[ParameterSet]:
 def _case(case: object, marks: tuple[pytest.MarkDecorator, ...]) -> ParameterSet:
     if isinstance(case, ParameterSet):
         return pytest.param(*case.values, marks=[*case.marks, *marks], id=case.id)
-    return pytest.param(*case, marks=marks) if isinstance(case, tuple) else pytest.param(case, marks=marks)
+    return (
+        pytest.param(*cast("tuple[object, ...]", case), marks=marks)
+        if isinstance(case, tuple)
+        else pytest.param(case, marks=marks)
+    )
