@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import time
+from collections.abc import Callable, Generator
 
 import pytest
 
@@ -161,6 +162,7 @@ def test_a_click_that_leads_nowhere_says_so(it: Driving) -> None:
 def test_a_file_that_a_click_brings_is_among_the_downloads(it: Driving) -> None:
     it.show("<a href='/csv' download>Save</a>")
     acted = it.click("Save")
+    until(lambda: bool(it.do(GetDownloads(), Downloads).downloads))
     (file,) = it.do(GetDownloads(), Downloads).downloads
 
     assert acted.success
@@ -253,3 +255,9 @@ def test_enter_in_a_form_sends_it(it: Driving) -> None:
 
     assert acted.page is not None
     assert acted.page.url == it.url("/told?q=warp")
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Wait for something; the test's own timeout bounds it."""
+    while not happened():
+        time.sleep(0.05)

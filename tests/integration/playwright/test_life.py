@@ -123,7 +123,7 @@ def test_a_browser_that_dies_is_replaced(web: Browsing, mark: str) -> None:
 
 def test_a_worn_browser_is_replaced_without_cutting_anything(web: Browsing) -> None:
     web.fetch("/article")
-    under_way = fetching(web, "/slow?ms=3000")
+    under_way = fetching(web, "/slow?ms=8000")
     old = process(web, "--remote-debugging-pipe")
     chromium = web.browser.process
     assert chromium is not None
