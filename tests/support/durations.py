@@ -1,4 +1,4 @@
-"""How long tests take: recorded on a quiet machine, kept in `tests/durations.json`, held to a budget by a test."""
+"""How long tests take: recorded on a quiet machine, kept in `tests/durations.json`; the longest files begin."""
 
 from __future__ import annotations
 
@@ -13,12 +13,6 @@ FILE = Path(__file__).parents[1] / "durations.json"
 
 KEPT_S = 0.5
 """Tests that take less are told only in the sum of their file."""
-
-UNMARKED_S = 2.0
-"""What a test may take that is not marked as slow; to start what it shares with others is not counted."""
-
-SUITE_S = 600.0
-"""What the whole suite may take, on two quiet cores."""
 
 
 class TestDuration(Struct, frozen=True, kw_only=True, rename="camel"):
