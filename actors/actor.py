@@ -42,8 +42,8 @@ class Actor:
     name: ClassVar[str]
     publishes: ClassVar[tuple[Subject[Any], ...]] = ()
     buckets: ClassVar[tuple[Bucket[Any], ...]] = ()
-    seals: ClassVar[bool] = False
-    """Whether it is given the key of the sealed buckets although it uses none."""
+    purposes: ClassVar[tuple[str, ...]] = ()
+    """What it seals and unseals beside its sealed stores, by the first word of the place."""
     stores: ClassVar[tuple[Objects, ...]] = ()
     journals: ClassVar[tuple[Journal[Any], ...]] = ()
     reads: ClassVar[tuple[Journal[Any], ...]] = ()
@@ -110,6 +110,17 @@ def grant_of(actor: type[Actor]) -> Grant:
         actor.journals,
         actor.reads,
     )
+
+
+def purposes_of(actor: type[Actor]) -> tuple[str, ...]:
+    """Return the purposes that an actor is given keys for: its sealed stores, and what it says itself."""
+    stores: tuple[Bucket[Any] | Objects | Journal[Any], ...] = (
+        *actor.buckets,
+        *actor.stores,
+        *actor.journals,
+        *actor.reads,
+    )
+    return tuple(dict.fromkeys((*(store.name for store in stores if store.sealed), *actor.purposes)))
 
 
 def grant_like(name: str, actor: type[Actor]) -> Grant:

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import gc
 import importlib
+import traceback
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import anyio
+import structlog
 
 from actors.actor import Actor
+from protocol.actions import Action
 from protocol.codec import decoder
+from protocol.faults import Code, FaultError, fault
 from protocol.packets import Request, Response
 from protocol.subjects import Subject, table
 from protocol.tiers import TIERS
 
+log = structlog.stdlib.get_logger()
+
+NOT_LOADED = "actor_not_loaded"
+
 GATEWAY = "gateway"
+
+_REINSTALL = Action(
+    action="reinstall",
+    description="Install Weft again, whole: ./scripts/run does so in a checkout, pipx reinstall weft elsewhere. "
+    "--log-level debug shows the traceback.",
+)
 
 ACTORS: Mapping[str, str] = MappingProxyType(
     {
@@ -37,8 +51,20 @@ def kinds(names: Iterable[str] = ACTORS) -> dict[str, type[Actor]]:
     classes: dict[str, type[Actor]] = {}
     for name in names:
         module, _, kind = ACTORS[name].partition(":")
-        classes[name] = getattr(importlib.import_module(module), kind)
+        try:
+            classes[name] = getattr(importlib.import_module(module), kind)
+        except Exception as error:
+            raise _not_loaded(name, error) from error
     return classes
+
+
+def _not_loaded(name: str, error: Exception) -> FaultError:
+    """Make the error for an actor whose code cannot be imported: one line, with the place where that ended."""
+    log.debug(NOT_LOADED, actor=name, exc_info=error)
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    where = f"{frame.f_code.co_filename}:{line}"
+    message = f"The actor {name} cannot be loaded: {type(error).__name__}: {error} ({where})"
+    return FaultError(fault(Code.CONFIG_INVALID, message, actions=(_REINSTALL,)))
 
 
 def warmed(names: Iterable[str]) -> dict[str, type[Actor]]:

@@ -9,7 +9,8 @@ from functools import cache
 import httpx2
 from publicsuffixlist import PublicSuffixList
 
-from protocol.faults import Code, FaultError, fault
+from actors.page_addresses import page_address
+from protocol.faults import Code, FaultError, fault, without_userinfo
 
 _WEB = ("http", "https")
 _LABELS = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.(?!-)[a-z0-9_-]{1,63})*")
@@ -24,9 +25,10 @@ def site_of(address: str, field: str = "domain") -> str:
         FaultError: VALIDATION_INVALID_REQUEST for `field`, when it is neither.
     """
     try:
-        url = httpx2.URL(address if "://" in address else f"http://{address}")
+        address = without_userinfo(address if "://" in address else f"http://{address}")
+        url = httpx2.URL(page_address(address, field))
         host = url.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
-    except (httpx2.InvalidURL, UnicodeError, ValueError):
+    except (httpx2.InvalidURL, FaultError, ValueError):
         raise _invalid(field) from None
     if url.scheme not in _WEB:
         raise _invalid(field)
@@ -41,6 +43,11 @@ def site_of(address: str, field: str = "domain") -> str:
 def key_of(profile: str, site: str) -> str:
     """Return the key of a profile at a site in a bucket; two pairs never share one."""
     return f"{_escaped(_NO_TOKEN, profile)}/{host_key(site)}"
+
+
+def owned_key(owner: str, profile: str, site: str) -> str:
+    """Return the key of somebody's profile at a site in a bucket; two of them never share one."""
+    return f"{_escaped(_NO_TOKEN, owner)}/{key_of(profile, site)}"
 
 
 def host_key(host: str) -> str:

@@ -17,7 +17,7 @@ from bus.micro import Discovery, read_stats
 from bus.permissions import micro_name
 from bus.seal import Seal
 from bus.serving import BusEndpoint, Handler
-from bus.stats import Meter, Replica, percentile_ms
+from bus.stats import Meter, Replica, by_account, percentile_ms
 from bus.stores import FileStore, JournalLog, KeyTable
 from bus.tracing import inject, sending, span
 from bus.transport import BusMessage, Queue, Transport
@@ -78,7 +78,7 @@ class Bus:
         self.transport = transport
         self.wire = PacketCodec(f"{actor}/{replica}", transport.blobs, transport.max_payload)
         self.seal: Seal | None = None
-        """What opens the sealed buckets, for those who are trusted with it."""
+        """What opens the sealed stores that this participant is trusted with."""
         self._calls = Calls(transport, self.wire)
         self._version = version
         self._description = description
@@ -125,7 +125,7 @@ class Bus:
     async def tell(self, event: Event[A], args: A) -> None:
         """Publish an event; returns when it is sent, not when it is received."""
         with span(f"send {event.pattern}", "producer", sending(event.pattern)):
-            packed = await self.wire.pack(self.wire.request(event, args))
+            packed = await self.wire.pack(self.wire.request(event, args), event.pattern)
             inject(packed.headers)
             await self.transport.publish(event.pattern, packed.payload, headers=packed.headers or None)
 
@@ -170,7 +170,7 @@ class Bus:
                 await self.transport.arrange(entry)
 
     def _seal_of(self, entry: Bucket[Any] | Objects | Journal[Any]) -> Seal | None:
-        if entry.sealed and self.seal is None:
+        if entry.sealed and (self.seal is None or not self.seal.holds(entry.name)):
             msg = f"{entry.name} is sealed"
             raise ValueError(msg)
         return self.seal if entry.sealed else None
@@ -238,6 +238,7 @@ class Bus:
             p50_ms=percentile_ms(recent, 0.50),
             p99_ms=percentile_ms(recent, 0.99),
             endpoints=endpoints,
+            accounts=by_account(meter.accounts for meter, _ in meters),
         )
 
     def meter(self, subject: str) -> Meter:

@@ -15,12 +15,12 @@ import anyio
 import stamina
 import structlog
 
-from bus.context import remaining_ms
-from bus.errors import BusyError, DeadlineError, DisconnectedError, NoResponderError, TransportError
+from bus.context import current_account, remaining_ms
+from bus.errors import BusyError, DeadlineError, DisconnectedError, ForbiddenError, NoResponderError, TransportError
 from bus.permissions import cancel_subject
 from bus.tracing import Span, inject, sending, span
 from bus.transport import BusMessage, Transport
-from bus.wire import REFUSED, TIMEOUT, Packed, PacketCodec
+from bus.wire import ACCOUNT, REFUSED, TIMEOUT, Packed, PacketCodec
 from protocol.codec import MalformedError, decoder, encode
 from protocol.faults import Fault, FaultError
 from protocol.packets import Request, Response
@@ -59,6 +59,7 @@ class Calls:
     async def open(self) -> None:
         """Subscribe to replies, and to what makes them impossible."""
         self._transport.watch_connection(lost=self._lost, back=self._back)
+        self._transport.watch_refusals(self._replies.refused)
         await self._replies.open()
         await self._transport.subscribe(REPLICA_GONE.wildcard, self._gone)
 
@@ -108,19 +109,22 @@ class Calls:
     async def _once(self, pending: _PendingCall) -> Response[Any]:
         """Send the packet and wait for the answer; cancel the work where we stop waiting."""
         call, left_ms = pending.call, pending.left_ms
-        packed = await self._wire.pack(pending.packet)
+        packed = await self._wire.pack(pending.packet, call.pattern)
         inbox, future = self._replies.expect(call.pattern, left_ms, repeatable=call.idempotent)
-        answered = False
+        at_work = True
         try:
             headers = _headers(packed, left_ms)
             await self._transport.publish(call.pattern, packed.payload, reply=inbox, headers=headers)
             message = await future
-            answered = True
+            at_work = False
+        except ForbiddenError:  # it has reached nobody
+            at_work = False
+            raise
         finally:
-            if not answered or packed.claim is not None:
+            if at_work or packed.claim is not None:
                 with anyio.CancelScope(shield=True):
-                    await self._clear(call, packed, inbox, cancel=not answered)
-                future.cancel()
+                    await self._clear(call, packed, inbox, cancel=at_work)
+            future.cancel()
         return await self._read(call, message)
 
     async def _clear(self, call: Call[Any, Any], packed: Packed, inbox: str, *, cancel: bool) -> None:
@@ -198,6 +202,8 @@ class _PendingCall:
 def _headers(packed: Packed, left_ms: int) -> dict[str, str]:
     margin_ms = min(max(int(left_ms * _MARGIN_SHARE), _MARGIN_MIN_MS), _MARGIN_MAX_MS)
     headers = {**packed.headers, TIMEOUT: str(max(left_ms - margin_ms, 1))}
+    if (own := current_account()) is not None:
+        headers[ACCOUNT] = own.header
     inject(headers)
     return headers
 
@@ -218,7 +224,6 @@ class Replies:
         self._prefix = f"{transport.inbox}.r{token_hex(4)}."
         self._waiting: dict[str, tuple[str, asyncio.Future[BusMessage]]] = {}
         self._repeatable: set[str] = set()
-        self._count = 0
 
     async def open(self) -> None:
         """Start to listen."""
@@ -230,8 +235,7 @@ class Replies:
         The future ends in DeadlineError when the time is over, and in DisconnectedError when the connection breaks or,
         if the call is `repeatable`, when a replica died that may have had it in hand.
         """
-        self._count += 1
-        inbox = f"{self._prefix}{self._count:x}"
+        inbox = f"{self._prefix}{token_hex(8)}"  # known to the callee of this call alone
         loop = asyncio.get_running_loop()
         future: asyncio.Future[BusMessage] = loop.create_future()
         timer = loop.call_later(timeout_ms / 1000, self._fail, inbox, DeadlineError(subject, timeout_ms))
@@ -251,6 +255,12 @@ class Replies:
         """Fail every call that is under way: its answer may have been lost."""
         for inbox, (subject, _) in list(self._waiting.items()):
             self._fail(inbox, DisconnectedError(subject))
+
+    def refused(self, error: ForbiddenError) -> None:
+        """Fail the calls of a subject that this participant may not publish; servers spell it in lower case."""
+        for inbox, (subject, _) in list(self._waiting.items()):
+            if subject.lower() == error.subject:
+                self._fail(inbox, error)
 
     def deserted(self, answers: Collection[str]) -> None:
         """Fail the repeatable calls that a replica which answered those subjects may have taken with it."""

@@ -1,4 +1,4 @@
-"""What belongs to the work in hand: its conversation and the time it has left."""
+"""What belongs to the work in hand: its conversation, for whom it is done, and the time it has left."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from random import getrandbits
 
 import anyio
 
+from bus.fairness import Account
 from protocol.packets import Conversation
 
+_account: ContextVar[Account | None] = ContextVar("account", default=None)
 _conversation: ContextVar[Conversation | None] = ContextVar("conversation", default=None)
 
 
@@ -41,6 +43,21 @@ def conversation(of: Conversation | None = None) -> Generator[str]:
         yield chosen.id
     finally:
         _conversation.reset(token)
+
+
+def current_account() -> Account | None:
+    """Return for whom the work in hand is done; None for the system itself."""
+    return _account.get()
+
+
+@contextmanager
+def account(of: Account | None) -> Generator[None]:
+    """Do what follows for an account, wherever it leads."""
+    token = _account.set(of)
+    try:
+        yield
+    finally:
+        _account.reset(token)
 
 
 def new_id() -> str:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from protocol.faults import Code, FaultError, fault
+import msgspec
+
+from protocol.actions import Action
+from protocol.faults import Code, Fault, FaultError, fault
+
+_TURN_MS = 2_000
+"""When a key that has too much at work may have room again."""
 
 
 class NoResponderError(FaultError):
@@ -19,6 +25,18 @@ class BusyError(FaultError):
     def __init__(self, subject: str) -> None:
         """Name the subject whose replica refused."""
         super().__init__(fault(Code.INTERNAL_BUSY, f"The replica of {subject} that was asked has its hands full"))
+
+
+def over_share() -> Fault:
+    """Refuse a call of an account that has as much at work, and as much waiting, as it may have."""
+    wait = Action(
+        action="wait_and_retry",
+        description=f"Wait {_TURN_MS // 1_000} s, then send the request again.",
+        suggested_delay_ms=_TURN_MS,
+    )
+    message = "This key has as much at work, and waiting, as its share allows."
+    fewer = Action(action="reduce_frequency", description="Send fewer requests at once.", priority=2)
+    return fault(Code.RATE_LIMIT_EXCEEDED, message, actions=(wait, fewer))
 
 
 class DisconnectedError(FaultError):
@@ -59,5 +77,11 @@ class LineTooLargeError(FaultError):
         super().__init__(fault(Code.VALIDATION_INVALID_REQUEST, message))
 
 
-class ForbiddenError(Exception):
-    """An actor used a subject that it has not declared: a mistake in the program, so not a Fault."""
+class ForbiddenError(FaultError):
+    """A participant used a subject that it has not declared: a mistake in the program, so nothing is tried again."""
+
+    def __init__(self, actor: str, subject: str, use: str = "publish") -> None:
+        """Name who may not use which subject, and how it was used."""
+        message = f"{actor} has no permission to {use} {subject}: only who declares a subject may use it"
+        super().__init__(msgspec.structs.replace(fault(Code.INTERNAL_ERROR, message, actions=()), retryable=False))
+        self.subject = subject

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bus.transport import INBOX
@@ -12,6 +12,10 @@ from protocol.subjects import (
     BROWSER,
     CAPTURES,
     DOMAIN,
+    OFFER_NEWS,
+    OFFER_SAID,
+    OFFERED,
+    OFFERS,
     REPLICA_GONE,
     REPLICA_READY,
     SESSION_DELETE,
@@ -27,17 +31,35 @@ from protocol.subjects import (
     matches,
 )
 
-CLAIMS = "weft-claims"
-"""The object store of claim checks."""
+CLAIMS = "CLAIMS"
+"""The stream of claim checks, and in lower case the first token of its subjects."""
+
+STORE_API = "$JS.store.API"
+"""The prefix of the JetStream API for those who reach it from an account of their own (`$JS.API` in their account is
+the server's)."""
+
+_API = "$JS.API"
 
 
 @dataclass(frozen=True)
 class Grant:
-    """Subjects that a participant may publish and subscribe; `answers`: it may reply once to whatever it receives."""
+    """What a participant may do.
+
+    On the bus it may publish and subscribe subjects; `answers`: it may reply once to whatever it receives. What is kept
+    (JetStream) is in another account, which lets it send to the subjects `uses` and hear the subjects `hears`, and has
+    its replies end in an account that nobody shares.
+    """
 
     publish: tuple[str, ...]
     subscribe: tuple[str, ...]
     answers: bool = True
+    uses: tuple[str, ...] = ()
+    hears: tuple[str, ...] = ()
+
+    @property
+    def owns(self) -> bool:
+        """Whether what is kept is this participant's own: it makes and removes what all others use."""
+        return ">" in self.uses
 
     def may_publish(self, subject: str) -> bool:
         """Return whether one of the allowed patterns covers `subject`."""
@@ -47,6 +69,14 @@ class Grant:
         """Return whether one of the allowed patterns covers every subject that `subject` matches."""
         return any(covers(pattern, subject) for pattern in self.subscribe)
 
+    def may_use(self, subject: str) -> bool:
+        """Return whether `subject`, which may have wildcards, may be sent to where things are kept."""
+        return any(covers(pattern, subject) for pattern in self.uses)
+
+    def may_hear(self, subject: str) -> bool:
+        """Return whether every subject that `subject` matches may be heard of what is kept."""
+        return any(covers(pattern, subject) for pattern in self.hears)
+
 
 def covers(pattern: str, subject: str) -> bool:
     """Return whether `pattern` matches every subject that `subject`, which may have wildcards, matches."""
@@ -54,7 +84,7 @@ def covers(pattern: str, subject: str) -> bool:
     return matches(subject, pattern) and not open_ended
 
 
-EVERYTHING = Grant((">",), (">",))
+EVERYTHING = Grant((">",), (">",), uses=(">",), hears=(">",))
 """The supervisor's: it makes streams and buckets, and it starts everybody else."""
 
 
@@ -83,6 +113,20 @@ def journal_stream(journal: Journal[Any]) -> str:
     return f"JOURNAL_{journal.name}"
 
 
+def bucket_stream(bucket: str) -> str:
+    """Name the JetStream stream of a bucket, which is also the first token of what signals its changes."""
+    return f"KV_{bucket}"
+
+
+def claim_scope(subject: str) -> str:
+    """Return the place of the claim checks of messages on `subject`: those alone may read them who get the messages.
+
+    That of a reply is the inbox of the participant that it goes to.
+    """
+    tokens = subject.split(".")
+    return ".".join(tokens[:2] if tokens[0] == INBOX else tokens)
+
+
 def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
     actor: str,
     answers: Iterable[Subject[Any]],
@@ -96,27 +140,30 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
 
     It writes `journals`, and reads them and those of `reads`.
     """
-    publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_storing(CLAIMS)]
     name = micro_name(actor)
+    publishes = tuple(publishes)
+    publish = [REPLICA_READY.wildcard, REPLICA_GONE.wildcard, "$SRV.STATS", *_calling(publishes)]
     subscribe = [f"{INBOX}.{name}.>", REPLICA_GONE.wildcard, "$SRV.*", f"$SRV.*.{name}", f"$SRV.*.{name}.*"]
-    publish += _calling(publishes)
+    uses, hears = [*_replying(), *_sending(name, publishes)], list[str]()
     for subject in answers:
+        uses += _taking_claims(subject.wildcard)
         if isinstance(subject, Work):
-            publish += _consuming(stream_name(subject))
+            uses += [*_consuming(stream_name(subject)), *_giving_claims(subject.wildcard)]
             continue
         subscribe.append(subject.wildcard)
         if isinstance(subject, Call):
             subscribe.append(cancel_subject(subject.wildcard))
     for bucket in buckets:
-        publish += _writing(bucket.name)
+        uses += [f"$KV.{bucket.name}.>", *_reading_bucket(bucket.name)]
+        hears.append(f"{bucket_stream(bucket.name)}.>")
     for store in stores:
-        publish += _storing(store.name)
+        uses += _storing(store.name)
     written = tuple(journals)
-    publish += [f"{journal.name}.>" for journal in written]
+    uses += [f"{journal.name}.>" for journal in written]
     for journal in (*written, *reads):
-        publish += _reading(journal)
-        subscribe.append(f"{journal_stream(journal)}.>")
-    return Grant(tuple(publish), tuple(subscribe))
+        uses += _reading_stream(journal_stream(journal))
+        hears.append(f"{journal_stream(journal)}.>")
+    return Grant(tuple(publish), tuple(subscribe), uses=_once(uses), hears=_once(hears))
 
 
 def client(
@@ -127,13 +174,34 @@ def client(
     stores: Iterable[Objects] = (),
 ) -> Grant:
     """Work out the grant of somebody who asks as an actor does, and answers nothing: it reads the tables it watches."""
-    publish = ["$SRV.STATS", *_storing(CLAIMS), *_calling(publishes)]
-    for bucket in watches:
-        publish += _watching(bucket.name)
-    for store in stores:
-        publish += _storing(store.name)
+    publishes, subscribes = tuple(publishes), tuple(subscribes)
     subscribe = [f"{INBOX}.{micro_name(name)}.>", REPLICA_GONE.wildcard, *(subject.wildcard for subject in subscribes)]
-    return Grant(tuple(publish), tuple(subscribe), answers=False)
+    uses, hears = _sending(micro_name(name), publishes), list[str]()
+    for subject in subscribes:
+        uses += _taking_claims(subject.wildcard)
+    for bucket in watches:
+        uses += _reading_bucket(bucket.name)
+        hears.append(f"{bucket_stream(bucket.name)}.>")
+    for store in stores:
+        uses += _storing(store.name)
+    return Grant(
+        ("$SRV.STATS", *_calling(publishes)), tuple(subscribe), answers=False, uses=_once(uses), hears=_once(hears)
+    )
+
+
+def host() -> Grant:
+    """Return the grant of who starts the actors of one host among several: it makes nothing, and asks nothing."""
+    return Grant(
+        (REPLICA_GONE.wildcard, "$SRV.STATS"), (f"{INBOX}.host.>", REPLICA_READY.wildcard, REPLICA_GONE.wildcard)
+    )
+
+
+def offerer(name: str) -> Grant:
+    """Return the grant of an actor that brings tools to MCP under `name`, which writes its own offer and no other."""
+    allowed = grant(name, [OFFERED.at(actor=name)], [OFFER_NEWS, OFFER_SAID])
+    own = [f"$KV.{OFFERS.name}.{name}", f"$KV.{OFFERS.name}.{name}.>"]
+    opening = f"{_API}.STREAM.INFO.{bucket_stream(OFFERS.name)}"
+    return replace(allowed, uses=_once([*allowed.uses, *own, opening]))
 
 
 def onlooker() -> Grant:
@@ -142,30 +210,57 @@ def onlooker() -> Grant:
     It may also fetch the pictures and downloads that came of its asking, and no more.
     """
     calls = (BROWSE, BROWSER, DOMAIN, SESSION_LIST, SESSION_HEALTH, SESSION_DELETE, SESSION_REFRESH)
-    publish = [subject for call in calls for subject in (call.wildcard, cancel_subject(call.wildcard))]
-    return Grant(
-        (*publish, "$SRV.>", *_storing(CLAIMS), *_storing(CAPTURES.name)),
-        (">",),
-        answers=False,
-    )
+    publish = (subject for call in calls for subject in (call.wildcard, cancel_subject(call.wildcard)))
+    uses = [*_sending("onlooker", calls), *_storing(CAPTURES.name)]
+    return Grant((*publish, "$SRV.>"), (">",), answers=False, uses=_once(uses))
+
+
+def _once(subjects: Iterable[str]) -> tuple[str, ...]:
+    """Return the subjects in their order, without those that another one covers: it would have them sent twice."""
+    once = tuple(dict.fromkeys(subjects))
+    return tuple(one for one in once if not any(other != one and covers(other, one) for other in once))
 
 
 def _calling(publishes: Iterable[Subject[Any]]) -> list[str]:
     publish: list[str] = []
     for subject in publishes:
+        if isinstance(subject, Work):
+            continue
         publish.append(subject.wildcard)
         if isinstance(subject, Call):
             publish.append(cancel_subject(subject.wildcard))
-        if isinstance(subject, Work):
-            publish.append(f"$JS.API.STREAM.INFO.{stream_name(subject)}")
     return publish
+
+
+def _sending(name: str, publishes: Iterable[Subject[Any]]) -> list[str]:
+    """Return what a participant uses who sends these: it puts work and claim checks, and takes those of its answers."""
+    inbox = f"{INBOX}.{name}"
+    uses = [*_giving_claims(inbox), *_taking_claims(inbox)]
+    for subject in publishes:
+        uses += _giving_claims(subject.wildcard)
+        if isinstance(subject, Work):
+            uses += [subject.wildcard, f"{_API}.STREAM.INFO.{stream_name(subject)}"]
+    return uses
+
+
+def _replying() -> list[str]:
+    """Return what a participant uses who answers: it leaves claim checks for whoever has asked."""
+    return _giving_claims(f"{INBOX}.*")
+
+
+def _giving_claims(scope: str) -> list[str]:
+    return [f"{CLAIMS.lower()}.{scope}.*.*"]
+
+
+def _taking_claims(scope: str) -> list[str]:
+    return [f"{_API}.DIRECT.GET.{CLAIMS}.{CLAIMS.lower()}.{scope}.*.*"]
 
 
 def _consuming(stream: str) -> list[str]:
     return [
-        f"$JS.API.STREAM.INFO.{stream}",
-        f"$JS.API.CONSUMER.INFO.{stream}.{stream}",
-        f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{stream}",
+        f"{_API}.STREAM.INFO.{stream}",
+        f"{_API}.CONSUMER.INFO.{stream}.{stream}",
+        f"{_API}.CONSUMER.MSG.NEXT.{stream}.{stream}",
         f"$JS.ACK.{stream}.>",
     ]
 
@@ -174,38 +269,16 @@ def _storing(store: str) -> list[str]:
     stream = object_stream(store)
     return [
         f"$O.{store}.>",
-        f"$JS.API.STREAM.INFO.{stream}",
-        f"$JS.API.STREAM.PURGE.{stream}",
-        f"$JS.API.STREAM.MSG.GET.{stream}",
-        f"$JS.API.DIRECT.GET.{stream}",
-        f"$JS.API.DIRECT.GET.{stream}.>",
+        *_reading_stream(stream),
+        f"{_API}.STREAM.PURGE.{stream}",
+        f"{_API}.STREAM.MSG.GET.{stream}",
     ]
 
 
-def _reading(journal: Journal[Any]) -> list[str]:
-    stream = journal_stream(journal)
-    return [
-        f"$JS.API.STREAM.INFO.{stream}",
-        f"$JS.API.DIRECT.GET.{stream}",
-        f"$JS.API.DIRECT.GET.{stream}.>",
-    ]
+def _reading_stream(stream: str) -> list[str]:
+    return [f"{_API}.STREAM.INFO.{stream}", f"{_API}.DIRECT.GET.{stream}", f"{_API}.DIRECT.GET.{stream}.>"]
 
 
-def _writing(bucket: str) -> list[str]:
-    return [f"$KV.{bucket}.>", *_watching(bucket)]
-
-
-def _watching(bucket: str) -> list[str]:
-    stream = f"KV_{bucket}"
-    return [
-        f"$JS.API.STREAM.INFO.{stream}",
-        f"$JS.API.STREAM.MSG.GET.{stream}",
-        f"$JS.API.DIRECT.GET.{stream}",
-        f"$JS.API.DIRECT.GET.{stream}.>",
-        f"$JS.API.CONSUMER.CREATE.{stream}",
-        f"$JS.API.CONSUMER.CREATE.{stream}.>",
-        f"$JS.API.CONSUMER.DELETE.{stream}.>",
-        f"$JS.API.CONSUMER.INFO.{stream}.>",
-        f"$JS.FC.{stream}.>",
-        f"$JS.ACK.{stream}.>",
-    ]
+def _reading_bucket(bucket: str) -> list[str]:
+    stream = bucket_stream(bucket)
+    return [*_reading_stream(stream), f"{_API}.STREAM.MSG.GET.{stream}"]

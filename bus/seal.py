@@ -5,11 +5,16 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+from collections.abc import Iterable, Mapping
 
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 KEY_BYTES = 32
+_LABEL = "weft 1"
 _NONCE_BYTES = 12
 
 
@@ -18,15 +23,20 @@ class UnsealError(Exception):
 
 
 class Seal:
-    """AES-256-GCM under one key; a sealed value opens only in the place that it was sealed for."""
+    """AES-256-GCM under one key per purpose; a sealed value opens only in the place that it was sealed for.
 
-    def __init__(self, key: bytes) -> None:
-        """Take the key of 32 bytes."""
-        self._cipher = AESGCM(key)
+    A place is words; the first of them is the purpose. Whoever has the root derives the key of any purpose; whoever was
+    given keys has those alone.
+    """
+
+    def __init__(self, keys: Mapping[str, bytes], root: bytes | None = None) -> None:
+        """Take the keys of some purposes, each of 32 bytes, or the root of all."""
+        self._ciphers = {purpose: AESGCM(key) for purpose, key in keys.items()}
+        self._root = root
 
     @classmethod
     def of(cls, text: str) -> Seal:
-        """Read a key of 32 bytes in URL-safe base64.
+        """Read a root of 32 bytes in URL-safe base64.
 
         Raises:
             ValueError: it is none.
@@ -39,12 +49,28 @@ class Seal:
         if len(key) != KEY_BYTES:
             msg = f"{len(key)} bytes instead of {KEY_BYTES}"
             raise ValueError(msg)
-        return cls(key)
+        return cls({}, key)
+
+    def derived(self, purposes: Iterable[str]) -> dict[str, bytes]:
+        """Derive the keys of some purposes (HKDF-SHA256), for a process that is to have no more.
+
+        Raises:
+            ValueError: this is no root.
+        """
+        return {purpose: self._derive(purpose) for purpose in purposes}
+
+    def holds(self, purpose: str) -> bool:
+        """Return whether there is a key for a purpose."""
+        return self._root is not None or purpose in self._ciphers
 
     def seal(self, value: bytes, place: str) -> bytes:
-        """Encrypt `value` for `place`."""
+        """Encrypt `value` for `place`.
+
+        Raises:
+            ValueError: there is no key for that purpose.
+        """
         nonce = os.urandom(_NONCE_BYTES)
-        return nonce + self._cipher.encrypt(nonce, value, place.encode())
+        return nonce + self._cipher(place).encrypt(nonce, value, place.encode())
 
     def unseal(self, sealed: bytes, place: str) -> bytes:
         """Decrypt what was sealed for `place`.
@@ -53,9 +79,75 @@ class Seal:
             UnsealError: it was not sealed with this key for this place, or has been changed.
         """
         try:
-            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], place.encode())
+            return self._cipher(place).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], place.encode())
         except (InvalidTag, ValueError) as error:
             raise UnsealError(place) from error
+
+    def unseal_undivided(self, sealed: bytes, place: str) -> bytes:
+        """Decrypt what was sealed by the root itself, as Weft did before each purpose had a key.
+
+        Raises:
+            UnsealError: it was not, or this is no root.
+        """
+        if self._root is None:
+            raise UnsealError(place)
+        try:
+            return AESGCM(self._root).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], place.encode())
+        except (InvalidTag, ValueError) as error:
+            raise UnsealError(place) from error
+
+    def _cipher(self, place: str) -> AESGCM:
+        purpose = place.partition(" ")[0]
+        if purpose not in self._ciphers:
+            self._ciphers[purpose] = AESGCM(self._derive(purpose))
+        return self._ciphers[purpose]
+
+    def _derive(self, purpose: str) -> bytes:
+        if self._root is None:
+            msg = f"no key for {purpose}"
+            raise ValueError(msg)
+        label = f"{_LABEL} {purpose}".encode()
+        return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=label).derive(self._root)
+
+
+class KeyPair:
+    """A key pair for one answer: what is sealed for its `public` half opens here, and nowhere else (X25519)."""
+
+    def __init__(self) -> None:
+        """Make the pair."""
+        self._private = X25519PrivateKey.generate()
+        self.public = self._private.public_key().public_bytes_raw()
+
+    def unseal(self, sealed: bytes, place: str) -> bytes:
+        """Decrypt what `seal_for` has sealed for this pair and place.
+
+        Raises:
+            UnsealError: it was not, or has been changed.
+        """
+        try:
+            shared = self._private.exchange(X25519PublicKey.from_public_bytes(sealed[:KEY_BYTES]))
+        except ValueError as error:
+            raise UnsealError(place) from error
+        return _between(shared, sealed[:KEY_BYTES], self.public, place).unseal(sealed[KEY_BYTES:], place)
+
+
+def seal_for(public: bytes, value: bytes, place: str) -> bytes:
+    """Encrypt `value` for the key pair with this `public` half, and for `place`.
+
+    Raises:
+        ValueError: it is no such half.
+    """
+    private = X25519PrivateKey.generate()
+    own = private.public_key().public_bytes_raw()
+    shared = private.exchange(X25519PublicKey.from_public_bytes(public))
+    return own + _between(shared, own, public, place).seal(value, place)
+
+
+def _between(shared: bytes, sender: bytes, receiver: bytes, place: str) -> Seal:
+    """Return what seals between two key pairs; both halves are bound to it."""
+    label = _LABEL.encode() + sender + receiver
+    key = HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=label).derive(shared)
+    return Seal({place.partition(" ")[0]: key})
 
 
 def new_key() -> str:

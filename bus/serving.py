@@ -12,13 +12,14 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from bus.context import conversation
-from bus.errors import BusyError, TransportError
+from bus.context import account, conversation
+from bus.errors import BusyError, TransportError, over_share
+from bus.fairness import Account, FairTurns, Waiter, account_of
 from bus.permissions import cancel_subject
 from bus.stats import Meter
 from bus.tracing import NO_SPAN, Span, span, tracing_on
 from bus.transport import BusMessage, Subscription, Transport
-from bus.wire import CLAIM, REFUSED, TIMEOUT, Packed, PacketCodec
+from bus.wire import ACCOUNT, CLAIM, REFUSED, TIMEOUT, Packed, PacketCodec
 from protocol.codec import MalformedError, decoder
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import Request
@@ -36,6 +37,9 @@ ANSWER_LOST = "answer_lost"
 
 _TIMEOUT_DIGITS = 9
 """More than 31 years are no deadline, but somebody's mistake."""
+
+_LAST_S, _LAST_SHARE = 0.25, 0.1
+"""What of its time a call has left when it is told that its turn has not come: too little for the work."""
 
 Handler = Callable[[Any], Awaitable[Any]]
 """An actor's method: the arguments in, the answer out; it may raise FaultError."""
@@ -56,6 +60,7 @@ class BusEndpoint:
     _handling: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
     _subscriptions: list[Subscription] = field(default_factory=list[Subscription])
     _room: anyio.Semaphore = field(init=False)
+    _turns: FairTurns = field(init=False)
     _over: bool = False
 
     def __post_init__(self) -> None:
@@ -64,6 +69,7 @@ class BusEndpoint:
         args: Any = self.subject.args
         self._kind: Any = Request[args]
         self._room = anyio.Semaphore(self.at_once)
+        self._turns = FairTurns(self.at_once, self.meter)
 
     async def open(self, queue: str) -> None:
         """Start to listen; replicas that share `queue` share the calls."""
@@ -75,8 +81,12 @@ class BusEndpoint:
         self._subscriptions.append(await self.transport.subscribe(self.subject.wildcard, self._begin, queue=queue))
 
     async def close(self) -> None:
-        """Take no new work; what was delivered is still begun, and may still be cancelled by its caller."""
+        """Take no new work; what was delivered is still begun, and may still be cancelled by its caller.
+
+        What waits for its turn is refused, and goes to another replica.
+        """
         await self._subscriptions[-1].drain()
+        self._turns.dismiss()
 
     def end(self) -> None:
         """Begin nothing more: a task that the transport starts while the task group ends would outlive its end."""
@@ -85,7 +95,7 @@ class BusEndpoint:
     @property
     def queued(self) -> int:
         """Messages that have arrived and were not begun."""
-        return sum(subscription.pending for subscription in self._subscriptions)
+        return self._turns.waiting + sum(subscription.pending for subscription in self._subscriptions)
 
     def stop(self) -> None:
         """Cut off what is still running."""
@@ -93,17 +103,26 @@ class BusEndpoint:
             scope.cancel()
 
     async def _begin(self, message: BusMessage) -> None:
-        """Begin a call, or refuse it at once: nothing waits here while another replica may be free."""
+        """Begin a call, or refuse it at once: nothing waits here while another replica may be free.
+
+        Only what is more than the share of its account waits for its turn.
+        """
         if not message.reply:
             log.warning(PACKET_REFUSED, subject=message.subject, reason="no reply subject")
             return
-        if self._over or self.meter.in_flight >= self.at_once:
-            await self._refuse(message, BusyError(self.subject.pattern).fault)
-            return
-        self.meter.in_flight += 1
+        own = account_of(message.headers.get(ACCOUNT, ""))
+        waiter: Waiter | None = None
+        if self._over or not self._turns.take(own):
+            if self._over or own is None or not self._turns.has_work(own):
+                await self._refuse(message, BusyError(self.subject.pattern).fault)
+                return
+            waiter = self._turns.join(own)
+            if waiter is None:
+                await self._refuse(message, over_share(), again=False)
+                return
         scope = anyio.CancelScope()
         self._running[message.reply] = scope
-        self.tasks.start_soon(self._answer, message, scope)
+        self.tasks.start_soon(self._answer, message, scope, own, waiter)
 
     async def _cancel(self, message: BusMessage) -> None:
         try:
@@ -134,29 +153,58 @@ class BusEndpoint:
             self.meter.in_flight -= 1
             self._room.release()
 
-    async def _answer(self, message: BusMessage, scope: anyio.CancelScope) -> None:
+    async def _answer(
+        self, message: BusMessage, scope: anyio.CancelScope, own: Account | None, waiter: Waiter | None
+    ) -> None:
+        begun = waiter is None
         try:
             scope.deadline = anyio.current_time() + self._limit_ms(message) / 1000
-            answer = await self._work(message, scope)
-            await self.transport.publish(message.reply, answer.payload, headers=answer.headers or None)
+            begun = waiter is None or await self._wait(message, scope, waiter)
+            if begun:
+                with account(own):
+                    answer = await self._work(message, scope)
+                await self.transport.publish(message.reply, answer.payload, headers=answer.headers or None)
         except TransportError as error:
             log.warning(ANSWER_LOST, subject=message.subject, reason=str(error))
         finally:
-            self.meter.in_flight -= 1
             self._running.pop(message.reply, None)
+            if begun or (waiter is not None and waiter.begun):
+                self._turns.give_back(own)
+
+    async def _wait(self, message: BusMessage, scope: anyio.CancelScope, waiter: Waiter) -> bool:
+        """Wait for the turn of a call, and return whether it came; one whose time is over is refused."""
+        until = scope.deadline - min(_LAST_S, self._limit_ms(message) / 1000 * _LAST_SHARE)
+        try:
+            with anyio.CancelScope(deadline=until) as patience:
+                self._running[message.reply] = patience
+                await waiter.turn.wait()
+        finally:
+            self._turns.leave(waiter)
+        if waiter.begun:
+            self._running[message.reply] = scope
+            if patience.cancel_called:
+                scope.cancel()
+            return True
+        if waiter.turn.is_set():  # this replica ends
+            await self._refuse(message, BusyError(self.subject.pattern).fault)
+        elif anyio.current_time() >= until:
+            self.meter.accounts.refused[waiter.account.name] += 1
+            await self._refuse(message, over_share(), again=False)
+        return False
 
     def _limit_ms(self, message: BusMessage) -> int:
         timeout = message.headers.get(TIMEOUT, "")
         own = self.subject.timeout_ms if isinstance(self.subject, Call) else 0
         return int(timeout) if timeout.isdecimal() and len(timeout) <= _TIMEOUT_DIGITS else own
 
-    async def _refuse(self, message: BusMessage, refusal: Fault) -> None:
-        """Answer without the work; a claim check is not fetched for that."""
+    async def _refuse(self, message: BusMessage, refusal: Fault, *, again: bool = True) -> None:
+        """Answer without the work; a claim check is not fetched for that. `again` has another replica asked."""
         request: Request[Any] | None = None
         if CLAIM not in message.headers:
             with suppress(MalformedError):
                 request = await self.wire.unpack(message, Request[Any])
-        packed = await self.wire.pack(self.wire.answer(request, refusal), {REFUSED: refusal.code})
+        refused = {REFUSED: refusal.code} if again else {}
+        packed = await self.wire.pack(self.wire.answer(request, refusal), message.reply, refused)
         await self.transport.publish(message.reply, packed.payload, headers=packed.headers)
 
     async def _work(self, message: BusMessage, scope: anyio.CancelScope) -> Packed:
@@ -167,9 +215,9 @@ class BusEndpoint:
         except MalformedError as error:
             log.warning(PACKET_REFUSED, subject=message.subject, reason=error.fault.message)
             self.meter.count(time.perf_counter() - started, error.fault.code)
-            return await self.wire.pack(self.wire.answer(None, error.fault))
+            return await self.wire.pack(self.wire.answer(None, error.fault), message.reply)
         with conversation(packet.conversation), self._span(message, packet) as recording:
-            packed, failure = await self._outcome(packet, scope)
+            packed, failure = await self._outcome(packet, message.reply, scope)
             duration_s = time.perf_counter() - started
             self.meter.count(duration_s, failure)
             if failure:
@@ -198,18 +246,18 @@ class BusEndpoint:
         else:
             log.info(ANSWERED, **line)
 
-    async def _outcome(self, packet: Request[Any], scope: anyio.CancelScope) -> tuple[Packed, str]:
+    async def _outcome(self, packet: Request[Any], reply: str, scope: anyio.CancelScope) -> tuple[Packed, str]:
         """Return the packed answer of the handler, or of the Fault that stopped it, with the code of that."""
         with scope:
             try:
                 answer = await self.handler(packet.input.task.args)
-                return await self.wire.pack(self.wire.answer(packet, answer)), ""
+                return await self.wire.pack(self.wire.answer(packet, answer), reply), ""
             except FaultError as error:
                 failure = error.fault
             except Exception:
                 log.exception(HANDLER_BROKE, subject=self.subject.pattern)
                 failure = fault(Code.INTERNAL_ERROR)
-            return await self.wire.pack(self.wire.answer(packet, failure)), failure.code
+            return await self.wire.pack(self.wire.answer(packet, failure), reply), failure.code
         late = anyio.current_time() >= scope.deadline
         failure = fault(Code.INTERNAL_DEADLINE if late else Code.INTERNAL_CANCELLED)
-        return await self.wire.pack(self.wire.answer(packet, failure)), failure.code
+        return await self.wire.pack(self.wire.answer(packet, failure), reply), failure.code

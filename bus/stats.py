@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterable
 from math import ceil
 
 from msgspec import Struct
@@ -15,6 +16,18 @@ BUCKET_BOUNDS_S: tuple[float, ...] = (
 
 _WINDOW = 512
 """Durations that the percentiles look back on."""
+
+
+MAX_ACCOUNTS = 256
+"""Accounts that a meter counts one by one; of more, those with nothing at work are forgotten, the oldest first."""
+
+
+class AccountStats(Struct, frozen=True, kw_only=True):
+    """What one account had of one replica: `refused` are its calls beyond what it may have."""
+
+    calls: int = 0
+    refused: int = 0
+    in_flight: int = 0
 
 
 class EndpointStats(Struct, frozen=True, kw_only=True):
@@ -47,6 +60,46 @@ class Replica(Struct, frozen=True, kw_only=True):
     p50_ms: float
     p99_ms: float
     endpoints: tuple[EndpointStats, ...]
+    accounts: dict[str, AccountStats] = {}
+    """By the names of accounts, which are no secret."""
+
+
+class AccountCounts:
+    """Counts the work of one endpoint by the accounts that it is done for."""
+
+    def __init__(self) -> None:
+        """Count from nothing."""
+        self.calls = Counter[str]()
+        self.refused = Counter[str]()
+        self.in_flight = Counter[str]()
+
+    def begin(self, account: str) -> None:
+        """Count a call that begins."""
+        self.calls[account] += 1
+        self.in_flight[account] += 1
+        if len(self.calls) + len(self.refused) > 2 * MAX_ACCOUNTS:
+            idle = [name for name in {**self.calls, **self.refused} if name not in self.in_flight]
+            for name in idle[: len(idle) // 2]:
+                del self.calls[name], self.refused[name]
+
+    def end(self, account: str) -> None:
+        """Count a call that has ended."""
+        self.in_flight[account] -= 1
+        if self.in_flight[account] <= 0:
+            del self.in_flight[account]
+
+
+def by_account(counts: Iterable[AccountCounts]) -> dict[str, AccountStats]:
+    """Sum what several endpoints have counted."""
+    calls, refused, in_flight = Counter[str](), Counter[str](), Counter[str]()
+    for one in counts:
+        calls.update(one.calls)
+        refused.update(one.refused)
+        in_flight.update(one.in_flight)
+    return {
+        name: AccountStats(calls=calls[name], refused=refused[name], in_flight=in_flight[name])
+        for name in {**calls, **refused}
+    }
 
 
 class Meter:
@@ -60,6 +113,7 @@ class Meter:
         self.in_flight = 0
         self.last_error = ""
         self.duration_sum_s = 0.0
+        self.accounts = AccountCounts()
         self.recent: deque[float] = deque(maxlen=_WINDOW)
         self._buckets = [0] * (len(BUCKET_BOUNDS_S) + 1)
 

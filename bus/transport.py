@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import anyio
 from msgspec import Struct, field
 
-from bus.errors import LineTooLargeError
+from bus.errors import ForbiddenError, LineTooLargeError
 from protocol.subjects import Bucket, Journal, Objects, Work
 
 INBOX = "_INBOX"
@@ -31,6 +31,14 @@ class BusMessage(Struct, frozen=True):
     reply: str = ""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     status: str = ""
+
+
+def inbox_of(reply: str) -> str:
+    """Return the subject of a reply, empty where it is no inbox.
+
+    Whoever asks chooses it, and who answers is let publish there, so that it must not be something that others do.
+    """
+    return reply if reply.startswith(f"{INBOX}.") else ""
 
 
 def weight(payload: bytes, headers: Mapping[str, str] | None) -> int:
@@ -57,6 +65,7 @@ def check_line(topic: str, data: bytes, max_payload: int) -> None:
 
 OnMessage = Callable[[BusMessage], Awaitable[None]]
 Callback = Callable[[], Awaitable[None]]
+OnRefused = Callable[[ForbiddenError], None]
 
 
 class Subscription(Protocol):
@@ -243,6 +252,13 @@ class Transport(Protocol):
 
     def watch_connection(self, *, lost: Callback, back: Callback) -> None:
         """Have `lost` called whenever the connection breaks, and `back` whenever it stands again."""
+        ...
+
+    def watch_refusals(self, refused: OnRefused) -> None:
+        """Have `refused` called whenever this participant has published without permission.
+
+        A transport that knows its permissions itself raises ForbiddenError where it is published instead.
+        """
         ...
 
     async def publish(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -12,6 +13,8 @@ from msgspec import UNSET, Struct
 
 from bus.context import current_conversation, new_id
 from bus.errors import TransportError
+from bus.permissions import claim_scope
+from bus.seal import KEY_BYTES, Seal, UnsealError
 from bus.transport import Blobs, BusMessage
 from protocol.codec import MalformedError, decoder, encode
 from protocol.faults import Code, Fault, fault
@@ -32,8 +35,17 @@ from protocol.subjects import Subject
 CLAIM = "Weft-Claim"
 """Header that names the claim check which holds the packet; the payload is empty then."""
 
+CLAIM_KEY = "Weft-Claim-Key"
+"""Header with the key of that claim check, in hex: whoever reads the store without the message reads nothing."""
+
+_CLAIMED = "claim"
+"""The purpose that a claim check is sealed for, by the key of its message."""
+
 TIMEOUT = "Weft-Timeout-Ms"
 """Header with the time that is left to answer, relative as in gRPC, so that clocks need not agree."""
+
+ACCOUNT = "Weft-Account"
+"""Header with the account that a request is for, and its weight."""
 
 REFUSED = "Weft-Refused"
 """Header of an answer by which a replica refuses for want of room, so that another is asked."""
@@ -50,11 +62,17 @@ A = TypeVar("A")
 
 
 class Packed(Struct, frozen=True):
-    """A packet ready to send; `claim` names the blob that holds it, if one does."""
+    """A packet ready to send; `claim` is the full name of the blob that holds it, if one does."""
 
     payload: bytes
     headers: dict[str, str]
     claim: str | None = None
+
+
+def claim_of(message: BusMessage) -> str | None:
+    """Return the full name of the claim check of a message, if it has one, among those for its receiver."""
+    identity = message.headers.get(CLAIM)
+    return None if identity is None else f"{claim_scope(message.subject)}.{identity}"
 
 
 class PacketCodec:
@@ -91,15 +109,17 @@ class PacketCodec:
             error=body if failed else UNSET,
         )
 
-    async def pack(self, packet: Any, headers: Mapping[str, str] | None = None) -> Packed:
-        """Write a packet; a large one is put among the blobs."""
+    async def pack(self, packet: Any, to: str, headers: Mapping[str, str] | None = None) -> Packed:
+        """Write a packet for the subject `to`; a large one is put among the blobs, for those who get that subject."""
         payload = encode(packet)
         own = dict(headers or {})
         if len(payload) <= self._limit:
             return Packed(payload, own)
-        claim = token_hex(16)
-        await self._blobs.put(claim, payload)
-        return Packed(b"", {**own, CLAIM: claim}, claim)
+        identity = token_hex(16)
+        claim = f"{claim_scope(to)}.{identity}"
+        key = os.urandom(KEY_BYTES)
+        await self._blobs.put(claim, Seal({_CLAIMED: key}).seal(payload, f"{_CLAIMED} {claim}"))
+        return Packed(b"", {**own, CLAIM: identity, CLAIM_KEY: key.hex()}, claim)
 
     async def unpack(self, message: BusMessage, kind: Any) -> Any:
         """Read a packet of type `kind`.
@@ -107,12 +127,14 @@ class PacketCodec:
         Raises:
             MalformedError: it is not one, or its claim check is gone.
         """
-        claim = message.headers.get(CLAIM)
+        claim = claim_of(message)
         if claim is None:
             return decoder(kind).decode(message.payload)
         try:
-            return decoder(kind).decode(await self._blobs.get(claim))
-        except KeyError:
+            key = bytes.fromhex(message.headers.get(CLAIM_KEY, ""))
+            sealed = await self._blobs.get(claim)
+            return decoder(kind).decode(Seal({_CLAIMED: key}).unseal(sealed, f"{_CLAIMED} {claim}"))
+        except (KeyError, ValueError, UnsealError):
             gone = fault(Code.VALIDATION_INVALID_PACKET, "The claim check of this packet is gone")
             raise MalformedError(gone) from None
 
@@ -121,7 +143,7 @@ class PacketCodec:
         try:
             return await self.unpack(message, kind)
         finally:
-            await self.forget(message.headers.get(CLAIM))
+            await self.forget(claim_of(message))
 
     async def forget(self, claim: str | None) -> None:
         """Remove a claim check, if there is one."""

@@ -11,13 +11,14 @@ import anyio
 import structlog
 from anyio.abc import TaskGroup
 
-from bus.context import conversation
+from bus.context import account, conversation, current_account
 from bus.errors import TransportError
+from bus.fairness import account_of
 from bus.serving import HANDLER_BROKE, PACKET_REFUSED, Handler
 from bus.stats import Meter
 from bus.tracing import Span, inject, sending, span
 from bus.transport import BusMessage, Queue, Taken
-from bus.wire import CLAIM, PacketCodec
+from bus.wire import ACCOUNT, PacketCodec, claim_of
 from protocol.codec import MalformedError
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import Request
@@ -49,13 +50,15 @@ async def enqueue(queue: Queue, wire: PacketCodec, work: Work[A], args: A, packe
     """Put work into its queue; returns its packet id when it is stored. The same id twice is once."""
     packet = wire.request(work, args, packet_id)
     with span(f"send {work.pattern}", "producer", sending(work.pattern)):
-        packed = await wire.pack(packet, {PACKET_ID: packet.id})
+        packed = await wire.pack(packet, work.pattern, {PACKET_ID: packet.id})
         if packed.claim is not None:
             await wire.forget(packed.claim)
             message = (
                 f"The arguments of {work.task} are too large to be kept in a queue; keep them elsewhere and name them"
             )
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message))
+        if (own := current_account()) is not None:
+            packed.headers[ACCOUNT] = own.header
         inject(packed.headers)
         await queue.put(work.pattern, BusMessage(work.pattern, packed.payload, headers=packed.headers))
     return packet.id
@@ -153,7 +156,8 @@ class Worker:
             self.meter.count(time.perf_counter() - started, malformed.fault.code)
             await self._settle(taken)
             return
-        with conversation(packet.conversation), self._span(packet, taken.message) as recording:
+        own = account_of(taken.message.headers.get(ACCOUNT, ""))
+        with conversation(packet.conversation), account(own), self._span(packet, taken.message) as recording:
             failure = await self._attempt(packet.input.task.args)
             self.meter.count(time.perf_counter() - started, failure.code if failure else "")
             if failure:
@@ -206,4 +210,4 @@ class Worker:
 
     async def _settle(self, taken: Taken) -> None:
         await taken.finish()
-        await self.wire.forget(taken.message.headers.get(CLAIM))
+        await self.wire.forget(claim_of(taken.message))

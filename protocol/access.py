@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated, Final
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from protocol.browse import SCHEMA_VERSION
+
+OWNER_NAME: Final = "owner"
+"""The caller who has the key that was made with the installation."""
 
 
 class Scope(StrEnum):
@@ -31,6 +35,20 @@ class Scope(StrEnum):
     """Look at the figures of the system, and speak packets with it."""
 
 
+MAX_WEIGHT = 100
+
+
+class KeyLimits(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True):
+    """What one key may have; what is left out is as the settings say for all.
+
+    `weight` is its share of what is shared, beside the 1 of others.
+    """
+
+    at_once: Annotated[int, Meta(ge=1, le=100_000, description="Requests in hand at once at most.")] | None = None
+    per_minute: Annotated[int, Meta(ge=1, le=1_000_000, description="Requests a minute at most.")] | None = None
+    weight: Annotated[int, Meta(ge=1, le=MAX_WEIGHT, description="Share, beside the 1 of others.")] = 1
+
+
 class KeyRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One key of KEYS, by its id: everything but the key itself, of which `digest` is the SHA-256.
 
@@ -45,6 +63,7 @@ class KeyRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     created: int = 0
     expires: int = 0
     revoked: int = 0
+    limits: KeyLimits = KeyLimits()
 
     def __repr__(self) -> str:
         """Show which key it is, not its digest."""
@@ -69,6 +88,13 @@ class KeyInfo(Struct, frozen=True, kw_only=True, rename="camel"):
     created: int
     expires: int | None = None
     expired: bool = False
+    limits: KeyLimits = KeyLimits()
+
+
+class RevokedKey(KeyInfo, frozen=True, kw_only=True, rename="camel"):
+    """A key that was taken back, as it stood."""
+
+    schema_version: str = SCHEMA_VERSION
 
 
 class NewKey(KeyInfo, frozen=True, kw_only=True, rename="camel"):

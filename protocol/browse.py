@@ -5,12 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
+from protocol.actions import Action
 from protocol.confidence import FieldConfidence, Use
 from protocol.documents import ExtractedLink, ExtractedTable, Signal
-from protocol.faults import Action, Category, Code, Fault, FaultContext, fault
-from protocol.page import Form, PageFields, RecordList, StructuredItem
+from protocol.faults import Category, Code, Fault, FaultContext, fault
+from protocol.page import Form, PageFields, PageKind, RecordList, StructuredItem
 from protocol.tiers import SCRIPTED, TIERS, RenderTier
 
 SCHEMA_VERSION = "1.0"
@@ -29,6 +30,9 @@ DEFAULT_PAGES = 5
 MAX_PAGES = 50
 """Pages that are put together where a client has pagination followed."""
 
+MAX_ATTEMPTS = 8
+"""The actions that a call may name as tried before it."""
+
 DEFAULT_LATENCY_MS = 30_000
 MAX_LATENCY_MS = 300_000
 
@@ -46,13 +50,17 @@ class Freshness(StrEnum):
 
 
 class Part(StrEnum):
-    """What a page holds beside its words, and is given on request; of tables, the rows beyond the first."""
+    """What a page holds beside its words, and is given on request; of tables, the rows beyond the first.
+
+    Over MCP the words stand in the text of an answer alone, and as data, too, for who asks for `markdown`.
+    """
 
     LINKS = "links"
     FORMS = "forms"
     LISTS = "lists"
     STRUCTURED_DATA = "structuredData"
     TABLES = "tables"
+    MARKDOWN = "markdown"
 
 
 class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
@@ -69,11 +77,11 @@ class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     force_tier: Annotated[RenderTier | None, Meta(description="Use this tier and no other.")] = None
     session_profile: Annotated[
         Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-][A-Za-z0-9_.-]*$(?!\n)")] | None,
-        Meta(description="Name of the session whose cookies are sent and kept."),
+        Meta(description="Saved login to use."),
     ] = None
     include_decision_trace: Annotated[bool, Meta(description="Say which tiers and selectors were tried.")] = False
     include_html: Annotated[bool, Meta(description="Return the HTML of the page, too.")] = False
-    include_network: Annotated[bool, Meta(description="Return the requests that were made.")] = False
+    include_network: Annotated[bool, Meta(description="Return the requests made.")] = False
     include_console: Annotated[bool, Meta(description="Return what the page wrote to its console.")] = False
     wait_for_selector: Annotated[
         Annotated[str, Meta(min_length=1, max_length=500)] | None, Meta(description="CSS: wait until it is there.")
@@ -82,14 +90,14 @@ class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     dismiss_overlays: Annotated[bool, Meta(description="Refuse consent banners, close overlays.")] = False
     follow_pagination: Annotated[bool, Meta(description="Add the pages that follow.")] = False
     max_pages: Annotated[int, Meta(ge=1, le=MAX_PAGES, description="Pages at most then.")] = DEFAULT_PAGES
-    include: Annotated[tuple[Part, ...], Meta(description="What else to return; tables: all their rows.")] = ()
+    include: Annotated[tuple[Part, ...], Meta(description="More to return as data; tables: all rows.")] = ()
     max_chars: Annotated[
         Annotated[int, Meta(ge=MIN_EXCERPT_CHARS, le=MAX_EXCERPT_CHARS)] | None,
-        Meta(description="Characters of Markdown at most; the rest is had by cursor."),
+        Meta(description="Characters of Markdown at most."),
     ] = None
     cursor: Annotated[
         Annotated[str, Meta(min_length=1, max_length=256)] | None,
-        Meta(description="content.cursor of an earlier answer: goes on there."),
+        Meta(description="As an earlier answer gave it: goes on there."),
     ] = None
     section: Annotated[
         Annotated[str, Meta(min_length=1, max_length=300)] | None,
@@ -97,8 +105,12 @@ class BrowseOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_un
     ] = None
     query: Annotated[
         Annotated[str, Meta(min_length=1, max_length=300)] | None,
-        Meta(description="Words that the passages to return should match."),
+        Meta(description="Words that passages or rows should match."),
     ] = None
+    attempt: Annotated[
+        tuple[str, ...],
+        Meta(max_length=MAX_ATTEMPTS, description="As errors say."),
+    ] = ()
 
 
 def contradiction(options: BrowseOptions) -> Fault | None:
@@ -110,6 +122,16 @@ def contradiction(options: BrowseOptions) -> Fault | None:
     if wish and (forced or highest) not in SCRIPTED:
         return _contradicts(wish, f"needs a tier that runs scripts; allow {' or '.join(SCRIPTED)}")
     return None
+
+
+def consistent(options: BrowseOptions) -> BrowseOptions:
+    """Return options without contradiction: what is asked for counts for more than what it may cost."""
+    forced, highest = options.force_tier, options.max_cost_tier
+    if wish_for_scripts(options) and (forced or highest) not in SCRIPTED:
+        return structs.replace(options, force_tier=None, max_cost_tier=TIERS[-1])
+    if forced is not None and forced.rank > highest.rank:
+        return structs.replace(options, max_cost_tier=TIERS[-1])
+    return options
 
 
 def wish_for_scripts(options: BrowseOptions) -> str:
@@ -277,8 +299,10 @@ class PageLinks(Struct, frozen=True, kw_only=True):
 class BrowseResult(Struct, frozen=True, kw_only=True, rename="camel"):
     """A page, as a client gets it (000 §5). Its words are the web's: evidence, never instructions.
 
-    What follows `learning_insights` is added to the contract. `usable_for` tells what the overall score is good enough
-    for; `left_out` counts what the page holds but nobody is meant to see; `final_url` is that of the metadata.
+    What follows `learning_insights` is added to the contract. `usable_for` tells what the page is good enough for, by
+    the overall score and that of its content; `left_out` counts what the page holds but nobody is meant to see;
+    `final_url` is that of the metadata. Where a part of the page stands behind `walls`, such as a paywall, what is
+    given is the rest.
     """
 
     url: str
@@ -302,6 +326,7 @@ class BrowseResult(Struct, frozen=True, kw_only=True, rename="camel"):
     structured_data: tuple[StructuredItem, ...] | UnsetType = UNSET
     left_out: dict[str, int] | UnsetType = UNSET
     final_url: str | UnsetType = UNSET
+    walls: tuple[PageKind, ...] | UnsetType = UNSET
 
 
 class StructuredError(Struct, frozen=True, kw_only=True, rename="camel"):

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, Generic, TypeVar, get_origin
 
 import msgspec
+from msgspec import inspect
 
 from protocol.faults import Code, FaultError, fault
 
@@ -18,6 +19,10 @@ MAX_PACKET_BYTES = 64 * 1024 * 1024
 MAX_QUOTED_CHARS = 200
 """How much a fault repeats of a malformed message."""
 
+NO_CHOICE = "Invalid enum value"
+"""How msgspec begins its complaint of a word that is none of those to choose from."""
+
+_STEP = re.compile(r"\.([^.\[\]]+)|\[[^\]]*\]")
 _FIELD = re.compile(r"Object (?:missing required|contains unknown) field `(.*)`", re.DOTALL)
 
 
@@ -44,6 +49,7 @@ class Decoder(Generic[T]):
     ) -> None:
         """Prepare to read `kind`, a type that msgspec knows."""
         self._decoder = msgspec.json.Decoder(kind)
+        self._kind = kind
         self._code = code
         self._max_bytes = max_bytes
 
@@ -59,7 +65,7 @@ class Decoder(Generic[T]):
         try:
             read: T = self._decoder.decode(payload)
         except msgspec.ValidationError as error:
-            raise malformed(self._code, str(error)) from None
+            raise malformed(self._code, str(error), self._kind) from None
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise MalformedError(fault(self._code, f"Not JSON: {error}")) from None
         except RecursionError:
@@ -67,16 +73,71 @@ class Decoder(Generic[T]):
         return read
 
 
-def malformed(code: Code, complaint: str) -> MalformedError:
-    """Return the error for a complaint of msgspec, whose text ends in the path of the field (`… - at `$.a.b``)."""
-    reason, marker, path = complaint.rpartition(" - at `$")
-    if not marker:
-        reason, path = complaint, ""
+def malformed(code: Code, complaint: str, kind: Any = None) -> MalformedError:
+    """Return the error for a complaint of msgspec, whose text ends in the path of the field (`… - at `$.a.b``).
+
+    With the `kind` that was to be read, a request is told the words to choose from where another one stands.
+    """
+    reason, path = parted(complaint)
     absent = _FIELD.fullmatch(reason)
-    name = f"{path.removesuffix('`')}.{absent[1]}" if absent else path.removesuffix("`")
+    name = f"{path}.{absent[1]}" if absent else path
     name = _shortened(name.removeprefix("."))
-    message = f"{name}: {_shortened(reason)}" if name else _shortened(reason)
+    to_choose = code is Code.VALIDATION_INVALID_REQUEST and reason.startswith(NO_CHOICE)
+    words = choices(kind, path) if kind is not None and to_choose else ()
+    reason = f"{_shortened(reason)}; there are {', '.join(words)}" if words else _shortened(reason)
+    message = f"{name}: {reason}" if name else reason
     return MalformedError(fault(code, message, field=name or None))
+
+
+def parted(complaint: str) -> tuple[str, str]:
+    """Part a complaint of msgspec into its reason and the path of the field, such as `.a.b[0]`."""
+    reason, marker, path = complaint.rpartition(" - at `$")
+    return (reason, path.removesuffix("`")) if marker else (complaint, "")
+
+
+def choices(kind: Any, path: str) -> tuple[str, ...]:
+    """Return the words that a type allows at a path; none where it allows others, too."""
+    words: dict[str, None] = {}
+    for one in _at(kind, path):
+        if isinstance(one, inspect.EnumType):
+            words |= dict.fromkeys(str(member.value) for member in one.cls)
+        elif isinstance(one, inspect.LiteralType):
+            words |= dict.fromkeys(str(value) for value in one.values)
+    return tuple(words)
+
+
+def fields(kind: Any, path: str) -> tuple[str, ...]:
+    """Return the names of the fields that a type has at a path."""
+    structs = [one for one in _at(kind, path) if isinstance(one, inspect.StructType)]
+    return tuple(field.encode_name for one in structs for field in one.fields)
+
+
+def _at(kind: Any, path: str) -> list[inspect.Type]:
+    kinds = _alternatives(inspect.type_info(kind))
+    for step in _STEP.finditer(path):
+        kinds = [inner for outer in kinds for inner in _inside(outer, step[1])]
+    return kinds
+
+
+def _alternatives(info: inspect.Type) -> list[inspect.Type]:
+    if isinstance(info, inspect.Metadata):
+        return _alternatives(info.type)
+    if isinstance(info, inspect.UnionType):
+        return [inner for one in info.types for inner in _alternatives(one)]
+    return [info]
+
+
+def _inside(info: inspect.Type, name: str | None) -> list[inspect.Type]:
+    """Return the types of the field `name`, or of the items where there is no name."""
+    match info:
+        case inspect.StructType():
+            return [inner for one in info.fields if one.encode_name == name for inner in _alternatives(one.type)]
+        case inspect.VarTupleType() | inspect.ListType():
+            return _alternatives(info.item_type)
+        case inspect.DictType():
+            return _alternatives(info.value_type)
+        case _:
+            return []
 
 
 def _shortened(text: str) -> str:

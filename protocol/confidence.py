@@ -121,14 +121,30 @@ def confidence(source: Source, score: float | None = None) -> Confidence:
 TITLE_WEIGHT = 0.3
 """What the title counts in the overall score; the content counts the rest."""
 
+READ_AT_LEAST, READ_BY_SCORE = 0.8, 0.19
+"""How often what is given of a right page holds half of its content or more: at least, and as the parts are sure.
 
-def overall(title: Confidence, content: Confidence) -> Confidence:
-    """Return the aggregated score: a weighted geometric mean, so that one weak field pulls it down."""
+Fitted on 708 gold pages of six sets, five of which the extraction has never learned from: 97 % of them do.
+"""
+
+
+def overall(title: Confidence, content: Confidence, right_page: float | None = None) -> Confidence:
+    """Return how probable it is that this is the right page with the right content.
+
+    `right_page` is the probability that it is the page that was asked for, whole; where nobody has judged that (None),
+    the score is the weighted geometric mean of title and content, so that one weak field pulls it down.
+    """
     logs = TITLE_WEIGHT * math.log(max(title.score, 1e-6)) + (1 - TITLE_WEIGHT) * math.log(max(content.score, 1e-6))
-    value = round(min(math.exp(logs), 1.0), 3)
-    return Confidence(score=value, level=level(value), source=Source.AGGREGATED)
+    read = math.exp(logs)
+    value = read if right_page is None else right_page * (READ_AT_LEAST + READ_BY_SCORE * read)
+    return confidence(Source.AGGREGATED, value)
 
 
 def usable_for(score: float) -> tuple[Use, ...]:
     """Every use that a score is good enough for (000 §2, decision matrix)."""
     return tuple(use for use, minimum in MINIMUM.items() if score >= minimum)
+
+
+def uses(fields: FieldConfidence) -> tuple[Use, ...]:
+    """Every use that a result is good enough for: as a whole, and in how well its content was read."""
+    return usable_for(min(fields.overall.score, fields.content.score))

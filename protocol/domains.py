@@ -169,6 +169,7 @@ class ForeseePage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     freshness: Freshness = Freshness.ANY
     session: str | None = None
     obey_robots: bool = False
+    login: bytes = b""
 
 
 class Foreseen(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -178,3 +179,29 @@ class Foreseen(Struct, frozen=True, kw_only=True, omit_defaults=True):
     robots: RobotsOutlook | None = None
     pace: PaceOutlook | None = None
     refused: Fault | None = None
+
+
+class AbsentPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a host answered in a tier to an address that cannot exist, asked at `at_ms` (since the epoch).
+
+    `status` is 0 while it is being asked, and below 0 where there was no answer. `sketch` holds hashes of pieces of its
+    text, and nothing of what it says.
+    """
+
+    tier: RenderTier
+    at_ms: int
+    status: int = 0
+    sketch: tuple[int, ...] = ()
+
+
+class TextPlace(Struct, frozen=True, kw_only=True):
+    """A text that stood at an address of a host: hashes of both."""
+
+    address: str
+    sketch: tuple[int, ...]
+
+
+class HostTexts(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The texts of a host's doubtful pages, the newest last: whether several addresses gave the same one."""
+
+    places: tuple[TextPlace, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
@@ -11,10 +12,40 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from protocol.tiers import BROWSER, SCRIPTED
-
-RATE_LIMIT_DELAY_MS = 60_000
-"""How long to wait after a rate limit that names no delay (000 §3, recovery tree)."""
+from protocol.actions import (
+    ANY_TIER,
+    ASK_SITE,
+    CHECK_ARTIFACT,
+    CHECK_RUN,
+    CHECK_URL,
+    FIX_INPUT,
+    FRESH,
+    GO_LOCAL,
+    LESS_WORK,
+    LIST_TEMPLATES,
+    LOG_IN,
+    LOOK_AGAIN,
+    MORE_TIME,
+    NEW_SESSION,
+    NO_SCRIPTS,
+    NO_SELECTOR,
+    OPERATOR,
+    OTHER_KEY,
+    RATE_LIMIT_DELAY_MS,
+    REFRESH,
+    REFUSE_CONSENT,
+    REPORT,
+    RETRY,
+    RUN_ANEW,
+    SEE_STEP,
+    SLOWER,
+    USE_BROWSER,
+    USE_LIGHTWEIGHT,
+    USE_SAVED,
+    WAIT,
+    Action,
+    ranked,
+)
 
 
 class Category(StrEnum):
@@ -46,6 +77,7 @@ class Code(StrEnum):
     HTTP_SERVICE_UNAVAILABLE = "HTTP_SERVICE_UNAVAILABLE"
     HTTP_BAD_GATEWAY = "HTTP_BAD_GATEWAY"
     HTTP_CLIENT_ERROR = "HTTP_CLIENT_ERROR"
+    HTTP_PROXY_REFUSED = "HTTP_PROXY_REFUSED"
     HTTP_SERVER_ERROR = "HTTP_SERVER_ERROR"
     HTTP_TOO_MANY_REDIRECTS = "HTTP_TOO_MANY_REDIRECTS"
     AUTH_SESSION_EXPIRED = "AUTH_SESSION_EXPIRED"
@@ -58,6 +90,9 @@ class Code(StrEnum):
     CONTENT_TOO_SHORT = "CONTENT_TOO_SHORT"
     CONTENT_TOO_LARGE = "CONTENT_TOO_LARGE"
     CONTENT_UNSUPPORTED_TYPE = "CONTENT_UNSUPPORTED_TYPE"
+    CONTENT_PAYWALLED = "CONTENT_PAYWALLED"
+    CONTENT_CONSENT_REQUIRED = "CONTENT_CONSENT_REQUIRED"
+    CONTENT_AGE_RESTRICTED = "CONTENT_AGE_RESTRICTED"
     VALIDATION_INVALID_REQUEST = "VALIDATION_INVALID_REQUEST"
     VALIDATION_INVALID_PACKET = "VALIDATION_INVALID_PACKET"
     SECURITY_URL_BLOCKED = "SECURITY_URL_BLOCKED"
@@ -72,6 +107,10 @@ class Code(StrEnum):
     CONFIG_TIER_NOT_DEPLOYED = "CONFIG_TIER_NOT_DEPLOYED"
     CONFIG_INVALID = "CONFIG_INVALID"
     SITE_STRUCTURE_CHANGED = "SITE_STRUCTURE_CHANGED"
+    SITE_PARKED = "SITE_PARKED"
+    SITE_NOT_READY = "SITE_NOT_READY"
+    SITE_SUSPENDED = "SITE_SUSPENDED"
+    SITE_NOT_CONFIGURED = "SITE_NOT_CONFIGURED"
     BLOCKED_BOT_DETECTION = "BLOCKED_BOT_DETECTION"
     BLOCKED_RATE_LIMITED = "BLOCKED_RATE_LIMITED"
     BLOCKED_GEO_RESTRICTED = "BLOCKED_GEO_RESTRICTED"
@@ -92,24 +131,6 @@ class Code(StrEnum):
     INTERNAL_DISCONNECTED = "INTERNAL_DISCONNECTED"
     INTERNAL_DEADLINE = "INTERNAL_DEADLINE"
     INTERNAL_CANCELLED = "INTERNAL_CANCELLED"
-
-
-class Action(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One thing a client can do next; the lowest priority number first (000 §3)."""
-
-    action: str
-    description: str
-    # 000 §3 requires it in the JSON, where `omit_defaults` would leave out a plain 1.
-    priority: int = msgspec.field(default_factory=lambda: 1)
-    suggested_delay_ms: int | None = None
-    tool_to_use: str | None = None
-    parameters: dict[str, str] | None = None
-
-    def __post_init__(self) -> None:
-        """Keep the numbers in the ranges that the contract gives them."""
-        if self.priority < 1:
-            msg = "priority counts from 1"
-            raise ValueError(msg)
 
 
 class FaultContext(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -143,9 +164,19 @@ class Fault(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return next((a.suggested_delay_ms for a in self.actions if a.suggested_delay_ms), None)
 
     def at(self, *, url: str, tier: str | None = None, attempt: int | None = None) -> Fault:
-        """Return the same fault, told where it happened."""
+        """Return the same fault, told where it happened: without the credentials that an address may hold."""
+        url = without_userinfo(url)
         context = FaultContext(url=url, domain=_domain(url), tier=tier, attempt_number=attempt)
         return msgspec.structs.replace(self, context=context)
+
+
+_USERINFO = re.compile(r"(?:([a-z][a-z0-9+.-]*:)?([/\\]+))?[^/?#\\]*@", re.IGNORECASE)
+
+
+def without_userinfo(url: str) -> str:
+    """Return an address without user name and password, whether it can be read or not."""
+    match = _USERINFO.match(url.lstrip())
+    return f"{match[1] or ''}{match[2] or ''}{url.lstrip()[match.end() :]}" if match else url
 
 
 def _domain(url: str) -> str | None:
@@ -173,190 +204,138 @@ class Kind(Struct, frozen=True):
     actions: tuple[Action, ...] = ()
 
 
-_RETRY = Action(
-    action="retry",
-    description="Wait a moment and send the same request again, three times at most.",
-    suggested_delay_ms=1_000,
-)
-_REPORT = Action(action="report", description="Tell the user; trying again will not help.")
-_USE_BROWSER = Action(
-    action="use_browser_tier",
-    description="Ask again with the full browser, which runs the page's scripts.",
-    tool_to_use="browse",
-    parameters={"forceTier": BROWSER.value},
-)
-_USE_LIGHTWEIGHT = Action(
-    action="use_lightweight_tier",
-    description="Ask again with the tier that runs the page's scripts without a browser.",
-    tool_to_use="browse",
-    parameters={"forceTier": SCRIPTED[0].value},
-)
-_WAIT = Action(
-    action="wait_and_retry",
-    description="Wait for the suggested delay, then send the request again; double the delay each time.",
-    suggested_delay_ms=RATE_LIMIT_DELAY_MS,
-)
-_SLOWER = Action(action="reduce_frequency", description="Ask this domain less often.", priority=2)
-_REFRESH = Action(
-    action="refresh_session",
-    description="Renew the saved session of this domain, then repeat the request.",
-    tool_to_use="refresh_session",
-)
-_LOG_IN = Action(action="log_in", description="Save a session for this domain first, then name it in the request.")
-_CHECK_URL = Action(action="check_url", description="Check the address: it may be misspelt or gone.")
-_FIX_INPUT = Action(action="fix_request", description="Correct the field that the message names and send it again.")
-_OPERATOR = Action(
-    action="ask_operator", description="The operator of this Weft has to change a setting or start an actor."
-)
-_FRESH = Action(
-    action="fetch_fresh",
-    description="Fetch again without anything remembered of this site.",
-    tool_to_use="browse",
-    parameters={"freshnessRequirement": "realtime"},
-)
-_NEW_SESSION = Action(action="create_session", description="Open a new browser session, and go on there.")
-_LOOK_AGAIN = Action(
-    action="look_again",
-    description="Look at the page as it stands now, and go on from there.",
-    tool_to_use="get_page_info",
-)
-_ASK_SITE = Action(action="ask_site", description="Ask whoever runs the site; its robots.txt keeps programs out.")
-_OTHER_KEY = Action(
-    action="use_other_key", description="Use a key or token with the scope that the message names, or ask for one."
-)
-_LIST_TEMPLATES = Action(
-    action="list_templates",
-    description="Take the id and the version of a template from the list of them.",
-    tool_to_use="list_task_templates",
-)
-_GO_LOCAL = Action(
-    action="use_other_connection",
-    description="Take another template, or have the user start `weft mcp` or `weft run` on their own machine.",
-)
-_CHECK_RUN = Action(
-    action="check_run_id", description="Take the id from the list of your runs.", tool_to_use="list_task_runs"
-)
-_LESS_WORK = Action(action="split_run", description="Give the run more time, or split it into smaller ones.")
-_RUN_ANEW = Action(action="run_again", description="Run the template again.", tool_to_use="run_task_template")
-_SEE_STEP = Action(action="see_details", description="`details` name the step that failed and its code.")
-_CHECK_ARTIFACT = Action(
-    action="check_artifact_id",
-    description="Take the id from the artifacts of the run.",
-    tool_to_use="get_task_run",
-)
-_SECOND = {"priority": 2}
-
-
-def _then(action: Action) -> Action:
-    return msgspec.structs.replace(action, **_SECOND)
-
-
 _C = Category
+_ROWS: Mapping[Code, Kind] = {
+    Code.NETWORK_TIMEOUT: Kind(
+        _C.NETWORK, True, "The site did not answer within the time allowed.", (MORE_TIME, RETRY, REPORT)
+    ),
+    Code.NETWORK_CONNECTION_FAILED: Kind(
+        _C.NETWORK, True, "No connection to the site, or it broke off.", (RETRY, REPORT)
+    ),
+    Code.NETWORK_DNS_FAILED: Kind(_C.NETWORK, True, "The host name has no address.", (RETRY, CHECK_URL, REPORT)),
+    Code.NETWORK_TLS_FAILED: Kind(
+        _C.NETWORK, True, "The site's certificate or TLS handshake was refused.", (RETRY, REPORT)
+    ),
+    Code.HTTP_NOT_FOUND: Kind(_C.HTTP, False, "The page does not exist.", (CHECK_URL, REPORT)),
+    Code.HTTP_FORBIDDEN: Kind(
+        _C.HTTP, False, "The site refuses access to this page.", (USE_BROWSER, USE_SAVED, LOG_IN, REPORT)
+    ),
+    Code.HTTP_SERVICE_UNAVAILABLE: Kind(
+        _C.HTTP, True, "The site is overloaded or down for maintenance.", (RETRY, REPORT)
+    ),
+    Code.HTTP_BAD_GATEWAY: Kind(_C.HTTP, True, "A server behind the site failed.", (RETRY, REPORT)),
+    Code.HTTP_CLIENT_ERROR: Kind(_C.HTTP, False, "The site refused the request with another 4xx status.", (REPORT,)),
+    Code.HTTP_PROXY_REFUSED: Kind(_C.HTTP, False, "A proxy on the way to the site wants a login.", (OPERATOR, REPORT)),
+    Code.HTTP_SERVER_ERROR: Kind(_C.HTTP, True, "The site failed with another 5xx status.", (RETRY, REPORT)),
+    Code.HTTP_TOO_MANY_REDIRECTS: Kind(
+        _C.HTTP, False, "The redirects go on too long or in a circle.", (CHECK_URL, REPORT)
+    ),
+    Code.AUTH_SESSION_EXPIRED: Kind(_C.AUTH, True, "The saved session has expired.", (REFRESH, RETRY, LOG_IN, REPORT)),
+    Code.AUTH_INVALID_CREDENTIALS: Kind(_C.AUTH, False, "The credentials were refused.", (REPORT,)),
+    Code.AUTH_MISSING_SESSION: Kind(
+        _C.AUTH, False, "The page wants a login and no session was given.", (USE_SAVED, LOG_IN, REPORT)
+    ),
+    Code.AUTH_INSUFFICIENT_SCOPE: Kind(_C.AUTH, False, "The key or token is not good for this.", (OTHER_KEY, REPORT)),
+    Code.RATE_LIMIT_EXCEEDED: Kind(
+        _C.RATE_LIMIT, True, "The site, or Weft, allows fewer requests.", (WAIT, SLOWER, REPORT)
+    ),
+    Code.CONTENT_REQUIRES_JS: Kind(
+        _C.CONTENT,
+        True,
+        "The page shows nothing until its scripts run.",
+        (USE_LIGHTWEIGHT, USE_BROWSER, MORE_TIME, REPORT),
+    ),
+    Code.CONTENT_EMPTY: Kind(_C.CONTENT, False, "The page has no text.", (USE_BROWSER, FRESH, REPORT)),
+    Code.CONTENT_TOO_SHORT: Kind(
+        _C.CONTENT, False, "The page has less text than a whole page would.", (USE_BROWSER, REPORT)
+    ),
+    Code.CONTENT_TOO_LARGE: Kind(_C.CONTENT, False, "The page is larger than the limit.", (REPORT,)),
+    Code.CONTENT_UNSUPPORTED_TYPE: Kind(_C.CONTENT, False, "The address serves a type that has no text.", (REPORT,)),
+    Code.CONTENT_PAYWALLED: Kind(
+        _C.CONTENT, False, "The page is for those who pay for it.", (USE_SAVED, LOG_IN, REPORT)
+    ),
+    Code.CONTENT_CONSENT_REQUIRED: Kind(
+        _C.CONTENT, True, "A request for consent stands where the page should be.", (REFUSE_CONSENT, REPORT)
+    ),
+    Code.CONTENT_AGE_RESTRICTED: Kind(
+        _C.CONTENT, False, "The site asks for the age of its visitors first.", (USE_SAVED, LOG_IN, REPORT)
+    ),
+    Code.VALIDATION_INVALID_REQUEST: Kind(
+        _C.VALIDATION, False, "The request is not what the contract says.", (FIX_INPUT,)
+    ),
+    Code.VALIDATION_INVALID_PACKET: Kind(_C.VALIDATION, False, "A packet on the bus is not well formed.", (FIX_INPUT,)),
+    Code.SECURITY_URL_BLOCKED: Kind(_C.SECURITY, False, "This kind of address is never fetched.", (REPORT,)),
+    Code.SECURITY_ADDRESS_BLOCKED: Kind(_C.SECURITY, False, "The host lies in a private network.", (OPERATOR, REPORT)),
+    Code.SECURITY_ORIGIN_REFUSED: Kind(
+        _C.SECURITY, False, "The Host or Origin header is not on the list.", (OPERATOR,)
+    ),
+    Code.BROWSER_UNAVAILABLE: Kind(
+        _C.BROWSER, False, "The browser tier was asked for and none runs.", (ANY_TIER, OPERATOR, REPORT)
+    ),
+    Code.PAGE_CRASHED: Kind(
+        _C.BROWSER, True, "The page brought its browser down; a fresh one is there.", (RETRY, NO_SCRIPTS, REPORT)
+    ),
+    Code.BROWSER_PAGE_HUNG: Kind(_C.BROWSER, False, "The page's scripts never end.", (USE_BROWSER, NO_SCRIPTS, REPORT)),
+    Code.ELEMENT_NOT_FOUND: Kind(_C.BROWSER, True, "The page has no such element.", (NO_SELECTOR, FIX_INPUT)),
+    Code.EXECUTION_ERROR: Kind(_C.BROWSER, False, "The page did not let itself be handled that way.", (LOOK_AGAIN,)),
+    Code.SESSION_NOT_FOUND: Kind(
+        _C.BROWSER, False, "There is no such browser session, or it was closed.", (NEW_SESSION,)
+    ),
+    Code.CONFIG_TIER_NOT_DEPLOYED: Kind(
+        _C.CONFIG, False, "The tier that was asked for is not deployed.", (ANY_TIER, OPERATOR, REPORT)
+    ),
+    Code.CONFIG_INVALID: Kind(_C.CONFIG, False, "A setting has a value that cannot be used.", (OPERATOR,)),
+    Code.SITE_STRUCTURE_CHANGED: Kind(
+        _C.SITE_CHANGE, True, "The site no longer has the page where it was.", (FRESH, CHECK_URL, REPORT)
+    ),
+    Code.SITE_PARKED: Kind(_C.CONTENT, False, "The domain is parked or for sale.", (CHECK_URL, REPORT)),
+    Code.SITE_NOT_READY: Kind(_C.CONTENT, False, "The site is announced, and not there yet.", (REPORT,)),
+    Code.SITE_SUSPENDED: Kind(_C.CONTENT, False, "The site's host has suspended it.", (REPORT,)),
+    Code.SITE_NOT_CONFIGURED: Kind(
+        _C.CONTENT, False, "A web server answers that has no site yet.", (CHECK_URL, REPORT)
+    ),
+    Code.BLOCKED_BOT_DETECTION: Kind(
+        _C.BLOCKED, True, "The site shows a challenge to programs.", (USE_BROWSER, USE_SAVED, REPORT)
+    ),
+    Code.BLOCKED_RATE_LIMITED: Kind(
+        _C.BLOCKED, True, "The site blocks after too many requests.", (WAIT, SLOWER, REPORT)
+    ),
+    Code.BLOCKED_GEO_RESTRICTED: Kind(_C.BLOCKED, True, "The site is closed to this region.", (WAIT, REPORT)),
+    Code.BLOCKED_BY_ROBOTS: Kind(
+        _C.BLOCKED, False, "The site's robots.txt keeps programs from this page.", (ASK_SITE, REPORT)
+    ),
+    Code.TEMPLATE_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such template.", (LIST_TEMPLATES,)),
+    Code.TEMPLATE_VERSION_UNSUPPORTED: Kind(
+        _C.VALIDATION, False, "The template has no such version.", (LIST_TEMPLATES,)
+    ),
+    Code.TRUST_LEVEL_NOT_ALLOWED: Kind(
+        _C.SECURITY, False, "The template is not for clients that connect this way.", (GO_LOCAL,)
+    ),
+    Code.RUN_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such run.", (CHECK_RUN,)),
+    Code.RUN_TIMEOUT: Kind(_C.INTERNAL, True, "The run was not done within its time.", (LESS_WORK,)),
+    Code.RUN_CANCELED: Kind(_C.INTERNAL, True, "The run was canceled.", (RUN_ANEW,)),
+    Code.STEP_EXECUTION_FAILED: Kind(_C.INTERNAL, True, "A step of the run failed.", (SEE_STEP,)),
+    Code.TPL_LOGIN_FIELD_NOT_FOUND: Kind(
+        _C.VALIDATION, False, "The page has no such field of a login form.", (FIX_INPUT,)
+    ),
+    Code.ARTIFACT_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such artifact.", (CHECK_ARTIFACT,)),
+    Code.ARTIFACT_EXPIRED: Kind(_C.VALIDATION, False, "The artifact is kept no longer.", (RUN_ANEW,)),
+    Code.INTERNAL_ERROR: Kind(_C.INTERNAL, True, "Weft failed; its log says why.", (RETRY, REPORT)),
+    Code.INTERNAL_UNAVAILABLE: Kind(_C.INTERNAL, True, "No live actor answers this call.", (RETRY, OPERATOR, REPORT)),
+    Code.INTERNAL_BUSY: Kind(_C.INTERNAL, True, "Every replica has its hands full.", (RETRY, REPORT)),
+    Code.INTERNAL_DISCONNECTED: Kind(
+        _C.INTERNAL, True, "The bus broke off while the call was under way.", (RETRY, REPORT)
+    ),
+    Code.INTERNAL_DEADLINE: Kind(
+        _C.INTERNAL, True, "The time allowed ran out inside Weft.", (MORE_TIME, RETRY, REPORT)
+    ),
+    Code.INTERNAL_CANCELLED: Kind(_C.INTERNAL, True, "The caller went away and the work was stopped.", (RETRY, REPORT)),
+}
+
 KINDS: Mapping[Code, Kind] = MappingProxyType(
-    {
-        Code.NETWORK_TIMEOUT: Kind(_C.NETWORK, True, "The site did not answer within the time allowed.", (_RETRY,)),
-        Code.NETWORK_CONNECTION_FAILED: Kind(
-            _C.NETWORK, True, "No connection to the site, or it broke off.", (_RETRY,)
-        ),
-        Code.NETWORK_DNS_FAILED: Kind(_C.NETWORK, True, "The host name has no address.", (_then(_RETRY), _CHECK_URL)),
-        Code.NETWORK_TLS_FAILED: Kind(
-            _C.NETWORK, True, "The site's certificate or TLS handshake was refused.", (_RETRY,)
-        ),
-        Code.HTTP_NOT_FOUND: Kind(_C.HTTP, False, "The page does not exist.", (_CHECK_URL,)),
-        Code.HTTP_FORBIDDEN: Kind(_C.HTTP, False, "The site refuses access to this page.", (_LOG_IN,)),
-        Code.HTTP_SERVICE_UNAVAILABLE: Kind(
-            _C.HTTP, True, "The site is overloaded or down for maintenance.", (_RETRY,)
-        ),
-        Code.HTTP_BAD_GATEWAY: Kind(_C.HTTP, True, "A server behind the site failed.", (_RETRY,)),
-        Code.HTTP_CLIENT_ERROR: Kind(
-            _C.HTTP, False, "The site refused the request with another 4xx status.", (_REPORT,)
-        ),
-        Code.HTTP_SERVER_ERROR: Kind(_C.HTTP, True, "The site failed with another 5xx status.", (_RETRY,)),
-        Code.HTTP_TOO_MANY_REDIRECTS: Kind(
-            _C.HTTP, False, "The redirects go on too long or in a circle.", (_CHECK_URL,)
-        ),
-        Code.AUTH_SESSION_EXPIRED: Kind(_C.AUTH, True, "The saved session has expired.", (_REFRESH, _then(_RETRY))),
-        Code.AUTH_INVALID_CREDENTIALS: Kind(_C.AUTH, False, "The credentials were refused.", (_REPORT,)),
-        Code.AUTH_MISSING_SESSION: Kind(_C.AUTH, False, "The page wants a login and no session was given.", (_LOG_IN,)),
-        Code.AUTH_INSUFFICIENT_SCOPE: Kind(_C.AUTH, False, "The key or token is not good for this.", (_OTHER_KEY,)),
-        Code.RATE_LIMIT_EXCEEDED: Kind(
-            _C.RATE_LIMIT, True, "The site, or Weft, allows fewer requests.", (_WAIT, _SLOWER)
-        ),
-        Code.CONTENT_REQUIRES_JS: Kind(
-            _C.CONTENT, True, "The page shows nothing until its scripts run.", (_USE_LIGHTWEIGHT, _then(_USE_BROWSER))
-        ),
-        Code.CONTENT_EMPTY: Kind(_C.CONTENT, False, "The page has no text.", (_REPORT,)),
-        Code.CONTENT_TOO_SHORT: Kind(_C.CONTENT, False, "The page has less text than a whole page would.", (_REPORT,)),
-        Code.CONTENT_TOO_LARGE: Kind(_C.CONTENT, False, "The page is larger than the limit.", (_REPORT,)),
-        Code.CONTENT_UNSUPPORTED_TYPE: Kind(
-            _C.CONTENT, False, "The address serves a type that has no text.", (_REPORT,)
-        ),
-        Code.VALIDATION_INVALID_REQUEST: Kind(
-            _C.VALIDATION, False, "The request is not what the contract says.", (_FIX_INPUT,)
-        ),
-        Code.VALIDATION_INVALID_PACKET: Kind(
-            _C.VALIDATION, False, "A packet on the bus is not well formed.", (_FIX_INPUT,)
-        ),
-        Code.SECURITY_URL_BLOCKED: Kind(_C.SECURITY, False, "This kind of address is never fetched.", (_REPORT,)),
-        Code.SECURITY_ADDRESS_BLOCKED: Kind(_C.SECURITY, False, "The host lies in a private network.", (_OPERATOR,)),
-        Code.SECURITY_ORIGIN_REFUSED: Kind(
-            _C.SECURITY, False, "The Host or Origin header is not on the list.", (_OPERATOR,)
-        ),
-        Code.BROWSER_UNAVAILABLE: Kind(
-            _C.BROWSER, False, "The browser tier was asked for and none runs.", (_OPERATOR,)
-        ),
-        Code.PAGE_CRASHED: Kind(
-            _C.BROWSER, True, "The page brought its browser down; a fresh one is there.", (_RETRY,)
-        ),
-        Code.BROWSER_PAGE_HUNG: Kind(
-            _C.BROWSER, False, "The page's scripts never end.", (_USE_BROWSER, _then(_REPORT))
-        ),
-        Code.ELEMENT_NOT_FOUND: Kind(_C.BROWSER, True, "The page has no such element.", (_FIX_INPUT,)),
-        Code.EXECUTION_ERROR: Kind(
-            _C.BROWSER, False, "The page did not let itself be handled that way.", (_LOOK_AGAIN,)
-        ),
-        Code.SESSION_NOT_FOUND: Kind(
-            _C.BROWSER, False, "There is no such browser session, or it was closed.", (_NEW_SESSION,)
-        ),
-        Code.CONFIG_TIER_NOT_DEPLOYED: Kind(
-            _C.CONFIG, False, "The tier that was asked for is not deployed.", (_OPERATOR,)
-        ),
-        Code.CONFIG_INVALID: Kind(_C.CONFIG, False, "A setting has a value that cannot be used.", (_OPERATOR,)),
-        Code.SITE_STRUCTURE_CHANGED: Kind(
-            _C.SITE_CHANGE, True, "The site no longer has the page where it was.", (_FRESH,)
-        ),
-        Code.BLOCKED_BOT_DETECTION: Kind(_C.BLOCKED, True, "The site shows a challenge to programs.", (_USE_BROWSER,)),
-        Code.BLOCKED_RATE_LIMITED: Kind(_C.BLOCKED, True, "The site blocks after too many requests.", (_WAIT, _SLOWER)),
-        Code.BLOCKED_GEO_RESTRICTED: Kind(_C.BLOCKED, True, "The site is closed to this region.", (_WAIT,)),
-        Code.BLOCKED_BY_ROBOTS: Kind(
-            _C.BLOCKED, False, "The site's robots.txt keeps programs from this page.", (_ASK_SITE,)
-        ),
-        Code.TEMPLATE_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such template.", (_LIST_TEMPLATES,)),
-        Code.TEMPLATE_VERSION_UNSUPPORTED: Kind(
-            _C.VALIDATION, False, "The template has no such version.", (_LIST_TEMPLATES,)
-        ),
-        Code.TRUST_LEVEL_NOT_ALLOWED: Kind(
-            _C.SECURITY, False, "The template is not for clients that connect this way.", (_GO_LOCAL,)
-        ),
-        Code.RUN_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such run.", (_CHECK_RUN,)),
-        Code.RUN_TIMEOUT: Kind(_C.INTERNAL, True, "The run was not done within its time.", (_LESS_WORK,)),
-        Code.RUN_CANCELED: Kind(_C.INTERNAL, True, "The run was canceled.", (_RUN_ANEW,)),
-        Code.STEP_EXECUTION_FAILED: Kind(_C.INTERNAL, True, "A step of the run failed.", (_SEE_STEP,)),
-        Code.TPL_LOGIN_FIELD_NOT_FOUND: Kind(
-            _C.VALIDATION, False, "The page has no such field of a login form.", (_FIX_INPUT,)
-        ),
-        Code.ARTIFACT_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such artifact.", (_CHECK_ARTIFACT,)),
-        Code.ARTIFACT_EXPIRED: Kind(_C.VALIDATION, False, "The artifact is kept no longer.", (_RUN_ANEW,)),
-        Code.INTERNAL_ERROR: Kind(_C.INTERNAL, True, "Weft failed; its log says why.", (_RETRY,)),
-        Code.INTERNAL_UNAVAILABLE: Kind(_C.INTERNAL, True, "No live actor answers this call.", (_RETRY,)),
-        Code.INTERNAL_BUSY: Kind(_C.INTERNAL, True, "Every replica has its hands full.", (_RETRY,)),
-        Code.INTERNAL_DISCONNECTED: Kind(
-            _C.INTERNAL, True, "The bus broke off while the call was under way.", (_RETRY,)
-        ),
-        Code.INTERNAL_DEADLINE: Kind(_C.INTERNAL, True, "The time allowed ran out inside Weft.", (_RETRY,)),
-        Code.INTERNAL_CANCELLED: Kind(_C.INTERNAL, True, "The caller went away and the work was stopped.", (_RETRY,)),
-    }
+    {code: msgspec.structs.replace(kind, actions=ranked(kind.actions)) for code, kind in _ROWS.items()}
 )
+"""What each code means, with its actions in the order in which they are to be tried, as far as they apply."""
 
 
 def fault(code: Code, message: str | None = None, **details: Any) -> Fault:
@@ -365,7 +344,7 @@ def fault(code: Code, message: str | None = None, **details: Any) -> Fault:
     Without a `message` the meaning of the code is the message.
     """
     kind = KINDS[code]
-    details.setdefault("actions", tuple(sorted(kind.actions, key=lambda action: action.priority)))
+    details.setdefault("actions", kind.actions)
     return Fault(
         category=kind.category, code=code, message=message or kind.meaning, retryable=kind.retryable, **details
     )
@@ -379,4 +358,4 @@ def rate_limited(message: str, delay_ms: int | None, http_status: int = 429) -> 
         description=f"Wait {delay_ms / 1000:g} seconds, then send the request again.",
         suggested_delay_ms=delay_ms,
     )
-    return fault(Code.RATE_LIMIT_EXCEEDED, message, http_status=http_status, actions=(wait, _SLOWER))
+    return fault(Code.RATE_LIMIT_EXCEEDED, message, http_status=http_status, actions=(wait, SLOWER))

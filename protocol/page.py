@@ -22,6 +22,29 @@ class PageType(StrEnum):
     HOME = "home"
 
 
+class PageKind(StrEnum):
+    """What stands in the place of the page that was asked for."""
+
+    NOT_FOUND = "not_found"
+    GONE = "gone"
+    SERVER_ERROR = "server_error"
+    MAINTENANCE = "maintenance"
+    FORBIDDEN = "forbidden"
+    RATE_LIMITED = "rate_limited"
+    GEO_BLOCKED = "geo_blocked"
+    CHALLENGE = "challenge"
+    LOGIN_WALL = "login_wall"
+    PAYWALL = "paywall"
+    CONSENT_WALL = "consent_wall"
+    AGE_GATE = "age_gate"
+    PARKED = "parked"
+    COMING_SOON = "coming_soon"
+    SUSPENDED = "suspended"
+    DEFAULT_SERVER_PAGE = "default_server_page"
+    EMPTY_SHELL = "empty_shell"
+    OFFLINE = "offline"
+
+
 class Heading(Struct, frozen=True, kw_only=True):
     """A heading of the main content: `level` from 1 to 6."""
 

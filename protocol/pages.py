@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from hashlib import blake2b
+from hmac import compare_digest
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -19,11 +21,15 @@ from protocol.browse import (
     TitleAttempt,
     ValidationDetails,
 )
-from protocol.confidence import Confidence, FieldConfidence
+from protocol.confidence import Confidence, FieldConfidence, Score
 from protocol.documents import Document, WebObservationSummary
 from protocol.faults import Code
+from protocol.page import PageKind
 from protocol.replicas import Watch
 from protocol.tiers import RenderTier
+
+VISIBLE_CHARS = 4_000
+"""How much of what a page shows travels to the verifier."""
 
 Url = Annotated[str, Meta(min_length=1, max_length=MAX_URL_CHARS)]
 
@@ -32,7 +38,7 @@ class BrowsePage(Struct, frozen=True, kw_only=True):
     """BROWSE: get this page by the cheapest tier that can; with `obey_robots`, if the site lets programs have it.
 
     `watch` is who wants to hear how far that is. With `single_shot` each tier asks its site once: whoever asks tries
-    again by himself.
+    again by himself. `login` opens the login of `options.session_profile` as `caller` may use it (see LoginPass).
     """
 
     url: Url
@@ -40,12 +46,14 @@ class BrowsePage(Struct, frozen=True, kw_only=True):
     obey_robots: bool = False
     watch: Watch | None = None
     single_shot: bool = False
+    caller: str = ""
+    login: bytes = b""
 
 
 class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """FETCH: get this page in your tier and extract from it; the deadline is the call's own.
 
-    With `single_shot` nothing that broke off is asked for again.
+    With `single_shot` nothing that broke off is asked for again. `login` opens the login of the profile `session`.
     """
 
     url: Url
@@ -61,6 +69,7 @@ class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     screenshot: Screenshot | None = None
     pdf: bool = False
     single_shot: bool = False
+    login: bytes = b""
 
 
 class Screenshot(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -85,6 +94,22 @@ class Captured(Struct, frozen=True, kw_only=True, omit_defaults=True):
     file_name: str = ""
 
 
+def capture_name(kind: str, chance: str, caller: str, ending: str = "") -> str:
+    """Return the name of what was captured for a caller; `chance` is random, and has no hyphen."""
+    return f"{kind}-{chance}-{_mark(chance, caller)}{ending}"
+
+
+def is_capture_of(name: str, caller: str) -> bool:
+    """Return whether something was captured for this caller, by its name."""
+    _, _, rest = name.partition(".")[0].partition("-")
+    chance, _, mark = rest.partition("-")
+    return compare_digest(mark.encode(), _mark(chance, caller).encode())
+
+
+def _mark(chance: str, caller: str) -> str:
+    return blake2b(f"{chance} {caller}".encode(), digest_size=12).hexdigest()
+
+
 class Dialog(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A dialog that the page opened, and that was dismissed; `message` is the web's, and cut."""
 
@@ -99,13 +124,67 @@ class ErrorPage(StrEnum):
     SERVER_ERROR = "server_error"
 
 
+class PageTraits(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a page shows as a whole, its chrome (header, navigation, footer, asides) included; texts are cut.
+
+    `chars` counts the characters of all that is shown, `chrome_chars` those in the chrome, `main_chars` those in
+    `main` and `article`; `html_chars` is the size of the markup. `names` are classes and ids of the outer elements.
+    `free` is the declared `isAccessibleForFree`; None where nothing is declared. `prose_chars` counts those in
+    sentences outside the chrome, `longest` those of the longest paragraph there, `blocks` its blocks of text,
+    `inline_links` the paragraphs with links in them, `description` the characters of the description, `declared` the
+    types of its data. `app` tells that words stand in the root of an application, which its script may fill, `current`
+    that the navigation marks where the page stands, `dated` and `signed` that it names a date and an author.
+    """
+
+    title: str = ""
+    h1: str = ""
+    names: str = ""
+    chars: int = 0
+    chrome_chars: int = 0
+    main_chars: int = 0
+    html_chars: int = 0
+    headings: int = 0
+    paragraphs: int = 0
+    links: int = 0
+    links_within: int = 0
+    forms: int = 0
+    inputs: int = 0
+    passwords: int = 0
+    buttons: int = 0
+    images: int = 0
+    styles: int = 0
+    noindex: bool = False
+    free: bool | None = None
+    canonical_elsewhere: bool = False
+    refresh: bool = False
+    og_type: str = ""
+    language: str = ""
+    prose_chars: int = 0
+    longest: int = 0
+    blocks: int = 0
+    inline_links: int = 0
+    items: int = 0
+    cells: int = 0
+    description: int = 0
+    metas: int = 0
+    alternates: int = 0
+    canonical: bool = False
+    app: bool = False
+    current: bool = False
+    dated: bool = False
+    signed: bool = False
+    declared: str = ""
+
+
 class PageEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the fetcher saw of the page's own markup, for the verifier to judge by; lengths in characters.
 
     `incomplete` and `challenge` hold the names of the marks that were found, `scripts` the number of scripts
     that the page loads or holds; `markup` is false for what never had any (JSON, plain text). `error_page` and
     `consent_wall` tell what stands where the content should be. `escalate` holds the names of the signals that a real
-    browser would show something else, `cut_short` the limit that ended the page before it was settled.
+    browser would show something else, `cut_short` the limit that ended the page before it was settled. `visible`
+    is what the page shows first, whatever its content is (`VISIBLE_CHARS` at most), `traits` what the whole page is
+    like, `vendors` whose marks the answer carries in its headers and cookies.
     """
 
     content_length: int
@@ -119,6 +198,9 @@ class PageEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     consent_wall: bool = False
     escalate: tuple[str, ...] = ()
     cut_short: str = ""
+    visible: str = ""
+    traits: PageTraits = PageTraits()
+    vendors: tuple[str, ...] = ()
 
 
 class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -155,6 +237,8 @@ class PageClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """VERIFY: is this the page that was asked for, and whole?
 
     `opening` is the document's title and first words; `session` tells that a saved session was sent along.
+    `absent_alike` is how similar the page is to what its host answers to an address that cannot exist (0 to 1; None:
+    not asked), `same_text_elsewhere` whether another address of the host gave the same text.
     """
 
     url: Url
@@ -165,24 +249,34 @@ class PageClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):
     opening: Document[WebObservationSummary]
     session: bool = False
     retry_after_ms: int | None = None
+    absent_alike: float | None = None
+    same_text_elsewhere: bool = False
 
 
 class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The verifier's answer. Accepted when `code` is None; otherwise `code` says what the page is instead.
 
     `usable` tells that the page may still be given as an answer when no better tier is left. `reasons` are for people.
+    `kind` is what stands in the place of the page (`vendor` names whose challenge), `probability` (0 to 1) that this is
+    the page that was asked for, and whole; it says nothing of how well it was read. A page that is accepted though part
+    of it is fenced has `walls`. `doubtful` asks for evidence beyond the page.
     """
 
     details: ValidationDetails
     code: Code | None = None
     usable: bool = True
     reasons: tuple[str, ...] = ()
+    kind: PageKind | None = None
+    probability: Score = 1.0
+    walls: tuple[PageKind, ...] = ()
+    doubtful: bool = False
+    vendor: str = ""
 
 
 class Browsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The answer to BROWSE: the page as it was accepted, and how it came about. `duration_ms` is the whole of it.
 
-    `tiers_tried` are those that were put to work, in that order.
+    `tiers_tried` are those that were put to work, in that order; `walls` is what fences off a part of the page.
     """
 
     url: str
@@ -192,12 +286,13 @@ class Browsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     trace: DecisionTrace
     pages: int = 1
     tiers_tried: tuple[RenderTier, ...] = ()
+    walls: tuple[PageKind, ...] = ()
 
 
 class PageBrowsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The event that a browse has ended, well or not: no content, for those who learn from it.
 
-    `profile` names the saved login that the site was asked with, where it was asked.
+    `profile` names the saved login that the site was asked with, as `caller` uses it, where it was asked.
     """
 
     url: str
@@ -206,3 +301,4 @@ class PageBrowsed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     code: Code | None = None
     tiers_tried: tuple[RenderTier, ...] = ()
     profile: str | None = None
+    caller: str = ""

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from protocol.access import OWNER_NAME
+
 DEFAULT_PROFILE = "default"
 """The profile of a login where none is named."""
+
+PASS: Final = "session.pass"  # noqa: S105 - a purpose, no password
+"""The purpose that a LoginPass is sealed for."""
+
+OPENED: Final = "session.opened"
+"""The purpose that a login on its way to a fetcher is sealed for, by a key of that answer alone."""
+
+LEASE: Final = "session.lease"
+"""The purpose that a LoginLeased is sealed for, by which the actor of the logins knows its own leases again."""
+
+CHANGE: Final = "session.change"
+"""The purpose that a LoginChange is sealed for, by the key of its lease."""
+
+SAVING: Final = "session.save"
+"""The purpose that a login on its way into the vault is sealed for."""
 
 MAX_STATE_BYTES = 700_000
 """The JSON of a login at most: with what surrounds it, it has to fit into one message of NATS (1 MiB)."""
@@ -61,11 +79,23 @@ class SessionHealth(StrEnum):
     NOT_FOUND = "not_found"
 
 
+class LoginGrant(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Whom the owner of a login shares it with: a caller, such as `key-abcdefghijkl`.
+
+    With `read_only` pages are read with it, and nothing that they change of it is saved.
+    """
+
+    key: str
+    read_only: bool = False
+
+
 class SavedSession(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One login of SESSIONS, and what is known of it; times in ms since the epoch, 0 where it never happened.
 
     `domain` is the site's registrable domain. `address` is a page that shows whether one is logged in, when somebody
-    said which. `wall` is the page where a login was wanted at `expired`, until it is seen without.
+    said which. `wall` is the page where a login was wanted at `expired`, until it is seen without. `origin` is where
+    the site was visited last: its scheme, host and port. `owner` is the caller whose it is; `epoch` is new whenever the
+    login was handed in or renewed.
     """
 
     profile: str
@@ -78,12 +108,18 @@ class SavedSession(Struct, frozen=True, kw_only=True, omit_defaults=True):
     verified: int = 0
     expired: int = 0
     wall: str = ""
+    origin: str = ""
+    owner: str = OWNER_NAME
+    grants: tuple[LoginGrant, ...] = ()
+    epoch: str = ""
 
 
 class SessionStatus(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """How a login stands, without a single value of it; times in ms since the epoch.
 
     `auth_cookies` are the names of those cookies that look like a login, `expires` is when the first of them ends.
+    `owner` is whose it is, `grants` (for the owner alone) whom it is shared with; `read_only`: whoever asks may use it,
+    and change nothing of it.
     """
 
     domain: str
@@ -98,10 +134,13 @@ class SessionStatus(Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     updated: int = 0
     used: int = 0
     verified: int = 0
+    owner: str = ""
+    grants: tuple[LoginGrant, ...] = ()
+    read_only: bool = False
 
 
 class SaveSession(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """SESSION_SAVE: keep this login, in place of the one that there was.
+    """SESSION_SAVE: keep this login of `caller`, in place of the one that they had; nobody else's is touched.
 
     `sealed` is the JSON of a SessionState, encrypted by the vault key for `sealed_for(profile, domain)`: it never
     travels in the open.
@@ -111,19 +150,33 @@ class SaveSession(Struct, frozen=True, kw_only=True, omit_defaults=True):
     profile: Profile = DEFAULT_PROFILE
     address: str = ""
     sealed: bytes
+    caller: str
 
 
 class NamedSession(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """SESSION_HEALTH, SESSION_REFRESH, SESSION_DELETE: the login of this profile for the site of this host."""
+    """SESSION_HEALTH, SESSION_REFRESH, SESSION_DELETE: the login of this profile for the site of this host.
+
+    It is the one that `caller` owns, or else one that is shared with them; any other is as if it were not there.
+    """
 
     domain: Domain
     profile: Profile = DEFAULT_PROFILE
+    caller: str
+
+
+class ShareSession(NamedSession, frozen=True, kw_only=True, omit_defaults=True):
+    """SESSION_SHARE: share a login of `caller` with somebody else (see LoginGrant), or with `remove` no longer."""
+
+    key: Annotated[str, Meta(min_length=1, max_length=200)]
+    read_only: bool = False
+    remove: bool = False
 
 
 class ListSessions(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """SESSION_LIST: every login, or those of one profile."""
+    """SESSION_LIST: every login that `caller` owns or may use, or those of one profile."""
 
     profile: Profile | None = None
+    caller: str
 
 
 class SessionList(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -133,9 +186,95 @@ class SessionList(Struct, frozen=True, kw_only=True, omit_defaults=True):
     more: int = 0
 
 
+class LoginPass(Struct, frozen=True, kw_only=True):
+    """What opens one login for whoever holds it, sealed for PASS: that of `profile` at `site`, as `caller` may use it.
+
+    The gateway and the runner make it, and the fetchers pass it on: it opens nothing but itself, until `until` (ms
+    since the epoch).
+    """
+
+    caller: str
+    profile: str
+    site: str
+    until: int
+
+
+class OpenLogin(Struct, frozen=True, kw_only=True):
+    """SESSION_OPEN: open the login of this pass for the key pair whose public half is `public`."""
+
+    login: bytes
+    public: bytes
+
+
+class OpenedLogin(Struct, frozen=True, kw_only=True):
+    """SESSION_OPEN: a LoginContent, sealed for the key pair of the one who asked and OPENED."""
+
+    sealed: bytes
+
+
+class LoginContent(Struct, frozen=True, kw_only=True):
+    """A login as a fetch has it: `partition` is where its answers are cached, `created` is 0 where there was none.
+
+    What the fetch changes goes back sealed by `key`, with the `lease`.
+    """
+
+    profile: str
+    site: str
+    state: SessionState
+    partition: str
+    created: int
+    used: int
+    key: bytes
+    lease: bytes
+
+
+class LoginLeased(Struct, frozen=True, kw_only=True):
+    """What a lease says to the actor that made it, which alone can read it: who may change which login."""
+
+    caller: str
+    owner: str
+    profile: str
+    site: str
+    created: int
+    key: bytes
+
+
+class KeepLogin(Struct, frozen=True, kw_only=True):
+    """SESSION_KEEP: save what a fetch has changed: `sealed` is a LoginChange, encrypted by the key of the lease."""
+
+    lease: bytes
+    sealed: bytes
+
+
+class LoginChange(Struct, frozen=True, kw_only=True):
+    """A login before and after a fetch; `origin` is that of the address that was fetched."""
+
+    before: SessionState
+    after: SessionState
+    origin: str = ""
+
+
+class KeptLogin(Struct, frozen=True, kw_only=True):
+    """SESSION_KEEP: whether it was saved, and since when there is that login."""
+
+    saved: bool
+    lease: bytes = b""
+
+
+def origin_of(address: str) -> str:
+    """Return scheme, host and port of a web address; nothing for what is none."""
+    try:
+        parts = urlsplit(address)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return ""
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{host}{port}" if parts.scheme in ("http", "https") and host else ""
+
+
 def sealed_for(profile: str, domain: str) -> str:
     """Name the place that a login on its way to SESSION_SAVE is sealed for, by the words of the request."""
-    return f"session.save {profile} {domain}"
+    return f"{SAVING} {profile} {domain}"
 
 
 _NEVER = -1

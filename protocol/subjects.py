@@ -10,7 +10,7 @@ from typing import Any, Generic, Self, TypeVar, cast
 from protocol.access import KeyRecord, UsageRecord
 from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
-from protocol.domains import AskDomain, DomainKnowledge, Foreseen, ForeseePage, Preview
+from protocol.domains import AbsentPage, AskDomain, DomainKnowledge, Foreseen, ForeseePage, HostTexts, Preview
 from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Offer
 from protocol.offers.results import OfferAnswer, OfferNews, Said
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
@@ -41,7 +41,19 @@ from protocol.runs.requests import (
 )
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from protocol.runs.states import IDEMPOTENCY_MS, MAX_CONCURRENT_RUNS
-from protocol.sessions import ListSessions, NamedSession, SavedSession, SaveSession, SessionList, SessionStatus
+from protocol.sessions import (
+    KeepLogin,
+    KeptLogin,
+    ListSessions,
+    NamedSession,
+    OpenedLogin,
+    OpenLogin,
+    SavedSession,
+    SaveSession,
+    SessionList,
+    SessionStatus,
+    ShareSession,
+)
 from protocol.tiers import TierHistory
 from protocol.web import HostPace, KeptAnswers, RobotsFile
 
@@ -213,6 +225,11 @@ SESSION_LIST = Call("session.list", ListSessions, SessionList)
 SESSION_HEALTH = Call("session.health", NamedSession, SessionStatus)
 SESSION_DELETE = Call("session.delete", NamedSession, SessionStatus)
 SESSION_REFRESH = Call("session.refresh", NamedSession, SessionStatus, timeout_ms=90_000)
+SESSION_SHARE = Call("session.share", ShareSession, SessionStatus)
+SESSION_OPEN = Call("session.open", OpenLogin, OpenedLogin, timeout_ms=5_000)
+"""A login, asked by a fetcher that was passed the right to it."""
+SESSION_KEEP = Call("session.keep", KeepLogin, KeptLogin, timeout_ms=5_000)
+"""What a fetch has changed of it."""
 
 BROWSER = Call("browser.ask", AskBrowser, BrowserAnswer, timeout_ms=60_000)
 BROWSER_AT = Call("browser.at.{replica}", AskBrowser, BrowserAnswer, timeout_ms=60_000)
@@ -251,15 +268,21 @@ REPLICA_GONE = Event("events.actor.gone", ReplicaGone)
 
 
 SESSIONS = Bucket("sessions", SavedSession, sealed=True)
-"""The saved logins, by profile and site."""
+"""The saved logins, by owner, profile and site; one actor alone has them."""
 
 TIER_HISTORY = Bucket("tier-history", TierHistory, ttl_ms=180 * 86_400_000)
 """What visits have taught of the tiers that hosts need, by host; after half a year next to nothing of it counts."""
 
+ABSENT_PAGES = Bucket("absent-pages", AbsentPage, ttl_ms=86_400_000)
+"""What hosts with doubtful pages answer to an address that cannot exist, by host: asked once, and kept a day."""
+
+HOST_TEXTS = Bucket("host-texts", HostTexts, ttl_ms=86_400_000)
+"""Which addresses of hosts with doubtful pages gave the same text, by host: hashes alone."""
+
 BROWSER_SESSIONS = Bucket("browser_sessions", BrowserRecord, ttl_ms=86_400_000, sealed=True)
 """The browser sessions by their ids: where each lives, and what it is restored from elsewhere."""
 
-CAPTURES = Objects("captures", ttl_ms=86_400_000, max_bytes=512 * 1024 * 1024)
+CAPTURES = Objects("captures", ttl_ms=86_400_000, max_bytes=512 * 1024 * 1024, sealed=True)
 """Screenshots, PDFs and downloads, for a day: who asked for them fetches them long before."""
 
 ARTIFACTS = Objects("artifacts", ttl_ms=8 * 86_400_000, max_bytes=512 * 1024 * 1024, sealed=True)

@@ -45,7 +45,7 @@ install() {
   make_venv "$lock"
   follow_the_machine
   "$python" -m uv pip sync -q --python "$python" --require-hashes --compile-bytecode "$lock" ||
-    die "$lock could not be installed: is the package index reachable? PIP_INDEX_URL names another"
+    die "$lock could not be installed: is the package index reachable? PIP_INDEX_URL names another.$(about_compiler "$python")"
   # The wheel of the light tier is not for every machine: without it the tier says that it is absent, the others go on.
   "$python" -m uv pip install -q --python "$python" --require-hashes --no-deps --compile-bytecode -r requirements-light.lock 2> /dev/null ||
     printf '%s: no light tier here: its program has no build for this machine\n' "${0##*/}" >&2
@@ -53,6 +53,13 @@ install() {
   "$python" -m uv pip install -q --python "$python" --offline --no-deps --no-build-isolation --editable . ||
     die 'Weft itself could not be installed: is the checkout complete?'
   printf '%s %s\n' "$kind" "$(fingerprint)" > .venv/.weft
+}
+
+# One library (quickjs) has no build for Python 3.13 and later, and is compiled there.
+about_compiler() {
+  if "$1" -c 'import sys; sys.exit(sys.version_info < (3, 13))'; then
+    printf ' With this Python a C compiler is needed as well (apt-get install gcc python3-dev), or an older one: WEFT_PYTHON=python3.12'
+  fi
 }
 
 # A .venv that was copied or moved, or whose Python has gone, is made anew.
@@ -67,7 +74,7 @@ make_venv() {
 
 find_python() {
   local candidate without_pip=
-  local candidates=(python3 python3.13 python3.12 python3.14 python3.11)
+  local candidates=(python3.11 python3.12 python3 python3.13 python3.14)
   if [ -n "${WEFT_PYTHON:-}" ]; then candidates=("$WEFT_PYTHON"); fi
   for candidate in "${candidates[@]}"; do
     "$candidate" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2> /dev/null || continue

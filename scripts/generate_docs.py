@@ -19,11 +19,12 @@ from msgspec import inspect as types
 
 from actors.actor import grant_like, grant_of, handlers
 from actors.registry import GATEWAY, kinds
-from bus.nats.server import users_block
+from bus.nats.server import accounts_block
 from bus.permissions import EVERYTHING, onlooker
+from protocol.actions import Action
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.documents import Content, Document
-from protocol.faults import KINDS, Action
+from protocol.faults import KINDS
 from protocol.packets import Request, Response
 from protocol.schemas import messages
 from protocol.subjects import Bucket, Call, Event, Journal, Objects, Subject, Work, table
@@ -42,9 +43,12 @@ SUBJECTS_TEXT = (
     "told, work is taken from a durable queue. The deadline is that of a caller who names none."
 )
 PERMISSIONS_TEXT = (
-    "What each actor may publish and subscribe on NATS, worked out from the subjects that it declares. `weft up` gives "
-    "its own nats-server these users, each with a key made at start. On a NATS that you run, a host that joins needs "
-    "what its actors need together, and `supervisor`, which makes the bucket of claim checks."
+    "What each actor may publish and subscribe on NATS, and what it reaches of all that is kept, worked out from the "
+    "subjects, buckets, stores and journals that it declares. `weft up` gives its own nats-server these accounts and "
+    "users, each participant with two keys made at start: one for the bus, one for an account of its own, into which "
+    "the account that keeps things answers. On a NATS that you run, a host that joins needs in one account what its "
+    "actors need together, and what `supervisor` needs, which makes the streams; what is kept is then reached by "
+    "`$JS.API` instead of `$JS.store.API`."
 )
 DATA_DIR = '"~/.local/share/weft"  # on Linux; on each platform its own user data folder'
 SETTINGS_FILE_TEXT = (
@@ -155,12 +159,15 @@ def _work_limits(work: Work[Any]) -> str:
     return ", ".join([markdown.ms(work.ack_wait_ms), times, *([f"{work.at_once} at once"] if work.at_once else [])])
 
 
+_KEYS = ("U...", "U...")
+
+
 def permissions_page() -> str:
     """Return what each actor may say and hear, as nats-server reads it."""
-    users = {"supervisor": ("U...", EVERYTHING), "onlooker": ("U...", onlooker())}
-    users |= {"stdio": ("U...", grant_like("stdio", kinds()[GATEWAY]))}
-    users |= {name: ("U...", grant_of(kind)) for name, kind in kinds().items()}
-    return markdown.page("Permissions", [PERMISSIONS_TEXT, f"```text\n{users_block(users)}\n```"])
+    users = {"supervisor": (*_KEYS, EVERYTHING), "onlooker": (*_KEYS, onlooker())}
+    users |= {"stdio": (*_KEYS, grant_like("stdio", kinds()[GATEWAY]))}
+    users |= {name: (*_KEYS, grant_of(kind)) for name, kind in kinds().items()}
+    return markdown.page("Permissions", [PERMISSIONS_TEXT, f"```text\n{accounts_block(users)}\n```"])
 
 
 def _actors() -> tuple[dict[str, list[str]], dict[str, list[str]]]:

@@ -11,6 +11,7 @@ import typer
 from actors.cli import terminal
 from actors.cli.connection import EdgeRequest, find, private, send
 from actors.cli.options import (
+    Attempt,
     ConfigFile,
     DataDir,
     Fresh,
@@ -19,6 +20,7 @@ from actors.cli.options import (
     LogLevel,
     MaxLatency,
     MaxTier,
+    Overlays,
     Pages,
     SavedLogin,
     Scroll,
@@ -36,7 +38,8 @@ from protocol.browse import (
     DecisionTrace,
     Freshness,
 )
-from protocol.faults import Code, FaultError, fault
+from protocol.codec import malformed
+from protocol.faults import Code
 from protocol.pages import BrowsePage
 from protocol.tiers import TIERS
 
@@ -57,9 +60,11 @@ def browse(  # noqa: PLR0913 - the options of a command
     profile: SavedLogin = None,
     wait_for: WaitFor = None,
     scroll: Scroll = False,
+    dismiss_overlays: Overlays = False,
     pages: Pages = 1,
     max_latency_ms: MaxLatency = DEFAULT_LATENCY_MS,
     fresh: Fresh = Freshness.ANY,
+    attempt: Attempt = None,
     config: ConfigFile = None,
     data_dir: DataDir = None,
     log_level: LogLevel = None,
@@ -75,8 +80,9 @@ def browse(  # noqa: PLR0913 - the options of a command
         session_profile=profile,
         wait_for_selector=wait_for,
         scroll_to_load=scroll,
-        follow_pagination=pages > 1,
-        max_pages=pages if pages > 1 else DEFAULT_PAGES,
+        dismiss_overlays=dismiss_overlays,
+        attempt=tuple(attempt or ()),
+        **_pagination(pages),
         max_latency_ms=max_latency_ms,
         freshness_requirement=fresh,
         include_decision_trace=trace,
@@ -85,19 +91,22 @@ def browse(  # noqa: PLR0913 - the options of a command
     look_up(url, options, read(config, data_dir, log_level), as_json=as_json)
 
 
+def _pagination(pages: int) -> dict[str, object]:
+    return {"follow_pagination": pages > 1, "max_pages": pages if pages > 1 else DEFAULT_PAGES}
+
+
 def _options(**chosen: object) -> BrowseOptions:
     """Make options of what was chosen on the command line, held to the same limits as those of a request."""
     try:
         return msgspec.convert(msgspec.to_builtins(BrowseOptions(**chosen)), BrowseOptions)  # type: ignore[arg-type]  # its own fields
     except msgspec.ValidationError as error:
-        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, str(error))) from None
+        raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error), BrowseOptions) from None
 
 
 def look_up(url: str, options: BrowseOptions, loaded: Loaded, *, as_json: bool) -> None:
     """Read a page with the running Weft, or with a private one, and print it."""
-    address = url if "://" in url else f"https://{url}"
-    with terminal.err().status(f"Reading {terminal.one_line(address)}"):  # shown on a terminal only
-        result = anyio.run(_result, loaded, address, options)
+    with terminal.err().status(f"Reading {terminal.one_line(url)}"):  # shown on a terminal only
+        result = anyio.run(_result, loaded, url, options)
     _show(result, as_json=as_json, html=options.include_html)
 
 

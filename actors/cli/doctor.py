@@ -22,6 +22,7 @@ from actors.cli.connection import find
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.runtime.rundir import read_ready
 from actors.settings import Loaded, Setting, Settings, describe, key_file, load
+from protocol.browse import SCHEMA_VERSION
 from protocol.faults import FaultError
 
 
@@ -40,7 +41,9 @@ def doctor(
     settings = describe(loaded)
     if as_json:
         rows = [{"name": row.name, "value": row.value, "origin": row.origin, "env": row.env} for row in settings]
-        terminal.write(terminal.json_text({"ok": ok, "checks": checks, "settings": rows}))
+        terminal.write(
+            terminal.json_text({"ok": ok, "checks": checks, "settings": rows, "schemaVersion": SCHEMA_VERSION})
+        )
     else:
         _print(checks, settings)
     raise typer.Exit(0 if ok else 1)
@@ -153,16 +156,20 @@ def light(settings: Settings) -> Check:
 
 def browser(settings: Settings) -> Check:
     """Look for a browser; only the tier playwright needs one."""
-    from actors.fetchers.playwright import chromium  # noqa: PLC0415 - as above
+    from actors.fetchers.playwright import browser_sandbox, chromium  # noqa: PLC0415 - as above
 
     absence = chromium.unavailability(settings)
     if absence is not None:
         return Check(name="chromium", state=CheckState.WARNING, detail=absence.reason, cure=absence.cure)
     executable = chromium.find(settings)
-    if chromium.sandboxed(settings):
-        return Check(name="chromium", state=CheckState.OK, detail=f"{executable}, in its sandbox")
-    cure = "Run Weft as a user that is not root, with browser_sandbox = auto."
-    return Check(name="chromium", state=CheckState.WARNING, detail=f"{executable}, without its sandbox", cure=cure)
+    sandbox = browser_sandbox.of_this_machine(settings.browser_sandbox)
+    detail = (
+        f"{executable}, {sandbox.detail}" if isinstance(sandbox, browser_sandbox.BrowserSandbox) else sandbox.reason
+    )
+    if isinstance(sandbox, browser_sandbox.BrowserSandbox) and sandbox.whole:
+        return Check(name="chromium", state=CheckState.OK, detail=detail)
+    cure = "Set browser_sandbox = auto, on a machine with Landlock where users may make user namespaces."
+    return Check(name="chromium", state=CheckState.WARNING, detail=detail, cure=cure)
 
 
 def port(settings: Settings, *, running: bool) -> Check:

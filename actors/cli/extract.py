@@ -67,11 +67,11 @@ def extract(  # noqa: PLR0913 - the options of a command
     from actors.cli.file_extraction import extract_page  # noqa: PLC0415 - brings the parser along
 
     result = extract_page(_body(page), url or _address(page))
+    if not result.markdown and not as_json:
+        raise FaultError(fault(Code.CONTENT_EMPTY, f"{page}: no text is shown in it; --json tells what else it says"))
     part = excerpt(result.markdown, max_chars=max_chars, cursor=cursor, section=section, query=query)
-    if as_json:
-        terminal.write(terminal.json_text(msgspec.structs.replace(result, markdown=part.markdown)))
-    else:
-        terminal.write(terminal.plain(part.markdown))
+    whole = msgspec.structs.replace(result, markdown=part.markdown)
+    terminal.write(terminal.json_text(whole) if as_json else terminal.plain(part.markdown))
 
 
 def _many(page: str, jsonl: Path | None, out: Path | None, workers: int) -> None:

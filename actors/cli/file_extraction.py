@@ -5,21 +5,25 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import resource
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from datetime import UTC, datetime
 from pathlib import Path
 
+import anyio
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from actors.cli import terminal
 from actors.extraction.extraction import Extraction
-from actors.extraction.page import extract
+from actors.extraction.page import extract, unjudged_content
+from actors.fetchers.extractor import Extractor, PageSource, ordinary
 from actors.fetchers.script_engine import evaluate
-from protocol.browse import ApiPattern, PageLinks
+from protocol.browse import SCHEMA_VERSION, ApiPattern, PageLinks
 from protocol.confidence import Use, overall, usable_for
 from protocol.documents import ExtractedTable, Signal
 from protocol.faults import Code, FaultError, fault
@@ -68,18 +72,36 @@ class ExtractedPage(Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     left_out: dict[str, int] = {}
     ms: float = 0.0
     error: str = ""
+    # omit_defaults would leave out a plain default.
+    schema_version: str = msgspec.field(default_factory=lambda: SCHEMA_VERSION)
 
 
 def extract_page(body: bytes, url: str) -> ExtractedPage:
     """Extract one page; `body` may be compressed with gzip.
 
     Raises:
-        FaultError: the page has no text that could be read.
+        FaultError: the page has no text that could be read, or needs more time or memory than any may have.
     """
     body = gzip.decompress(body) if body.startswith(GZIP) else body
-    started = time.process_time()
-    extraction = extract(body, "", url, evaluate=evaluate, clock=time.thread_time)
-    return _whole(extraction, url, round((time.process_time() - started) * 1000, 3))
+    if not body.strip():
+        raise FaultError(fault(Code.CONTENT_EMPTY, "The file is empty: there is nothing to extract."))
+    started = _cpu_seconds()
+    if ordinary(body):
+        extraction = extract(body, "", url, evaluate=evaluate, clock=time.thread_time)
+    else:
+        extraction = anyio.run(_in_worker_process, PageSource(body, "", url, include_html=False))
+    return _whole(extraction, url, round((_cpu_seconds() - started) * 1000, 3))
+
+
+async def _in_worker_process(source: PageSource) -> Extraction:
+    """Extract in a process with the bounds that every extraordinary page has, whoever asks for it."""
+    async with Extractor() as extractor:
+        return await extractor.extract(source, datetime.now(UTC))
+
+
+def _cpu_seconds() -> float:
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
 def extract_many(jsonl: Path, out: Path, workers: int) -> int:
@@ -154,8 +176,9 @@ def _extract_to(task: FileTask, out: Path) -> str:
 def _whole(extraction: Extraction, url: str, ms: float) -> ExtractedPage:
     summary = extraction.summary
     parts, fields = summary.parts, summary.parts.fields
-    every = overall(extraction.title, extraction.content)
-    scores = {"content": extraction.content, "title": extraction.title, "overall": every, **extraction.fields}
+    content = unjudged_content(extraction)
+    every = overall(extraction.title, content)
+    scores = {"content": content, "title": extraction.title, "overall": every, **extraction.fields}
     scores |= {short: extraction.fields[long] for long, short in SHORT.items() if long in extraction.fields}
     return ExtractedPage(
         url=url,

@@ -14,10 +14,11 @@ import typer
 from actors.cli import terminal
 from actors.cli.connection import EdgeRequest, ask_edge
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
-from protocol.access import KeyInfo, KeysAnswer, NewKey, Scope
+from protocol.access import KeyInfo, KeysAnswer, NewKey, RevokedKey, Scope
 from protocol.faults import Code, FaultError, fault
 
 _SECONDS = {"m": 60, "h": 3_600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
+_LIMITS = {"at-once": "atOnce", "per-minute": "perMinute", "weight": "weight"}
 _SPAN = re.compile(r"(\d{1,6})([mhdwy])")
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -35,6 +36,15 @@ Expires = Annotated[
     ),
 ]
 
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=N",
+        help="What it may have: at-once=10 or per-minute=60 requests, weight=2 for twice the share; may be repeated.",
+    ),
+]
+
 
 @app.command()
 def add(  # noqa: PLR0913 - the options of a command
@@ -42,13 +52,19 @@ def add(  # noqa: PLR0913 - the options of a command
     *,
     scope: Scopes = None,
     expires: Expires = None,
+    limit: Limits = None,
     as_json: Json = False,
     config: ConfigFile = None,
     data_dir: DataDir = None,
     log_level: LogLevel = None,
 ) -> None:
     """Make a key and print it, this once: only its hash is kept."""
-    body = {"name": name, "scopes": scope or None, "expiresIn": seconds_of(expires, time.time()) if expires else None}
+    body = {
+        "name": name,
+        "scopes": scope or None,
+        "expiresIn": seconds_of(expires, time.time()) if expires else None,
+        "limits": limits_of(limit) if limit else None,
+    }
     given = {field: value for field, value in body.items() if value is not None}
     made = anyio.run(ask_edge, read(config, data_dir, log_level), EdgeRequest("POST", "/api/keys", body=given), NewKey)
     if as_json:
@@ -88,7 +104,7 @@ def revoke(
 ) -> None:
     """Take a key back: within a second it opens nothing any more."""
     request = EdgeRequest("DELETE", f"/api/keys/{quote(key, safe='')}")
-    gone = anyio.run(ask_edge, read(config, data_dir, log_level), request, KeyInfo)
+    gone = anyio.run(ask_edge, read(config, data_dir, log_level), request, RevokedKey)
     if as_json:
         terminal.write(terminal.json_text(gone))
     else:
@@ -114,8 +130,23 @@ def seconds_of(text: str, now_s: float) -> int:
     return seconds
 
 
-def _wrong(message: str) -> FaultError:
-    return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="expires"))
+def limits_of(texts: list[str]) -> dict[str, int]:
+    """Read the limits of a key as REST takes them.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST for what is none of them, or no number.
+    """
+    limits: dict[str, int] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if name not in _LIMITS or not (number.isascii() and number.isdigit()):
+            raise _wrong(f"--limit {text}: one of {', '.join(_LIMITS)} with a number, such as at-once=10", "limits")
+        limits[_LIMITS[name]] = int(number)
+    return limits
+
+
+def _wrong(message: str, field: str = "expires") -> FaultError:
+    return FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=field))
 
 
 def _date(ms: int) -> str:

@@ -14,14 +14,14 @@ from actors.cli.browse import browse
 from actors.cli.doctor import doctor
 from actors.cli.extract import extract
 from actors.cli.keys import app as keys
+from actors.cli.nats import nats
 from actors.cli.runs import app as runs
 from actors.cli.runs import run as run_template
 from actors.cli.runs import templates
 from actors.cli.sessions import app as sessions
-from actors.cli.status import status
 from actors.cli.tap import schema, tap
 from actors.cli.terminal import Exit, exit_code, first, show
-from actors.cli.up import mcp, up
+from actors.cli.up import mcp, status, up
 from protocol.faults import FaultError
 
 app = typer.Typer(
@@ -60,7 +60,7 @@ for _verb in (up, browse, extract):
 app.command()(templates)
 app.command("run", no_args_is_help=True)(run_template)
 app.command(no_args_is_help=True)(artifact)
-for _other in (status, tap, mcp, doctor, schema):
+for _other in (status, tap, mcp, doctor, schema, nats):
     app.command()(_other)
 app.add_typer(runs, name="runs", help="List runs, look at one, stop it, go on with it.")
 app.add_typer(keys, name="keys", help="Give out, list and revoke keys.")

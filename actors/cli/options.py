@@ -40,6 +40,13 @@ SavedLogin = Annotated[
 ]
 WaitFor = Annotated[str | None, typer.Option("--wait-for", metavar="CSS", help="Wait until the page has this element.")]
 Scroll = Annotated[bool, typer.Option("--scroll", help="Scroll until no more of the page comes.")]
+Overlays = Annotated[
+    bool, typer.Option("--dismiss-overlays", help="Refuse consent banners, close what covers the page.")
+]
+Attempt = Annotated[
+    list[str] | None,
+    typer.Option("--attempt", metavar="ACTION", help="What was tried before, as an error says; may be repeated."),
+]
 Pages = Annotated[int, typer.Option("--pages", min=1, max=MAX_PAGES, help="Add the pages that follow, so many in all.")]
 MaxLatency = Annotated[
     int, typer.Option("--max-latency-ms", min=1, max=MAX_LATENCY_MS, help="Milliseconds that the answer may take.")

@@ -162,7 +162,7 @@ def _cell(value: Any) -> str:
             return ""
         case bool():
             return "yes" if value else "no"
-        case {"errorCode": code}:
+        case {"code": code, "errorCode": _} | {"errorCode": code}:
             return str(code)
         case _:
             text = terminal.one_line(str(value))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +31,7 @@ from actors.cli.options import (
 from actors.cli.run_output import exit_code_of, followed, show_run, show_runs
 from actors.cli.terminal import Exit
 from actors.settings import Loaded
+from protocol.actions import Action
 from protocol.codec import malformed
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import CancelAnswer, Run, RunAccepted, RunList, Template, TemplateList
@@ -43,7 +46,9 @@ RunId = Annotated[str, typer.Argument(metavar="ID", help="Id of the run.")]
 
 
 def run(  # noqa: PLR0913 - the options of a command
-    template: Annotated[str, typer.Argument(metavar="TEMPLATE", help="Id of the template; see: weft templates.")],
+    template: Annotated[
+        str, typer.Argument(metavar="TEMPLATE --input FILE|-", help="Id of the template; see: weft templates.")
+    ],
     *,
     source: InputFile = None,
     session: BrowserSession = None,
@@ -71,7 +76,26 @@ def run(  # noqa: PLR0913 - the options of a command
         "options": options | ({"artifacts": artifact} if artifact else {}),
     }
     loaded = read(config, data_dir, log_level)
-    finish(*anyio.run(_run, loaded, arguments, detached), as_json=as_json)
+    with _how_to_give_inputs(template):
+        run, interrupted = anyio.run(_run, loaded, arguments, detached)
+    finish(run, interrupted, as_json=as_json)
+
+
+@contextmanager
+def _how_to_give_inputs(template: str) -> Generator[None]:
+    """Say, of a run whose inputs are at fault, how they are given on a command line."""
+    try:
+        yield
+    except (FaultError, ExceptionGroup) as error:
+        failure = terminal.first(error, FaultError)  # a task group may hold it
+        if failure is None or not (failure.fault.field or "").startswith("inputs"):
+            raise
+        description = (
+            f"Give the inputs as a JSON object: weft run {template} --input FILE, or --input - for what comes in; "
+            f"weft templates {template} shows what it takes."
+        )
+        give = Action(action="fix_request", description=description)
+        raise FaultError(msgspec.structs.replace(failure.fault, actions=(give,))) from None
 
 
 def finish(run: RunAccepted | Run, interrupted: bool, *, as_json: bool) -> None:  # noqa: FBT001 - a pair, as `waited` gives it
@@ -96,7 +120,7 @@ def _request(arguments: dict[str, Any]) -> RunRequest:
     try:
         return msgspec.convert(arguments, RunRequest)
     except msgspec.ValidationError as error:
-        raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None
+        raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error), RunRequest) from None
 
 
 class ListByDefault(TyperGroup):

@@ -21,6 +21,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Domain = Annotated[str, typer.Argument(metavar="DOMAIN", help="Host or address of the site.")]
 Profile = Annotated[str, typer.Option("--profile", help="Name of the login, as browse takes it.")]
+With = Annotated[str, typer.Option("--with", metavar="KEY", help="Name or id of the other key.")]
 Every = Annotated[str | None, typer.Option("--profile", help="List the logins of this profile alone.")]
 
 
@@ -92,6 +93,40 @@ def delete(  # noqa: PLR0913 - the options of a command
     _show(anyio.run(ask_edge, read(config, data_dir, log_level), request, SessionStatus), as_json=as_json)
 
 
+@app.command()
+def share(  # noqa: PLR0913 - the options of a command
+    domain: Domain,
+    *,
+    with_key: With,
+    profile: Profile = DEFAULT_PROFILE,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Save nothing that its pages change of it.")] = False,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Share a saved login with another key; until then it does not exist for anybody else."""
+    query = {"profile": profile, "with": with_key, "readOnly": str(read_only).lower()}
+    request = EdgeRequest("POST", f"{_path(domain)}/share", query)
+    _show(anyio.run(ask_edge, read(config, data_dir, log_level), request, SessionStatus), as_json=as_json)
+
+
+@app.command()
+def unshare(  # noqa: PLR0913 - the options of a command
+    domain: Domain,
+    *,
+    with_key: With,
+    profile: Profile = DEFAULT_PROFILE,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
+) -> None:
+    """Share a saved login with that key no longer."""
+    request = EdgeRequest("DELETE", f"{_path(domain)}/share", {"profile": profile, "with": with_key})
+    _show(anyio.run(ask_edge, read(config, data_dir, log_level), request, SessionStatus), as_json=as_json)
+
+
 def read_state(file: Path) -> StorageState:
     """Read a login from a file.
 
@@ -141,5 +176,8 @@ def _print_table(sessions: tuple[SessionStatus, ...]) -> None:
     for one in sessions:
         used = f"{terminal.duration_text(max(now - one.used, 0))} ago" if one.used else ""
         ends = f"in {terminal.duration_text(max(one.expires - now, 0))}" if one.expires else ""
-        rows.append((one.domain, one.profile, one.health, str(one.cookies), " ".join(one.auth_cookies), used, ends))
-    terminal.print_rows(("DOMAIN", "PROFILE", "HEALTH", "COOKIES", "LOGIN COOKIES", "USED", "ENDS"), rows)
+        shared = " ".join(f"{grant.key}{' (read only)' if grant.read_only else ''}" for grant in one.grants)
+        cookies = (str(one.cookies), " ".join(one.auth_cookies))
+        rows.append((one.domain, one.profile, one.health, *cookies, used, ends, one.owner, shared))
+    head = ("DOMAIN", "PROFILE", "HEALTH", "COOKIES", "LOGIN COOKIES", "USED", "ENDS", "OWNER", "SHARED WITH")
+    terminal.print_rows(head, rows)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
-from protocol.browse import StructuredError
-from protocol.faults import Action, Code, Fault, FaultError, fault
+from protocol.actions import Action
+from protocol.browse import DEFAULT_PAGES, StructuredError
+from protocol.faults import Code, Fault, FaultError, fault
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -159,16 +162,65 @@ def exit_code(error: FaultError) -> Exit:
 
 
 def show(shown: Fault, *, as_json: bool) -> None:
-    """Print a fault: JSON on stdout for programs, else text on stderr."""
+    """Print a fault, with the command line of what can be done by one: JSON on stdout for programs, else on stderr."""
+    lines = (structs.replace(action, command=command_line(action, as_json=as_json)) for action in shown.actions)
+    actions = tuple(sorted(lines, key=lambda action: action.priority))
     if as_json:
         from actors.gateway.client import to_error  # noqa: PLC0415 - imports the gateway
 
-        write(json_text(to_error(shown)))
+        write(json_text(to_error(structs.replace(shown, actions=actions))))
         return
     console = err()
     console.print(f"error: {one_line(shown.message)} [{shown.code}]", style="bold red", soft_wrap=True)
-    for number, action in enumerate(sorted(shown.actions, key=lambda action: action.priority), start=1):
+    for number, action in enumerate(actions, start=1):
         console.print(f"  {number}. {one_line(action.description)}", soft_wrap=True)
+        if action.command:
+            console.print(f"     {one_line(action.command)}", soft_wrap=True)
+
+
+def command_line(action: Action, *, as_json: bool = False) -> str | None:
+    """Return an action as a line for a shell; None where it is no call, or one that the command line cannot make."""
+    given = dict(action.parameters or {})
+    words: list[str] | None = None
+    if action.tool_to_use == "browse" and isinstance(given.get("url"), str):
+        words = _browse_words(given["url"], given.get("options", {}))
+    elif action.tool_to_use == "refresh_session" and "domain" in given:
+        words = ["sessions", "refresh", given["domain"], "--profile", given["profile"]]
+    if words is None:
+        return None
+    return shlex.join(["weft", *words, *["--json"] * as_json])
+
+
+def _browse_words(url: str, options: Mapping[str, Any]) -> list[str] | None:
+    words = ["browse", url]
+    pages = ["--pages", str(options.get("maxPages", DEFAULT_PAGES))] if options.get("followPagination") else []
+    for name, value in options.items():
+        if name in ("followPagination", "maxPages"):
+            continue
+        flag = FLAGS.get(name)
+        if flag is None:
+            return None
+        values: Sequence[Any] = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else (value,)
+        words += [flag] if value is True else [word for one in values for word in (flag, str(one))]
+    return words + pages
+
+
+FLAGS: Mapping[str, str] = MappingProxyType(
+    {
+        "maxCostTier": "--max-tier",
+        "forceTier": "--tier",
+        "sessionProfile": "--profile",
+        "maxLatencyMs": "--max-latency-ms",
+        "freshnessRequirement": "--fresh",
+        "includeDecisionTrace": "--trace",
+        "includeHtml": "--html",
+        "waitForSelector": "--wait-for",
+        "scrollToLoad": "--scroll",
+        "dismissOverlays": "--dismiss-overlays",
+        "attempt": "--attempt",
+    }
+)
+"""The flags of `weft browse`, by the option that each stands for."""
 
 
 def from_structured(error: StructuredError) -> Fault:

@@ -1,21 +1,31 @@
-"""Makes an extraction of a body that is no HTML: the same that a page gives."""
+"""Reads a body that is no HTML by the reader of its kind, and makes the same extraction of it that a page gives."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from importlib import import_module
+from types import MappingProxyType
 from urllib.parse import unquote, urlsplit
 
 from msgspec import UNSET, structs
 
+from actors.extraction.assets import vendors_of_body
 from actors.extraction.decide.language import language
 from actors.extraction.extraction import Extraction
-from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, ParsedDocument
-from actors.extraction.parse.text import one_line
+from actors.extraction.parse.formats import data_files, images, markdown, xml_data
+from actors.extraction.parse.formats.document import MAX_TITLE_CHARS, Clock, ParsedDocument, bounded
+from actors.extraction.parse.formats.kinds import BodyKind
+from actors.extraction.parse.text import clean, one_line
 from protocol.browse import SelectorAttempt, TitleAttempt
 from protocol.confidence import Confidence, Source, confidence
 from protocol.documents import PageParts, WebObservationSummary
 from protocol.page import wire_names
-from protocol.pages import PageEvidence
+from protocol.pages import VISIBLE_CHARS, PageEvidence
+from protocol.render import plain, to_markdown
+
+_BRIEF_CHARS = 200
+"""A refusal in plain text is a line, such as an error code; whatever is longer only speaks of one."""
 
 
 def shaped(document: ParsedDocument, url: str, captured_at: datetime | None = None) -> Extraction:
@@ -40,7 +50,7 @@ def shaped(document: ParsedDocument, url: str, captured_at: datetime | None = No
             tables=document.tables,
             parts=PageParts(fields=fields, left_out=_left_out(document)),
         ),
-        evidence=PageEvidence(content_length=len(document.text), markup=False),
+        evidence=_evidence(document.text),
         title=named,
         content=sure,
         tables=document.tables_sure or tuple(confidence(document.source) for _ in document.tables),
@@ -78,3 +88,57 @@ def _whole(document: ParsedDocument, sure: Confidence) -> SelectorAttempt:
 def _place(title: str, named: Confidence, document: ParsedDocument) -> TitleAttempt:
     source = "document" if document.title else "url"
     return TitleAttempt(source=source, matched=True, confidence_score=named.score, selected=True, value=title)
+
+
+def _evidence(text: str) -> PageEvidence:
+    marks = tuple(vendors_of_body(text.lower())) if len(text) <= _BRIEF_CHARS else ()
+    return PageEvidence(content_length=len(text), markup=False, challenge=marks, visible=text[:VISIBLE_CHARS])
+
+
+_PDF_READER = "actors.extraction.parse.formats.pdf"
+"""Loaded when the first PDF comes: it costs memory."""
+
+_SECOND: Mapping[BodyKind, BodyKind] = MappingProxyType(
+    {BodyKind.JSON: BodyKind.NDJSON, BodyKind.NDJSON: BodyKind.JSON}
+)
+
+
+def read_text(kind: BodyKind, text: str, url: str) -> ParsedDocument:
+    """Read a text as what it says it is; where it is not that, as plain text. Characters nobody sees are taken out."""
+    text = clean(text)
+    for reader in (_READERS.get(kind), _READERS.get(_SECOND.get(kind, kind)), _read_plain):
+        if reader is not None and (document := reader(text, url)) is not None:
+            return document
+    return ParsedDocument(markdown="", text="", source=Source.UNKNOWN)
+
+
+def read_bytes(kind: BodyKind, body: bytes, url: str, clock: Clock) -> ParsedDocument:
+    """Read a body that is no text; the clock bounds how long that takes.
+
+    Raises:
+        FaultError: CONTENT_UNSUPPORTED_TYPE or CONTENT_TOO_LARGE, as its reader says.
+    """
+    if kind is BodyKind.IMAGE:
+        return images.read_image(body, url)
+    read_pdf: Callable[[bytes, Clock], ParsedDocument] = import_module(_PDF_READER).read
+    return read_pdf(body, clock)
+
+
+def _read_plain(text: str, url: str) -> ParsedDocument | None:
+    """Read plain text, escaped where Markdown would read it as markup; any text is."""
+    del url
+    kept, left_out = bounded(text.strip())
+    return ParsedDocument(markdown=to_markdown(plain(kept)), text=kept, source=Source.SELECTOR_MATCH, left_out=left_out)
+
+
+_READERS: Mapping[BodyKind, Callable[[str, str], ParsedDocument | None]] = MappingProxyType(
+    {
+        BodyKind.JSON: data_files.read_json,
+        BodyKind.NDJSON: data_files.read_json_lines,
+        BodyKind.XML: xml_data.read,
+        BodyKind.CSV: data_files.read_csv,
+        BodyKind.SVG: images.read_svg,
+        BodyKind.MARKDOWN: markdown.read,
+        BodyKind.TEXT: _read_plain,
+    }
+)

@@ -19,7 +19,7 @@ from actors.extraction.decide.content import Content, choose_content
 from actors.extraction.decide.fields import DecidedFields, decide_fields
 from actors.extraction.decide.language import language
 from actors.extraction.decide.product import product
-from actors.extraction.documents import shaped
+from actors.extraction.documents import read_bytes, read_text, shaped
 from actors.extraction.evidence import apis
 from actors.extraction.evidence.claim import Claim, PageField
 from actors.extraction.evidence.embedded import embedded
@@ -27,11 +27,11 @@ from actors.extraction.evidence.sources import sources
 from actors.extraction.evidence.states import Evaluate, no_scripts
 from actors.extraction.extraction import Extraction
 from actors.extraction.parse.charset import decode
-from actors.extraction.parse.formats import readers
 from actors.extraction.parse.formats.document import Clock, no_clock
 from actors.extraction.parse.formats.kinds import BINARY, BodyKind, kind_of
 from actors.extraction.parse.tree import Page, read
 from actors.extraction.write import LeftOut, sanitised_html, write_markdown
+from actors.extraction.write.writer import frame_links, frames_markdown, is_of_frames
 from protocol.browse import MIN_CONTENT_CHARS, ApiPattern
 from protocol.confidence import Confidence, Source, confidence
 from protocol.documents import ExtractedLink, ExtractedTable, PageParts, Signal, WebObservationSummary
@@ -50,7 +50,14 @@ _BLOCKED_SCORE = 0.1
 _MARKDOWN_NAME = re.compile(r"(?:\.md|\.markdown|/llms(?:-full)?\.txt)$", re.IGNORECASE)
 """Names of what is Markdown, though many a site serves it as plain text."""
 
+_ANY_PAGE = "<title>A page</title><main><h1>A page</h1><p>It has a few words, so that everything is loaded.</p></main>"
+
 _WIRE_NAMES = {field.name: field.encode_name for field in structs.fields(PageFields)}
+
+
+def warm() -> None:
+    """Load the models, so that the first page does not pay for them."""
+    extract_html(_ANY_PAGE, "")
 
 
 def extract(  # noqa: PLR0913 - what there is to read, and what it may be read with
@@ -68,16 +75,16 @@ def extract(  # noqa: PLR0913 - what there is to read, and what it may be read w
     `evaluate` runs data that are written as a program, `clock` bounds documents that take long to read.
 
     Raises:
-        FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text, as a PDF that is locked or a scan.
+        FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text, as a PDF that is locked or a scan; CONTENT_TOO_LARGE.
     """
     kind = kind_of(body, content_type)
     if kind is BodyKind.TEXT and _MARKDOWN_NAME.search(url.partition("?")[0]):
         kind = BodyKind.MARKDOWN
     if kind in BINARY:
-        return shaped(readers.read_bytes(kind, body, url, clock), url, captured_at)
+        return shaped(read_bytes(kind, body, url, clock), url, captured_at)
     text, _ = decode(body, content_type)
     if kind is not BodyKind.HTML:
-        return shaped(readers.read_text(kind, text, url), url, captured_at)
+        return shaped(read_text(kind, text, url), url, captured_at)
     return extract_html(text, url, include_html=include_html, captured_at=captured_at, evaluate=evaluate)
 
 
@@ -89,19 +96,25 @@ def extract_html(
     captured_at: datetime | None = None,
     evaluate: Evaluate = no_scripts,
 ) -> Extraction:
-    """Extract from HTML, as a site sent it or as a browser shows it."""
+    """Extract from HTML, as a site sent it or as a browser shows it.
+
+    Raises:
+        FaultError: CONTENT_TOO_LARGE for more tags than can be read within the bounds of any page.
+    """
     page = read(source, url)
     claims = [claim for place in sources() for claim in place.claims(page)]
     decisions = _decide(page, claims, evaluate)
     selection = _select(page, decisions)
     html = sanitised_html(page) if include_html else UNSET
+    frames = frame_links(page)
+    of_frames = frames_markdown(page, frames) if is_of_frames(page) else ""
     text = write_markdown(page, decisions.content)  # the last: it takes the tree apart
     summary = WebObservationSummary(
         url=url,
         title=decisions.decided.title,
-        markdown=text.markdown,
+        markdown=text.markdown or of_frames,
         captured_at=captured_at or UNSET,
-        extracted_links=selection.links,
+        extracted_links=selection.links or frames,
         signals=decisions.signals,
         text=text.text,
         html=html,
@@ -132,7 +145,7 @@ def _decide(page: Page, claims: list[Claim], evaluate: Evaluate) -> _Decisions:
     decided = decide_fields(page, claims, content)
     declared = next((claim.value for claim in claims if claim.field is PageField.LANGUAGE), "")
     spoken, spoken_confidence = language(declared, content.text or decided.title, page.url)
-    evidence, signals = find_blockers(page, content)
+    evidence, signals = find_blockers(page, content, shown)
     return _Decisions(content, decided, spoken, spoken_confidence, product(page, claims), evidence, signals)
 
 
@@ -192,7 +205,7 @@ def _extraction(summary: WebObservationSummary, decisions: _Decisions, selection
         summary=summary,
         evidence=decisions.evidence,
         title=decisions.decided.confidences["title"],
-        content=_content_confidence(decisions.content.confidence, decisions.evidence),
+        content=decisions.content.confidence,
         tables=tuple(sure for _, sure in selection.tables),
         selectors=decisions.content.attempts,
         titles=decisions.decided.title_attempts,
@@ -213,8 +226,9 @@ def _field_confidences(decisions: _Decisions, selection: _Selection) -> Mapping[
     return by_wire_name | {f"product.{name}": each for name, each in of_product.items()}
 
 
-def _content_confidence(sure: Confidence, evidence: PageEvidence) -> Confidence:
-    """Be next to unsure of words that stand in the place of a page: they may be read well, and are not its content."""
+def unjudged_content(extraction: Extraction) -> Confidence:
+    """Return how sure the content is of a page that no verifier judges: next to unsure of what stands in its place."""
+    evidence, sure = extraction.evidence, extraction.content
     thin = evidence.content_length < MIN_CONTENT_CHARS
     blocked = evidence.challenge or evidence.error_page or evidence.consent_wall or (thin and evidence.login_form)
     if blocked or (thin and evidence.incomplete):

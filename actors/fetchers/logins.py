@@ -1,4 +1,8 @@
-"""Saved logins as the tiers use them, shared by all replicas: a fetch begins with the state that the last has left."""
+"""Saved logins as the tiers use them: each is opened for one fetch, and what that changes goes back.
+
+A tier has no key of logins. It asks the actor that keeps them, by the pass that came with its request, and gets
+that one login, sealed for this answer.
+"""
 
 from __future__ import annotations
 
@@ -6,46 +10,60 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 import anyio
+import msgspec
 import structlog
-from msgspec.structs import replace
 
-from actors.fetchers.login_merge import fitting, merged
 from actors.fetchers.web.cookies import Jar
-from actors.sites import key_of, site_of
-from bus import Tables, TransportError
-from bus.memory.stores import HeldKeys, MemoryKeys
-from bus.stores import KeyTable
-from protocol.faults import FaultError
-from protocol.sessions import OriginStorage, SavedSession, SessionState
-from protocol.subjects import SESSIONS
+from actors.login_merge import fitting, merged
+from actors.sites import site_of
+from bus import Requester, TransportError
+from bus.seal import KeyPair, Seal, UnsealError
+from protocol.codec import encode
+from protocol.faults import Code, FaultError, fault
+from protocol.sessions import (
+    CHANGE,
+    OPENED,
+    KeepLogin,
+    LoginChange,
+    LoginContent,
+    OpenLogin,
+    OriginStorage,
+    SessionState,
+    origin_of,
+)
+from protocol.subjects import SESSION_KEEP, SESSION_OPEN
 
 log = structlog.stdlib.get_logger()
 
 NOT_SAVED = "session_not_saved"
-CUT = "session_state_cut"
 
 SAVE_S = 2.0
 """How long saving may take, even after a fetch that was cancelled."""
 
-TRIES = 20
-"""How often a save is tried: so many fetches of the same login may end at the same moment."""
-
 USED_MS = 3_600_000
 """How exact `used` is: a login is stale after 30 days, so it need not be written at every fetch."""
+
+LOGIN_CALLS: Final = (SESSION_OPEN, SESSION_KEEP)
+"""What an actor publishes that opens logins."""
+
+_read = msgspec.json.Decoder(LoginContent).decode
 
 
 @dataclass
 class Login:
     """A login in use: a tier changes `cookies` and `origins` (by origin) as the page does, and they are saved.
 
-    `profile` is None for a fetch without a saved login, whose cookies nobody else ever sees.
+    `profile` is None for a fetch without a saved login, whose cookies nobody else ever sees. `partition` is where the
+    answers that are got with it are cached.
     """
 
     profile: str | None = None
     cookies: Jar = field(default_factory=Jar)
     origins: dict[str, OriginStorage] = field(default_factory=dict[str, OriginStorage])
+    partition: str = ""
 
     @property
     def state(self) -> SessionState:
@@ -61,28 +79,32 @@ class Login:
 
 @dataclass
 class LoginLease:
-    """A login on lease: what was `saved` of it, and its state when it was last saved (`before`)."""
+    """A login on lease: what was `opened`, and its state when it was last saved (`before`); `origin` is the page's."""
 
     login: Login
-    saved: SavedSession
+    opened: LoginContent
     before: SessionState
+    origin: str
 
 
 class Logins:
-    """The saved logins, one per profile and site; without a bus they last as long as this object."""
+    """The saved logins as a tier reaches them; without a bus they last as long as this object."""
 
-    def __init__(self, bus: Tables | None = None) -> None:
+    def __init__(self, bus: Requester | None = None) -> None:
         self._bus = bus
-        self._opened: KeyTable[SavedSession] | None = None
+        self._alone: dict[tuple[str, str], SessionState] = {}
 
     @asynccontextmanager
-    async def use(self, profile: str | None, url: str) -> AsyncGenerator[Login]:
-        """Hold the login of a profile for the site of `url`, and save its changes at the end.
+    async def use(self, profile: str | None, url: str, login: bytes = b"") -> AsyncGenerator[Login]:
+        """Hold the login of a profile for the site of `url`, which `login` opens, and save its changes at the end.
 
         They are merged with what others have changed meanwhile. Nothing is saved of a login that was deleted or
         imported anew while it was in use.
+
+        Raises:
+            FaultError: AUTH_MISSING_SESSION.
         """
-        lease = await self.lease(profile, url)
+        lease = await self.lease(profile, url, login)
         if lease is None:
             yield Login()
             return
@@ -91,67 +113,61 @@ class Logins:
         finally:
             await self.keep(lease)
 
-    async def lease(self, profile: str | None, url: str) -> LoginLease | None:
-        """Lease the login of a profile for the site of `url`, to be saved by `keep`; None without a profile or site."""
+    async def lease(self, profile: str | None, url: str, login: bytes = b"") -> LoginLease | None:
+        """Lease the login of a profile for the site of `url`, to be saved by `keep`.
+
+        None without a profile or site, or for another site than that of the login.
+
+        Raises:
+            FaultError: AUTH_MISSING_SESSION.
+        """
         site = _site(url)
         if profile is None or site is None:
             return None
-        table = await self._table()
-        change = await table.get(key_of(profile, site))
-        saved = change.value if change and change.value else SavedSession(profile=profile, domain=site)
-        login = Login(profile)
-        login.take(saved.state)
-        return LoginLease(login, saved, login.state)
+        content = self._lone(profile, site) if self._bus is None else await _open(self._bus, login)
+        if content.site != site:
+            return None
+        held = Login(profile, partition=content.partition)
+        held.take(content.state)
+        return LoginLease(held, content, held.state, origin_of(url))
 
     async def keep(self, lease: LoginLease) -> None:
         """Save the changes of a login so far; a failure is logged, and does not fail the page."""
         after, now = lease.login.state, time.time_ns() // 1_000_000
-        if lease.before == after and (not lease.saved.created or now - lease.saved.used < USED_MS):
+        if lease.before == after and (not lease.opened.created or now - lease.opened.used < USED_MS):
             return
-        table = await self._table()
+        if self._bus is None:
+            place = (lease.opened.profile, lease.opened.site)
+            self._alone[place] = merged(lease.before, after, self._alone.get(place, SessionState()))
+            lease.before = after
+            return
+        change = LoginChange(before=lease.before, after=fitting(after), origin=lease.origin)
+        sealed = Seal({CHANGE: lease.opened.key}).seal(encode(change), CHANGE)
         try:
             with anyio.fail_after(SAVE_S, shield=True):
-                await _merge(table, lease, after, now)
-        except (TransportError, TimeoutError) as error:
-            log.warning(NOT_SAVED, site=lease.saved.domain, reason=repr(error))
-
-    async def _table(self) -> KeyTable[SavedSession]:
-        if self._opened is None:
-            in_memory = KeyTable(SESSIONS, MemoryKeys(HeldKeys(ttl_ms=None), _nothing))
-            self._opened = await self._bus.table(SESSIONS) if self._bus else in_memory
-        return self._opened
-
-
-async def _merge(table: KeyTable[SavedSession], lease: LoginLease, after: SessionState, now: int) -> None:
-    saved, before, unreadable = lease.saved, lease.before, False
-    key = key_of(saved.profile, saved.domain)
-    for _ in range(TRIES):
-        change = await table.get(key)
-        latest = change.value if change and change.value else replace(saved, state=SessionState(), created=0)
-        if saved.created and latest.created != saved.created:
+                kept = await self._bus.call(SESSION_KEEP, KeepLogin(lease=lease.opened.lease, sealed=sealed))
+        except (FaultError, TransportError, TimeoutError) as error:
+            log.warning(NOT_SAVED, site=lease.opened.site, reason=repr(error))
             return
-        kept = replace(
-            latest,
-            state=_cut(merged(before, after, latest.state), saved.domain),
-            created=latest.created or now,
-            updated=latest.updated if before == after else now,
-            used=now,
+        if kept.saved:
+            lease.before = after
+            created = lease.opened.created or now
+            lease.opened = msgspec.structs.replace(lease.opened, lease=kept.lease, created=created, used=now)
+
+    def _lone(self, profile: str, site: str) -> LoginContent:
+        state = self._alone.get((profile, site), SessionState())
+        return LoginContent(
+            profile=profile, site=site, state=state, partition=profile, created=0, used=0, key=b"", lease=b""
         )
-        try:
-            await table.put(key, kept, revision=change.revision if change else None if unreadable else 0)
-        except ValueError:
-            unreadable = change is None  # unless it can be read next time: sealed with a key that is lost
-            continue
-        lease.saved, lease.before = kept, after
-        return
-    log.warning(NOT_SAVED, site=saved.domain, reason="too many at once")
 
 
-def _cut(state: SessionState, site: str) -> SessionState:
-    fits = fitting(state)
-    if fits is not state:
-        log.warning(CUT, site=site, origins=len(state.origins), kept=len(fits.origins))
-    return fits
+async def _open(bus: Requester, login: bytes) -> LoginContent:
+    pair = KeyPair()
+    answer = await bus.call(SESSION_OPEN, OpenLogin(login=login, public=pair.public))
+    try:
+        return _read(pair.unseal(answer.sealed, OPENED))
+    except (UnsealError, msgspec.MsgspecError):
+        raise FaultError(fault(Code.INTERNAL_ERROR)) from None
 
 
 def _site(url: str) -> str | None:
@@ -160,7 +176,3 @@ def _site(url: str) -> str | None:
         return site_of(url)
     except FaultError:
         return None
-
-
-def _nothing() -> None:
-    """Check no connection: there is none."""

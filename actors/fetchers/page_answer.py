@@ -8,20 +8,21 @@ from hashlib import blake2b
 from typing import Any, Literal, cast
 from urllib.parse import parse_qsl, urlsplit
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
+from actors.extraction import page
+from actors.extraction.assets import vendors_of_answer
 from actors.extraction.extraction import Extraction
-from actors.extraction.page import extract
 from actors.extraction.parse.formats.kinds import kind_of
 from actors.fetchers.extractor import PageSource
 from actors.fetchers.web import redact
-from actors.fetchers.web.exchange import WebRequest, WebResponse
+from actors.fetchers.web.exchange import WebRequest, WebResponse, trusted
 from actors.fetchers.web.rate_limits import retry_after_ms
 from actors.fetchers.web.redact import REDACTED, is_secret
 from actors.sites import site_of
 from bus import span
 from bus.tracing import Span
-from protocol.browse import DEFAULT_LATENCY_MS, ApiPattern, NetworkRequest
+from protocol.browse import DEFAULT_LATENCY_MS, MIN_CONTENT_CHARS, ApiPattern, NetworkRequest
 from protocol.confidence import BASELINES, Source
 from protocol.documents import untrusted
 from protocol.faults import FaultError
@@ -33,7 +34,15 @@ RESERVE_MS = 1_000
 """A tenth of the time, a second at most, is reserved for the answer: the site must be late before the call is."""
 
 _FIRST_ERROR = 400
-_ANY_PAGE = b"<title>A page</title><main><h1>A page</h1><p>It has a few words, so that everything is loaded.</p></main>"
+
+HUNG = "hung"
+"""What cut a page short whose scripts never ended."""
+
+MANY_DIALOGS = 5
+"""A page that opens so many while it loads, and shows little, opens them without end."""
+
+LEADS_ON = "The page leads on to itself or to others without end."
+CALLS_UP = "The page opens dialogs without end."
 
 MAX_APIS = 20
 _MAX_PARAMETERS = 20
@@ -58,8 +67,9 @@ _SCORES: dict[Level, float] = {
 
 
 def warm() -> None:
-    """Load what every tier needs: the models of extraction, and the list of public suffixes."""
-    extract(_ANY_PAGE, "text/html", "")
+    """Load what every tier needs: the models of extraction, the list of public suffixes, and whom to trust."""
+    page.warm()
+    trusted("")
     site_of("https://weft.example/")
 
 
@@ -69,16 +79,19 @@ def time_for_site(remaining_ms: int | None, reserve_ms: int = RESERVE_MS) -> int
     return max(left - min(left // _RESERVE_SHARE, reserve_ms), 1)
 
 
-def page_request(request: FetchPage, url: str = "", headers: tuple[tuple[str, str], ...] = ()) -> WebRequest:
-    """Return the request for a page, or for another address on its behalf."""
+def page_request(
+    request: FetchPage, partition: str, url: str = "", headers: tuple[tuple[str, str], ...] = ()
+) -> WebRequest:
+    """Return the request for a page, or for another address on its behalf; `partition` is that of its login."""
     return WebRequest(
         url or request.url,
         headers=headers,
         freshness=request.freshness,
-        partition=request.session or "",
+        partition=partition,
         record_body=request.include_network,
         obey_robots=request.obey_robots,
         single_shot=request.single_shot,
+        as_page=not url,
     )
 
 
@@ -125,8 +138,18 @@ def source_of(response: WebResponse, *, include_html: bool) -> PageSource:
     return PageSource(body, content_type, response.url, include_html)
 
 
-def fetched(tier: RenderTier, extraction: Extraction, **fields: Any) -> Fetched:
-    """Return the answer for a page: the result of its extraction, and `fields` beside or in place of it."""
+def is_little(page: Extraction | Fetched) -> bool:
+    """Return whether a page that hangs shows too little to be given all the same."""
+    return page.evidence.content_length < MIN_CONTENT_CHARS
+
+
+def fetched(
+    tier: RenderTier, extraction: Extraction, *, headers: Iterable[tuple[str, str]] = (), **fields: Any
+) -> Fetched:
+    """Return the answer for a page: the result of its extraction, and `fields` beside or in place of it.
+
+    Of the `headers` only the names of the vendors travel whose marks they are.
+    """
     url = extraction.summary.url
     digest = blake2b(f"{url}\n{extraction.summary.markdown}".encode("utf-8", "replace"), digest_size=12)
     given: dict[str, Any] = {
@@ -141,7 +164,9 @@ def fetched(tier: RenderTier, extraction: Extraction, **fields: Any) -> Fetched:
         "titles": extraction.titles,
     }
     document = untrusted(f"page_{digest.hexdigest()}", extraction.summary)
-    return Fetched(tier=tier, document=document, **(given | fields))
+    answer = Fetched(tier=tier, document=document, **(given | fields))
+    marks = vendors_of_answer(headers, answer.status)
+    return structs.replace(answer, evidence=structs.replace(answer.evidence, vendors=marks)) if marks else answer
 
 
 def fetched_as_sent(tier: RenderTier, response: WebResponse, extraction: Extraction, **fields: Any) -> Fetched:
@@ -154,7 +179,7 @@ def fetched_as_sent(tier: RenderTier, response: WebResponse, extraction: Extract
         "retry_after_ms": retry_after_ms(response.headers.get("retry-after"), response.received_at),
         "retry_count": response.retry_count,
     }
-    return fetched(tier, extraction, **(given | fields))
+    return fetched(tier, extraction, **(given | fields), headers=response.headers.items())
 
 
 def merge_apis(

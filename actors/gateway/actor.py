@@ -16,12 +16,16 @@ from anyio import to_thread
 from actors.actor import Actor, handles, subscribes
 from actors.gateway.access.limits import connection_limits
 from actors.gateway.edge import edge
+from actors.gateway.mcp.handles import HANDLES
 from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
+from protocol.browsers.operations import TYPING
 from protocol.offers.results import OfferNews, Said
 from protocol.replicas import CallCancelled, ClientReply, Progress, ReplyTaken
+from protocol.runs.requests import INPUTS as RUN_INPUTS
+from protocol.sessions import PASS, SAVING
 from protocol.subjects import Bucket, Objects, Subject
 
 log = structlog.stdlib.get_logger()
@@ -48,6 +52,7 @@ class Gateway(Actor):
         subjects.SESSION_HEALTH,
         subjects.SESSION_DELETE,
         subjects.SESSION_REFRESH,
+        subjects.SESSION_SHARE,
         subjects.RUN_TEMPLATES,
         subjects.RUN_CREATE,
         subjects.RUN_CANCEL,
@@ -62,8 +67,8 @@ class Gateway(Actor):
     )
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.KEYS, subjects.USAGE, subjects.OFFERS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
-    seals: ClassVar[bool] = True
-    """A login that is handed in is sealed before it travels."""
+    purposes: ClassVar[tuple[str, ...]] = (SAVING, PASS, RUN_INPUTS, TYPING, HANDLES)
+    """What is handed in is sealed before it travels, and what clients carry for us before it leaves."""
 
     listener: socket.socket | None = None
     state: ReplicaState = field(init=False)

@@ -24,13 +24,14 @@ from actors.gateway.access.authentication import access_control
 from actors.gateway.access.gate import RequestGate, SocketGate, SocketRoute
 from actors.gateway.access.rules import SecurityHeaders
 from actors.gateway.app_context import AppContext, BusClient
-from actors.gateway.http import refusal
+from actors.gateway.http import FRONT, refusal
 from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolsets import toolsets_of
 from actors.gateway.mcp.transport import http
 from actors.gateway.rest import endpoints, operation
 from actors.gateway.rest.compatible import Enveloped
+from actors.gateway.rest.docs import FrontPage
 from actors.gateway.rest.routing import router
 from actors.settings import Settings
 from bus import conversation, span
@@ -80,28 +81,32 @@ async def edge(
         )
         mcp = http.McpEndpoint(make_server(app, state.offers), app, state, toolsets_of(settings))
         table = (*endpoints.ENDPOINTS, *operation.metadata_endpoints(settings))
-        routes = router(app, table, {http.PATH: mcp})
+        routes = router(app, table, {http.PATH: mcp, FRONT: FrontPage(version, settings.public_url)})
         async with mcp.running(), anyio.create_task_group() as watchers:
+            meter = bus.meter("http")
+            access.accounts = meter.accounts
             exchanges = Exchanges(
                 RequestGate(routes, access),
                 SecurityHeaders(access.rules),
-                endpoints.PATHS | {http.PATH},
+                endpoints.PATHS | {http.PATH, FRONT},
                 endpoints.PROBES,
-                bus.meter("http"),
+                meter,
                 watchers,
             )
-            edge_app: ASGIApp = EdgeApp(Enveloped(exchanges), SocketGate(access, SOCKETS))
-            if settings.trusted_proxies:
-                edge_app = cast(
-                    "ASGIApp", ProxyHeadersMiddleware(cast("Any", edge_app), list(settings.trusted_proxies))
-                )
 
             def abandon() -> None:
                 app.closing.set()
                 exchanges.abandon()
 
-            yield Edge(edge_app, abandon)
+            yield Edge(_behind_proxies(EdgeApp(Enveloped(exchanges), SocketGate(access, SOCKETS)), settings), abandon)
             watchers.cancel_scope.cancel()
+
+
+def _behind_proxies(app: ASGIApp, settings: Settings) -> ASGIApp:
+    """Read of trusted proxies, where there are some, who the client is."""
+    if not settings.trusted_proxies:
+        return app
+    return cast("ASGIApp", ProxyHeadersMiddleware(cast("Any", app), list(settings.trusted_proxies)))
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from actors.gateway.translate import one_line
+from actors.page_addresses import readable, readable_host
+from protocol.actions import Action
 from protocol.browse import SCHEMA_VERSION, StructuredError
+from protocol.browsers.operations import Operation
 from protocol.browsers.results import ERROR_CODES, ErrorCode
-from protocol.faults import Action, Category, Code, Fault, FaultContext, fault
+from protocol.faults import Category, Code, Fault, FaultContext, fault
 
 
 def to_error(failure: Fault) -> StructuredError:
@@ -29,7 +33,15 @@ def to_error(failure: Fault) -> StructuredError:
         recommended_actions=failure.actions,
         http_status=UNSET if failure.http_status is None else failure.http_status,
         field=UNSET if failure.field is None else failure.field,
-        context=UNSET if failure.context is None else failure.context,
+        context=UNSET if failure.context is None else _readable(failure.context),
+    )
+
+
+def _readable(context: FaultContext) -> FaultContext:
+    """Return where a fault happened with the host in its own letters, where none could pass for another."""
+    url, domain = context.url, context.domain
+    return structs.replace(
+        context, url=None if url is None else readable(url), domain=None if domain is None else readable_host(domain)
     )
 
 
@@ -52,8 +64,8 @@ def _step(action: Action) -> str:
     if action.suggested_delay_ms:
         text += f" Delay: {action.suggested_delay_ms / 1_000:g} s."
     if action.tool_to_use:
-        parameters = ", ".join(f"{name}={value!r}" for name, value in (action.parameters or {}).items())
-        text += f" Tool: {action.tool_to_use}{f' with {parameters}' if parameters else ''}."
+        given = f" {msgspec.json.encode(action.parameters).decode()}" if action.parameters else ""
+        text += f" Tool: {action.tool_to_use}{given}"
     return text
 
 
@@ -198,9 +210,9 @@ def to_tool_error(failure: Fault, tool: str, arguments: Mapping[str, Any]) -> To
     """Return a fault as a client of a browser tool gets it; `arguments` are those of the call, whatever they were."""
     code = ERROR_CODES.get(failure.code, ErrorCode.EXECUTION_ERROR)
     where = _target(arguments)
-    own = [action for action in failure.actions if action.tool_to_use]
     way = _WAYS[code]
     general = code is not ErrorCode.EXECUTION_ERROR and failure.actions == fault(failure.code).actions
+    own = [] if general else [action for action in failure.actions if action.tool_to_use in TOOLS_OF_TABS]
     advised = bool(own) or (bool(failure.actions) and not general)
     nexts = [
         NextAction(
@@ -232,6 +244,10 @@ def to_tool_error(failure: Fault, tool: str, arguments: Mapping[str, Any]) -> To
 def tool_error_text(error: ToolError) -> str:
     """Write an error so that a model can act on it: what happened, then what to do."""
     return _recovery_text(error, [action.tool for action in error.next_actions or ()])
+
+
+TOOLS_OF_TABS: Final = frozenset(str(operation.__struct_config__.tag) for operation in get_args(Operation))
+"""The tools of the browser; what an error advises of others is for whoever reads pages."""
 
 
 class _Way(NamedTuple):

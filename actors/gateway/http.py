@@ -15,6 +15,10 @@ from protocol.faults import Code, Fault, FaultError, fault
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
+HTML = "text/html"
+
+FRONT = "/"
+"""The path at which a person sees what runs here."""
 
 CHALLENGE = 'Bearer realm="weft"'
 """How a client is asked for a key (RFC 6750 §3)."""
@@ -59,10 +63,22 @@ def invalid(message: str, status: int, headers: Mapping[str, str] | None = None)
     return HttpStatusError(fault(Code.VALIDATION_INVALID_REQUEST, message), status, headers)
 
 
+def nothing_here() -> HttpStatusError:
+    """Make the error for a path at which there is nothing."""
+    return invalid("There is nothing at this path; /openapi.json and /mcp tell what there is", 404)
+
+
 def not_allowed(*methods: str) -> FaultError:
     """Make the error for a method that a path does not have."""
     allowed = ", ".join([*methods, *(["HEAD"] if "GET" in methods else [])])
     return invalid(f"This path takes {allowed} only", 405, {"Allow": allowed})
+
+
+def is_visit(method: str, path: str, accept: Iterable[str]) -> bool:
+    """Return whether a person looks at the front page: a program, which names no HTML, gets what it got everywhere."""
+    weights = _weights(",".join(accept))
+    html = weights.get(HTML, 0.0)
+    return path == FRONT and method in {"GET", "HEAD"} and html > 0 and html >= weights.get(JSON, 0.0)
 
 
 def wants_events(accept: Iterable[str]) -> bool:

@@ -14,16 +14,23 @@ from msgspec import UNSET, Meta, Struct, UnsetType, structs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error
+from actors.gateway.recovery import MAX_PROFILES, FailedCall, recovered, site_or_nothing
 from actors.gateway.request import RequestContext
 from actors.gateway.translate import to_result
-from actors.sites import site_of
+from actors.logins import PAGE_MS, login_pass
+from bus.clock import now_ms
+from protocol.actions import USE_SAVED, Action
 from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, Freshness, StructuredError
-from protocol.faults import Action, Code, Fault, FaultError, fault
+from protocol.faults import Code, Fault, FaultError, fault, without_userinfo
 from protocol.pages import BrowsePage, Url
-from protocol.subjects import BROWSE
+from protocol.sessions import ListSessions, NamedSession, SessionHealth
+from protocol.subjects import BROWSE, SESSION_HEALTH, SESSION_LIST
 
-REFRESH_SESSION = "refresh_session"
-"""The action that renews a login, and the tool that does it."""
+_TELL_MS = 500
+"""What the navigator gets beyond the time of a page, to say what came of it."""
+
+_LOOK_MS = 2_000
+"""What looking for saved logins may take, once a page was not to be had."""
 
 MAX_URLS = 50
 DEFAULT_AT_ONCE = 4
@@ -109,21 +116,19 @@ async def browse(
     Raises:
         FaultError: why there is none, with the address.
     """
-    check_login(request, page.options)
     if page.watch is None and request.watch is not None:
         page = structs.replace(page, watch=request.watch)
     try:
-        browsed = await app.bus.call(
-            BROWSE, _continued(page), timeout_ms=page.options.max_latency_ms, wait_ms=app.grace_ms
-        )
+        page = await with_login(app, request, page)
+        most_ms = page.options.max_latency_ms + _TELL_MS
+        browsed = await app.bus.call(BROWSE, _continued(page), timeout_ms=most_ms, wait_ms=app.grace_ms)
     except FaultError as error:
-        failure = with_login(error.fault, page)
-        raise FaultError(failure if failure.context is not None else failure.at(url=page.url)) from None
+        raise FaultError(await advised(app, request, error.fault, page)) from None
     request.usage.page_read(browsed.page.tier, browsed.pages)
     return to_result(browsed, page.options, for_model=for_model)
 
 
-def check_login(request: RequestContext, options: BrowseOptions) -> None:
+def check_scope(request: RequestContext, options: BrowseOptions) -> None:
     """Let a saved login be used by those alone who may look after them.
 
     Raises:
@@ -133,19 +138,52 @@ def check_login(request: RequestContext, options: BrowseOptions) -> None:
         request.caller.require(Scope.SESSIONS)
 
 
-def with_login(failure: Fault, page: BrowsePage) -> Fault:
-    """Return a fault that says which login is to be renewed, where that is what it advises."""
-    profile = page.options.session_profile
-    if failure.code is not Code.AUTH_SESSION_EXPIRED or profile is None:
-        return failure
-    parameters = {"domain": site_of(page.url, "url"), "profile": profile}
-    return structs.replace(
-        failure,
-        actions=tuple(
-            structs.replace(action, parameters=parameters) if action.action == REFRESH_SESSION else action
-            for action in failure.actions
-        ),
-    )
+async def with_login(app: AppContext, request: RequestContext, page: BrowsePage) -> BrowsePage:
+    """Return a page with the right to the login that it is to be read with, whether the page wants one or not.
+
+    Raises:
+        FaultError: AUTH_INSUFFICIENT_SCOPE or AUTH_MISSING_SESSION.
+    """
+    check_scope(request, page.options)
+    profile, site = page.options.session_profile, site_or_nothing(page.url)
+    if profile is None or not site:
+        return page
+    caller = request.caller.name
+    named = NamedSession(domain=site, profile=profile, caller=caller)
+    if (await app.bus.call(SESSION_HEALTH, named, wait_ms=app.grace_ms)).health is SessionHealth.NOT_FOUND:
+        message = f"No session is saved for {site} in the profile {profile}."
+        raise FaultError(fault(Code.AUTH_MISSING_SESSION, message, field="options.sessionProfile"))
+    passed = login_pass(app.bus.seal, caller, profile, page.url, now_ms() + PAGE_MS)
+    return structs.replace(page, caller=caller, login=passed)
+
+
+async def advised(app: AppContext, request: RequestContext, failure: Fault, page: BrowsePage) -> Fault:
+    """Return why a page was not to be had, with the next calls as a whole, in the form of REST."""
+    failure = failure if failure.context is not None else failure.at(url=page.url)
+    profiles: tuple[str, ...] = ()
+    if any(action.action == USE_SAVED.action for action in failure.actions):
+        profiles = await _saved_profiles(app, request, page.url)
+    failure = recovered(FailedCall(without_userinfo(page.url), page.options, failure, profiles))
+    if failure.code is Code.AUTH_MISSING_SESSION and profiles:
+        names = ", ".join(profiles[:MAX_PROFILES])
+        failure = structs.replace(failure, message=f"{failure.message.removesuffix('.')}. Saved for this site: {names}")
+    return failure
+
+
+async def _saved_profiles(app: AppContext, request: RequestContext, url: str) -> tuple[str, ...]:
+    """Return the profiles with a login for the site of an address, as far as the caller may use them; the best first.
+
+    What goes wrong here is no reason to say less of the page.
+    """
+    site = site_or_nothing(url)
+    if not site or Scope.SESSIONS not in request.caller.scopes:
+        return ()
+    try:
+        logins = await app.bus.call(SESSION_LIST, ListSessions(caller=request.caller.name), timeout_ms=_LOOK_MS)
+    except FaultError:
+        return ()
+    there = [one for one in logins.sessions if one.domain == site]
+    return tuple(one.profile for one in sorted(there, key=lambda one: (one.health is SessionHealth.EXPIRED, -one.used)))
 
 
 def _continued(page: BrowsePage) -> BrowsePage:
@@ -211,7 +249,7 @@ class _Batch:
             status = ItemStatus.TIMEOUT if url in self.begun else ItemStatus.SKIPPED
         elif isinstance(outcome, Fault):
             status = status_of(outcome)
-        first = self.pages.urls.index(url)
+        first, url = self.pages.urls.index(url), without_userinfo(url)
         if first != index:
             return BatchItem(url=url, status=status, same_as=first)
         if isinstance(outcome, Fault):

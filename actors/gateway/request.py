@@ -23,9 +23,9 @@ from typing import Any, Final
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from starlette.types import Scope
+from starlette.types import Scope as AsgiScope
 
-from actors.gateway.access.caller import NOBODY, Caller, RequestUsage
+from actors.gateway.access.caller import NOBODY, Caller, RequestUsage, Scope
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
 from protocol.replicas import Progress, Watch
 
@@ -48,7 +48,7 @@ class RequestContext:
     """One request: who asks, what it uses, and who watches how far it is.
 
     `client_id` tells apart the clients of one caller where they take part in that, and is '' elsewhere; `toolsets` are
-    those that an MCP client may see and call.
+    those that an MCP client may see and call. `program` is what it called itself when it initialized, if it shows that.
     """
 
     caller: Caller = NOBODY
@@ -56,6 +56,12 @@ class RequestContext:
     watcher: Watcher | None = None
     client_id: str = ""
     toolsets: frozenset[Toolset] = EVERY_TOOLSET
+    program: str = ""
+
+    @property
+    def sees_offers(self) -> bool:
+        """Return whether the client may know what other actors offer."""
+        return Scope.OFFERS in self.caller.scopes and Toolset.OFFERS in self.toolsets
 
     @property
     def watch(self) -> Watch | None:
@@ -72,12 +78,12 @@ class RequestContext:
             self.watcher.report(done, message, total)
 
 
-def request_context(scope: Scope) -> RequestContext:
+def request_context(scope: AsgiScope) -> RequestContext:
     """Return the request of an ASGI scope; one that passed no gate is nobody's."""
     return scope.get(SCOPE_KEY) or RequestContext()
 
 
-def with_request(scope: Scope, request: RequestContext) -> Scope:
+def with_request(scope: AsgiScope, request: RequestContext) -> AsgiScope:
     """Return a copy of an ASGI scope with this request."""
     return {**scope, SCOPE_KEY: request}
 

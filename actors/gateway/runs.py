@@ -139,7 +139,8 @@ async def run(app: AppContext, request: RequestContext, arguments: RunRequest) -
         accepted = await _create(app, request, run_id, arguments)
         if accepted.mode is not Mode.SYNC:
             return accepted
-        return await ended(app, request, accepted.run_id, arguments.options.timeout_ms)
+        done = await ended(app, request, accepted.run_id, arguments.options.timeout_ms)
+        return msgspec.structs.replace(done, deduplicated=accepted.deduplicated)
     except anyio.get_cancelled_exc_class():
         if arguments.idempotency_key is None and not app.closing.is_set():
             with anyio.move_on_after(_CANCEL_S, shield=True), suppress(FaultError):
@@ -169,6 +170,7 @@ async def resume(app: AppContext, request: RequestContext, run_id: str, argument
         run_id=after,
         inputs=_sealed(app, after, arguments.inputs),
         caller=who.name,
+        scopes=tuple(sorted(who.scopes)),
         local=who.local,
         resume=before,
     )
@@ -248,6 +250,7 @@ async def _create(app: AppContext, request: RequestContext, run_id: str, argumen
         options=arguments.options,
         idempotency_key=arguments.idempotency_key,
         caller=who.name,
+        scopes=tuple(sorted(who.scopes)),
         local=who.local,
     )
     return await app.bus.call(subjects.RUN_CREATE, order, wait_ms=app.grace_ms)

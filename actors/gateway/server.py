@@ -6,13 +6,14 @@ import asyncio
 import math
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from enum import StrEnum
 from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
 
 import anyio
+import httptools
 import uvicorn
 from starlette.responses import Response
 from starlette.types import ASGIApp
@@ -218,6 +219,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Have the request answered, while its body comes."""
+        self._name_host_of_target()
         super().on_headers_complete()
         self._awaited = Awaited.BODY
 
@@ -229,6 +231,17 @@ class BoundedConnection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words are for a log
         """Refuse what is no request, or one whose head is too large."""
         self._refuse(self._refusal or HeadError(HTTPStatus.BAD_REQUEST, "This is no request of HTTP"))
+
+    def _name_host_of_target(self) -> None:
+        """Have the gate see the host that the target of a request names, if it names one (RFC 9112 §3.2.2)."""
+        if self.url.startswith(b"/"):
+            return
+        with suppress(httptools.HttpParserInvalidURLError):  # the base class refuses it
+            target = httptools.parse_url(self.url)
+            if target.host:
+                name = b"[%b]" % target.host if b":" in target.host else target.host
+                host = b"%b:%d" % (name, target.port) if target.port else name
+                self.headers[:] = [(key, host if key == b"host" else value) for key, value in self.headers]
 
     # -- patience ----------------------------------------------------------------------------------------------------
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct, structs
 
 from actors.gateway.app_context import AppContext
+from actors.gateway.http import HttpStatusError
+from actors.gateway.request import RequestContext
 from protocol import subjects
+from protocol.access import OWNER_NAME
 from protocol.browse import SCHEMA_VERSION
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
@@ -22,6 +26,7 @@ from protocol.sessions import (
     SaveSession,
     SessionHealth,
     SessionStatus,
+    ShareSession,
     StorageState,
     from_storage_state,
     sealed_for,
@@ -72,6 +77,15 @@ class NamedRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     profile: Annotated[Profile, _PROFILE] = DEFAULT_PROFILE
 
 
+class ShareRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which login is shared with which key (its name, or its id), and whether nothing may be changed of it then."""
+
+    domain: Annotated[Domain, _DOMAIN]
+    with_key: Annotated[str, Meta(min_length=1, max_length=200)] = msgspec.field(name="with")
+    profile: Annotated[Profile, _PROFILE] = DEFAULT_PROFILE
+    read_only: bool = msgspec.field(name="readOnly", default=False)
+
+
 class SessionRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What to do with which saved login; `list` takes neither."""
 
@@ -80,39 +94,81 @@ class SessionRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     profile: Profile | None = None
 
 
-async def save(app: AppContext, arguments: SaveRequest) -> SessionStatus:
-    """Keep a login; it is sealed before it leaves this process."""
+async def save(app: AppContext, request: RequestContext, arguments: SaveRequest) -> SessionStatus:
+    """Keep a login of the caller; it is sealed before it leaves this process."""
     seal = app.bus.seal
     if seal is None:
         raise FaultError(fault(Code.CONFIG_INVALID, "This gateway has no key to seal a login with."))
     sealed = seal.seal(encode(from_storage_state(arguments.state)), sealed_for(arguments.profile, arguments.domain))
-    order = SaveSession(domain=arguments.domain, profile=arguments.profile, address=arguments.address, sealed=sealed)
+    order = SaveSession(
+        domain=arguments.domain,
+        profile=arguments.profile,
+        address=arguments.address,
+        sealed=sealed,
+        caller=request.caller.name,
+    )
     return await app.bus.call(subjects.SESSION_SAVE, order, wait_ms=app.grace_ms)
 
 
-async def list_all(app: AppContext, profile: str | None) -> SessionsAnswer:
-    """List the logins."""
-    logins = await app.bus.call(subjects.SESSION_LIST, ListSessions(profile=profile), wait_ms=app.grace_ms)
+async def list_all(app: AppContext, request: RequestContext, profile: str | None) -> SessionsAnswer:
+    """List the logins that the caller owns, and those that are shared with them."""
+    order = ListSessions(profile=profile, caller=request.caller.name)
+    logins = await app.bus.call(subjects.SESSION_LIST, order, wait_ms=app.grace_ms)
     return SessionsAnswer(sessions=logins.sessions, more=logins.more)
 
 
 async def ask(
-    app: AppContext, call: Call[NamedSession, SessionStatus], domain: str, profile: str = DEFAULT_PROFILE
+    app: AppContext,
+    request: RequestContext,
+    call: Call[NamedSession, SessionStatus],
+    domain: str,
+    profile: str = DEFAULT_PROFILE,
 ) -> SessionAnswer:
-    """Ask for something that is done to one login."""
-    status = await app.bus.call(call, NamedSession(domain=domain, profile=profile), wait_ms=app.grace_ms)
-    return answer_of(status)
+    """Ask for something that is done to one login of the caller."""
+    named = NamedSession(domain=domain, profile=profile, caller=request.caller.name)
+    return answer_of(await app.bus.call(call, named, wait_ms=app.grace_ms))
 
 
-async def manage(app: AppContext, arguments: SessionRequest) -> SessionsAnswer:
+async def share(app: AppContext, request: RequestContext, arguments: ShareRequest, *, remove: bool) -> SessionAnswer:
+    """Share a login of the caller with another key, or no longer.
+
+    Raises:
+        FaultError: AUTH_MISSING_SESSION, or VALIDATION_INVALID_REQUEST (404) where there is no such key.
+    """
+    order = ShareSession(
+        domain=arguments.domain,
+        profile=arguments.profile,
+        caller=request.caller.name,
+        key=_named_caller(app, arguments.with_key, remove=remove),
+        read_only=arguments.read_only,
+        remove=remove,
+    )
+    return answer_of(await app.bus.call(subjects.SESSION_SHARE, order, wait_ms=app.grace_ms))
+
+
+def _named_caller(app: AppContext, name: str, *, remove: bool) -> str:
+    """Return the caller that a key stands for, by its id or name; a caller's own name is taken as it is."""
+    if name == OWNER_NAME or name.startswith("oauth-"):
+        return name
+    named = [one for one in app.keys.records() if not one.revoked and name in (one.id, one.name, f"key-{one.id}")]
+    if named:
+        return f"key-{named[-1].id}"
+    if remove and name.startswith("key-"):
+        return name  # one that was revoked
+    message = "with: there is no such key; `weft keys list` has their names"
+    raise HttpStatusError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="with"), HTTPStatus.NOT_FOUND)
+
+
+async def manage(app: AppContext, request: RequestContext, arguments: SessionRequest) -> SessionsAnswer:
     """Do what a client of the tools asks for."""
     if arguments.operation == "list":
-        return await list_all(app, arguments.profile)
+        return await list_all(app, request, arguments.profile)
     if arguments.domain is None:
         message = f"domain: {arguments.operation} needs one"
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="domain"))
     call = subjects.SESSION_HEALTH if arguments.operation == "health" else subjects.SESSION_DELETE
-    return SessionsAnswer(sessions=(await ask(app, call, arguments.domain, arguments.profile or DEFAULT_PROFILE),))
+    profile = arguments.profile or DEFAULT_PROFILE
+    return SessionsAnswer(sessions=(await ask(app, request, call, arguments.domain, profile),))
 
 
 def answer_of(status: SessionStatus) -> SessionAnswer:

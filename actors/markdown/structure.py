@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from importlib import import_module
 from itertools import islice
@@ -31,12 +31,18 @@ _MAX_SEARCHED = 2_000_000
 
 _MAX_PASSAGES = 10_000
 
+_LEAST_SCORE = 0.25
+"""Share of the best score that a passage must have: what has less holds a word that stands all over the document."""
+
+_TELLING_SHARE = 0.5
+"""Share of the rows of a table up to which a word tells them apart."""
+
 _MAX_QUERY = 1_000
 _IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_IDEOGRAPHS}]|[^\W_{_IDEOGRAPHS}]+")
 _PLURAL = re.compile(r"(?<=[a-z]{3})(?<!s)s$")
 _GAP = "\n\n[…]\n\n"
-_ROWS = re.compile(r"\|[^\n]*\n\|[ :|-]+\n")
+_ROWS = re.compile(r"^\|[^\n]*\n\|[ :|-]+\n", re.MULTILINE)
 
 Cost = Callable[[str], int]
 
@@ -140,8 +146,36 @@ def best_passages(query: str, markdown: str, outline: MarkdownOutline) -> list[M
     if not wanted or not any(texts):
         return []
     scores = _scores(texts, wanted)
+    least = max(scores) * _LEAST_SCORE
     ranked = sorted(range(len(passages)), key=lambda index: (-scores[index], index))
-    return [passages[index] for index in ranked if scores[index] > 0]
+    return _with_answering_rows([passages[index] for index in ranked if scores[index] > least], set(wanted))
+
+
+def _with_answering_rows(passages: list[MarkdownPassage], wanted: set[str]) -> list[MarkdownPassage]:
+    """Return of passages of tables the rows alone that answer; where some do, passages whose rows do not are none."""
+    cut = [(passage, _answering_rows(passage, wanted)) for passage in passages]
+    rows_answer = any(rows is not None and rows is not passage for passage, rows in cut)
+    return [passage if rows is None else rows for passage, rows in cut if not rows_answer or rows is not passage]
+
+
+def _answering_rows(passage: MarkdownPassage, wanted: set[str]) -> MarkdownPassage | None:
+    """Return a passage of a table with those rows alone that hold words of the query which not every row holds.
+
+    It is the same where there are none, and None where it is no passage of a table.
+    """
+    head, body, before = passage.head, passage.text, ""
+    if not head and (match := _ROWS.search(body)) is not None:
+        before, head, body = body[: match.start()], match[0], body[match.end() :]
+    rows = body.splitlines(keepends=True)
+    if not head or not all(row.startswith("|") for row in rows if row.strip()):
+        return None
+    words = [wanted.intersection(_query_words(row)) for row in rows]
+    telling = {word for word in wanted if 0 < sum(word in each for each in words) <= len(rows) * _TELLING_SHARE}
+    most = max((len(each & telling) for each in words), default=0)
+    if not most:
+        return passage
+    kept = "".join(row for row, each in zip(rows, words, strict=True) if len(each & telling) == most)
+    return replace(passage, text=kept, head=before + head)
 
 
 def fitting_passages(ranked: Iterable[MarkdownPassage], budget: int, cost: Cost) -> list[MarkdownPassage]:
@@ -158,7 +192,7 @@ def fitting_passages(ranked: Iterable[MarkdownPassage], budget: int, cost: Cost)
 
 def joined_passages(shown: Sequence[MarkdownPassage]) -> str:
     """Write passages under their headings, each heading once, with a mark where something lies between."""
-    text = ""
+    text, head = "", ""
     end = 0
     written_headings = set[str]()
     for passage in shown:
@@ -169,8 +203,9 @@ def joined_passages(shown: Sequence[MarkdownPassage]) -> str:
             if heading not in written_headings:
                 text += f"{heading}\n\n"
                 written_headings.add(heading)
-        text += passage.head + (passage.text.lstrip("\n") if apart else passage.text)
-        end = passage.end
+        repeated = not apart and passage.head == head
+        text += ("" if repeated else passage.head) + (passage.text.lstrip("\n") if apart else passage.text)
+        end, head = passage.end, passage.head
     return text.rstrip()
 
 
@@ -212,7 +247,7 @@ def _split(
     markdown: str, start: int, end: int, headings: tuple[str, ...], outline: MarkdownOutline
 ) -> Iterator[MarkdownPassage]:
     """Part what is long at its items, rows or lines."""
-    table = _ROWS.match(markdown, start)
+    table = _ROWS.search(markdown, start, end)
     place = start
     while end - place > _MAX_CHARS:
         cut = max(
@@ -220,9 +255,11 @@ def _split(
             for kind in (CutPoint.ITEM, CutPoint.ROW, CutPoint.LINE)
         )
         stop = cut if cut > place else min(place + _MAX_CHARS, end)
-        yield MarkdownPassage(markdown[place:stop], place, stop, headings, table[0] if table and place > start else "")
+        head = table[0] if table and place >= table.end() else ""
+        yield MarkdownPassage(markdown[place:stop], place, stop, headings, head)
         place = stop
-    yield MarkdownPassage(markdown[place:end], place, end, headings, table[0] if table and place > start else "")
+    head = table[0] if table and place >= table.end() else ""
+    yield MarkdownPassage(markdown[place:end], place, end, headings, head)
 
 
 def _last_place(places: list[int], above: int, most: int) -> int:

@@ -7,16 +7,25 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from msgspec import structs
+
 from actors.actor import Actor, handles
+from actors.navigator.beyond import HostEvidence, NoEvidence, SharedEvidence
 from actors.navigator.browse_run import BrowseRun
 from actors.navigator.hosts import known_hosts
 from actors.navigator.memory import Knowledge, NoKnowledge, TierMemory
 from actors.navigator.preview import PreviewService
+from actors.page_addresses import by_http, page_address
 from actors.sites import site_of
 from protocol import subjects
+from protocol.actions import Action, ranked
 from protocol.domains import AskDomain, DomainKnowledge, Preview
+from protocol.faults import Code, Fault, FaultError
 from protocol.pages import Browsed, BrowsePage
 from protocol.subjects import Bucket, Subject
+
+_WITHOUT_TLS = frozenset({Code.NETWORK_TLS_FAILED, Code.NETWORK_CONNECTION_FAILED})
+"""How it ends where a server that speaks HTTP alone is asked by https."""
 
 
 @dataclass
@@ -33,9 +42,14 @@ class Navigator(Actor):
         subjects.FORESEE,
     )
 
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.TIER_HISTORY,)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (
+        subjects.TIER_HISTORY,
+        subjects.ABSENT_PAGES,
+        subjects.HOST_TEXTS,
+    )
 
     knowledge: Knowledge = field(default_factory=NoKnowledge)
+    evidence: HostEvidence = field(default_factory=NoEvidence)
 
     @classmethod
     def warm(cls) -> None:
@@ -45,6 +59,7 @@ class Navigator(Actor):
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Share what is learned of sites with the other navigators."""
+        self.evidence = SharedEvidence(self.bus, self.settings.probe_absent_pages)
         if not self.settings.tier_learning:
             yield
             return
@@ -57,9 +72,13 @@ class Navigator(Actor):
         """Try one tier after another until a page is good enough or nothing is left to try.
 
         Raises:
-            FaultError: the failure that says most about the page.
+            FaultError: the failure that says most about the page, or VALIDATION_INVALID_REQUEST for what is no address.
         """
-        return await BrowseRun(self.bus, page, self.settings.restart_grace_ms, self.knowledge).run()
+        request, grace_ms = structs.replace(page, url=page_address(page.url)), self.settings.restart_grace_ms
+        try:
+            return await BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence).run()
+        except FaultError as error:
+            raise FaultError(with_plain_http(error.fault, by_http(page.url))) from None
 
     @handles(subjects.PREVIEW, at_once=32)
     async def preview(self, page: BrowsePage) -> Preview:
@@ -68,6 +87,7 @@ class Navigator(Actor):
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST.
         """
+        page = structs.replace(page, url=page_address(page.url))
         return await PreviewService(self.bus, self.knowledge).preview(page)
 
     @handles(subjects.DOMAIN, at_once=32)
@@ -78,3 +98,13 @@ class Navigator(Actor):
             FaultError: VALIDATION_INVALID_REQUEST.
         """
         return await PreviewService(self.bus, self.knowledge).domain(request.domain)
+
+
+def with_plain_http(failure: Fault, plain: str) -> Fault:
+    """Return the fault of a server that does not speak TLS, where its client may have meant the address `plain`."""
+    if not plain or failure.code not in _WITHOUT_TLS:
+        return failure
+    message = f"{failure.message.removesuffix('.')}. Without a scheme https is meant: ask for {plain} if it is http."
+    words = f"Ask for {plain}: an address without a scheme is asked by https."
+    action = Action(action="use_http", description=words, tool_to_use="browse", parameters={"url": plain})
+    return structs.replace(failure, message=message, actions=ranked((action, *failure.actions)), retryable=True)

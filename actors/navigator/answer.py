@@ -26,11 +26,19 @@ from protocol.browse import DecisionTrace, TierAttempt, TraceSummary, Validation
 from protocol.confidence import Confidence, FieldConfidence, Source, confidence, overall
 from protocol.documents import WebObservationSummary, untrusted
 from protocol.faults import Code
-from protocol.page import RecordList
+from protocol.page import PageKind, RecordList
 from protocol.pages import Fetched, PageBrowsed
 
 UNVALIDATED_CEILING = 0.59
-"""The best score of content that the verifier objected to: low, to be checked against other sources (000 §2)."""
+"""The best score of content that the verifier objected to, or that is fenced in part, and of the whole then: good for
+display alone, to be checked against other sources (000 §2)."""
+
+JUDGED_CONTENT = 0.55
+"""The least score of the content of a right page. What makes extraction less sure (few words, a form, marks of loading)
+is what the verifier has judged: of gold pages of that kind, half of the words were right."""
+
+WALLED_SHARE = 0.6
+"""What the content of a page counts that is fenced in part: most of what is wanted stands behind the wall."""
 
 
 def decision_trace(attempts: Sequence[Attempt], page: Fetched, duration_ms: int) -> DecisionTrace:
@@ -50,15 +58,35 @@ def decision_trace(attempts: Sequence[Attempt], page: Fetched, duration_ms: int)
     )
 
 
-def field_confidence(page: Fetched, *, accepted: bool) -> FieldConfidence:
-    """Rate every field of a page; content that was not accepted is capped at `UNVALIDATED_CEILING`."""
-    content = page.content
-    if not accepted:
-        content = confidence(content.source, min(content.score, UNVALIDATED_CEILING))
+def outcomes_of(page: Fetched, attempts: Sequence[Attempt]) -> list[Accepted | Rejected]:
+    """Return what came of the tier that gave the page."""
+    outcomes = [attempt.outcome for attempt in attempts]
+    return [one for one in outcomes if isinstance(one, Accepted | Rejected) and one.page is page]
+
+
+def blockers(outcomes: Sequence[Accepted | Rejected]) -> tuple[PageKind, ...]:
+    """Return what fences off a part of the pages of an answer."""
+    return tuple(dict.fromkeys(chain.from_iterable(outcome.verdict.walls for outcome in outcomes)))
+
+
+def field_confidence(page: Fetched, outcomes: Sequence[Accepted | Rejected]) -> FieldConfidence:
+    """Rate every field of a page that was put together of those of `outcomes`; the least probable of them counts.
+
+    What the verifier objected to, or is fenced in part, is capped at `UNVALIDATED_CEILING`.
+    """
+    right_page = min(outcome.verdict.probability for outcome in outcomes)
+    content, ceiling = page.content, 1.0
+    if blockers(outcomes):
+        content, ceiling = confidence(content.source, content.score * WALLED_SHARE), UNVALIDATED_CEILING
+    elif all(isinstance(outcome, Accepted) for outcome in outcomes):
+        content = confidence(content.source, max(content.score, JUDGED_CONTENT * right_page))
+    else:
+        content, ceiling = confidence(content.source, min(content.score, UNVALIDATED_CEILING)), UNVALIDATED_CEILING
+    whole = overall(page.title, content, right_page)
     return FieldConfidence(
         title=page.title,
         content=content,
-        overall=overall(page.title, content),
+        overall=confidence(whole.source, min(whole.score, ceiling)),
         tables=page.tables or UNSET,
         discovered_apis=tuple(confidence(Source.HEURISTIC, api.confidence_score or None) for api in page.apis) or UNSET,
         fields=page.fields or UNSET,

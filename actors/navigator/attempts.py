@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import assert_never
 
+from msgspec import structs
+
+from actors.navigator.sketches import same_text
 from protocol.faults import KINDS, Category, Code, Fault
+from protocol.page import PageKind
 from protocol.pages import Fetched, Verdict
 from protocol.tiers import RenderTier
 
@@ -119,6 +123,30 @@ def reason(outcome: Outcome) -> str:
     return words.removesuffix(".")
 
 
+INCOMPLETE = frozenset({PageKind.EMPTY_SHELL})
+"""What a better tier may complete; all else that stands in the place of a page is the same in every tier."""
+
+
+def consistent(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Return the attempts, where no tier turns into a success what another was refused with: the same text."""
+    return [_consistent(attempt, attempts[:place]) for place, attempt in enumerate(attempts)]
+
+
+def _consistent(attempt: Attempt, earlier: Sequence[Attempt]) -> Attempt:
+    if not isinstance(attempt.outcome, Accepted):
+        return attempt
+    page, verdict = attempt.outcome.page, attempt.outcome.verdict
+    for other in earlier:
+        refused = other.outcome
+        if not isinstance(refused, Rejected) or refused.verdict.kind is None or refused.verdict.kind in INCOMPLETE:
+            continue
+        if same_text(refused.page.evidence.visible, page.evidence.visible):
+            why = f"The same as in the tier {other.tier}: {reason(refused)}"
+            verdict = structs.replace(refused.verdict, details=verdict.details, usable=False, reasons=(why,))
+            return replace(attempt, outcome=Rejected(page, verdict, refused.code))
+    return attempt
+
+
 class Reaction(Enum):
     """What the failure of a tier means for the browse."""
 
@@ -141,6 +169,7 @@ REACTIONS: Mapping[Code, Reaction] = MappingProxyType(
         Code.HTTP_SERVICE_UNAVAILABLE: Reaction.SETTLE,
         Code.HTTP_BAD_GATEWAY: Reaction.SETTLE,
         Code.HTTP_CLIENT_ERROR: Reaction.ESCALATE,
+        Code.HTTP_PROXY_REFUSED: Reaction.SETTLE,
         Code.HTTP_SERVER_ERROR: Reaction.SETTLE,
         Code.HTTP_TOO_MANY_REDIRECTS: Reaction.ESCALATE,
         Code.AUTH_SESSION_EXPIRED: Reaction.END,
@@ -153,6 +182,9 @@ REACTIONS: Mapping[Code, Reaction] = MappingProxyType(
         Code.CONTENT_TOO_SHORT: Reaction.ESCALATE,
         Code.CONTENT_TOO_LARGE: Reaction.END,
         Code.CONTENT_UNSUPPORTED_TYPE: Reaction.END,
+        Code.CONTENT_PAYWALLED: Reaction.END,
+        Code.CONTENT_CONSENT_REQUIRED: Reaction.ESCALATE,
+        Code.CONTENT_AGE_RESTRICTED: Reaction.END,
         Code.VALIDATION_INVALID_REQUEST: Reaction.END,
         Code.VALIDATION_INVALID_PACKET: Reaction.END,
         Code.SECURITY_URL_BLOCKED: Reaction.END,
@@ -167,6 +199,10 @@ REACTIONS: Mapping[Code, Reaction] = MappingProxyType(
         Code.CONFIG_TIER_NOT_DEPLOYED: Reaction.END,
         Code.CONFIG_INVALID: Reaction.END,
         Code.SITE_STRUCTURE_CHANGED: Reaction.END,
+        Code.SITE_PARKED: Reaction.END,
+        Code.SITE_NOT_READY: Reaction.END,
+        Code.SITE_SUSPENDED: Reaction.END,
+        Code.SITE_NOT_CONFIGURED: Reaction.END,
         Code.BLOCKED_BOT_DETECTION: Reaction.ESCALATE,
         Code.BLOCKED_RATE_LIMITED: Reaction.SETTLE,
         Code.BLOCKED_GEO_RESTRICTED: Reaction.SETTLE,

@@ -12,7 +12,20 @@ import anyio
 from msgspec import structs
 
 from actors.navigator import answer, escalation_policy
-from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Outcome, Rejected, Superseded, judged
+from actors.navigator.attempts import (
+    REACTIONS,
+    Absent,
+    Accepted,
+    Attempt,
+    Failed,
+    Outcome,
+    Reaction,
+    Rejected,
+    Superseded,
+    consistent,
+    judged,
+)
+from actors.navigator.beyond import Beyond, HostEvidence, NoEvidence
 from actors.navigator.choice import Early
 from actors.navigator.escalation_policy import (
     Budget,
@@ -28,7 +41,7 @@ from bus import Publisher, Requester, TransportError
 from bus.permissions import micro_name
 from protocol import subjects
 from protocol.documents import Document, WebObservationSummary, untrusted
-from protocol.faults import Code, FaultError
+from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageClaim, Verdict
 from protocol.replicas import Progress, WhyAbsent
 from protocol.tiers import RenderTier
@@ -55,6 +68,7 @@ class BrowseRun:
     request: BrowsePage
     grace_ms: int
     experience: Experience
+    evidence: HostEvidence = field(default_factory=NoEvidence)
     attempts: list[Attempt] = field(default_factory=list[Attempt])
     steps: int = 0
     started: float = field(default_factory=time.monotonic)
@@ -65,9 +79,9 @@ class BrowseRun:
         code: Code | None = Code.INTERNAL_ERROR
         try:
             page = await self._browse()
-            pages = await self._with_following(page)
+            more = await self._next_pages(page)
             code = None
-            return self._browsed(pages)
+            return self._browsed(page, more)
         except FaultError as error:
             code = error.fault.code
             raise
@@ -106,9 +120,10 @@ class BrowseRun:
         self.attempts = [attempt for attempt in self.attempts if attempt.tier is not tier]
         early = self._early(limits, tier)
         if early is None:
-            self.attempts.append(await self._attempt(tier))
+            attempts = [await self._attempt(tier)]
         else:
-            self.attempts += await self._race(limits, tier, early.tier, early.after_ms)
+            attempts = await self._race(limits, tier, early.tier, early.after_ms)
+        self.attempts = consistent([*self.attempts, *attempts])
 
     def _early(self, limits: Budget, tier: RenderTier) -> Early | None:
         if limits.force_tier is not None:
@@ -127,7 +142,8 @@ class BrowseRun:
                 ended[mine] = await self._attempt(mine)
             except FaultError as error:
                 failed.append(error)
-            step = escalation_policy.next_step(limits, [*self.attempts, *ended.values()], self._elapsed_ms())
+            attempts = consistent([*self.attempts, *ended.values()])
+            step = escalation_policy.next_step(limits, attempts, self._elapsed_ms())
             useless.set()
             if failed or len(ended) > 1 or step != TryTier(better):
                 race.cancel_scope.cancel()
@@ -163,13 +179,20 @@ class BrowseRun:
         except FaultError as error:
             if error.fault.code is Code.INTERNAL_UNAVAILABLE:
                 return Absent(waited=wait_ms > 0, why=await why_unavailable(self.bus, tier, self._left_ms()))
+            if error.fault.code is Code.INTERNAL_DEADLINE:  # it had all the time that was left for this page
+                return Failed(fault(Code.NETWORK_TIMEOUT, f"The tier {tier.value} had no page after {left_ms} ms"))
             return Failed(error.fault)
-        return judged(page, await self._verdict(page))
+        verdict = await self._verdict(page)
+        if verdict.doubtful and _decides(verdict, tier):
+            beyond = await self.evidence.of(self.request, page, self._left_ms())
+            verdict = await self._verdict(page, beyond) if beyond else verdict
+        return judged(page, verdict)
 
-    async def _verdict(self, page: Fetched) -> Verdict:
+    async def _verdict(self, page: Fetched, beyond: Beyond | None = None) -> Verdict:
         """Ask the verifier; without it no page is an answer, in any tier."""
+        claim = verify_request(self.request, page, beyond=beyond)
         try:
-            return await self.bus.call(subjects.VERIFY_PAGE, verify_request(self.request, page), wait_ms=self.grace_ms)
+            return await self.bus.call(subjects.VERIFY_PAGE, claim, wait_ms=self.grace_ms)
         except FaultError as error:
             number = sum(attempt.tried for attempt in self.attempts) + 1
             raise FaultError(error.fault.at(url=self.request.url, tier=page.tier, attempt=number)) from None
@@ -185,23 +208,25 @@ class BrowseRun:
     def _left_ms(self) -> int:
         return max(self.request.options.max_latency_ms - self._elapsed_ms(), 1)
 
-    async def _with_following(self, first: Fetched) -> list[Fetched]:
+    async def _next_pages(self, first: Fetched) -> list[Accepted]:
         """Get the pages that follow, where that is asked for, in the tier of the first and as far as the time goes."""
-        pages, visited = [first], {self.request.url, first.final_url}
+        pages, visited = list[Accepted](), {self.request.url, first.final_url}
         wanted = self.request.options.max_pages if self.request.options.follow_pagination else 1
-        while len(pages) < wanted:
-            url = pages[-1].document.content.parts.fields.next
+        last = first
+        while len(pages) + 1 < wanted:
+            url = last.document.content.parts.fields.next
             if url in visited or not same_host(url, first.final_url) or self._left_ms() < first.tier.expected_ms:
                 break
             visited.add(url)
-            await self._report(f"Reading page {len(pages) + 1} of at most {wanted}.")
-            page = await self._next(url, first.tier)
-            if page is None:
+            await self._report(f"Reading page {len(pages) + 2} of at most {wanted}.")
+            outcome = await self._next(url, first.tier)
+            if outcome is None:
                 break
-            pages.append(page)
+            pages.append(outcome)
+            last = outcome.page
         return pages
 
-    async def _next(self, url: str, tier: RenderTier) -> Fetched | None:
+    async def _next(self, url: str, tier: RenderTier) -> Accepted | None:
         """Get one more page, unless it fails or is none; what there is already is worth more than its error."""
         fetch, call = fetch_request(self.request, url), subjects.FETCH.at(tier=tier.value)
         try:
@@ -209,19 +234,20 @@ class BrowseRun:
             verdict = await self.bus.call(subjects.VERIFY_PAGE, verify_request(self.request, page, url))
         except FaultError:
             return None
-        return page if verdict.code is None else None
+        return Accepted(page, verdict) if verdict.code is None else None
 
-    def _browsed(self, pages: list[Fetched]) -> Browsed:
-        page, duration_ms = answer.merged(pages), self._elapsed_ms()
-        accepted = isinstance(self.attempts[-1].outcome, Accepted)
+    def _browsed(self, first: Fetched, more: list[Accepted]) -> Browsed:
+        outcomes = [*answer.outcomes_of(first, self.attempts), *more]
+        page, duration_ms = answer.merged([outcome.page for outcome in outcomes]), self._elapsed_ms()
         return Browsed(
             url=self.request.url,
             page=page,
-            confidence=answer.field_confidence(page, accepted=accepted),
+            confidence=answer.field_confidence(page, outcomes),
             duration_ms=duration_ms,
-            trace=answer.decision_trace(self.attempts, pages[0], duration_ms),
-            pages=len(pages),
+            trace=answer.decision_trace(self.attempts, first, duration_ms),
+            pages=len(outcomes),
             tiers_tried=tuple(attempt.tier for attempt in self.attempts if attempt.tried),
+            walls=answer.blockers(outcomes),
         )
 
     async def _report(self, message: str) -> None:
@@ -237,7 +263,7 @@ class BrowseRun:
     async def _publish_outcome(self, page: Fetched | None, code: Code | None) -> None:
         event = answer.page_browsed(self.request.url, self.attempts, self._elapsed_ms(), answer=page, code=code)
         if page is None or not page.from_cache:
-            event = structs.replace(event, profile=self.request.options.session_profile)
+            event = structs.replace(event, profile=self.request.options.session_profile, caller=self.request.caller)
         # Shielded: a browse that was cut off has ended, too. Nobody waits for this event, so it may be lost.
         with anyio.move_on_after(PUBLISH_MS / 1_000, shield=True), suppress(FaultError, TransportError):
             await self.bus.tell(subjects.PAGE_BROWSED, event)
@@ -260,6 +286,7 @@ def fetch_request(browse: BrowsePage, url: str | None = None) -> FetchPage:
         url=url or browse.url,
         freshness=options.freshness_requirement,
         session=options.session_profile,
+        login=browse.login,
         include_html=options.include_html,
         include_network=options.include_network,
         include_console=options.include_console,
@@ -271,8 +298,10 @@ def fetch_request(browse: BrowsePage, url: str | None = None) -> FetchPage:
     )
 
 
-def verify_request(browse: BrowsePage, page: Fetched, url: str | None = None) -> PageClaim:
-    """Build the request to judge whether this is the page that was asked for."""
+def verify_request(
+    browse: BrowsePage, page: Fetched, url: str | None = None, *, beyond: Beyond | None = None
+) -> PageClaim:
+    """Build the request to judge whether this is the page that was asked for, by what is known `beyond` it too."""
     return PageClaim(
         url=url or browse.url,
         final_url=page.final_url,
@@ -282,7 +311,14 @@ def verify_request(browse: BrowsePage, page: Fetched, url: str | None = None) ->
         opening=_opening(page.document),
         session=browse.options.session_profile is not None,
         retry_after_ms=page.retry_after_ms,
+        absent_alike=beyond.absent_alike if beyond else None,
+        same_text_elsewhere=beyond.same_elsewhere if beyond else False,
     )
+
+
+def _decides(verdict: Verdict, tier: RenderTier) -> bool:
+    """Whether a verdict is the last word on the page: no better tier is to be tried after it."""
+    return verdict.code is None or REACTIONS[verdict.code] is not Reaction.ESCALATE or tier.spec.is_browser
 
 
 def same_host(url: str, other: str) -> bool:

@@ -1,14 +1,16 @@
 """The escalation policy: what a browse may use, which tier comes next after what was tried, and the fault at the end.
 
 Cheapest first, or from where experience says. After each attempt `REACTIONS` says whether its failure ends the browse
-(END), makes further tiers useless (SETTLE) or is worth a better tier (ESCALATE). Settled or at the top, the best usable
-page is the answer, else the failure that says most.
+(END), makes further tiers useless (SETTLE) or is worth a better tier (ESCALATE). Settled or at the top, the usable page
+that is most probably the right one is the answer, else the failure that says most. A tier that broke down is not taken
+for a page that shows nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import assert_never
 
 from msgspec import structs
@@ -29,6 +31,7 @@ from actors.navigator.attempts import (
     code_of,
     reason,
 )
+from protocol.actions import RETRY, ranked
 from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions, contradiction, wish_for_scripts
 from protocol.faults import KINDS, Category, Code, Fault, FaultError, fault, rate_limited
 from protocol.pages import Fetched
@@ -133,15 +136,28 @@ def next_step(budget: Budget, attempts: Sequence[Attempt], elapsed_ms: int) -> S
     last = attempts[-1] if attempts else None
     if last is not None and isinstance(last.outcome, Accepted):
         return ReturnPage(last.outcome.page)
-    if last is None or last.failure is None:
+    if last is None or last.failure is None or _doubted(last.failure):
         return _escalate(budget, attempts, elapsed_ms)
-    match REACTIONS[code_of(last.failure)]:
+    match _reaction(last.failure):
         case Reaction.ESCALATE:
             return _escalate(budget, attempts, elapsed_ms)
         case Reaction.SETTLE:
             return _settle(budget, attempts)
         case Reaction.END:
             return _fail(budget, attempts, last.tier, last.failure)
+
+
+def _reaction(failure: Failure) -> Reaction:
+    """Return what a failure means; a site that says when to come back is not asked again before, by any tier."""
+    named = isinstance(failure, Rejected) and _names_delay(failure.code, failure.page)
+    return Reaction.SETTLE if named else REACTIONS[code_of(failure)]
+
+
+def _doubted(failure: Failure) -> bool:
+    """Whether the tier itself says that a browser would show something else than the page that was refused."""
+    return (
+        isinstance(failure, Rejected) and failure.page.status == HTTPStatus.OK and bool(failure.page.evidence.escalate)
+    )
 
 
 def _escalate(budget: Budget, attempts: Sequence[Attempt], elapsed_ms: int) -> Step:
@@ -169,8 +185,8 @@ def _next(budget: Budget, attempts: Sequence[Attempt]) -> RenderTier | None:
 def _blind(attempt: Attempt) -> bool:
     """Whether an attempt says nothing about the page, but about the tier."""
     match attempt.outcome:
-        case Failed(fault=failure):
-            return failure.code is Code.NETWORK_TIMEOUT or failure.category in _OWN
+        case Failed() as failed:
+            return failed.fault.code is Code.NETWORK_TIMEOUT or _own(failed)
         case Absent() | TooSlow() | Skipped() | Superseded():
             return True
         case Accepted() | Rejected():
@@ -179,16 +195,30 @@ def _blind(attempt: Attempt) -> bool:
             assert_never(attempt.outcome)
 
 
+_LITTLE = frozenset({Code.CONTENT_REQUIRES_JS, Code.CONTENT_EMPTY, Code.CONTENT_TOO_SHORT})
+"""Codes of a page that shows too little: of one that a better tier broke down over, they say the least."""
+
 _OWN = frozenset({Category.BROWSER, Category.CONFIG, Category.INTERNAL})
 
 
+def _own(failed: Failed) -> bool:
+    """Whether it is the tier that failed, and not the site or the page."""
+    return failed.fault.category in _OWN
+
+
 def _settle(budget: Budget, attempts: Sequence[Attempt]) -> ReturnPage | FailBrowse:
-    """Return the usable page with the most text, or else the failure that says most; something was tried."""
+    """Return the usable page that is most probably the right one, or else the failure that says most.
+
+    Something was tried. Of pages that are as probable the one with the most text is the answer.
+    """
     failures = [(attempt.tier, failure) for attempt in reversed(attempts) if (failure := attempt.failure)]
-    usable = [one.page for _, one in failures if isinstance(one, Rejected) and one.verdict.usable]
+    usable = [one for _, one in failures if isinstance(one, Rejected) and one.verdict.usable]
     if usable:
-        return ReturnPage(max(usable, key=lambda page: page.evidence.content_length))
+        return ReturnPage(max(usable, key=lambda one: (one.verdict.probability, one.page.evidence.content_length)).page)
     tier, failure = min(failures, key=lambda pair: _rank(pair[1]))
+    broken = [(own, one) for own, one in failures if own.spec.runs_scripts and isinstance(one, Failed) and _own(one)]
+    if code_of(failure) in _LITTLE and tier.rank < max((own.rank for own, _ in broken), default=0):
+        tier, failure = broken[0]
     return _fail(budget, attempts, tier, failure)
 
 
@@ -224,9 +254,23 @@ def _fault_of(budget: Budget, attempts: Sequence[Attempt], tier: RenderTier, fai
             assert_never(failure)
 
 
+_MAY_NAME_DELAY = frozenset(
+    {Code.HTTP_FORBIDDEN, Code.HTTP_CLIENT_ERROR, Code.HTTP_BAD_GATEWAY, Code.HTTP_SERVER_ERROR}
+)
+"""Codes of refusals, besides those of too many requests, with which some sites say when to come back."""
+
+
+def _names_delay(code: Code, page: Fetched) -> bool:
+    return code in _MAY_NAME_DELAY and page.status >= HTTPStatus.BAD_REQUEST and bool(page.retry_after_ms)
+
+
 def _page_fault(code: Code, message: str, page: Fetched) -> Fault:
     """Make the fault that a page's code stands for, with the delay that the site asked for."""
     limited = rate_limited(message, page.retry_after_ms, http_status=page.status)
+    if _names_delay(code, page):
+        others = (action for action in KINDS[code].actions if action.action != RETRY.action)
+        waiting = fault(code, message, http_status=page.status, actions=ranked((limited.actions[0], *others)))
+        return structs.replace(waiting, retryable=True)
     if code is Code.RATE_LIMIT_EXCEEDED:
         return limited
     if code is Code.BLOCKED_RATE_LIMITED or (code is Code.HTTP_SERVICE_UNAVAILABLE and page.retry_after_ms):

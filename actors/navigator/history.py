@@ -11,7 +11,7 @@ from typing import assert_never
 from msgspec import structs
 
 from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Rejected, Skipped, Superseded, TooSlow
-from actors.navigator.hosts import SiteKey
+from actors.navigator.hosts import SHAPE, SiteKey
 from protocol.faults import Code
 from protocol.tiers import TIERS, Prior, RenderTier, TierHistory, TierRecord
 
@@ -30,7 +30,8 @@ MIN_SURPRISE_RUN = 2
 """One page alone may be an odd one."""
 
 INHERITED = 3.0
-"""Results that a new host takes over at most from the other hosts of its domain: a few of its own outweigh them."""
+"""Results that a new host takes over at most from the other hosts of its domain, and a new shape of addresses from its
+host: a few of its own outweigh them."""
 
 LATEST = 0.3
 """The weight of the last visit in what a tier takes: about five of them count."""
@@ -111,7 +112,7 @@ def faded(history: TierHistory, now_ms: int) -> TierHistory:
 
 
 def inherited(domain: TierHistory) -> TierHistory:
-    """Return what a host that is new takes over from the other hosts of its domain."""
+    """Return what a host that is new takes over from the other hosts of its domain, or a new shape from its host."""
     tiers: dict[RenderTier, TierRecord] = {}
     for tier, record in domain.tiers.items():
         weight = record.enough + record.refused
@@ -189,8 +190,11 @@ def _cost(tier: RenderTier) -> int:
     return tier.rank
 
 
-MAX_HOSTS = 10_000
+MAX_HOSTS = 20_000
 """Keys that are remembered, about 1 KB each; of what was longer unused, history is read again when it is written."""
+
+MAX_SHAPES = 64
+"""Shapes of addresses that one host is remembered by; the others share what is known of the host."""
 
 MAX_WAITING = 100
 """Visits of one key that wait for the bus; what comes on top is not shared with the others."""
@@ -220,22 +224,36 @@ class CachedHistory:
 
 @dataclass
 class HistoryCache:
-    """The keys, of which the one that was longest unused is forgotten first; `due` are those with lessons waiting."""
+    """The keys, of which the one that was longest unused is forgotten first; `due` are those with lessons waiting.
+
+    A host has a key, its domain has one, and each shape of its addresses that is remembered.
+    """
 
     max_hosts: int = MAX_HOSTS
     due: dict[str, None] = field(default_factory=dict[str, None])
     _keys: OrderedDict[str, CachedHistory] = field(default_factory=OrderedDict[str, CachedHistory])
+    _shapes: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def of(self, site: SiteKey) -> TierHistory | None:
-        """Return what is known of a host, or else what its domain leaves to it."""
-        own = self._keys.get(site.key)
-        if own is not None and own.now is not None:
-            self._keys.move_to_end(site.key)
-            return own.now
-        return self._inherited(site.domain_key)
+        """Return what is known of addresses of this shape, or else of the host, or what its domain leaves to it."""
+        host = self.of_host(site)
+        return self._now(site.shape_key) or host
+
+    def of_host(self, site: SiteKey) -> TierHistory | None:
+        """Return what is known of a host, whatever the address, or else what its domain leaves to it."""
+        return self._now(site.key) or self._inherited(site.domain_key)
+
+    def learn(self, site: SiteKey, lesson: Lesson) -> None:
+        """Learn a lesson of an address for its shape, its host and its domain."""
+        shapes = self._shapes.get(site.key, ())
+        if site.shape_key in shapes or len(shapes) < MAX_SHAPES:
+            self.add(site.shape_key, lesson, heir_of=site.key if self._now(site.key) else site.domain_key)
+        self.add(site.key, lesson, heir_of=site.domain_key)
+        if site.domain_key is not None:
+            self.add(site.domain_key, lesson)
 
     def add(self, key: str, lesson: Lesson, *, heir_of: str | None = None) -> None:
-        """Learn a lesson at once, and let it wait for the bus; a new host begins with what its domain leaves to it."""
+        """Learn a lesson at once, and let it wait for the bus; a new key begins with what `heir_of` leaves to it."""
         remembered = self._entry(key)
         if remembered.now is None:
             remembered.legacy = self._inherited(heir_of)
@@ -282,14 +300,36 @@ class HistoryCache:
     def _entry(self, key: str) -> CachedHistory:
         entry = self._keys.setdefault(key, CachedHistory())
         self._keys.move_to_end(key)
+        self._count_shape(key, known=True)
         if len(self._keys) > self.max_hosts:
             oldest, _ = self._keys.popitem(last=False)
             self.due.pop(oldest, None)
+            self._count_shape(oldest, known=False)
         return entry
 
+    def _count_shape(self, key: str, *, known: bool) -> None:
+        host, mark, _ = key.rpartition(SHAPE)
+        if not mark:
+            return
+        shapes = self._shapes.setdefault(host, set())
+        if known:
+            shapes.add(key)
+        else:
+            shapes.discard(key)
+        if not shapes:
+            del self._shapes[host]
+
+    def _now(self, key: str | None) -> TierHistory | None:
+        """Return what is known of a key, which is in use."""
+        cached = self._keys.get(key) if key is not None else None
+        if cached is None or cached.now is None or key is None:
+            return None
+        self._keys.move_to_end(key)
+        return cached.now
+
     def _inherited(self, key: str | None) -> TierHistory | None:
-        domain = self._keys.get(key) if key is not None else None
-        return inherited(domain.now) if domain is not None and domain.now is not None else None
+        known = self._now(key)
+        return None if known is None else inherited(known)
 
 
 def _with_lessons(history: TierHistory | None, lessons: Iterable[Lesson]) -> TierHistory | None:

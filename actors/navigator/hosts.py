@@ -1,7 +1,8 @@
-"""Hosts: the keys that they are remembered by, and those whose kind is known without a visit (config/hosts.toml)."""
+"""Hosts: the keys that they and the shapes of their addresses are remembered by, and those whose kind is known."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.resources
 import re
 import tomllib
@@ -15,8 +16,10 @@ import httpx2
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.sites import site_of
-from protocol.faults import Action, Code, FaultError, fault
+from actors.page_addresses import page_address
+from actors.sites import host_key, site_of
+from protocol.actions import Action
+from protocol.faults import Code, FaultError, fault
 from protocol.tiers import HostKind
 
 SHIPPED = "config/hosts.toml"
@@ -86,39 +89,85 @@ def _invalid(what: str) -> FaultError:
 
 
 _WEB = ("http", "https")
-_NO_KEY = re.compile(r"[^a-z0-9_.-]")
 _MAX_CHARS = 253
 _NUMBERS = re.compile(r"(.*\.)?[0-9]+")
 
 
 @dataclass(frozen=True)
 class SiteKey:
-    """A host in lower case ASCII, with the keys of its history and of that of its domain, if it has one.
+    """A host in lower case ASCII, with the keys of its history, of that of its domain, and of the address's shape.
 
-    Nothing else of an address is in the keys, but for a port that is not the usual one: there is another site.
+    Nothing else of an address is in the keys, but for a port that is not the usual one (there is another site) and a
+    hash of the shape.
     """
 
     host: str
     key: str
     domain_key: str | None
+    shape_key: str
 
 
 def site_key_of(url: str) -> SiteKey | None:
     """Return the key of a web address, if it is one."""
     try:
-        parsed = httpx2.URL(url)
+        parsed = httpx2.URL(page_address(url))
         host = parsed.raw_host.decode("ascii").strip("[]").rstrip(".").lower()
         domain = site_of(url)
     except (httpx2.InvalidURL, FaultError, UnicodeError, ValueError):
         return None
     if not 0 < len(host) <= _MAX_CHARS or parsed.scheme not in _WEB:
         return None
+    shape = hashlib.blake2b(_shape(parsed).encode(), digest_size=_SHAPE_BYTES).hexdigest()
     if parsed.port is not None:
-        return SiteKey(host, f"{_escaped(host)}/{parsed.port}", None)
+        key = f"{host_key(host)}/{parsed.port}"
+        return SiteKey(host, key, None, f"{key}{SHAPE}{shape}")
     has_domain = "." in host and not _NUMBERS.fullmatch(host)
-    return SiteKey(host, _escaped(host), f"{_escaped(domain)}/any" if has_domain else None)
+    key = host_key(host)
+    return SiteKey(host, key, f"{host_key(domain)}/any" if has_domain else None, f"{key}{SHAPE}{shape}")
 
 
-def _escaped(host: str) -> str:
-    """Spell what is no letter of a key, as in addresses of IPv6."""
-    return _NO_KEY.sub(lambda match: f"={ord(match.group()):x}=", host)
+SHAPE = "/shape/"
+"""Stands between the key of a host and the hash of a shape."""
+
+_SHAPE_BYTES = 6
+_MAX_PARTS = 6
+"""Segments of a path, and names of a query, that count for the shape."""
+
+_SECTION = re.compile(r"[a-z]{1,20}|v\d{1,2}|[a-z]{2}[-_][A-Za-z]{2}")
+"""What names a section of a site rather than one page in it: a plain word, a version, a language."""
+
+_NUMERIC = re.compile(r"[\d.,:_-]*\d[\d.,:_-]*")
+_EXTENSION = re.compile(r"(?P<stem>.+)(?P<extension>\.[A-Za-z]{1,5}\d?)")
+_ROUTE = re.compile(r"!?/")
+
+
+def shape_of(url: str) -> str:
+    """Return what an address has in common with those of its site that are made alike, as `/article/{name}?page`.
+
+    Numbers, dates, hashes, slugs and the values of a query are generalised; sections, extensions and the names of a
+    query stay, and so does a route in the fragment.
+
+    Raises:
+        httpx2.InvalidURL: that is no address.
+    """
+    return _shape(httpx2.URL(url))
+
+
+def _shape(url: httpx2.URL) -> str:
+    names = sorted(set(url.params))[:_MAX_PARTS]
+    query = f"?{'&'.join(_generalized(name) for name in names)}" if names else ""
+    route = f"#{_path_shape(url.fragment)}" if _ROUTE.match(url.fragment) else ""
+    return f"{_path_shape(url.path)}{query}{route}"
+
+
+def _path_shape(path: str) -> str:
+    segments = [segment for segment in path.partition("?")[0].split("/") if segment.strip("!")]
+    return "/" + "/".join(_generalized(segment) for segment in segments[:_MAX_PARTS])
+
+
+def _generalized(name: str) -> str:
+    matched = _EXTENSION.fullmatch(name)
+    stem, extension = (matched["stem"], matched["extension"].lower()) if matched else (name, "")
+    if _SECTION.fullmatch(stem):
+        return stem.lower() + extension
+    return ("{number}" if _NUMERIC.fullmatch(stem) else "{name}") + extension

@@ -80,8 +80,8 @@ class Experience(Protocol):
 class Estimator(Protocol):
     """What a preview needs to know of a site."""
 
-    def estimate(self, url: str, allowed: Sequence[RenderTier]) -> Estimate:
-        """Return how a visit would go, without being one."""
+    def estimate(self, url: str, allowed: Sequence[RenderTier], *, any_page: bool = False) -> Estimate:
+        """Return how a visit would go, without being one; with `any_page` to whichever page of the host."""
         ...
 
 
@@ -107,9 +107,9 @@ class NoKnowledge:
     def record(self, url: str, attempts: Sequence[Attempt]) -> None:
         """Learn nothing."""
 
-    def estimate(self, url: str, allowed: Sequence[RenderTier]) -> Estimate:
+    def estimate(self, url: str, allowed: Sequence[RenderTier], *, any_page: bool = False) -> Estimate:
         """Begin with the cheapest."""
-        del url
+        del url, any_page
         return choice.estimate(None, None, allowed, 0, percent=0)
 
 
@@ -175,22 +175,20 @@ class TierMemory:
             del self._probes[site.key]
         if Evidence.ENOUGH not in visit.values():
             return
-        lesson = (visit, self.clock(), took(attempts))
-        self.histories.add(site.key, lesson, heir_of=site.domain_key)
-        if site.domain_key is not None:
-            self.histories.add(site.domain_key, lesson)
+        self.histories.learn(site, (visit, self.clock(), took(attempts)))
         self._recorded.set()
 
-    def estimate(self, url: str, allowed: Sequence[RenderTier]) -> Estimate:
-        """Return how a visit would go, without being one."""
+    def estimate(self, url: str, allowed: Sequence[RenderTier], *, any_page: bool = False) -> Estimate:
+        """Return how a visit would go, without being one; with `any_page` to whichever page of the host."""
         site, now_ms = site_key_of(url), self.clock()
-        history = self.histories.of(site) if site is not None else None
+        known = self.histories.of_host if any_page else self.histories.of
+        history = known(site) if site is not None else None
         kind = self.hosts.kind(site.host) if site is not None else None
         probed = site is not None and self._is_probed(site, now_ms)
         return choice.estimate(history, kind, allowed, now_ms, percent=self.hedge_percent, may_probe=not probed)
 
     def known(self, url: str) -> TierHistory | None:
-        """Return what is known of the host of an address, or else what its domain leaves to it."""
+        """Return what is known of addresses of this shape, or else of the host, or what its domain leaves to it."""
         site = site_key_of(url)
         return None if site is None else self.histories.of(site)
 

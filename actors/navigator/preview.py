@@ -14,6 +14,7 @@ from actors.navigator.choice import Estimate
 from actors.navigator.escalation_policy import Budget, budget
 from actors.navigator.history import chance
 from actors.navigator.memory import Estimator
+from actors.page_addresses import page_address, readable
 from actors.sites import site_of
 from bus import Directory, Requester, TransportError
 from bus.stats import Replica
@@ -76,6 +77,7 @@ class PreviewService:
             url=page.url,
             freshness=page.options.freshness_requirement,
             session=page.options.session_profile,
+            login=page.login,
             obey_robots=page.obey_robots,
         )
         unavailable, foreseen = await self._look_ahead(request)
@@ -88,12 +90,12 @@ class PreviewService:
             FaultError: VALIDATION_INVALID_REQUEST, when it is no host.
         """
         site_of(host)
-        url = f"https://{host}/"
-        estimate = self.memory.estimate(url, TIERS)
+        url = page_address(f"https://{host}/", "domain")
+        estimate = self.memory.estimate(url, TIERS, any_page=True)
         foreseen = await self._fetcher_preview(ForeseePage(url=url)) or Foreseen()
         history = estimate.history
         return DomainKnowledge(
-            domain=host.lower().rstrip("."),
+            domain=readable(url).removeprefix("https://").rstrip("./").lower(),
             known=history is not None,
             start_tier=estimate.start.tier,
             start_reason=estimate.why,

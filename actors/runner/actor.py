@@ -18,11 +18,13 @@ from actors.runner.submission import RunSubmission
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
 from bus.clock import now_ms
 from protocol import subjects
+from protocol.browsers.operations import TYPING
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import CancelRequested, LedgerLine, RunEnded
-from protocol.runs.requests import AskRun, AskSecrets, CreateRun, DoRun, ListTemplates, Secrets, Templates
+from protocol.runs.requests import INPUTS, AskRun, AskSecrets, CreateRun, DoRun, ListTemplates, Secrets, Templates
 from protocol.runs.responses import CancelAnswer, RunAccepted, RuntimeLimits
 from protocol.runs.states import MAX_CONCURRENT_RUNS, RunStatus
+from protocol.sessions import PASS
 from protocol.subjects import Bucket, Journal, Objects, Subject
 
 SWEEP_S: Final = 60.0
@@ -41,7 +43,7 @@ class Runner(Actor):
         subjects.RUN_SECRETS,
     )
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS,)
-    seals: ClassVar[bool] = True
+    purposes: ClassVar[tuple[str, ...]] = (INPUTS, TYPING, PASS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER,)
 

@@ -18,7 +18,8 @@ from actors.runner.steps import BrowserSession, RunStepContext, StepAttempt, Sto
 from actors.runner.template import Outcome, Stage, TaskTemplate, outcome_of, outcomes_of
 from bus import TransportError
 from bus.clock import now_ms
-from protocol.faults import Action, Code, Fault, FaultError, fault
+from protocol.actions import Action
+from protocol.faults import Code, Fault, FaultError, fault
 from protocol.runs.events import LedgerLine, RunCreated, RunEnded, RunTaken, StepEnded
 from protocol.runs.states import RunStatus, StepStatus
 

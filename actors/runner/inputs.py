@@ -58,7 +58,7 @@ def converted(template: TaskTemplate[Any], values: Mapping[str, Any]) -> Any:
         return msgspec.convert(dict(values), type=template.inputs)
     except msgspec.ValidationError as error:
         complaint = str(error)
-    failure = malformed(_INVALID, complaint).fault
+    failure = malformed(_INVALID, complaint, template.inputs).fault
     name = failure.field or ""
     root = name.partition(".")[0].partition("[")[0]
     if root in secret_names(template) and name != root:

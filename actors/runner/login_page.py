@@ -12,6 +12,7 @@ from actors.runner import login_rules
 from actors.runner.login_rules import FieldQuery, LoginField
 from actors.runner.login_types import LoginForm, LoginInputs, LoginState, SuccessIndicator, Verified
 from actors.runner.template import D, StepContext, operate
+from protocol.actions import Action
 from protocol.browsers.operations import (
     CSS,
     Click,
@@ -28,7 +29,7 @@ from protocol.browsers.operations import (
 )
 from protocol.browsers.pageinfo import Candidate
 from protocol.browsers.results import Acted, Found, PageInfo, Stable, Tabs
-from protocol.faults import Action, Code, FaultError, fault
+from protocol.faults import Code, FaultError, fault
 
 MAX_ELEMENTS: Final = 300
 _STABLE_MS: Final = 1_500

@@ -13,7 +13,7 @@ from actors.runner.template import Outcome
 from protocol.browse import MAX_URL_CHARS
 from protocol.browsers.operations import MAX_CONTENT_CHARS, MAX_ELEMENTS
 from protocol.browsers.results import ERROR_CODES, ErrorCode
-from protocol.faults import KINDS, Code
+from protocol.faults import KINDS, Code, without_userinfo
 from protocol.runs.states import StepStatus
 from protocol.tiers import RenderTier
 
@@ -195,7 +195,7 @@ def _failed(outcome: Outcome, url: str) -> PageItem:
         recover_hint=outcome.hint,
         retryable=KINDS[code].retryable,
     )
-    return PageItem(index=outcome.index, url=url, success=False, error=error)
+    return PageItem(index=outcome.index, url=without_userinfo(url), success=False, error=error)
 
 
 def _shorter(item: PageItem) -> PageItem | None:

@@ -14,13 +14,14 @@ import msgspec
 import structlog
 from msgspec.structs import replace
 
+from actors.logins import BROWSER_MS, login_pass
 from actors.runner.template import TaskTemplate
 from bus import Bus, remaining_ms
 from bus.clock import now_ms
 from protocol.browse import BrowseOptions
 from protocol.browsers.operations import CloseSession, CloseTab, CreateSession, ListTabs, Operation
 from protocol.browsers.results import ERROR_CODES, Done, ErrorCode, Tabs
-from protocol.browsers.sessions import AskBrowser
+from protocol.browsers.sessions import FULL_SESSION, AskBrowser
 from protocol.codec import encode
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
@@ -46,6 +47,9 @@ CLOSE_MS: Final = 10_000
 
 NO_ROOM: Final = frozenset({Code.INTERNAL_BUSY, Code.INTERNAL_DISCONNECTED})
 """Codes that say nothing of the page or the site: there is no room, or the bus is away."""
+
+FULL_S: Final = 15.0
+"""How long a run waits for a tab of its caller's session to be closed, in seconds."""
 
 T = TypeVar("T")
 
@@ -124,7 +128,11 @@ class BrowserSession:
         return await call_with_room(call, self.canceled)
 
     def _request(self, operation: Operation, order: str) -> AskBrowser:
-        return AskBrowser(do=operation, caller=self.run.caller, local=self.run.local, order=order)
+        run, login = self.run, b""
+        if isinstance(operation, CreateSession) and operation.profile is not None and operation.url is not None:
+            until = now_ms() + BROWSER_MS
+            login = login_pass(self.bus.seal, run.caller, operation.profile, operation.url, until)
+        return AskBrowser(do=operation, caller=run.caller, local=run.local, order=order, login=login)
 
 
 @dataclass(eq=False)
@@ -298,16 +306,19 @@ def order_of(name: str) -> str:
 async def call_with_room(call: Callable[[], Awaitable[T]], canceled: anyio.Event) -> T:
     """Call, and again while there is no room, until the deadline of the run or its cancel: no retry loop heeds both.
 
+    A session of the caller's that is full is waited for `FULL_S`: nobody but the caller makes room there.
+
     Raises:
         FaultError: anything else.
         StoppedError: the run was canceled meanwhile.
     """
-    pause_s = FIRST_PAUSE_S
+    pause_s, until = FIRST_PAUSE_S, anyio.current_time() + FULL_S
     while True:
         try:
             return await call()
         except FaultError as error:
-            if error.fault.code not in NO_ROOM:
+            full = error.fault.field == FULL_SESSION and anyio.current_time() >= until
+            if full or error.fault.code not in NO_ROOM:
                 raise
         with anyio.move_on_after(pause_s):
             await canceled.wait()

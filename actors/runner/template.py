@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
+from protocol.access import Scope
 from protocol.browse import BrowseOptions
 from protocol.browsers.operations import Operation
 from protocol.browsers.results import Done
@@ -205,6 +206,14 @@ class TaskTemplate(ABC, Generic[I]):
     @abstractmethod
     def session(self, inputs: I) -> SessionUse:
         """Return what session the run needs."""
+
+    def scopes(self, inputs: I, *, in_session: bool) -> tuple[Scope, ...]:
+        """Return what a caller must be good for whose run this is, by what its steps do; in the order they are named.
+
+        `in_session`: the caller named a browser session to work in.
+        """
+        in_tabs = in_session or self.session(inputs) is not SessionUse.NONE
+        return (Scope.BROWSE, Scope.BROWSER) if in_tabs else (Scope.BROWSE,)
 
     @abstractmethod
     def stages(self, inputs: I, *, in_session: bool) -> tuple[Stage, ...]:

@@ -15,6 +15,7 @@ from actors.runner.run_log import RunHistory
 from actors.runner.template import SessionUse, Stage, TaskTemplate
 from bus.clock import now_ms
 from bus.seal import UnsealError
+from protocol.access import Scope
 from protocol.browsers.operations import SESSION_BYTES, SESSION_PREFIX, ListTabs
 from protocol.browsers.sessions import AskBrowser
 from protocol.codec import encode
@@ -88,6 +89,7 @@ class RunValidation:
     def _new_run(
         self, request: CreateRun, template: TaskTemplate[Any], read: Any, values: Mapping[str, Any]
     ) -> ValidatedRun:
+        _check_scopes(request, template.scopes(read, in_session=request.session_id is not None))
         use = template.session(read) if request.session_id is None else SessionUse.NONE
         hidden = inputs.secret(template, values)
         mode = template.mode(read) if request.options.mode is Mode.AUTO else request.options.mode
@@ -155,6 +157,14 @@ class RunValidation:
                 return None, False
             raise
         return (None, True) if old.own_session else (old.session_id, True)
+
+
+def _check_scopes(request: CreateRun, needed: Sequence[Scope]) -> None:
+    """Let the steps of a run do nothing that its caller could not."""
+    for scope in needed:
+        if scope not in request.scopes:
+            message = f"The steps of this run need a key with the scope {scope}."
+            raise FaultError(fault(Code.AUTH_INSUFFICIENT_SCOPE, message, field="templateId"))
 
 
 def unsealed(dependencies: RunnerDependencies, request: CreateRun) -> bytes:

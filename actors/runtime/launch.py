@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -17,17 +18,20 @@ import anyio
 import msgspec
 import structlog
 
+from actors.actor import purposes_of
 from actors.registry import ACTORS, GATEWAY, kinds, warmed
+from actors.runtime.natskeys import ONLOOKER, STDIO, key_of
 from actors.runtime.replica import VERSION, replica_main
 from actors.runtime.rundir import Ready, claimed, read_ready, ready_path, write_ready
 from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
-from actors.runtime.system import ONLOOKER, STDIO, Plan, System, listen, running
-from actors.settings import Settings, key_file, resolve_api_key, resolve_vault_key, vault_key_file
+from actors.runtime.system import Plan, System, listen, running
+from actors.settings import Settings, resolve_api_key, resolve_vault_key, vault_key_file
 from bus import Bus, TransportError, telemetry
 from bus.nats import keys
 from bus.nats.transport import connect as connect_nats
 from bus.seal import Seal, new_key
 from protocol.faults import Code, FaultError, fault
+from protocol.subjects import KEYS
 
 log = structlog.stdlib.get_logger()
 
@@ -54,7 +58,6 @@ def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], r
         # The zygote comes first: the key and the listening socket are none of its business.
         zygote = None if single_process else zygote_process(replica_main, fork=_forks(settings))
         control = stack.enter_context(zygote) if zygote else None
-        new_key = not settings.api_key and not key_file(settings).exists()
         settings = msgspec.structs.replace(
             settings, api_key=resolve_api_key(settings), vault_key=resolve_vault_key(settings)
         )
@@ -63,14 +66,14 @@ def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], r
             listener = stack.enter_context(listen("port", settings.host, settings.port))
             settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
         plan = Plan(settings, dict(actors), kinds_by_name, listener)
-        return anyio.run(partial(_up, plan, control, ready_file, show_key=new_key))
+        return anyio.run(partial(_up, plan, control, ready_file))
 
 
 def _forks(settings: Settings) -> bool:
     return settings.start_method == "fork" or (settings.start_method == "auto" and sys.platform == "linux")
 
 
-async def _up(plan: Plan, control: socket.socket | None, ready_file: Path | None, *, show_key: bool) -> int:
+async def _up(plan: Plan, control: socket.socket | None, ready_file: Path | None) -> int:
     folder = plan.settings.data_dir / "nats"
     spawning: AbstractAsyncContextManager[Spawner] = processes(control) if control else tasks(plan.kinds)
     async with spawning as spawner, anyio.create_task_group() as group:
@@ -79,7 +82,7 @@ async def _up(plan: Plan, control: socket.socket | None, ready_file: Path | None
         async with running(plan, spawner, folder) as system:
             with serving:
                 await system.until_ready()
-                _publish_ready(system, ready_file, show_key=show_key)
+                _publish_ready(system, ready_file)
                 await anyio.sleep_forever()
         group.cancel_scope.cancel()
     log.info(STOPPED)
@@ -98,14 +101,14 @@ async def _stop_on_signal(serving: anyio.CancelScope, spawner: Spawner) -> None:
             serving.cancel()
 
 
-def _publish_ready(system: System, ready_file: Path | None, *, show_key: bool) -> None:
-    """Write for programs and people where the system is to be found."""
+def _publish_ready(system: System, ready_file: Path | None) -> None:
+    """Write for programs and people where the system is to be found; the key is shown on a terminal alone."""
     ready, plan = system.ready(), system.plan
     for path in (ready_path(plan.settings.data_dir), *([ready_file] if ready_file else [])):
         write_ready(path, ready)
     log.info(SERVING, rest=ready.rest, actors=sum(plan.actors.values()))
     try:
-        key = plan.settings.api_key if show_key or sys.stdout.isatty() else f"$(cat {ready.key_file})"
+        key = plan.settings.api_key if sys.stdout.isatty() else f"$(cat {ready.key_file})"
         print(_banner(ready, sum(plan.actors.values()), VERSION, key), flush=True)  # noqa: T201 - for the person who started it
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever closed it has read enough
@@ -118,8 +121,9 @@ def _banner(ready: Ready, replicas: int, version: str, key: str) -> str:
         lines += [
             f"  REST     {ready.rest}/api/browse   ({ready.rest}/openapi.json)",
             f"  MCP      {ready.mcp}",
-            f"  console  {ready.rest}/   (still to come)",
+            f"  browser  {ready.rest}/   (what runs here)",
             f"  API key  {key}   (kept in {ready.key_file})",
+            f"  shell    export WEFT_API_KEY=$(cat {shlex.quote(ready.key_file)})",
             "Paste into your MCP client, or into .mcp.json:",
             f"  claude mcp add --transport http weft {ready.mcp} --header 'Authorization: Bearer {key}'",
             f"  {_snippet(ready.mcp, key)}",
@@ -148,7 +152,7 @@ async def connect(settings: Settings, *, stdio: bool = False) -> AsyncGenerator[
         message = f"No Weft runs in {settings.data_dir}; start one with: weft up"
         raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, message))
     name, purpose = (STDIO, keys.STDIO) if stdio else (ONLOOKER, keys.ONLOOKER)
-    key = None if settings.nats_url else keys.derived(resolve_api_key(settings), purpose)
+    key = key_of(settings, name) if settings.nats_url else keys.derived(resolve_api_key(settings), purpose)
     try:
         async with connect_nats(url, name, key) as transport:
             bus = Bus(transport, name, token_hex(6), VERSION)
@@ -170,11 +174,17 @@ async def private(settings: Settings) -> AsyncGenerator[System]:
         plan = Plan(settings, dict.fromkeys(names, 1), kinds(names))
         async with tasks(plan.kinds) as spawner, running(plan, spawner, Path(folder)) as system:
             await system.until_ready()
-            system.bus.seal = Seal.of(settings.vault_key)  # for MCP over stdio, which speaks by this bus
+            system.bus.seal = _of_gateway(settings.vault_key)  # for MCP over stdio, which speaks by this bus
             yield system
 
 
 def _seal(settings: Settings) -> Seal | None:
     """Return what a gateway seals with; where the system keeps no key here, one of our own would open nothing there."""
     there_is_one = settings.vault_key or vault_key_file(settings).exists()
-    return Seal.of(resolve_vault_key(settings)) if there_is_one else None
+    return _of_gateway(resolve_vault_key(settings)) if there_is_one else None
+
+
+def _of_gateway(root: str) -> Seal:
+    """Return the seals of a gateway, without that of the keys, which an endpoint over pipes knows nothing of."""
+    purposes = (one for one in purposes_of(kinds((GATEWAY,))[GATEWAY]) if one != KEYS.name)
+    return Seal(Seal.of(root).derived(purposes))

@@ -8,7 +8,8 @@ from pathlib import Path
 import anyio
 
 from actors.runtime.spawners import Child, Spawner
-from bus.nats.server import PORTS_FILE_SUFFIX, configuration, find_binary, read_ports
+from bus.nats.keys import NKey
+from bus.nats.server import PORTS_FILE_SUFFIX, adopt_streams, configuration, find_binary, read_ports
 from bus.permissions import Grant
 from protocol.faults import Code, FaultError, fault
 
@@ -19,7 +20,7 @@ class NatsServer:
     """Started by the supervisor again and again; it comes back on the port that everybody knows."""
 
     def __init__(
-        self, spawner: Spawner, folder: Path, port: int, users: Mapping[str, tuple[str, Grant]], max_store_bytes: int
+        self, spawner: Spawner, folder: Path, port: int, users: Mapping[str, tuple[NKey, Grant]], max_store_bytes: int
     ) -> None:
         """Keep its configuration, ports file, log and JetStream in `folder`; port 0 is a free one."""
         self._spawner = spawner
@@ -69,6 +70,7 @@ class NatsServer:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for left in self._folder.glob(f"*{PORTS_FILE_SUFFIX}"):
             left.unlink(missing_ok=True)
+        adopt_streams(self._folder)
         config = self._folder / "nats-server.conf"
         config.write_text(
             configuration(

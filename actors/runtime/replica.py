@@ -47,6 +47,8 @@ class ReplicaSpec(Struct, frozen=True, kw_only=True):
     settings: Settings
     nats_url: str
     key: NKey | None = None
+    seals: dict[str, bytes] = {}
+    """The key of each purpose that the actor is trusted with."""
 
 
 _read_spec = msgspec.json.Decoder(ReplicaSpec, dec_hook=lambda kind, value: kind(value)).decode
@@ -76,7 +78,7 @@ async def _serve(
     kind: type[Actor], spec: ReplicaSpec, transport: NatsTransport, stop: anyio.Event, listener: socket.socket | None
 ) -> None:
     bus = Bus(transport, spec.actor, spec.replica, VERSION, (kind.__doc__ or "").partition("\n")[0])
-    bus.seal = Seal.of(spec.settings.vault_key) if spec.settings.vault_key else None
+    bus.seal = Seal(spec.seals) if spec.seals else None
     extra = {"listener": listener} if listener is not None else {}
     actor = kind(bus=bus, settings=spec.settings, **extra)
     async with bus.running(), anyio.create_task_group() as tasks:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from protocol.faults import Code, FaultError, fault
+
+FOLDER_CLOSED = "data_folder_closed"
 
 
 class Ready(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -55,7 +58,11 @@ def claimed(data_dir: Path) -> Generator[Path]:
     """
     folder = data_dir / "run"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        data_dir.parent.mkdir(parents=True, exist_ok=True)
+        for each in (data_dir, folder):
+            each.mkdir(mode=0o700, exist_ok=True)
+        for each in (data_dir, folder):
+            _close_to_others(each)
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         message = f"data_dir: {data_dir} cannot be written ({error.strerror}); choose another with --data-dir"
@@ -71,6 +78,31 @@ def claimed(data_dir: Path) -> Generator[Path]:
             ready_path(data_dir).unlink(missing_ok=True)
     finally:
         os.close(lock)
+
+
+def _close_to_others(folder: Path) -> None:
+    """Leave a folder to its owner alone.
+
+    Raises:
+        FaultError: CONFIG_INVALID for one that others may write to, and that is not ours to close.
+    """
+    mode = folder.stat().st_mode
+    if os.name != "posix" or not mode & 0o077:
+        return
+    if mode & stat.S_ISVTX:
+        message = f"data_dir: {folder} is a folder for everybody; choose one of your own with --data-dir"
+        raise FaultError(fault(Code.CONFIG_INVALID, message, field="data_dir"))
+    try:
+        folder.chmod(0o700)
+    except PermissionError:
+        if mode & stat.S_IWOTH:
+            message = f"data_dir: others may write to {folder}, which is not yours: have its owner close it (chmod o-w)"
+            raise FaultError(fault(Code.CONFIG_INVALID, message, field="data_dir")) from None
+    else:
+        import structlog  # noqa: PLC0415 - every command of the command line would wait for it
+
+        with suppress(OSError):  # nobody reads what is printed
+            structlog.stdlib.get_logger().warning(FOLDER_CLOSED, folder=str(folder), mode=oct(stat.S_IMODE(mode)))
 
 
 def _locked(lock: int) -> bool:

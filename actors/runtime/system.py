@@ -10,16 +10,19 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from secrets import token_hex
+from types import MappingProxyType
 from typing import Any
 
 import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
-from actors.actor import Actor, grant_like, grant_of, handlers
+from actors.actor import Actor, grant_like, grant_of, handlers, purposes_of
 from actors.registry import ACTORS, GATEWAY, kinds
+from actors.runtime.natskeys import HOST, ONLOOKER, STDIO, SUPERVISOR, key_of, read_keys
 from actors.runtime.natsserver import NatsServer
 from actors.runtime.replica import VERSION, ReplicaSpec
+from actors.runtime.resealing import reseal
 from actors.runtime.rundir import Ready
 from actors.runtime.spawners import Child, Spawner
 from actors.runtime.supervisor import RestartPolicy, Slot, Supervisor
@@ -30,15 +33,15 @@ from bus.nats.keys import NKey
 from bus.nats.transport import connect as connect_nats
 from bus.nats.transport import hide_credentials
 from bus.permissions import EVERYTHING, Grant, onlooker
+from bus.seal import Seal
 from protocol.faults import Code, FaultError, fault
-from protocol.subjects import RUN, Bucket, Journal, Objects, Work
-
-SUPERVISOR = "supervisor"
-ONLOOKER = "onlooker"
-STDIO = "stdio"
-"""Those who speak MCP over stdio: they ask what a gateway asks, for a client of their own."""
+from protocol.subjects import RUN, Bucket, Journal, Objects, Work, table
 
 START_TIMEOUT_S = 60.0
+
+
+_LOOPBACK: Mapping[str, str] = MappingProxyType({"0.0.0.0": "127.0.0.1", "::": "::1"})  # noqa: S104 - compared, not bound
+"""Where who listens on every address of the machine is found from this machine."""
 
 
 @dataclass(frozen=True)
@@ -51,22 +54,33 @@ class Plan:
     listener: socket.socket | None = None
     secrets: dict[str, NKey] = field(default_factory=dict[str, NKey])
 
+    @property
+    def root(self) -> Seal | None:
+        """The root of all keys that seal; no actor gets it."""
+        return Seal.of(self.settings.vault_key) if self.settings.vault_key else None
+
     def key(self, participant: str) -> NKey | None:
-        """Return the key of an actor or the supervisor; None on somebody else's NATS, where the URL says who we are."""
+        """Return the key of an actor or the supervisor; None on somebody else's NATS where the URL says who we are."""
         if self.settings.nats_url:
-            return None
+            return key_of(self.settings, participant)
         if participant not in self.secrets:
             self.secrets[participant] = keys.new()
         return self.secrets[participant]
 
-    def users(self) -> dict[str, tuple[str, Grant]]:
+    @property
+    def supervisor(self) -> str:
+        """By which name the actors are supervised: on a NATS where this host makes nothing by another one."""
+        known = read_keys(self.settings)
+        return HOST if known and SUPERVISOR not in known else SUPERVISOR
+
+    def users(self) -> dict[str, tuple[NKey, Grant]]:
         """Everybody who may speak on our own NATS: the actors, the supervisor, the command line and MCP over stdio."""
         grants = {SUPERVISOR: EVERYTHING, **{name: grant_of(kind) for name, kind in self.kinds.items()}}
-        users = {name: (key.public, allowed) for name, allowed in grants.items() if (key := self.key(name))}
+        users = {name: (key, allowed) for name, allowed in grants.items() if (key := self.key(name))}
         if self.settings.api_key:
-            users[ONLOOKER] = (keys.derived(self.settings.api_key, keys.ONLOOKER).public, onlooker())
+            users[ONLOOKER] = (keys.derived(self.settings.api_key, keys.ONLOOKER), onlooker())
             stdio = grant_like(STDIO, kinds((GATEWAY,))[GATEWAY])
-            users[STDIO] = (keys.derived(self.settings.api_key, keys.STDIO).public, stdio)
+            users[STDIO] = (keys.derived(self.settings.api_key, keys.STDIO), stdio)
         return users
 
 
@@ -95,7 +109,8 @@ class System:
     def ready(self) -> Ready:
         """Where it is to be found."""
         settings = self.plan.settings
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        address = _LOOPBACK.get(settings.host, settings.host)
+        host = f"[{address}]" if ":" in address else address
         rest = f"http://{host}:{settings.port}" if self.plan.listener is not None else ""
         return Ready(
             rest=rest,
@@ -117,11 +132,14 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
     async with (
         anyio.create_task_group() as group,
         _nats(plan, spawner, folder, supervisor, group) as url,
-        _supervisor_bus(url, plan.key(SUPERVISOR)) as bus,
+        _supervisor_bus(url, plan) as bus,
     ):
         await supervisor.listen(bus)
-        for entry in _kept(plan):
-            await bus.prepare(entry)
+        if plan.supervisor == SUPERVISOR:
+            for entry in _kept(plan):
+                await bus.prepare(entry)
+            if plan.root is not None:
+                await reseal(bus, plan.root, plan.settings.data_dir)
         slots = {name: [_slot(plan, spawner, name, url) for _ in range(n)] for name, n in plan.actors.items()}
         for slot in chain.from_iterable(slots.values()):
             group.start_soon(supervisor.keep, slot)
@@ -135,7 +153,10 @@ async def running(plan: Plan, spawner: Spawner, folder: Path) -> AsyncGenerator[
 
 
 def _kept(plan: Plan) -> list[Bucket[Any] | Objects | Journal[Any] | Work[Any]]:
-    """Everything that the actors keep on the server, once each."""
+    """Everything that the actors keep on the server, once each; on a NATS of several hosts also those of the others."""
+    if plan.settings.nats_keys:
+        entries = [_sized(entry, plan.settings) if isinstance(entry, Work) else entry for _, entry in table()]
+        return [entry for entry in entries if isinstance(entry, Bucket | Objects | Journal | Work)]
     kinds = plan.kinds.values()
     buckets = {bucket.name: bucket for kind in kinds for bucket in kind.buckets}
     stores = {store.name: store for kind in kinds for store in kind.stores}
@@ -189,13 +210,14 @@ async def _nats(
 
 
 @asynccontextmanager
-async def _supervisor_bus(url: str, key: NKey | None) -> AsyncGenerator[Bus]:
+async def _supervisor_bus(url: str, plan: Plan) -> AsyncGenerator[Bus]:
     """Take part as the supervisor, which makes what all others use."""
     try:
-        async with connect_nats(url, SUPERVISOR, key) as transport:
-            bus = Bus(transport, SUPERVISOR, token_hex(6), VERSION)
+        async with connect_nats(url, plan.supervisor, plan.key(plan.supervisor)) as transport:
+            bus = Bus(transport, plan.supervisor, token_hex(6), VERSION)
             async with bus.running():
-                await transport.keep_claims()
+                if plan.supervisor == SUPERVISOR:
+                    await transport.keep_claims()
                 yield bus
     except* TransportError as errors:
         message = f"nats_url: {errors.exceptions[0]}; check WEFT_NATS_URL, and that the server has JetStream"
@@ -206,17 +228,14 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
     """Return a slot for a replica; each gets the secrets that it needs, and the gateway gets the listening socket."""
     gateway = name == GATEWAY
     kind = plan.kinds[name]
-    kept: tuple[Bucket[Any] | Objects | Journal[Any], ...] = (*kind.buckets, *kind.stores, *kind.journals, *kind.reads)
-    sealed = kind.seals or any(entry.sealed for entry in kept)
-    settings = msgspec.structs.replace(
-        plan.settings,
-        api_key=plan.settings.api_key if gateway else "",
-        vault_key=plan.settings.vault_key if sealed else "",
-    )
+    settings = msgspec.structs.replace(plan.settings, api_key=plan.settings.api_key if gateway else "", vault_key="")
+    seals = plan.root.derived(purposes_of(kind)) if plan.root else {}
 
     async def start() -> Child:
         slot.replica = token_hex(6)
-        spec = ReplicaSpec(actor=name, replica=slot.replica, settings=settings, nats_url=url, key=plan.key(name))
+        spec = ReplicaSpec(
+            actor=name, replica=slot.replica, settings=settings, nats_url=url, key=plan.key(name), seals=seals
+        )
         return await spawner.replica(spec, plan.listener if gateway else None)
 
     slot = Slot(name, start, answers=tuple(handler.subject for handler in handlers(kind)))

@@ -2,54 +2,94 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
+import anyio
+import msgspec
 from msgspec.structs import replace
 
 from actors.actor import Actor, handles, subscribes
+from actors.logins import PAGE_MS, login_pass, read_pass
 from actors.sessions import rules
-from actors.sites import key_of, of_profile, site_of
+from actors.sessions.vault import LoginVault, UsableLogin, new_epoch
+from actors.sites import site_of
 from bus.clock import now_ms
-from bus.seal import UnsealError
-from bus.stores import KeyTable
+from bus.seal import KEY_BYTES, Seal, UnsealError, seal_for
 from protocol import subjects
+from protocol.actions import LOG_IN, REPORT, Action, ranked
 from protocol.browse import DEFAULT_LATENCY_MS, BrowseOptions, Freshness
-from protocol.codec import Decoder
-from protocol.faults import Action, Code, FaultError, fault
+from protocol.codec import Decoder, encode
+from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage, PageBrowsed
 from protocol.sessions import (
+    CHANGE,
+    LEASE,
     MAX_STATE_BYTES,
+    OPENED,
+    PASS,
+    SAVING,
+    KeepLogin,
+    KeptLogin,
     ListSessions,
+    LoginChange,
+    LoginContent,
+    LoginGrant,
+    LoginLeased,
     NamedSession,
+    OpenedLogin,
+    OpenLogin,
     SavedSession,
     SaveSession,
     SessionList,
     SessionState,
     SessionStatus,
+    ShareSession,
+    origin_of,
     sealed_for,
 )
 from protocol.subjects import Bucket, Subject
 from protocol.tiers import BROWSER
 
 MAX_LISTED = 500
-TRIES = 20
+MAX_GRANTS = 50
 
-_LOG_IN_AGAIN = Action(action="log_in", description="Log in anew and save that session: this one cannot be renewed.")
+PAUSE_S = 2.0
+"""How long a site that failed for the moment is left alone before it is visited once more."""
+
+_AWAY = frozenset({Code.NETWORK_CONNECTION_FAILED, Code.NETWORK_TLS_FAILED, Code.NETWORK_TIMEOUT})
+"""What a site answers with that has no TLS."""
+
+_PASSING = frozenset(
+    {
+        Code.NETWORK_CONNECTION_FAILED,
+        Code.HTTP_SERVICE_UNAVAILABLE,
+        Code.HTTP_BAD_GATEWAY,
+        Code.HTTP_SERVER_ERROR,
+        Code.INTERNAL_BUSY,
+    }
+)
+"""What may be over in a moment."""
+
+_read_lease = msgspec.json.Decoder(LoginLeased).decode
+_read_change = msgspec.json.Decoder(LoginChange).decode
 _read_state: Decoder[SessionState] = Decoder(SessionState, Code.VALIDATION_INVALID_REQUEST, MAX_STATE_BYTES)
 
 
 @dataclass
 class LoginsActor(Actor):
-    """Keeps the saved logins; their values never leave it."""
+    """Keeps the saved logins; one leaves it only for the fetch that was passed the right to it, and sealed for that."""
 
     name: ClassVar[str] = "sessions"
     publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSE,)
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
+    purposes: ClassVar[tuple[str, ...]] = (SAVING, PASS, LEASE)
 
-    _table: KeyTable[SavedSession] = field(init=False, repr=False)
+    _vault: LoginVault = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:
@@ -59,12 +99,12 @@ class LoginsActor(Actor):
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Open the bucket of logins."""
-        self._table = await self.bus.table(subjects.SESSIONS)
+        self._vault = LoginVault(await self.bus.table(subjects.SESSIONS))
         yield
 
     @handles(subjects.SESSION_SAVE, at_once=8)
     async def save(self, request: SaveSession) -> SessionStatus:
-        """Save a login in place of the one that there was.
+        """Save a login of the caller in place of the one that they had.
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST, when nothing of it is of use at the site.
@@ -77,63 +117,145 @@ class LoginsActor(Actor):
             raise _invalid("state", f"state: no cookie and no storage of {domain}")
         now = now_ms()
         saved = SavedSession(
-            profile=request.profile, domain=domain, state=state, address=address, created=now, updated=now, used=now
+            profile=request.profile,
+            domain=domain,
+            state=state,
+            address=address,
+            created=now,
+            updated=now,
+            used=now,
+            origin=_origin_named(request.domain, state),
+            owner=request.caller,
         )
-        await self._table.put(key_of(request.profile, domain), saved)
-        return rules.status(saved, now)
+        return _status(UsableLogin(await self._vault.put(saved), request.caller))
 
     @handles(subjects.SESSION_LIST, at_once=8)
     async def list(self, request: ListSessions) -> SessionList:
-        """Return how every login stands, or those of one profile."""
-        names = sorted(await self._table.names())
-        wanted = [name for name in names if request.profile is None or of_profile(name, request.profile)]
-        now, statuses = now_ms(), list[SessionStatus]()
-        for name in wanted[:MAX_LISTED]:
-            change = await self._table.get(name)
-            if change is not None and rules.known(change.value):
-                statuses.append(rules.status(change.value, now))
-        return SessionList(sessions=tuple(statuses), more=len(wanted[MAX_LISTED:]))
+        """Return how every login stands that the caller may use, or those of one profile."""
+        wanted = [
+            one
+            for one in await self._vault.usable(request.caller)
+            if request.profile is None or one.saved.profile == request.profile
+        ]
+        return SessionList(sessions=tuple(map(_status, wanted[:MAX_LISTED])), more=len(wanted[MAX_LISTED:]))
 
     @handles(subjects.SESSION_HEALTH, at_once=16)
     async def health(self, request: NamedSession) -> SessionStatus:
-        """Return how a login stands; one that there is not stands as not found."""
+        """Return how a login stands; one that there is not for the caller stands as not found."""
         domain = site_of(request.domain)
-        entry = await self._table.get(key_of(request.profile, domain))
-        saved = entry.value if entry and entry.value else SavedSession(profile=request.profile, domain=domain)
-        return rules.status(saved, now_ms())
+        login = await self._vault.find(request.caller, request.profile, domain)
+        return _status(login or UsableLogin(SavedSession(profile=request.profile, domain=domain), ""))
 
     @handles(subjects.SESSION_DELETE, at_once=8)
     async def delete(self, request: NamedSession) -> SessionStatus:
-        """Delete a login; its names stay, so that a fetch which is using it sees that it is gone.
+        """Delete a login of the caller.
 
         Raises:
             FaultError: AUTH_MISSING_SESSION.
         """
-        saved = await self._saved(request)
-        nothing = SavedSession(profile=saved.profile, domain=saved.domain)
-        await self._table.put(key_of(saved.profile, saved.domain), nothing)
-        return rules.status(nothing, now_ms())
+        return _status(UsableLogin(await self._vault.forget((await self._own(request)).saved), ""))
+
+    @handles(subjects.SESSION_SHARE, at_once=8)
+    async def share(self, request: ShareSession) -> SessionStatus:
+        """Share a login of the caller with somebody else, or no longer.
+
+        Raises:
+            FaultError: AUTH_MISSING_SESSION, or VALIDATION_INVALID_REQUEST where it has as many grants as it may have.
+        """
+        login = await self._own(request)
+        grant = None if request.remove else LoginGrant(key=request.key, read_only=request.read_only)
+        if request.key == request.caller:
+            raise _invalid("with", "with: it is that key's own")
+        if grant is not None and len(login.saved.grants) >= MAX_GRANTS:
+            raise _invalid("with", f"with: a login is shared with {MAX_GRANTS} keys at most")
+
+        def shared(saved: SavedSession) -> SavedSession:
+            others = tuple(one for one in saved.grants if one.key != request.key)
+            return replace(saved, grants=others if grant is None else (*others, grant))
+
+        saved = await self._vault.change(login.saved, shared)
+        return _status(UsableLogin(saved or login.saved, request.caller))
+
+    @handles(subjects.SESSION_OPEN, at_once=32)
+    async def open_login(self, request: OpenLogin) -> OpenedLogin:
+        """Open the login of a pass, for one fetch; one that there is not yet is empty, and made when it is kept.
+
+        Raises:
+            FaultError: AUTH_MISSING_SESSION, or VALIDATION_INVALID_PACKET for what is no key.
+        """
+        passed = read_pass(self.bus.seal, request.login, now_ms())
+        login = await self._vault.find(passed.caller, passed.profile, passed.site)
+        if login is None:
+            nothing = SavedSession(profile=passed.profile, domain=passed.site, owner=passed.caller, epoch=new_epoch())
+            login = UsableLogin(nothing, passed.caller)
+        saved, key = login.saved, secrets.token_bytes(KEY_BYTES)
+        content = LoginContent(
+            profile=passed.profile,
+            site=passed.site,
+            state=saved.state,
+            partition=login.partition,
+            created=saved.created,
+            used=saved.used,
+            key=key,
+            lease=self._leased(_lease(login, key)),
+        )
+        try:
+            return OpenedLogin(sealed=seal_for(request.public, encode(content), OPENED))
+        except ValueError:
+            raise FaultError(fault(Code.VALIDATION_INVALID_PACKET)) from None
+
+    @handles(subjects.SESSION_KEEP, at_once=32)
+    async def keep_login(self, request: KeepLogin) -> KeptLogin:
+        """Save what a fetch has changed of a login; nothing where its caller may not, or it is another by now.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_PACKET for a lease that is none of ours.
+        """
+        try:
+            lease = _read_lease(self._seal().unseal(request.lease, LEASE))
+            change = _read_change(Seal({CHANGE: lease.key}).unseal(request.sealed, CHANGE))
+        except (UnsealError, msgspec.MsgspecError):
+            raise FaultError(fault(Code.VALIDATION_INVALID_PACKET)) from None
+        kept = await self._vault.keep(lease, change, now_ms())
+        if kept is None:
+            return KeptLogin(saved=False)
+        return KeptLogin(saved=True, lease=self._leased(replace(lease, created=kept.created)))
 
     @handles(subjects.SESSION_REFRESH, at_once=8)
     async def refresh(self, request: NamedSession) -> SessionStatus:
         """Visit the site with a login, so that it renews its cookies, and return how the login stands then.
 
         Raises:
-            FaultError: AUTH_MISSING_SESSION; AUTH_SESSION_EXPIRED, when the site wants a login all the same; or why the
-                page could not be got.
+            FaultError: AUTH_MISSING_SESSION, also for one that the caller may not change; AUTH_SESSION_EXPIRED, when
+                the site wants a login all the same; or why the page could not be got.
         """
-        saved = await self._saved(request)
-        url = rules.to_visit(saved)
+        login = await self._vault.need(request.caller, request.profile, site_of(request.domain))
+        if login.read_only:
+            raise FaultError(fault(Code.AUTH_MISSING_SESSION, "This session is shared to be used, not to be renewed."))
+        *first, last = rules.to_visit(login.saved)
+        for url in first:
+            try:
+                return await self._refreshed(login, url)
+            except FaultError as error:
+                if error.fault.code not in _AWAY:
+                    raise
+        return await self._refreshed(login, last)
+
+    async def _refreshed(self, login: UsableLogin, url: str) -> SessionStatus:
+        """Visit one page with a login; whoever hears that this failed has nothing left to try but to log in anew."""
+        saved = login.saved
         try:
-            await self._visit(saved.profile, url)
+            await self._visit(login, url)
         except FaultError as error:
-            if error.fault.code is not Code.AUTH_SESSION_EXPIRED:
-                raise
-            await self._note(saved, PageBrowsed(url=url, duration_ms=0, code=Code.AUTH_SESSION_EXPIRED))
-            expired = fault(Code.AUTH_SESSION_EXPIRED, "The site wants a login again.", actions=(_LOG_IN_AGAIN,))
-            raise FaultError(expired.at(url=url)) from None
+            failure = replace(error.fault, retryable=False, actions=ranked((REPORT,)))
+            if failure.code is Code.AUTH_SESSION_EXPIRED:
+                await self._note(saved, PageBrowsed(url=url, duration_ms=0, code=Code.AUTH_SESSION_EXPIRED))
+                actions = ranked((_log_in_again(url, saved.profile), REPORT))
+                failure = replace(failure, message="The site wants a login again.", actions=actions).at(url=url)
+            raise FaultError(failure) from None
         await self._note(saved, PageBrowsed(url=url, duration_ms=0))
-        return await self.health(request)
+        await self._vault.change(saved, lambda latest: replace(latest, epoch=new_epoch()))
+        return await self.health(NamedSession(domain=saved.domain, profile=saved.profile, caller=login.caller))
 
     @subscribes(subjects.PAGE_BROWSED, at_once=8)
     async def browsed(self, event: PageBrowsed) -> None:
@@ -144,63 +266,108 @@ class LoginsActor(Actor):
             site = site_of(event.url)
         except FaultError:
             return
-        entry = await self._table.get(key_of(event.profile, site))
-        if entry is not None and rules.known(entry.value):
-            await self._note(entry.value, event)
+        login = await self._vault.find(event.caller, event.profile, site)
+        if login is not None:
+            await self._note(login.saved, event)
 
-    async def _visit(self, profile: str, url: str) -> None:
+    async def _visit(self, login: UsableLogin, url: str) -> None:
         """Browse the page by the cheapest tier that can; when it shows a login wall, by the browser."""
+        profile = login.saved.profile
         options = BrowseOptions(
             session_profile=profile, freshness_requirement=Freshness.REALTIME, max_latency_ms=DEFAULT_LATENCY_MS
         )
-        grace_ms = self.settings.restart_grace_ms
+        passed = login_pass(self.bus.seal, login.caller, profile, url, now_ms() + PAGE_MS)
+        page = BrowsePage(url=url, options=options, caller=login.caller, login=passed)
         try:
-            await self.bus.call(subjects.BROWSE, BrowsePage(url=url, options=options), wait_ms=grace_ms)
+            await self._browse(page)
         except FaultError as error:
             if error.fault.code is not Code.AUTH_SESSION_EXPIRED:
                 raise
-            await self._visit_by_browser(url, options, error)
+            await self._visit_by_browser(page, error)
 
-    async def _visit_by_browser(self, url: str, options: BrowseOptions, wall: FaultError) -> None:
-        page = BrowsePage(url=url, options=replace(options, force_tier=BROWSER))
+    async def _browse(self, page: BrowsePage) -> None:
+        """Browse a page, and once more where what it failed with may be over in a moment."""
+        grace_ms = self.settings.restart_grace_ms
         try:
-            await self.bus.call(subjects.BROWSE, page)
+            await self.bus.call(subjects.BROWSE, page, wait_ms=grace_ms)
+        except FaultError as error:
+            if error.fault.code not in _PASSING:
+                raise
+            await anyio.sleep(PAUSE_S)
+            await self.bus.call(subjects.BROWSE, page, wait_ms=grace_ms)
+
+    async def _visit_by_browser(self, page: BrowsePage, wall: FaultError) -> None:
+        try:
+            await self.bus.call(subjects.BROWSE, replace(page, options=replace(page.options, force_tier=BROWSER)))
         except FaultError as error:
             absent = error.fault.code in (Code.BROWSER_UNAVAILABLE, Code.CONFIG_TIER_NOT_DEPLOYED)
             raise (wall if absent else error) from None
 
-    async def _saved(self, request: NamedSession) -> SavedSession:
-        domain = site_of(request.domain)
-        entry = await self._table.get(key_of(request.profile, domain))
-        if entry is None or not rules.known(entry.value):
-            message = f"No session is saved for {domain} in the profile {request.profile}."
+    async def _own(self, request: NamedSession) -> UsableLogin:
+        """Return a login of the caller; for one that is shared with them, there is none to be had."""
+        login = await self._vault.need(request.caller, request.profile, site_of(request.domain))
+        if not login.is_owner:
+            message = "This session is shared with you; its owner alone may delete it or share it."
             raise FaultError(fault(Code.AUTH_MISSING_SESSION, message))
-        return entry.value
+        return login
 
     async def _note(self, of: SavedSession, event: PageBrowsed) -> None:
         """Note what a page shows of a login, whoever else changes it at the same time, unless it was replaced."""
-        key = key_of(of.profile, of.domain)
-        for _ in range(TRIES):
-            entry = await self._table.get(key)
-            if entry is None or entry.value is None or entry.value.created != of.created:
-                return
-            noted = rules.after_browse(entry.value, event, now_ms())
-            if noted == entry.value:
-                return
-            try:
-                await self._table.put(key, noted, revision=entry.revision)
-            except ValueError:
-                continue
-            return
+        await self._vault.change(of, lambda saved: rules.after_browse(saved, event, now_ms()))
 
-    def _unsealed(self, request: SaveSession) -> SessionState:
+    def _leased(self, lease: LoginLeased) -> bytes:
+        return self._seal().seal(encode(lease), LEASE)
+
+    def _seal(self) -> Seal:
         if self.bus.seal is None:
             raise FaultError(fault(Code.INTERNAL_ERROR))
+        return self.bus.seal
+
+    def _unsealed(self, request: SaveSession) -> SessionState:
         try:
-            plain = self.bus.seal.unseal(request.sealed, sealed_for(request.profile, request.domain))
+            plain = self._seal().unseal(request.sealed, sealed_for(request.profile, request.domain))
         except UnsealError:
             raise _invalid("state", "state: sealed with another key than that of this Weft") from None
         return _read_state.decode(plain)
+
+
+def _status(login: UsableLogin) -> SessionStatus:
+    """Return how a login stands for a caller: whom it is shared with is for its owner to know."""
+    saved, status = login.saved, rules.status(login.saved, now_ms())
+    if not rules.known(saved):
+        return status
+    grants = saved.grants if login.is_owner else ()
+    return replace(status, owner=saved.owner, grants=grants, read_only=login.read_only)
+
+
+def _lease(login: UsableLogin, key: bytes) -> LoginLeased:
+    saved = login.saved
+    return LoginLeased(
+        caller=login.caller,
+        owner=saved.owner,
+        profile=saved.profile,
+        site=saved.domain,
+        created=saved.created,
+        key=key,
+    )
+
+
+def _origin_named(domain: str, state: SessionState) -> str:
+    """Return the origin that was named as the domain of a login, where it says more than the name of the site."""
+    if "://" in domain:
+        return origin_of(domain)
+    if urlsplit(f"//{domain}").port is None:
+        return ""
+    return origin_of(f"{'https' if any(cookie.secure for cookie in state.cookies) else 'http'}://{domain}")
+
+
+def _log_in_again(url: str, profile: str) -> Action:
+    return replace(
+        LOG_IN,
+        description="Log in anew with the credentials of the user, and save that session: this one cannot be renewed.",
+        parameters={**(LOG_IN.parameters or {}), "inputs": {"startUrl": url, "profile": profile}},
+        request="POST /api/runs",
+    )
 
 
 def _invalid(field_at_fault: str, message: str) -> FaultError:

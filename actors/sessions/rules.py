@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from protocol.faults import Code
 from protocol.pages import PageBrowsed
-from protocol.sessions import Cookie, SavedSession, SessionHealth, SessionState, SessionStatus
+from protocol.sessions import Cookie, SavedSession, SessionHealth, SessionState, SessionStatus, origin_of
 
 EXPIRING_MS = 24 * 3_600_000
 """A login whose first cookie ends sooner than this is expiring soon (000, sessions)."""
@@ -80,18 +80,34 @@ def after_browse(saved: SavedSession, event: PageBrowsed, now: int) -> SavedSess
     """Return a login as it stands after a page was browsed with it.
 
     A login wall says that it has expired; the page where the wall stood, or the one that is known to show whether one
-    is logged in, says that it has not. Any other page says nothing: it may be public.
+    is logged in, says that it has not. Any other page says no more than where the site is: it may be public.
     """
     if event.code is Code.AUTH_SESSION_EXPIRED:
         return replace(saved, expired=saved.expired or now, wall=event.url)
-    if event.code is None and _page(event.url) in {_page(saved.wall), _page(saved.address)}:
+    if event.code is not None:
+        return saved
+    saved = replace(saved, origin=origin_of(event.url) or saved.origin)
+    if _page(event.url) in {_page(saved.wall), _page(saved.address)}:
         return replace(saved, expired=0, wall="", verified=now)
     return saved
 
 
-def to_visit(saved: SavedSession) -> str:
-    """Return the page that shows best whether one is logged in."""
-    return saved.address or saved.wall or f"https://{saved.domain}/"
+def to_visit(saved: SavedSession) -> tuple[str, ...]:
+    """Return the page that shows best whether one is logged in.
+
+    Where nothing is known but the name of the site, there are two: the second is for a site that has no TLS, and there
+    is none where that would give away a cookie that is for TLS alone.
+    """
+    known = [saved.address, saved.wall, *(f"{origin}/" for origin in _origins(saved))]
+    if page := next(filter(None, known), ""):
+        return (page,)
+    plain = () if any(cookie.secure for cookie in saved.state.cookies) else (f"http://{saved.domain}/",)
+    return (f"https://{saved.domain}/", *plain)
+
+
+def _origins(saved: SavedSession) -> list[str]:
+    kept = (origin.origin for origin in saved.state.origins)
+    return [one for one in (saved.origin, *kept) if one and _within(urlsplit(one).hostname or "", saved.domain)]
 
 
 def belongs(state: SessionState, domain: str) -> bool:

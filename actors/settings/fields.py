@@ -27,8 +27,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     data_dir: Annotated[
         Path,
         Meta(
-            description="Folder that holds everything that is kept: JetStream, databases, the API key. "
-            "`~` is the home folder.",
+            description="Folder of everything that is kept: JetStream, databases, the API key. `~` is the home folder.",
             extra={"default": "the platform's user data folder"},
         ),
     ] = msgspec.field(default_factory=_user_data_dir)
@@ -59,6 +58,9 @@ class Settings(Struct, frozen=True, kw_only=True):
             description="NATS to join, as nats://host:4222, several servers of a cluster separated by commas; "
             "empty: start a server of our own.",
         ),
+    ] = ""
+    nats_keys: Annotated[
+        str, Meta(description="File of the nkeys of this host's participants on the NATS of `nats_url` (`weft nats`).")
     ] = ""
     nats_port: Annotated[Port, Meta(description="Port of the NATS server of our own; 0 takes a free one.")] = 0
     allow_private: Annotated[
@@ -265,10 +267,10 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(description="Program of the Chromium to use; empty: the one that is found (`weft doctor` says which)."),
     ] = ""
     browser_sandbox: Annotated[
-        Literal["auto", "off"],
+        Literal["auto", "on", "off"],
         Meta(
-            description="Whether Chromium puts up its own sandbox; auto: yes, except as root, where it cannot; "
-            "off: no, on machines that do not let it."
+            description="What holds the browser: Landlock, seccomp, another user where Weft is root, Chromium's own "
+            "sandbox. auto: as much as this machine has, if that is enough; on: all or no browser; off: nothing."
         ),
     ] = "auto"
     browser_block: Annotated[
@@ -284,6 +286,12 @@ class Settings(Struct, frozen=True, kw_only=True):
     browser_max_bytes: Annotated[
         Bytes, Meta(description="Bytes of memory beyond which a browser is replaced by a fresh one.")
     ] = 1_500_000_000
+    browser_page_max_bytes: Annotated[
+        Bytes, Meta(description="Bytes of memory of one page, beyond which it is ended with PAGE_CRASHED.")
+    ] = 700_000_000
+    browser_all_max_bytes: Annotated[
+        Bytes, Meta(description="Bytes of memory of one browser with all its pages, beyond which its largest is ended.")
+    ] = 3_000_000_000
     browser_session_idle_ms: Annotated[
         int, Meta(ge=1_000, le=86_400_000, description="Milliseconds that a browser session lives without a call.")
     ] = 1_800_000
@@ -334,6 +342,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     tier_learning: Annotated[bool, Meta(description="Learn from visits which tier a host needs, and begin there.")] = (
         True
     )
+    probe_absent_pages: Annotated[
+        bool,
+        Meta(
+            description="Ask a host whose page may be an error page for one address that cannot exist, at most once a "
+            "day and as robots.txt and its pace allow, and compare; never with a login."
+        ),
+    ] = True
     hosts_file: Annotated[
         str,
         Meta(

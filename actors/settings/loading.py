@@ -18,7 +18,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from actors.settings.fields import SECRETS, Settings, masked
-from protocol.faults import Action, Code, FaultError, fault
+from protocol.actions import Action
+from protocol.faults import Code, FaultError, fault
 
 SHIPPED = "config/weft.toml"
 

@@ -18,7 +18,7 @@ from bus.errors import ForbiddenError, TransportError
 from bus.memory.stores import HeldBlobs, HeldKeys, MemoryBlobs, MemoryKeys
 from bus.memory.streams import HeldRecords, HeldWork, MemoryQueue, MemoryRecords
 from bus.permissions import EVERYTHING, Grant, journal_stream, micro_name, stream_name
-from bus.transport import INBOX, BusMessage, Callback, OnMessage, weight
+from bus.transport import INBOX, BusMessage, Callback, OnMessage, OnRefused, inbox_of, weight
 from protocol.subjects import Bucket, Journal, Objects, Work, matches
 
 log = structlog.stdlib.get_logger()
@@ -153,6 +153,9 @@ class MemoryTransport:
         self._lost.append(lost)
         self._back.append(back)
 
+    def watch_refusals(self, refused: OnRefused) -> None:
+        """Return at once: whoever publishes without permission is refused there."""
+
     async def disconnect(self) -> None:
         """Break the connection, as a server that dies does."""
         self.connected = False
@@ -183,15 +186,15 @@ class MemoryTransport:
             raise TransportError(msg)
         self._check_subject(subject)
         await checkpoint()
-        heard = self._broker.deliver(BusMessage(subject, bytes(payload), reply, dict(headers or {})))
+        message = BusMessage(subject, bytes(payload), inbox_of(reply), dict(headers or {}))
+        heard = self._broker.deliver(message)
         if not heard and reply:
             self._broker.deliver(BusMessage(reply, b"", status="503"))
 
     async def subscribe(self, subject: str, on_message: OnMessage, *, queue: str = "") -> MemorySubscription:
         """Have `on_message` called with each message."""
         if not self._allowed.may_subscribe(subject):
-            msg = f"{self.actor} may not subscribe {subject}"
-            raise ForbiddenError(msg)
+            raise ForbiddenError(self.actor, subject, "subscribe")
         send, receive = anyio.create_memory_object_stream[BusMessage](self._broker.pending_limit)
         subscription = MemorySubscription(subject, queue, on_message, self, self._broker, send, receive)
         self._broker.subscriptions.append(subscription)
@@ -205,33 +208,33 @@ class MemoryTransport:
 
     async def keys(self, bucket: Bucket[Any]) -> MemoryKeys:
         """Open the bucket of that name."""
-        self._check_publish(f"$KV.{bucket.name}.>")
+        self._check_use(f"$KV.{bucket.name}.>")
         held = self._broker.tables.setdefault(bucket.name, HeldKeys(bucket.ttl_ms))
         return MemoryKeys(held, self.check_connected)
 
     async def objects(self, store: Objects) -> MemoryBlobs:
         """Open the object store of that name."""
-        self._check_publish(f"$O.{store.name}.>")
+        self._check_use(f"$O.{store.name}.>")
         held = self._broker.stores.setdefault(store.name, HeldBlobs(store.ttl_ms, store.max_bytes))
         return MemoryBlobs(held, self.check_connected)
 
     async def records(self, journal: Journal[Any]) -> MemoryRecords:
         """Open the journal of that name."""
-        self._check_publish(f"$JS.API.STREAM.INFO.{journal_stream(journal)}")
+        self._check_use(f"$JS.API.STREAM.INFO.{journal_stream(journal)}")
         held = self._broker.journals.setdefault(journal.name, HeldRecords(journal.ttl_ms, journal.max_bytes))
-        return MemoryRecords(held, journal.name, self.max_payload, self.check_connected, self._check_publish)
+        return MemoryRecords(held, journal.name, self.max_payload, self.check_connected, self._check_use)
 
     async def queue(self, work: Work[Any]) -> MemoryQueue:
         """Open the queue of that work."""
         name = stream_name(work)
-        self._check_publish(f"$JS.API.STREAM.INFO.{name}")
+        self._check_use(f"$JS.API.STREAM.INFO.{name}")
         held = self._broker.queues.setdefault(name, HeldWork(work))
-        return MemoryQueue(held, name, self.check_connected, self._check_publish)
+        return MemoryQueue(held, name, self.check_connected, self._check_use)
 
     async def arrange(self, work: Work[Any]) -> None:
         """Make the queue of that work, or give the one there is its numbers."""
         name = stream_name(work)
-        self._check_publish(f"$JS.API.CONSUMER.CREATE.{name}")
+        self._check_use(f"$JS.API.CONSUMER.CREATE.{name}")
         self._broker.queues.setdefault(name, HeldWork(work)).work = work
 
     async def close(self) -> None:
@@ -253,5 +256,8 @@ class MemoryTransport:
             msg = "no subject"
             raise TransportError(msg)
         if not self._allowed.may_publish(subject):
-            msg = f"{self.actor} may not publish {subject}"
-            raise ForbiddenError(msg)
+            raise ForbiddenError(self.actor, subject)
+
+    def _check_use(self, subject: str) -> None:
+        if not self._allowed.may_use(subject):
+            raise ForbiddenError(self.actor, subject)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 import anyio
 from nats.aio.client import Client
 from nats.errors import Error
+from nats.js import JetStreamContext
 
 from bus.errors import TransportError
 
 T = TypeVar("T")
+
+SERVER_API = "$JS.API"
+"""The prefix of the JetStream API in the account that has it."""
 
 
 class HearingClient(Client):
@@ -23,6 +27,22 @@ class HearingClient(Client):
     nats-py 2.16 gives it to the future of who waited; that one is done, the error ends the task that reads, and nobody
     hears anything any more until the pings of the connection itself are missed, 10 s later.
     """
+
+    api: str = SERVER_API
+    """The prefix by which this connection reaches JetStream."""
+
+    def jetstream(self, **options: Any) -> JetStreamContext:
+        """Return the streams of the server."""
+        return super().jetstream(**{"prefix": self.api, **options})
+
+    async def _process_connect_init(self) -> None:
+        """Close a connection on which the server does not introduce itself: nats-py opens the next and forgets it."""
+        try:
+            await super()._process_connect_init()
+        except BaseException:
+            if self._transport is not None:
+                self._transport.close()  # type: ignore[no-untyped-call]  # nats-py is half typed
+            raise
 
     async def _process_pong(self) -> None:
         if self._pongs and self._pongs[0].done():
@@ -66,6 +86,16 @@ class Waits:
             return await ask()
         msg = "the connection broke while the answer was awaited"
         raise TransportError(msg)
+
+
+async def together(asks: Iterable[Callable[[], Coroutine[Any, Any, None]]]) -> None:
+    """Do several things at the same time; the first that fails ends the others, and raises its error as it is."""
+    try:
+        async with anyio.create_task_group() as tasks:
+            for ask in asks:
+                tasks.start_soon(ask)
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
 
 
 FAILURES = (Error, TimeoutError, OSError)

@@ -12,6 +12,7 @@ from nkeys import PREFIX_BYTE_USER
 
 ONLOOKER = "weft nats onlooker"
 STDIO = "weft nats stdio"
+STORE = "weft nats store"
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,11 @@ class NKey:
     seed: str
     public: str
 
+    @property
+    def store(self) -> NKey:
+        """The key of the same participant where things are kept, which is another account and another connection."""
+        return derived(self.seed, STORE)
+
     def __repr__(self) -> str:
         """Show the public key alone."""
         return f"NKey({self.public})"
@@ -29,6 +35,20 @@ class NKey:
 def new() -> NKey:
     """Return a key for a participant that lives as long as this process."""
     return _from_bytes(secrets.token_bytes(32))
+
+
+def of_seed(seed: str) -> NKey:
+    """Return the key whose secret half was written down.
+
+    Raises:
+        ValueError: that is none.
+    """
+    try:
+        public: bytes = nkeys.from_seed(bytearray(seed.encode())).public_key  # pyright: ignore[reportAssignmentType]  # as below
+    except nkeys.NkeysError:
+        msg = "no nkey"
+        raise ValueError(msg) from None
+    return NKey(seed, public.decode())
 
 
 def derived(secret: str, purpose: str) -> NKey:

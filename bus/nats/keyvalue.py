@@ -1,116 +1,132 @@
-"""A JetStream KV bucket whose watches come back at once after a restart of the server."""
+"""A JetStream KV bucket in the layout that every NATS client reads (NATS ADR-8).
+
+It is read by requests alone, so that nobody needs a consumer: what a consumer delivers, and where to, is in the body of
+the request that makes it, which no permission looks at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator
-from contextlib import aclosing, asynccontextmanager, contextmanager
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import anyio
+from nats.aio.msg import Msg
 from nats.js import JetStreamContext
-from nats.js.api import KeyValueConfig, StorageType
-from nats.js.errors import (
-    BucketNotFoundError,
-    InvalidKeyError,
-    KeyNotFoundError,
-    KeyWrongLastSequenceError,
-)
-from nats.js.kv import KeyValue as NatsKeyValue
-from nats.js.kv import StopIterSentinel
+from nats.js.api import DiscardPolicy, RePublish, StorageType, StreamConfig
+from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import TransportError
-from bus.nats.client import Waits, translated_errors
-from bus.transport import KeyEntry
+from bus.nats.client import HearingClient, Waits, translated_errors
+from bus.nats.streams import WRONG_LAST, get_batch, header
+from bus.permissions import bucket_stream
+from bus.transport import KeyEntry, LineSignal
 from protocol.subjects import Bucket
 
 RETRY_S = 0.05
-"""Between two tries to begin a watch."""
+"""Between two tries to read on."""
 
-EXPIRED_S = 1.0
-"""A key without an update for so long has expired since it was counted."""
+BEHIND_S = 1.0
+"""How long a server of a cluster may be behind another one that has signalled a change."""
+
+BATCH_ENTRIES = 1_000
+DUPLICATE_WINDOW_S = 120
+
+_KEY = re.compile(r"(?!\.)[-/_=.a-zA-Z0-9]+(?<!\.)")
+_OPERATION = "KV-Operation"
+_EXPECTED = "Nats-Expected-Last-Subject-Sequence"
+_SEQUENCE = "Nats-Sequence"
 
 
 class KeyValue:
     """One bucket."""
 
-    def __init__(self, stream: JetStreamContext, bucket: Bucket[Any]) -> None:
+    def __init__(self, client: HearingClient, bucket: Bucket[Any]) -> None:
         """Use `bucket`; `open` makes it where there is none."""
-        self._stream = stream
+        self._client = client
         self._bucket = bucket
-        self._store: NatsKeyValue | None = None
+        self._stream = bucket_stream(bucket.name)
         self.waits = Waits()
 
+    @property
+    def _jetstream(self) -> JetStreamContext:
+        return self._client.jetstream()
+
     async def open(self) -> None:
-        """Find the bucket, or make it."""
+        """Find the bucket or make it, and have one that is older than its signals send them."""
         with translated_errors():
             try:
-                self._store = await self._stream.key_value(self._bucket.name)
-            except BucketNotFoundError:
-                self._store = await self._stream.create_key_value(
-                    KeyValueConfig(
-                        bucket=self._bucket.name,
-                        history=self._bucket.history,
-                        ttl=self._bucket.ttl_ms / 1000 if self._bucket.ttl_ms else None,
-                        storage=StorageType.FILE,
-                    )
+                config = (await self._jetstream.stream_info(self._stream)).config
+            except NotFoundError:
+                await self._jetstream.add_stream(self._configuration())
+                return
+            if config.republish is None or not config.allow_direct:
+                wanted = self._configuration()
+                await self._jetstream.update_stream(
+                    config.evolve(republish=wanted.republish, allow_direct=wanted.allow_direct)
                 )
 
-    @property
-    def _kv(self) -> NatsKeyValue:
-        if self._store is None:
-            msg = "the bucket is not open"
-            raise TransportError(msg)
-        return self._store
+    def _configuration(self) -> StreamConfig:
+        age_s = self._bucket.ttl_ms / 1000 if self._bucket.ttl_ms else None
+        return StreamConfig(
+            name=self._stream,
+            subjects=[self._subject(">")],
+            max_msgs_per_subject=self._bucket.history,
+            max_age=age_s,
+            storage=StorageType.FILE,
+            discard=DiscardPolicy.NEW,
+            duplicate_window=min(DUPLICATE_WINDOW_S, age_s or DUPLICATE_WINDOW_S),
+            deny_delete=True,
+            allow_rollup_hdrs=True,
+            allow_direct=True,
+            republish=RePublish(src=self._subject(">"), dest=f"{self._stream}.>", headers_only=True),
+        )
 
     async def get(self, key: str) -> KeyEntry | None:
         """Return the entry of a key."""
-        with translated_errors(), _refusing(key):
+        subject = self._subject(_checked(key))
+        with translated_errors():
             try:
-                entry = await self.waits.again(lambda: self._kv.get(key))
-            except KeyNotFoundError:
+                # Not by a direct get: of a cluster that might be answered by a server that is behind.
+                message = await self.waits.again(lambda: self._jetstream.get_last_msg(self._stream, subject))
+            except NotFoundError:
                 return None
-        return KeyEntry(key, entry.value or b"", entry.revision or 0)
+        if (message.headers or {}).get(_OPERATION):
+            return None
+        return KeyEntry(key, message.data or b"", message.seq or 0)
 
     async def put(self, key: str, value: bytes, *, revision: int | None = None) -> int:
         """Set a key."""
-        with translated_errors(), _refusing(key):
+        subject = self._subject(_checked(key))
+        with translated_errors():
             if revision is None:
-                return await self.waits.again(lambda: self._kv.put(key, value))
+                return (await self.waits.again(lambda: self._jetstream.publish(subject, value))).seq
+            headers = {_EXPECTED: str(revision)}
             try:
-                return await self.waits.once(lambda: self._kv.update(key, value, last=revision))
-            except KeyWrongLastSequenceError:
+                return (
+                    await self.waits.once(lambda: self._jetstream.publish(subject, value, headers=dict(headers)))
+                ).seq
+            except APIError as error:
+                if error.err_code != WRONG_LAST:
+                    raise
                 msg = f"{key} is no longer at revision {revision}"
                 raise ValueError(msg) from None
 
     async def delete(self, key: str) -> None:
         """Remove a key."""
-        with translated_errors(), _refusing(key):
-            await self.waits.again(lambda: self._kv.delete(key))
+        subject = self._subject(_checked(key))
+        with translated_errors():
+            await self.waits.again(lambda: self._jetstream.publish(subject, headers={_OPERATION: "DEL"}))
 
     async def names(self) -> list[str]:
         """Return every key that has a value."""
-        with translated_errors():
-            return await self.waits.again(self._names)
-
-    async def _names(self) -> list[str]:
-        """List every key that there was in the beginning: nats-py ends its own list too early at times."""
-        subjects = (await self._stream.stream_info(f"KV_{self._bucket.name}", subjects_filter=">")).state.subjects
-        missing = {subject.removeprefix(f"$KV.{self._bucket.name}.") for subject in subjects or ()}
-        if not missing:
-            return []
-        names = set[str]()
-        watcher = await self._kv.watchall(meta_only=True)
-        try:
-            with anyio.move_on_after(EXPIRED_S) as patience:
-                while missing:
-                    update: Any = await watcher.updates(timeout=None)  # type: ignore[no-untyped-call]  # nats-py
-                    patience.deadline = anyio.current_time() + EXPIRED_S
-                    if isinstance(update, NatsKeyValue.Entry):
-                        missing.discard(update.key)
-                        (names.discard if update.operation else names.add)(update.key)
-        finally:
-            with anyio.CancelScope(shield=True):
-                await _end(watcher)
+        names, after, more = set[str](), 0, True
+        while more:
+            entries, more = await self._after(after)
+            for entry in entries:
+                after = entry.revision
+                (names.discard if entry.value is None else names.add)(entry.key)
         return list(names)
 
     @asynccontextmanager
@@ -120,65 +136,95 @@ class KeyValue:
             yield entries
 
     async def _entries(self) -> AsyncGenerator[KeyEntry]:
-        yielded, caught_up = 0, False
-        while True:
-            async with aclosing(self._updates()) as updates:
-                async for update in updates:
-                    if update is None:
-                        caught_up = True
-                        continue
-                    entry = _entry(update)
-                    if entry.revision > yielded:
-                        yielded = entry.revision
-                        if caught_up or entry.value is not None:
-                            yield entry
+        signal = BucketSignal(self.waits)
+        async with signal.of(self._client, self._stream):
+            yielded, caught_up = 0, False
+            while True:
+                signalled = signal.latest
+                entries, more = await self._after_patiently(yielded)
+                for entry in entries:
+                    yielded = entry.revision
+                    if caught_up or entry.value is not None:
+                        yield entry
+                if not more:
+                    caught_up = True
+                    await signal.newer_than(yielded, signalled)
 
-    async def _updates(self) -> AsyncGenerator[NatsKeyValue.Entry | None]:
-        """Yield the updates of one consumer, None after all that there were, until the connection comes back.
-
-        A consumer that outlives a restart of the server stays silent for up to 18 s.
-        """
-        watcher: NatsKeyValue.KeyWatcher | None = None
-        connection = self.waits.connections
-        try:
-            while connection == self.waits.connections:
-                update: NatsKeyValue.Entry | StopIterSentinel | None = StopIterSentinel()
-                with self.waits.cut():
-                    watcher = watcher or await self._begin()
-                    update = await watcher.updates(timeout=None)  # type: ignore[no-untyped-call]  # nats-py
-                if isinstance(update, StopIterSentinel):
-                    return
-                yield update
-        finally:
-            if watcher is not None:
-                with anyio.CancelScope(shield=True):
-                    await _end(watcher)
-
-    async def _begin(self) -> NatsKeyValue.KeyWatcher:
+    async def _after_patiently(self, revision: int) -> tuple[list[KeyEntry], bool]:
         while True:
             try:
-                with translated_errors():
-                    return await self._kv.watchall()
+                return await self._after(revision)
             except TransportError:
                 await anyio.sleep(RETRY_S)
 
-
-def _entry(update: NatsKeyValue.Entry) -> KeyEntry:
-    return KeyEntry(update.key, None if update.operation else update.value or b"", update.revision or 0)
-
-
-@contextmanager
-def _refusing(key: str) -> Generator[None]:
-    try:
-        yield
-    except InvalidKeyError:
-        msg = f"{key!r} is no key"
-        raise ValueError(msg) from None
-
-
-async def _end(watcher: NatsKeyValue.KeyWatcher) -> None:
-    try:
+    async def _after(self, revision: int) -> tuple[list[KeyEntry], bool]:
+        """Return what is kept after a revision, in its order, and whether there is more of it than one batch brings."""
+        subject = self._subject(">")
         with translated_errors():
-            await watcher.stop()  # type: ignore[no-untyped-call]  # nats-py
-    except TransportError:
-        return
+            batch = await self.waits.again(
+                lambda: get_batch(self._client, self._stream, subject, revision + 1, BATCH_ENTRIES)
+            )
+        more = bool(batch) and header(batch[-1], "Nats-Num-Pending") != "0"
+        return [self._entry(message) for message in batch], more
+
+    def _entry(self, message: Msg) -> KeyEntry:
+        key = header(message, "Nats-Subject").removeprefix(self._subject(""))
+        value = None if header(message, _OPERATION) else message.data
+        return KeyEntry(key, value, int(header(message, _SEQUENCE)))
+
+    def _subject(self, key: str) -> str:
+        return f"$KV.{self._bucket.name}.{key}"
+
+
+class BucketSignal:
+    """Wakes one watcher of a bucket: by what the server signals of each change, and when the connection comes back."""
+
+    def __init__(self, waits: Waits) -> None:
+        """Wait for nothing."""
+        self._waits = waits
+        self._signal = LineSignal()
+        self.latest = 0
+        """The last revision that was signalled."""
+        self._signalled_s = 0.0
+
+    @asynccontextmanager
+    async def of(self, client: HearingClient, stream: str) -> AsyncGenerator[None]:
+        """Listen while the block lasts."""
+
+        async def arrived(message: Msg) -> None:
+            self.latest, self._signalled_s = int(header(message, _SEQUENCE) or 0), anyio.current_time()
+            self._signal.set()
+
+        with translated_errors():
+            subscription = await client.subscribe(f"{stream}.>", cb=arrived)
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                try:
+                    with translated_errors():
+                        await subscription.unsubscribe()
+                except TransportError:
+                    pass
+
+    async def newer_than(self, revision: int, signalled: int) -> None:
+        """Wait for a change after `revision`, which was read after `signalled` had been.
+
+        What was signalled by then and not read is something that the server that was asked does not have yet.
+        """
+        if self.latest > max(revision, signalled):
+            return
+        if self.latest > revision and anyio.current_time() < self._signalled_s + BEHIND_S:
+            await anyio.sleep(RETRY_S)
+            return
+        self.latest = min(self.latest, revision)
+        with self._waits.cut():
+            while self.latest <= revision:
+                await self._signal.wait()
+
+
+def _checked(key: str) -> str:
+    if not _KEY.fullmatch(key):
+        msg = f"{key!r} is no key"
+        raise ValueError(msg)
+    return key

@@ -1,4 +1,4 @@
-"""Bytes by name in JetStream object stores, claim checks among them.
+"""Files by name in JetStream object stores.
 
 Put and delete are nats-py's; get is ours, because it asks for many chunks at once.
 """
@@ -8,48 +8,34 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-import anyio
-from nats.aio.client import Client
 from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, StorageType, StreamConfig
-from nats.js.errors import BucketNotFoundError, NoStreamResponseError, NotFoundError
+from nats.js.errors import BucketNotFoundError, NotFoundError
 from nats.js.object_store import ObjectStore as NatsObjectStore
 
 from bus.errors import TransportError
-from bus.nats.client import Waits, translated_errors
+from bus.nats.client import HearingClient, Waits, translated_errors
 from bus.nats.streams import get_batch, header, make
-from bus.permissions import CLAIMS, object_stream
+from bus.permissions import object_stream
 from protocol.subjects import Objects
 
 BATCH_CHUNKS = 64
 """Chunks of 128 KiB that are asked for at once."""
 
-RETRY_S = 0.02
-"""Between two tries while the store is being made anew."""
 
-CLAIMS_TTL_MS = 600_000
-"""Claim checks whose owner died are gone after this."""
-
-CLAIMS_MAX_BYTES = 400 * 1024 * 1024
-
-REMADE_S = 1.0
-"""How long the overseer gets to make the store anew after a restart of the server, whose memory has forgotten it."""
-
-
-async def create(stream: JetStreamContext, store: Objects, storage: StorageType, replicas: int = 1) -> None:
+async def create(stream: JetStreamContext, store: Objects) -> None:
     """Make the store where there is none, in the layout that every NATS client reads (NATS ADR-20).
 
-    What is on disk makes room for what is new, oldest first; what is in memory refuses more than it may hold. A server
-    with less room than the store would like gives it half, or half of that.
+    What is there makes room for what is new, oldest first. A server with less room than the store would like gives it
+    half, or half of that.
     """
     config = StreamConfig(
         name=object_stream(store.name),
         subjects=[f"$O.{store.name}.C.>", f"$O.{store.name}.M.>"],
         max_age=store.ttl_ms / 1000,
         max_bytes=store.max_bytes,
-        storage=storage,
-        num_replicas=replicas,
-        discard=DiscardPolicy.NEW if storage is StorageType.MEMORY else DiscardPolicy.OLD,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.OLD,
         allow_rollup_hdrs=True,
         allow_direct=True,
     )
@@ -59,11 +45,10 @@ async def create(stream: JetStreamContext, store: Objects, storage: StorageType,
 class ObjectStore:
     """One object store."""
 
-    def __init__(self, client: Client, name: str, patience_s: float = 0.0) -> None:
-        """Use the store of that name; `patience_s` is how long a put waits for it to be made anew."""
+    def __init__(self, client: HearingClient, name: str) -> None:
+        """Use the store of that name."""
         self._client = client
         self._name = name
-        self._patience_s = patience_s
         self._store: NatsObjectStore | None = None
         self.waits = Waits()
 
@@ -88,16 +73,8 @@ class ObjectStore:
         async def ask() -> None:
             await (await self._bucket()).put(name, data)
 
-        patience_ends = anyio.current_time() + self._patience_s
         with translated_errors():
-            while True:
-                try:
-                    return await self.waits.again(ask)
-                except (NotFoundError, NoStreamResponseError):
-                    # A store in memory goes with a server that dies, and the overseer makes it anew.
-                    if anyio.current_time() >= patience_ends:
-                        raise
-                await anyio.sleep(RETRY_S)
+            await self.waits.again(ask)
 
     async def get(self, name: str) -> bytes:
         """Return back what was put; KeyError when it is gone."""
@@ -133,15 +110,3 @@ class ObjectStore:
         if len(data) != info.size:
             raise KeyError(name)
         return data
-
-
-async def create_claims(stream: JetStreamContext, replicas: int = 1) -> None:
-    """Make the store of claim checks in the server's memory where there is none; the supervisor does it once."""
-    await create(
-        stream, Objects(CLAIMS, ttl_ms=CLAIMS_TTL_MS, max_bytes=CLAIMS_MAX_BYTES), StorageType.MEMORY, replicas
-    )
-
-
-def claims(client: Client) -> ObjectStore:
-    """Return the store of claim checks."""
-    return ObjectStore(client, CLAIMS, REMADE_S)

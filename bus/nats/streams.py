@@ -6,17 +6,19 @@ from typing import Any
 
 import anyio
 import msgspec
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.api import StreamConfig
 from nats.js.errors import APIError
 
 from bus.errors import TransportError
-from bus.nats.client import translated_errors
+from bus.nats.client import HearingClient, translated_errors
 
 _NO_ROOM = (10028, 10047)
 """Codes of the JetStream API: not enough memory, not enough storage."""
+
+WRONG_LAST = 10071
+"""Code of the JetStream API: the subject has another last message."""
 
 
 async def make(stream: JetStreamContext, config: StreamConfig) -> None:
@@ -43,9 +45,17 @@ _END = "204"
 _NOT_FOUND = "404"
 
 
-async def get_one(client: Client, stream: str, **wanted: int | str) -> Msg | None:
+async def get_one(client: HearingClient, stream: str, **wanted: int | str) -> Msg | None:
     """Get the one message that `seq` or `last_by_subj` names, if it is there."""
-    message = await client.request(_subject(stream), msgspec.json.encode(wanted), timeout=GET_TIMEOUT_S)
+    return _found(await client.request(_subject(client, stream), msgspec.json.encode(wanted), timeout=GET_TIMEOUT_S))
+
+
+async def get_by_subject(client: HearingClient, stream: str, subject: str) -> Msg | None:
+    """Get the last message of a subject, if there is one, by a request that can ask for that subject alone."""
+    return _found(await client.request(f"{_subject(client, stream)}.{subject}", timeout=GET_TIMEOUT_S))
+
+
+def _found(message: Msg) -> Msg | None:
     match _status(message):
         case "":
             return message
@@ -55,7 +65,7 @@ async def get_one(client: Client, stream: str, **wanted: int | str) -> Msg | Non
             raise TransportError(status)
 
 
-async def get_batch(client: Client, stream: str, subject: str, sequence: int, count: int) -> list[Msg]:
+async def get_batch(client: HearingClient, stream: str, subject: str, sequence: int, count: int) -> list[Msg]:
     """Get up to `count` messages from `sequence` on, of subjects that fit, in their order (nats-server 2.11)."""
     messages: list[Msg] = []
     ended: list[str] = []
@@ -74,7 +84,7 @@ async def get_batch(client: Client, stream: str, subject: str, sequence: int, co
     subscription = await client.subscribe(inbox, cb=arrived)
     try:
         request = {"seq": sequence, "batch": count, "max_bytes": MAX_BATCH_BYTES, "next_by_subj": subject}
-        await client.publish(_subject(stream), msgspec.json.encode(request), reply=inbox)
+        await client.publish(_subject(client, stream), msgspec.json.encode(request), reply=inbox)
         with anyio.fail_after(GET_TIMEOUT_S):
             await complete.wait()
     finally:
@@ -95,5 +105,5 @@ def _status(message: Msg) -> str:
     return header(message, "Status")
 
 
-def _subject(stream: str) -> str:
-    return f"$JS.API.DIRECT.GET.{stream}"
+def _subject(client: HearingClient, stream: str) -> str:
+    return f"{client.api}.DIRECT.GET.{stream}"

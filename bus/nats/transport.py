@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from secrets import token_hex
 from typing import Any, cast
 
@@ -16,17 +18,17 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription as NatsSubscription
 from nats.errors import Error, MaxPayloadError, SlowConsumerError
 from nats.js import JetStreamContext
-from nats.js.api import StorageType
 
-from bus.errors import TransportError
-from bus.nats.client import FAILURES, HearingClient, failure, translated_errors
+from bus.errors import ForbiddenError, TransportError
+from bus.nats.claims import ClaimStore, create_claims
+from bus.nats.client import FAILURES, HearingClient, failure, together, translated_errors
 from bus.nats.keys import NKey
 from bus.nats.keyvalue import KeyValue
-from bus.nats.objects import ObjectStore, claims, create, create_claims
+from bus.nats.objects import ObjectStore, create
 from bus.nats.records import JournalRecords
 from bus.nats.workqueue import WorkQueue
-from bus.permissions import micro_name
-from bus.transport import INBOX, BusMessage, Callback, OnMessage, weight
+from bus.permissions import STORE_API, micro_name
+from bus.transport import INBOX, BusMessage, Callback, OnMessage, OnRefused, inbox_of, weight
 from protocol.subjects import Bucket, Journal, Objects, Work
 
 log = structlog.stdlib.get_logger()
@@ -40,6 +42,8 @@ RECONNECT_WAIT_S = 0.05
 PENDING_BYTES = 8 * 1024 * 1024
 """What may wait to be sent while the connection is broken; more is refused."""
 
+_REFUSED = re.compile(r'permissions violation for publish to "([^"]+)"')
+"""What nats-server complains of, in the lower case that nats-py brings it in."""
 
 PENDING_LIMIT = 65_536
 """Messages that each listener may have waiting; more are lost, counted and logged."""
@@ -48,15 +52,18 @@ CLOSE_S = 2
 
 
 @asynccontextmanager
-async def connect(
+async def connect(  # noqa: PLR0913 - who connects, where to, and two limits
     url: str,
     actor: str,
     key: NKey | None = None,
     *,
+    store_url: str = "",
     connect_timeout_s: float = 5.0,
     pending_limit: int = PENDING_LIMIT,
 ) -> AsyncGenerator[NatsTransport]:
-    """Take part over a connection of its own, by nkey where one is given.
+    """Take part over connections of its own, by nkey where one is given.
+
+    With a key or a `store_url` what is kept is reached by a second connection, in another account than the bus.
 
     Raises:
         TransportError: nobody answers at `url`, or the key is refused.
@@ -65,7 +72,7 @@ async def connect(
     try:
         try:
             with anyio.fail_after(connect_timeout_s):
-                await transport.open(url, key)
+                await transport.open(url, key, store_url)
         except (OSError, TimeoutError, Error) as error:
             msg = f"no connection to NATS at {hide_credentials(url)}: {type(error).__name__}"
             raise TransportError(msg) from error
@@ -91,23 +98,42 @@ class NatsTransport:
     def __init__(self, actor: str, pending_limit: int = PENDING_LIMIT) -> None:
         """Take part as `actor`; `open` connects."""
         self._client = HearingClient()
+        self._store = self._client
         self._actor = actor
         self._pending_limit = pending_limit
         self._tables: dict[str, KeyValue] = {}
         self._queues: dict[str, WorkQueue] = {}
         self._lost: list[Callback] = []
         self._back: list[Callback] = []
+        self._store_back: list[Callback] = []
+        self._refused: list[OnRefused] = []
         self.inbox = f"{INBOX}.{micro_name(actor)}.{token_hex(8)}"
         self.slow = 0
         self._stores: dict[str, ObjectStore] = {}
         self._journals: dict[str, JournalRecords] = {}
-        self.blobs = claims(self._client)
-        self._back.append(self.blobs.waits.reconnected)
+        self.blobs = ClaimStore(lambda: self._store)
+        self._store_back.append(self.blobs.waits.reconnected)
         self.closed = anyio.Event()
 
-    async def open(self, url: str, key: NKey | None) -> None:
-        """Connect."""
-        await self._client.connect(
+    async def open(self, url: str, key: NKey | None, store_url: str = "") -> None:
+        """Connect: to the bus, and where things are kept in another account, to that."""
+        if key is None and not store_url:
+            await self._connect(self._client, url, None, lost=self._on_lost, back=self._on_all_back)
+            return
+        self._store = HearingClient()
+        self._store.api = STORE_API
+        own = partial(self._connect, self._store, store_url or url, key.store if key else None)
+        await together(
+            [
+                partial(self._connect, self._client, url, key, lost=self._on_lost, back=self._on_back),
+                partial(own, lost=_nothing, back=self._on_store_back),
+            ]
+        )
+
+    async def _connect(
+        self, client: HearingClient, url: str, key: NKey | None, *, lost: Callback, back: Callback
+    ) -> None:
+        await client.connect(
             servers=[server.strip() for server in url.split(",")],
             name=self._actor,
             nkeys_seed_str=key.seed if key else None,
@@ -120,8 +146,8 @@ class NatsTransport:
             max_outstanding_pings=2,
             pending_size=PENDING_BYTES,
             error_cb=self._complained,
-            disconnected_cb=self._on_lost,
-            reconnected_cb=self._on_back,
+            disconnected_cb=lost,
+            reconnected_cb=back,
             closed_cb=self._on_closed,
         )
 
@@ -138,17 +164,26 @@ class NatsTransport:
     @property
     def jetstream(self) -> JetStreamContext:
         """Return the streams of the server, for what only NATS has."""
-        return self._client.jetstream()
+        return self._store.jetstream()
 
     @property
     def client(self) -> Client:
-        """The connection itself, for what only NATS has."""
+        """The connection to the bus itself, for what only NATS has."""
         return self._client
+
+    @property
+    def store(self) -> Client:
+        """The connection to what is kept itself, for what only NATS has."""
+        return self._store
 
     def watch_connection(self, *, lost: Callback, back: Callback) -> None:
         """Have `lost` and `back` called as the connection breaks and stands again."""
         self._lost.append(lost)
         self._back.append(back)
+
+    def watch_refusals(self, refused: OnRefused) -> None:
+        """Have `refused` called whenever the server did not let this participant publish."""
+        self._refused.append(refused)
 
     async def publish(
         self, subject: str, payload: bytes, *, reply: str = "", headers: Mapping[str, str] | None = None
@@ -168,7 +203,7 @@ class NatsTransport:
         async def arrived(message: Msg) -> None:
             headers = message.headers or {}
             await on_message(
-                BusMessage(message.subject, message.data, message.reply, headers, headers.get("Status", ""))
+                BusMessage(message.subject, message.data, inbox_of(message.reply), headers, headers.get("Status", ""))
             )
 
         with translated_errors():
@@ -178,86 +213,82 @@ class NatsTransport:
         return Listener(self._client, subscription)
 
     async def flush(self) -> None:
-        """Wait until the server has seen everything sent so far.
-
-        Twice, because nats-py writes the PING ahead of what is still pending.
-        """
-        with translated_errors():
-            await self._client.flush(timeout=5)
-            await self._client.flush(timeout=5)
+        """Wait until the server has seen everything sent so far."""
+        await _flush(self._client)
+        if self._store is not self._client:
+            await _flush(self._store)
 
     async def keep_claims(self, replicas: int = 1) -> None:
-        """Make the bucket of claim checks now, and whenever the connection comes back: a server's memory is fleeting.
+        """Make the stream of claim checks now, and whenever the connection comes back: a server's memory is fleeting.
 
         One participant does it, who may: the supervisor.
         """
 
         async def make() -> None:
-            await create_claims(self._client.jetstream(), replicas)
+            await create_claims(self._store.jetstream(), replicas)
 
         await make()
-        self._back.append(make)
+        self._store_back.append(make)
 
     async def keys(self, bucket: Bucket[Any]) -> KeyValue:
         """Open the bucket of that name."""
         if bucket.name not in self._tables:
-            store = KeyValue(self._client.jetstream(), bucket)
+            store = KeyValue(self._store, bucket)
             await store.open()
             self._tables[bucket.name] = store
-            self._back.append(store.waits.reconnected)
+            self._store_back.append(store.waits.reconnected)
         return self._tables[bucket.name]
 
     async def objects(self, store: Objects) -> ObjectStore:
         """Open the store of that name."""
         if store.name not in self._stores:
-            opened = ObjectStore(self._client, store.name)
-            await opened.open(lambda: create(self._client.jetstream(), store, StorageType.FILE))
+            opened = ObjectStore(self._store, store.name)
+            await opened.open(lambda: create(self._store.jetstream(), store))
             self._stores[store.name] = opened
-            self._back.append(opened.waits.reconnected)
+            self._store_back.append(opened.waits.reconnected)
         return self._stores[store.name]
 
     async def records(self, journal: Journal[Any]) -> JournalRecords:
         """Open the journal of that name."""
         if journal.name not in self._journals:
-            records = JournalRecords(self._client, journal)
+            records = JournalRecords(self._store, journal)
             await records.open()
             self._journals[journal.name] = records
-            self._back.append(records.reconnected)
+            self._store_back.append(records.reconnected)
         return self._journals[journal.name]
 
     async def queue(self, work: Work[Any]) -> WorkQueue:
         """Open the queue of that work."""
         if work.wildcard not in self._queues:
-            queue = WorkQueue(self._client, work)
+            queue = WorkQueue(self._store, work)
             await queue.open()
             self._queues[work.wildcard] = queue
-            self._back.append(queue.waits.reconnected)
+            self._store_back.append(queue.waits.reconnected)
         return self._queues[work.wildcard]
 
     async def arrange(self, work: Work[Any]) -> None:
         """Make the queue of that work, or give the one there is its numbers."""
-        await WorkQueue(self._client, work).arrange()
+        await WorkQueue(self._store, work).arrange()
 
     async def close(self) -> None:
         """Send what is left and go; never hangs and never fails."""
         self._back.clear()
+        self._store_back.clear()
         self._lost.clear()
+        async with anyio.create_task_group() as tasks:
+            for client in {self._client, self._store}:
+                tasks.start_soon(self._close, client)
+
+    async def _close(self, client: HearingClient) -> None:
         try:
             with anyio.move_on_after(CLOSE_S):
-                if self._client.is_connected:
-                    await self.flush()
+                if client.is_connected:
+                    await _flush(client)
             with anyio.move_on_after(CLOSE_S), translated_errors():
-                await self._client.close()
-                await self._stop_reconnecting()
+                await client.close()
+                await _stop_reconnecting(client)
         except TransportError as error:
             log.debug(SERVER_COMPLAINED, actor=self._actor, reason=str(error))
-
-    async def _stop_reconnecting(self) -> None:
-        """Make sure of what nats-py forgets: before Python 3.12 a cancellation is lost when a connect fails with it."""
-        task = self._client._reconnection_task  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # no other way
-        while task is not None and not task.done():
-            task.cancel()
-            await anyio.sleep(RECONNECT_WAIT_S / 10)
 
     async def _complained(self, error: Exception) -> None:
         """Note what went wrong; nothing may be raised here, or the connection goes deaf."""
@@ -265,6 +296,9 @@ class NatsTransport:
             self.slow += 1
             log.warning(SLOW_CONSUMER, actor=self._actor, subject=error.subject, lost=self.slow)
             return
+        if match := _REFUSED.search(str(error)):
+            for refused in self._refused:
+                refused(ForbiddenError(self._actor, match[1]))
         # That it cannot connect is heard 20 times a second until it can, and has been told once, as the loss.
         level = logging.WARNING if self._client.is_connected else logging.DEBUG
         log.log(level, SERVER_COMPLAINED, actor=self._actor, reason=str(error) or type(error).__name__)
@@ -274,7 +308,16 @@ class NatsTransport:
             await callback()
 
     async def _on_back(self) -> None:
-        for callback in list(self._back):
+        await self._call(self._back)
+
+    async def _on_store_back(self) -> None:
+        await self._call(self._store_back)
+
+    async def _on_all_back(self) -> None:
+        await self._call([*self._store_back, *self._back])
+
+    async def _call(self, callbacks: list[Callback]) -> None:
+        for callback in list(callbacks):
             try:
                 await callback()
             except TransportError as error:
@@ -282,6 +325,25 @@ class NatsTransport:
 
     async def _on_closed(self) -> None:
         self.closed.set()
+
+
+async def _nothing() -> None:
+    """Leave it to the other connection, which breaks with the same server, to say that one broke."""
+
+
+async def _flush(client: Client) -> None:
+    """Wait until the server has seen everything; twice, because nats-py writes the PING ahead of what is pending."""
+    with translated_errors():
+        await client.flush(timeout=5)
+        await client.flush(timeout=5)
+
+
+async def _stop_reconnecting(client: Client) -> None:
+    """Make sure of what nats-py forgets: before Python 3.12 a cancellation is lost when a connect fails with it."""
+    task = client._reconnection_task  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # no other way
+    while task is not None and not task.done():
+        task.cancel()
+        await anyio.sleep(RECONNECT_WAIT_S / 10)
 
 
 @dataclass(frozen=True)

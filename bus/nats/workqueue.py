@@ -7,14 +7,13 @@ from typing import Any
 
 import anyio
 import msgspec
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import NotFoundError
 
 from bus.errors import TransportError
-from bus.nats.client import Waits, translated_errors
+from bus.nats.client import HearingClient, Waits, translated_errors
 from bus.permissions import stream_name
 from bus.transport import BusMessage, Taken
 from protocol.subjects import Work
@@ -32,7 +31,7 @@ _NOTHING_THERE = ("404", "408")
 class WorkQueue:
     """The queue of one kind of work."""
 
-    def __init__(self, client: Client, work: Work[Any]) -> None:
+    def __init__(self, client: HearingClient, work: Work[Any]) -> None:
         """Use the queue of `work`; `open` makes it where there is none."""
         self._client = client
         self._stream = client.jetstream()
@@ -115,7 +114,7 @@ class WorkQueue:
             complete = False
             try:
                 request = msgspec.json.encode({"batch": limit, "expires": int(timeout_s * 1e9)})
-                subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._name}.{self._name}"
+                subject = f"{self._client.api}.CONSUMER.MSG.NEXT.{self._name}.{self._name}"
                 await self._client.publish(subject, request, reply=inbox)
                 with anyio.move_on_after(timeout_s):
                     await answered.wait()

@@ -5,10 +5,11 @@ The name of an operation is the tag of its Struct, and the name of the tool. Fie
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from protocol.pages import Url
 from protocol.sessions import Profile
@@ -258,6 +259,9 @@ class UploadFile(_OnElement, frozen=True, kw_only=True, tag="upload_file"):
     stored: str | None = msgspec.field(default=None, name="stored")
 
 
+TYPING: Final = "browser.type"
+"""The purpose that words on their way into a field are sealed for."""
+
 Operation = (
     CreateSession
     | CloseSession
@@ -291,6 +295,28 @@ Operation = (
 """Everything that a tool does in a browser session."""
 
 
+def words_of(operation: Operation) -> str:
+    """Return the words that an operation puts into a field; "" where it has none."""
+    match operation:
+        case TypeText(text=words) | SetValue(value=words) | SelectOption(value=words):
+            return words
+        case HandleDialog(text=answer):
+            return answer or ""
+        case _:
+            return ""
+
+
+def with_words(operation: Operation, words: str) -> Operation:
+    """Return an operation with other words."""
+    match operation:
+        case TypeText() | HandleDialog():
+            return replace(operation, text=words)
+        case SetValue() | SelectOption():
+            return replace(operation, value=words)
+        case _:
+            return operation
+
+
 def typed_in(session_id: str) -> str:
     """Name the place that a secret on its way into a field of a session is sealed for."""
-    return f"browser.type {session_id}"
+    return f"{TYPING} {session_id}"

@@ -85,7 +85,8 @@ class Tabs(_OperationResult, frozen=True, kw_only=True, tag="tabs"):
     """The tabs of a session, and how many cookies it has."""
 
     active_tab_id: int | None = None
-    tabs: tuple[BrowserTab, ...] = ()
+    # `omit_defaults` would leave out a plain ().
+    tabs: tuple[BrowserTab, ...] = msgspec.field(default_factory=lambda: ())
     cookies: int = 0
 
 
@@ -189,7 +190,7 @@ class ConsoleLogs(_OperationResult, frozen=True, kw_only=True, tag="console_logs
 class Downloads(_OperationResult, frozen=True, kw_only=True, tag="downloads"):
     """Files, by their names in CAPTURES."""
 
-    downloads: tuple[Captured, ...] = ()
+    downloads: tuple[Captured, ...] = msgspec.field(default_factory=lambda: ())
 
 
 Done = (

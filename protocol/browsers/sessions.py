@@ -11,6 +11,9 @@ from protocol.browsers.results import BrowserTab, Done
 from protocol.pages import Captured
 from protocol.sessions import SessionState
 
+FULL_SESSION = "sessionId"
+"""The field that INTERNAL_BUSY names where a session has as many tabs as it may have: only its owner makes room."""
+
 MAX_DOWNLOADS = 50
 """Files that a session remembers, the newest."""
 
@@ -22,7 +25,8 @@ class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One session of BROWSER_SESSIONS: the replica that it lives in, and what it is restored from in another.
 
     `caller` is whose it is: nobody else finds it. `login` is the site whose saved login of `profile` is kept up
-    to date. `doing` are the orders that were begun, the newest last. Times in ms since the epoch.
+    to date, which `access` opens (see LoginPass). `doing` are the orders that were begun, the newest last. Times in ms
+    since the epoch.
     """
 
     session: str
@@ -36,6 +40,7 @@ class BrowserRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_tab: int = 0
     downloads: tuple[Captured, ...] = ()
     doing: tuple[str, ...] = ()
+    access: bytes = b""
     created: int = 0
     used: int = 0
 
@@ -45,7 +50,9 @@ class AskBrowser(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `at_need` opens the session where there is none yet. `local` is the trust level of 002 §9: whoever asks sits at the
     machine that Weft runs on. `order` is the same however often the packet comes, and no other call has it: what acts
-    on a page is begun once at most. Without one it may be done again.
+    on a page is begun once at most. Without one it may be done again. `typed` are the words that go into a field,
+    sealed for `typed_in(session)`: `do` has none of them. `login` opens the login of a session that is created with a
+    profile (see LoginPass).
     """
 
     do: Operation
@@ -53,6 +60,8 @@ class AskBrowser(Struct, frozen=True, kw_only=True, omit_defaults=True):
     at_need: bool = False
     local: bool = False
     order: Annotated[str, Meta(max_length=64)] = ""
+    typed: bytes = b""
+    login: bytes = b""
 
 
 class BrowserAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from protocol.confidence import Score
 from protocol.offers.offer import Json, MediaType, Prose, Title, Uri
 
 
@@ -14,7 +15,7 @@ class Annotations(Struct, frozen=True, kw_only=True, rename="camel", omit_defaul
     """Whom a piece of content is for, and how much it matters (0 to 1)."""
 
     audience: tuple[Literal["user", "assistant"], ...] | UnsetType = UNSET
-    priority: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
+    priority: Score | UnsetType = UNSET
     last_modified: str | UnsetType = UNSET
 
 

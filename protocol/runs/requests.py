@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct, field
 
+from protocol.access import Scope
 from protocol.browsers.operations import SessionId
 from protocol.runs.responses import Run, RunEvent, RuntimeLimits, Template
 from protocol.runs.states import (
@@ -23,6 +24,9 @@ from protocol.runs.states import (
 )
 
 MAX_FOLLOW_MS = 20_000
+
+INPUTS: Final = "run.inputs"
+"""The purpose that the inputs of a run are sealed for."""
 
 
 class RunOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
@@ -54,8 +58,9 @@ class CreateRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """RUN_CREATE: begin a run for `caller`; asked twice with the same `run_id`, it is begun once.
 
     `inputs` is their JSON, encrypted by the vault key for `inputs_of(run_id)`: what is secret in them never travels in
-    the open. `local` is the trust level of 002 §9. `resume` is the run that it takes its inputs and its finished steps
-    from; `inputs` then holds only what is not kept, or `{}`.
+    the open. `scopes` are those of the caller: the steps of a run do nothing that its caller could not. `local` is the
+    trust level of 002 §9. `resume` is the run that it takes its inputs and its finished steps from; `inputs` then holds
+    only what is not kept, or `{}`.
     """
 
     run_id: RunId
@@ -66,6 +71,7 @@ class CreateRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     options: RunOptions = RunOptions()
     idempotency_key: IdempotencyKey | None = None
     caller: str = ""
+    scopes: tuple[Scope, ...] = ()
     local: bool = False
     resume: RunId | None = None
 
@@ -132,7 +138,7 @@ class ReadArtifact(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def inputs_of(run_id: str) -> str:
     """Name the place that the inputs of a run are sealed for."""
-    return f"run.inputs {run_id}"
+    return f"{INPUTS} {run_id}"
 
 
 class IdempotencyEntry(Struct, frozen=True, kw_only=True):

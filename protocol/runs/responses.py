@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
+from protocol.browse import SCHEMA_VERSION
 from protocol.runs.states import (
     ARTIFACT_TTL_MS,
     MAX_ARTIFACT_INLINE_BYTES,
@@ -57,6 +58,7 @@ class TemplateList(Struct, frozen=True, kw_only=True, rename="camel"):
     """list_task_templates."""
 
     templates: tuple[Template, ...]
+    schema_version: str = SCHEMA_VERSION
 
 
 class RuntimeLimits(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -75,6 +77,7 @@ class RuntimeProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     trust_level: TrustLevel = TrustLevel.REMOTE
     artifact_ttl_ms: int = ARTIFACT_TTL_MS
     poll_interval_ms: int = POLL_MS
+    schema_version: str = SCHEMA_VERSION
 
 
 class RunAccepted(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -94,6 +97,7 @@ class RunAccepted(Struct, frozen=True, kw_only=True, rename="camel"):
     deduplicated: bool | UnsetType = UNSET
     resumed_from: str | UnsetType = UNSET
     poll_interval_ms: int = POLL_MS
+    schema_version: str = SCHEMA_VERSION
 
 
 class RunProgress(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -133,7 +137,8 @@ class Run(Struct, frozen=True, kw_only=True, rename="camel"):
 
     `result` and `artifacts` are there at the end. Where the result is longer than `maxArtifactInlineBytes`, its items
     are shortened, `result_truncated` says so, and the artifact of type json has it whole. `error` to `details` tell why
-    a run has failed (002 §7.2). What follows `artifacts` is added to the contract.
+    a run has failed (002 §7.2). What follows `artifacts` is added to the contract; `deduplicated` is that of
+    RunAccepted, where the end of a run was waited for.
     """
 
     run_id: str
@@ -154,6 +159,8 @@ class Run(Struct, frozen=True, kw_only=True, rename="camel"):
     error_code: str | UnsetType = UNSET
     recover_hint: str | UnsetType = UNSET
     details: RunErrorDetails | UnsetType = UNSET
+    deduplicated: bool | UnsetType = UNSET
+    schema_version: str = SCHEMA_VERSION
 
 
 class RunSummary(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -173,6 +180,7 @@ class RunList(Struct, frozen=True, kw_only=True, rename="camel"):
 
     runs: tuple[RunSummary, ...]
     total: int = 0
+    schema_version: str = SCHEMA_VERSION
 
 
 class CancelAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -180,6 +188,7 @@ class CancelAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
 
     cancel_requested: bool
     current_status: RunStatus
+    schema_version: str = SCHEMA_VERSION
 
 
 class ArtifactChunk(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -195,6 +204,7 @@ class ArtifactChunk(Struct, frozen=True, kw_only=True, rename="camel"):
     complete: bool
     offset: int | UnsetType = UNSET
     bytes_returned: int | UnsetType = UNSET
+    schema_version: str = SCHEMA_VERSION
 
 
 class RunEvent(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -1,6 +1,7 @@
 """`./scripts/bench [NAME...]`: run the benchmarks one after the other and print one table.
 
-`./scripts/bench extraction DATA_DIR` needs the gold pages that Weft does not carry.
+`./scripts/bench extraction DATA_DIR` and `./scripts/bench judge VERDICT_DIR DATA_DIR` need pages that Weft has not, and
+`./scripts/bench field` installs its peers.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from tests.bench import (
     edge,
     extraction,
     failure,
+    fairness,
     hop,
     hostile,
+    judge,
     ladder,
     replicas,
     runs,
@@ -28,6 +31,7 @@ from tests.bench import (
     startup,
     tiers,
 )
+from tests.bench.field import run as field
 from tests.bench.table import Row, show
 
 BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
@@ -43,9 +47,14 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "sessions": sessions.measure,
     "edge": edge.measure,
     "runs": runs.measure,
+    "fairness": fairness.measure,
 }
 
 EXTRACTION = "extraction"
+JUDGE = "judge"
+
+FIELD = "field"
+"""It installs its peers from the package indexes, so it runs by its name alone."""
 
 
 async def main(chosen: Mapping[str, Callable[[], Awaitable[list[Row]]]]) -> int:
@@ -65,10 +74,16 @@ def choose(arguments: list[str]) -> Mapping[str, Callable[[], Awaitable[list[Row
             return BENCHMARKS
         case [name, data_dir] if name == EXTRACTION and Path(data_dir).is_dir():
             return {EXTRACTION: partial(extraction.measure, Path(data_dir))}
+        case [name] if name == FIELD:
+            return {FIELD: field.measure}
+        case [name, verdict_dir, data_dir] if name == JUDGE and Path(verdict_dir).is_dir() and Path(data_dir).is_dir():
+            return {JUDGE: partial(judge.measure, Path(verdict_dir), Path(data_dir))}
         case _ if set(arguments) <= set(BENCHMARKS):
             return {name: BENCHMARKS[name] for name in arguments}
         case _:
-            sys.exit(f"usage: scripts/bench [{' | '.join(BENCHMARKS)}]... or scripts/bench {EXTRACTION} DATA_DIR")
+            names = " | ".join((*BENCHMARKS, FIELD))
+            with_data = f"{EXTRACTION} DATA_DIR or {JUDGE} VERDICT_DIR DATA_DIR, with pages that Weft has not"
+            sys.exit(f"usage: scripts/bench [{names}]... or {with_data}")
 
 
 if __name__ == "__main__":

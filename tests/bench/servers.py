@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import anyio
 
 from bus import Bus
-from bus.nats import objects
+from bus.nats import claims
 from bus.nats.server import find_binary, read_ports
 from bus.nats.transport import connect
 
@@ -59,7 +59,7 @@ async def nats_server() -> AsyncGenerator[Server]:
         await server.start()
         try:
             async with connect(server.url, "supervisor") as transport:
-                await objects.create_claims(transport.jetstream)
+                await claims.create_claims(transport.jetstream)
             yield server
         finally:
             server.kill()

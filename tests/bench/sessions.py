@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from actors.fetchers.logins import Logins
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.open_session import restore_session
 from actors.settings import Settings
@@ -18,6 +17,7 @@ from protocol.sessions import Cookie, OriginStorage, SessionState
 from protocol.subjects import SESSIONS
 from tests.bench.servers import bus_at, nats_server
 from tests.bench.table import Row
+from tests.support.logins import holding
 
 ROUNDS = 15
 BOUND_MS = 200.0
@@ -54,18 +54,18 @@ async def measure() -> list[Row]:
 
 async def _out_of_the_bus() -> Row:
     kept = state(10)
-    async with nats_server() as server, bus_at(server.url, "fetchers.intelligence") as bus:
-        bus.seal = Seal.of(new_key())
+    async with nats_server() as server, bus_at(server.url, "sessions") as bus:
         await bus.prepare(SESSIONS)
-        async with Logins(bus).use("me", URL) as session:
-            session.take(kept)
+        async with holding(bus, Seal.of(new_key())) as logins:
+            async with logins.use("me", URL) as session:
+                session.take(kept)
 
-        async def restore() -> None:
-            async with Logins(bus).use("me", URL) as session:
-                assert len(session.origins) == len(kept.origins)
+            async def restore() -> None:
+                async with logins.use("me", URL) as session:
+                    assert len(session.origins) == len(kept.origins)
 
-        size_kb = len(msgspec.json.encode(kept)) // 1_000
-        return _row(f"login out of the bus ({size_kb} KB)", await _times_ms(restore))
+            size_kb = len(msgspec.json.encode(kept)) // 1_000
+            return _row(f"login out of the bus ({size_kb} KB)", await _times_ms(restore))
 
 
 async def _into_the_browser(browser: Browser, name: str, kept: SessionState) -> Row:

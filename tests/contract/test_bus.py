@@ -12,8 +12,9 @@ from bus import Bus, NoResponderError, conversation
 from bus.context import current_conversation
 from bus.transport import BusMessage
 from bus.wire import TIMEOUT
+from protocol.actions import Action
 from protocol.codec import decoder, encode
-from protocol.faults import Action, Code, FaultError, fault
+from protocol.faults import Code, FaultError, fault
 from protocol.packets import Response
 from tests.contract.world import (
     ASK,

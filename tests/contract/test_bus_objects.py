@@ -24,6 +24,7 @@ async def test_what_one_puts_another_gets(make_world: MakeWorld) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 128 * 1024, 128 * 1024 + 1, 8 * MB + 5, 20 * MB])
+@pytest.mark.slow
 async def test_a_file_comes_back_as_it_was_whatever_its_size(make_world: MakeWorld, size: int) -> None:
     data = (PATTERN * (size // len(PATTERN) + 1))[:size]
     async with make_world() as world, taking_part(world, "asker") as bus:

@@ -10,14 +10,17 @@ import anyio
 import pytest
 from msgspec.structs import replace
 
-from actors.fetchers.logins import USED_MS, Logins
-from actors.sites import key_of
+from actors.fetchers.logins import USED_MS
+from actors.logins import login_pass
+from actors.sites import owned_key
 from bus.seal import Seal, new_key
 from bus.stores import KeyChange, KeyTable
+from protocol.access import OWNER_NAME
 from protocol.faults import Code, FaultError, fault
-from protocol.sessions import Cookie, OriginStorage, SavedSession, SessionState
+from protocol.sessions import PASS, Cookie, LoginGrant, OriginStorage, SavedSession, SessionState
 from protocol.subjects import SESSIONS
 from tests.contract.world import MakeWorld, World, taking_part
+from tests.support.logins import Holding, holding, passed
 
 KEY = new_key()
 URL = "https://www.example.com/account"
@@ -26,25 +29,26 @@ RESTORE_S = 0.2
 
 
 @asynccontextmanager
-async def replica(world: World, key: str = KEY) -> AsyncGenerator[tuple[Logins, KeyTable[SavedSession]]]:
+async def replica(
+    world: World, key: str = KEY, caller: str = OWNER_NAME
+) -> AsyncGenerator[tuple[Holding, KeyTable[SavedSession]]]:
     """Return the logins as one replica of a tier has them."""
-    async with taking_part(world, "trusted") as bus:
-        bus.seal = Seal.of(key)
-        yield Logins(bus), await bus.table(SESSIONS)
+    async with taking_part(world, "trusted") as bus, holding(bus, Seal.of(key), caller) as logins:
+        yield logins, await bus.table(SESSIONS)
 
 
 def cookie(name: str, value: str = "v", domain: str = "example.com") -> Cookie:
     return Cookie(name=name, value=value, domain=domain)
 
 
-async def values(sessions: Logins, profile: str = "me", url: str = URL) -> dict[str, str]:
+async def values(sessions: Holding, profile: str = "me", url: str = URL) -> dict[str, str]:
     async with sessions.use(profile, url) as session:
         return {one.name: one.value for one in session.cookies.export()}
 
 
 async def kept(table: KeyTable[SavedSession]) -> KeyChange[SavedSession]:
     """Return the login of `me` at the site as it lies in the bucket."""
-    found = await table.get(key_of("me", "example.com"))
+    found = await table.get(owned_key(OWNER_NAME, "me", "example.com"))
     assert found is not None
     return found
 
@@ -92,7 +96,7 @@ async def test_fetches_at_the_same_time_lose_nothing(make_world: MakeWorld) -> N
     async with make_world() as world, replica(world) as (one, table), replica(world) as (other, _):
         together = anyio.Event()
 
-        async def fetch(sessions: Logins, number: int) -> None:
+        async def fetch(sessions: Holding, number: int) -> None:
             async with sessions.use("me", URL) as session:
                 await together.wait()
                 session.cookies.load([cookie(f"c{number}", str(number))])
@@ -131,7 +135,7 @@ async def test_a_cookie_that_was_removed_is_gone_and_one_that_ended_is_remembere
         profile="me", domain="example.com", state=SessionState(cookies=(cookie("a"), over)), created=1, used=1
     )
     async with make_world() as world, replica(world) as (sessions, table):
-        await table.put(key_of("me", "example.com"), login)
+        await table.put(owned_key(OWNER_NAME, "me", "example.com"), login)
 
         async with sessions.use("me", URL) as session:
             assert [one.name for one in session.cookies.export()] == ["a"]
@@ -141,7 +145,7 @@ async def test_a_cookie_that_was_removed_is_gone_and_one_that_ended_is_remembere
 
 
 async def test_nothing_is_kept_of_a_login_that_was_replaced_meanwhile(make_world: MakeWorld) -> None:
-    key = key_of("me", "example.com")
+    key = owned_key(OWNER_NAME, "me", "example.com")
     login = SavedSession(profile="me", domain="example.com", state=SessionState(cookies=(cookie("a"),)), created=1)
     forgotten = SavedSession(profile="me", domain="example.com")
     async with make_world() as world, replica(world) as (sessions, table):
@@ -155,7 +159,7 @@ async def test_nothing_is_kept_of_a_login_that_was_replaced_meanwhile(make_world
 
 
 async def test_a_login_that_is_only_used_is_written_once_an_hour(make_world: MakeWorld) -> None:
-    key, now = key_of("me", "example.com"), time.time_ns() // 1_000_000
+    key, now = owned_key(OWNER_NAME, "me", "example.com"), time.time_ns() // 1_000_000
     login = SavedSession(
         profile="me",
         domain="example.com",
@@ -204,3 +208,48 @@ async def test_a_large_login_is_restored_whole(make_world: MakeWorld) -> None:
 
         async with other.use("me", URL) as session:
             assert (len(session.cookies.export()), session.origins) == (300, {storage.origin: storage})
+
+
+async def test_the_login_of_another_is_opened_by_grant_alone(make_world: MakeWorld) -> None:
+    async with make_world() as world, replica(world) as (own, table), replica(world, caller="key-b") as (other, _):
+        async with own.use("me", URL) as session:
+            session.cookies.load([cookie("sid", "own")])
+        async with other.use("me", URL) as session:
+            assert session.state == SessionState()
+        change = await kept(table)
+        assert change.value is not None
+        for grant, left in ((LoginGrant(key="key-b", read_only=True), "own"), (LoginGrant(key="key-b"), "new")):
+            await table.put(change.key, replace(change.value, grants=(grant,)))
+            async with other.use("me", URL) as session:
+                assert [one.value for one in session.cookies.export()] == ["own"]
+                session.cookies.load([cookie("sid", "new")])
+
+            assert await values(own) == {"sid": left}
+
+
+async def test_what_a_login_has_read_is_cached_elsewhere_when_it_was_replaced(make_world: MakeWorld) -> None:
+    login = SavedSession(profile="me", domain="example.com", created=1)
+    partitions = list[str]()
+    async with make_world() as world, replica(world) as (sessions, table):
+        for saved in (login, replace(login, epoch="renewed"), replace(login, created=2)):
+            await table.put(owned_key(OWNER_NAME, "me", "example.com"), saved)
+            async with sessions.use("me", URL) as session:
+                partitions.append(session.partition)
+            async with sessions.use("me", URL) as session:
+                assert session.partition == partitions[-1]
+
+    assert len(set(partitions)) == 3
+
+
+async def test_a_pass_opens_the_login_that_it_names_and_no_other(make_world: MakeWorld) -> None:
+    seal = Seal.of(KEY)
+    forged = (b"", b"x" * 64, Seal.of(new_key()).seal(b"{}", PASS), login_pass(seal, OWNER_NAME, "me", URL, 1))
+    async with make_world() as world, replica(world) as (sessions, _):
+        async with sessions.use("me", URL) as session:
+            session.cookies.load([cookie("sid")])
+        for login in forged:
+            with pytest.raises(FaultError) as caught:
+                await sessions.logins.lease("me", URL, login)
+            assert caught.value.fault.code is Code.AUTH_MISSING_SESSION
+
+        assert await sessions.logins.lease("me", URL, passed(seal, "me", "https://example.org/")) is None

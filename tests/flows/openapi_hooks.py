@@ -1,7 +1,8 @@
 """Keeps what schemathesis makes up from leaving this machine: pages are those of the test site, or none at all.
 
 It is loaded by the name in SCHEMATHESIS_HOOKS; WEFT_TEST_PAGE holds the address of a page that is quickly read,
-WEFT_TEST_RUN and WEFT_TEST_ARTIFACT the ids of a run that has ended and of a file of it.
+WEFT_TEST_RUN and WEFT_TEST_ARTIFACT the ids of a run that has ended and of a file of it. Of the limits that are alike
+(of one operation, of one kind, in one place) one in LIMITS_ONE_IN is tried, and the first always.
 """
 
 from __future__ import annotations
@@ -9,28 +10,57 @@ from __future__ import annotations
 import copy
 import os
 import re
+from collections import Counter
 from typing import Any, cast
+from urllib.parse import unquote
 
 import schemathesis
 from schemathesis import Case, HookContext
+from schemathesis.generation.meta import CoveragePhaseData
 
+from actors.gateway.rest.browse import HOST as HOST_PATTERN
 from actors.gateway.rest.browse import SITE
 from actors.gateway.rest.runs import MAX_NUMBER
 from actors.gateway.runs import MAX_HANDLE_CHARS
+from actors.page_addresses import page_address
+from actors.sites import site_of
 from protocol.browse import MAX_URL_CHARS
+from protocol.faults import FaultError
 
 PAGE = os.environ["WEFT_TEST_PAGE"]
 KNOWN = {"runId": os.environ["WEFT_TEST_RUN"], "artifactId": os.environ["WEFT_TEST_ARTIFACT"]}
+LIMITS_ONE_IN = int(os.environ["LIMITS_ONE_IN"])
 HOST = "127.0.0.1"
+SAVED = {"DELETE": "to-forget", "POST": "to-renew"}
+"""The profiles under which a login of the site is saved, by what is done with it."""
+
 NOT_FETCHED = "about:blank"
 TEMPLATE = "batch_extract_pages"
 
 _KEY = r"^[\x21-\x7e]{1,255}\Z"
 _ENOUGH_MS = 20_000
+_MAX_HOST_CHARS = 253
+_MAX_KEY_CHARS = 200
 _LONGEST = 256
 _NEEDS_MORE = ("forceTier", "waitForSelector", "scrollToLoad", "followPagination", "sessionProfile")
 _OF_ONE_PAGE = ("cursor", "section", "query")
 """What is known only to who has read the page: a cursor that is made up belongs to none."""
+
+
+_limits = Counter[tuple[object, ...]]()
+"""How often a limit of a kind came."""
+
+
+@schemathesis.hook  # pyright: ignore[reportUnknownMemberType] - its types leave something open
+def filter_case(context: HookContext, case: Case[Any]) -> bool:
+    """Return whether to make this request: of limits that are alike, some."""
+    limit = case.meta.phase.data if case.meta is not None else None
+    if not isinstance(limit, CoveragePhaseData):
+        return True
+    operation = cast("Any", context).operation
+    kind = (operation.label, limit.scenario, limit.parameter_location, limit.parameter)
+    _limits[kind] += 1
+    return (_limits[kind] - 1) % LIMITS_ONE_IN == 0
 
 
 @schemathesis.hook  # pyright: ignore[reportUnknownMemberType] - its types leave something open
@@ -41,10 +71,47 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         body = case.body = copy.deepcopy(cast("dict[str, Any]", case.body))  # others are made from the one that came
         _keep_here(body)
         _keep_here(_inside(body, "input", "task", "args"))
+        arguments = _inside(body, "input", "task", "args")
+        if _names_nothing(arguments.get("domain")):
+            arguments["domain"] = HOST
         _give_cookie(body)
         _give_template(body)
+    if case.path_parameters and _names_nothing(case.path_parameters.get("domain")):
+        case.path_parameters = {**case.path_parameters, "domain": HOST}
+    profile = SAVED.get(case.method.upper() if "/sessions/" in case.path else "")
+    if profile and case.path_parameters and not case.query and _well_formed(case.path_parameters.get("domain")):
+        case.path_parameters = {**case.path_parameters, "domain": HOST}
+        case.query = {"profile": profile}
+    if case.path.endswith("/share") and case.path_parameters and _well_formed(case.path_parameters.get("domain")):
+        _give_grant(case)
     if case.path_parameters and KNOWN.keys() & case.path_parameters.keys():
         _give_known(case)
+
+
+def _give_grant(case: Case[Any]) -> None:
+    """Share a login that there is with a caller that there is."""
+    if re.search(_KEY, str(case.query.get("with", ""))) and len(str(case.query["with"])) <= _MAX_KEY_CHARS:
+        case.path_parameters = {**case.path_parameters, "domain": HOST}
+        case.query = {**case.query, "with": "oauth-reader"}
+        if case.query.get("profile", "default") == "default":
+            case.query["profile"] = SAVED["POST"]
+
+
+def _well_formed(domain: object) -> bool:
+    """Return whether this may be the host of a site by its schema; what stands in a path is percent-encoded."""
+    host = unquote(str(domain))
+    return len(host) <= _MAX_HOST_CHARS and re.search(HOST_PATTERN, host) is not None
+
+
+def _names_nothing(domain: object) -> bool:
+    """Return whether letters outside ASCII are written as a host, and name none: no schema can say which do."""
+    if not _well_formed(domain):
+        return False
+    try:
+        site_of(unquote(str(domain)))
+    except FaultError:
+        return True
+    return False
 
 
 def _give_known(case: Case[Any]) -> None:
@@ -112,11 +179,15 @@ def _is_cheap(options: dict[str, Any]) -> bool:
 
 def _kept(url: str, *, cheap: bool) -> str:
     """Return the page of ours for about every other address; whatever else is a web address is none any more."""
-    if len(url) > MAX_URL_CHARS:
+    if not 1 <= len(url) <= MAX_URL_CHARS:
         return url
     if len(url) % 2 and cheap:
         return PAGE
-    return NOT_FETCHED if url.strip().lower().startswith("http") else url
+    try:
+        address = page_address(url)
+    except FaultError:  # no schema can say what is no address
+        return NOT_FETCHED
+    return NOT_FETCHED if address.startswith("http") else url
 
 
 def _inside(body: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import subprocess
 import time
@@ -15,7 +16,7 @@ import msgspec
 import pytest
 
 from bus.nats.server import find_binary, read_ports
-from protocol.access import KeyInfo, Scope
+from protocol.access import KeyInfo, KeyLimits, Scope
 from tests.flows.system import POLL_S, System, weft_up
 from tests.support.system import START_S
 
@@ -92,6 +93,7 @@ def keys(hosts: Hosts, *arguments: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_key_opens_and_closes_every_gateway(hosts: Hosts) -> None:
     key = keys(hosts, "add", "both", *OPERATE)
     for system in (hosts.one, hosts.two):
@@ -110,6 +112,7 @@ def test_a_key_outlives_the_gateway_that_made_it(hosts: Hosts) -> None:
         assert [status(three, good), status(three, gone)] == [200, 401]
 
 
+@pytest.mark.slow
 def test_a_key_is_good_for_its_scopes_and_its_time(hosts: Hosts) -> None:
     key = keys(hosts, "add", "short", "--scope", "browse", "--expires", "1d")
     listed = msgspec.json.decode(keys(hosts, "list", "--json"), type=list[KeyInfo])
@@ -146,6 +149,24 @@ def test_limits_hold_over_the_wire(hosts: Hosts) -> None:
     assert [answer.status_code for answer in answers[:2]] == [200, 200]
     assert 429 in {answer.status_code for answer in answers[2:]}
     assert {answer.headers["ratelimit-policy"] for answer in answers} == {'"burst";q=2;w=2'}
+
+
+@pytest.mark.slow
+def test_a_key_has_limits_of_its_own_and_is_counted(hosts: Hosts) -> None:
+    limits = ("--limit", "at-once=5", "--limit", "per-minute=3", "--limit", "weight=2")
+    key = keys(hosts, "add", "bounded", *OPERATE, *limits)
+    listed = msgspec.json.decode(keys(hosts, "list", "--json"), type=list[KeyInfo])
+
+    statuses = [status(hosts.one, key) for _ in range(8)]
+    (info,) = (one for one in listed if one.name == "bounded")
+    assert info.limits == KeyLimits(at_once=5, per_minute=3, weight=2)
+    assert (statuses[0], statuses.count(429) >= 4) == (200, True)
+    figures = hosts.one.http.get("/metrics").text
+    counted = re.findall(rf'(weft_key_\w+_total){{.*?key="key-{info.id}".*?}} (\d+)', figures)
+    assert {name: int(float(number)) > 0 for name, number in counted} == {
+        "weft_key_calls_total": True,
+        "weft_key_refused_total": True,
+    }
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from tests.flows.system import System
 from tests.site import Site, site_in_thread
 from tests.site.answers import text
 from tests.site.rehearsed import ARRANGED
+from tests.support.scale import first
 
 pytestmark = pytest.mark.nats
 
@@ -29,7 +30,7 @@ def ruled_site() -> Generator[Site]:
     del ARRANGED[ROBOTS]
 
 
-@pytest.mark.parametrize(("transport", "era"), [("http", "legacy"), ("http", "auto"), ("stdio", "auto")])
+@pytest.mark.parametrize(("transport", "era"), first(2, [("http", "legacy"), ("stdio", "auto"), ("http", "auto")]))
 @pytest.mark.slow
 async def test_each_page_has_an_outcome_of_its_own(
     weft: System, ruled_site: Site, transport: Transport, era: Era

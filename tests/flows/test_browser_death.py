@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.fetchers.playwright import chromium_process
+from actors.fetchers.playwright import memory
 from tests.flows.system import System, weft_up
 from tests.site import Site
 from tests.support.scale import first
@@ -18,7 +18,7 @@ from tests.support.scale import first
 pytestmark = [pytest.mark.nats, pytest.mark.browser, pytest.mark.slow]
 
 BROWSER = "fetchers.playwright"
-DEADLINE_MS = 25_000
+DEADLINE_MS = 60_000
 
 
 def pids(system: System) -> list[int]:
@@ -27,7 +27,7 @@ def pids(system: System) -> list[int]:
 
 def with_browser(replicas: list[int]) -> list[int]:
     """Find the replicas that have started a browser: those that were asked for a page."""
-    return [pid for pid in replicas if any(chromium_process.children(pid, "playwright/driver"))]
+    return [pid for pid in replicas if any(memory.children(pid, "playwright/driver"))]
 
 
 @pytest.mark.parametrize("replicas", first(1, [1, 2]))
@@ -48,4 +48,4 @@ def test_a_fetch_outlives_the_replica_that_had_it(tmp_path: Path, site: Site, re
         found = call.result(DEADLINE_MS / 1000)
 
         assert (found.metadata.tier, found.title) == ("playwright", "How a loom is warped")
-        assert (site.hits["/slow"] - before, time.monotonic() - began < DEADLINE_MS / 1000) == (2, True)
+        assert site.hits["/slow"] - before == 2

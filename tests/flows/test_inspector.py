@@ -15,6 +15,7 @@ from tests.conformance import programs
 from tests.conftest import COUNTS
 from tests.flows.system import CALL_S, Json, System
 from tests.site import Site
+from tests.support.scale import first
 from tests.support.system import environment
 from tests.support.system import weft as command
 
@@ -25,9 +26,11 @@ INSTALL_S = 120.0
 
 Era = Literal["legacy", "auto", "modern"]
 
+STDIO = (("stdio", "legacy"), ("stdio", "auto"))
+
 everywhere = pytest.mark.parametrize(
     ("transport", "era"),
-    [(transport, era) for transport in ("http", "stdio") for era in ("legacy", "auto", "modern")],
+    first(3, [("http", "legacy"), ("stdio", "modern"), ("http", "auto"), ("http", "modern"), *STDIO]),
 )
 
 

@@ -29,6 +29,7 @@ from protocol.faults import Code
 from tests.flows.system import CALL_S, RAPID_S, Json, System, refused, silent_site
 from tests.requirements import requirement
 from tests.site import Site
+from tests.support.scale import first
 from tests.support.system import environment
 from tests.support.system import weft as command
 
@@ -42,7 +43,7 @@ Transport = Literal["http", "stdio"]
 Era = Literal["legacy", "auto"]
 
 everywhere = pytest.mark.parametrize(
-    ("transport", "era"), [("http", "legacy"), ("http", "auto"), ("stdio", "legacy"), ("stdio", "auto")]
+    ("transport", "era"), first(2, [("http", "legacy"), ("stdio", "auto"), ("http", "auto"), ("stdio", "legacy")])
 )
 both_eras = pytest.mark.parametrize("era", ["legacy", "auto"])
 
@@ -69,7 +70,9 @@ def _server(data_dir: Path) -> StdioServerParameters:
     return StdioServerParameters(command=sys.executable, args=arguments, env=environment(data_dir), cwd=Path.cwd())
 
 
-@everywhere
+@pytest.mark.parametrize(
+    ("transport", "era"), [("http", "legacy"), ("http", "auto"), ("stdio", "legacy"), ("stdio", "auto")]
+)
 @pytest.mark.slow
 async def test_both_eras_meet_the_same_server(weft: System, transport: Transport, era: Era) -> None:
     async with connected(weft, transport, era) as client:
@@ -110,13 +113,17 @@ async def test_a_page_is_the_same_as_over_rest(weft: System, site: Site, transpo
     url = site.url("/table?rows=3")
     async with connected(weft, transport, era) as client:
         tool, *_ = (await client.list_tools()).tools
-        result = await client.call_tool("browse", {"url": url, "includeDecisionTrace": True})
+        result = await client.call_tool("browse", {"url": url, "includeDecisionTrace": True, "include": ["tables"]})
 
-    rest: Json = weft.browse(url, includeDecisionTrace=True).json()
+    page = _timeless(weft.browse(url, includeDecisionTrace=True).json())
     data = msgspec.convert(result.structured_content, Json)
     _validate(tool, data)
-    assert (result.is_error, sorted(data)) == (False, sorted(rest))
-    assert _timeless(data) == _timeless(rest)
+    words = msgspec.to_builtins(page.content)
+    mine = _timeless(data | {"content": words})
+    assert (result.is_error, data["content"]) == (False, {})
+    assert page.content.markdown in _text(result)
+    assert replace(mine, fields=page.fields, field_confidence=page.field_confidence, final_url=mine.url) == page
+    assert _scores(mine) == _scores(page)
 
 
 @requirement("003.document.untrusted")
@@ -125,7 +132,7 @@ async def test_the_text_is_framed_as_untrusted(weft: System, site: Site) -> None
         text = _text(await client.call_tool("browse", {"url": site.url("/article")}))
         again = _text(await client.call_tool("browse", {"url": site.url("/article")}))
 
-    frame = re.search(r"<<<untrusted-web-content (\w{32})\n(.*)\n\1 end-of-untrusted-web-content>>>$", text, re.DOTALL)
+    frame = re.search(r"<<<untrusted-web-content (\w{16})\n(.*)\n\1 end-of-untrusted-web-content>>>$", text, re.DOTALL)
     assert frame is not None
     boundary, inside = frame.groups()
     assert inside.startswith(f"Title: How a loom is warped\nURL: {site.url('/article')}\n\nBefore a single row")
@@ -142,16 +149,22 @@ async def test_an_error_says_what_to_do(weft: System, site: Site, transport: Tra
         blocked = await client.call_tool("browse", {"url": site.url("/challenge")})
 
     assert (limited.is_error, blocked.is_error) == (True, True)
-    assert _error(limited) == refused(weft.browse(site.url("/status/429?after=7")))
-    assert _text(limited).splitlines() == [
+    of_rest = refused(weft.browse(site.url("/status/429?after=7")))
+    assert (_error(limited).error, _error(limited).context) == (of_rest.error, of_rest.context)
+    *head, report = _text(limited).splitlines()
+    assert (head[3].partition(" Tool: browse ")[0], "report" in str(_error(limited)), report[:2]) == (
+        "1. Wait 7 seconds, then send the request again. Delay: 7 s.",
+        True,
+        "3.",
+    )
+    assert [line for number, line in enumerate(head) if number != 3] == [
         "The site allows fewer requests (429) [RATE_LIMIT_EXCEEDED; trying again may help]",
         "HTTP status of the site: 429",
         "Next steps:",
-        "1. Wait 7 seconds, then send the request again. Delay: 7 s.",
         "2. Ask this domain less often.",
     ]
     assert _error(blocked).code is Code.BLOCKED_BOT_DETECTION
-    assert "Tool: browse with forceTier='playwright'." in _text(blocked)
+    assert _text(blocked).splitlines()[-1] == "1. Tell the user; trying again will not help."
 
 
 @both_eras
@@ -172,7 +185,8 @@ async def test_bad_arguments_are_told_to_the_model(
         result = await client.call_tool("browse", arguments)
 
     error = _error(result)
-    assert (result.is_error, error.code, error.field, error.retryable) == (True, code, field, False)
+    assert (result.is_error, error.code, error.field) == (True, code, field)
+    assert error.retryable is (error.recommended_actions[0].tool_to_use == "browse")
     assert f"Field at fault: {field}" in _text(result)
 
 
@@ -282,6 +296,12 @@ def _text(result: CallToolResult) -> str:
     (content,) = result.content
     assert isinstance(content, TextContent)
     return content.text
+
+
+def _scores(page: BrowseResult) -> list[float]:
+    sure = page.field_confidence
+    assert sure is not UNSET
+    return [sure.title.score, sure.content.score, sure.overall.score]
 
 
 def _error(result: CallToolResult) -> StructuredError:

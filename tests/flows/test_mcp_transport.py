@@ -32,17 +32,18 @@ from tests.flows.mcp_clients import Era, Transport, connected, text_of
 from tests.flows.system import CALL_S, System
 from tests.site import Site
 from tests.support.nats import serve_open_nats
+from tests.support.scale import first, sized
 from tests.support.system import environment, running_weft, stop_process
 from tests.support.system import weft as command
 
 pytestmark = pytest.mark.nats
 
 KEY = "key-of-both-replicas"
-ROUNDS = 25
+ROUNDS = sized(8, 25)
 LOOK_S = 0.02
 
 everywhere = pytest.mark.parametrize(
-    ("transport", "era"), [("http", "legacy"), ("http", "auto"), ("stdio", "legacy"), ("stdio", "auto")]
+    ("transport", "era"), first(2, [("http", "legacy"), ("stdio", "auto"), ("http", "auto"), ("stdio", "legacy")])
 )
 
 
@@ -79,6 +80,7 @@ async def test_the_address_chooses_what_is_listed_and_what_may_be_called(weft: S
     assert caught.value.code == INVALID_PARAMS
 
 
+@pytest.mark.slow
 async def test_the_setting_chooses_the_tools_of_stdio(weft: System) -> None:
     settings = environment(weft.data_dir, WEFT_TOOLSETS="core")
     server = StdioServerParameters(command=sys.executable, args=command("mcp")[1:], env=settings, cwd=Path.cwd())

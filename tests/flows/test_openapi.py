@@ -23,7 +23,10 @@ from tests.support.scale import sized
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
 EXAMPLES = sized(8, 100)
-"""Requests that are made up for each operation, beside those that try every limit of it."""
+"""Requests that are made up for each operation, beside those that try its limits."""
+
+LIMITS_ONE_IN = sized(4, 1)
+"""How many of the limits that are alike are tried (openapi_hooks.py)."""
 
 RecordProperty = Callable[[str, object], None]
 
@@ -105,6 +108,15 @@ def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
     """Run schemathesis against a Weft, and give what it found with the end of what it wrote."""
     found, run = folder / "report.json", ended_run(weft, site)
     artifact = only(run.artifacts)
+    for profile in ("to-forget", "to-renew"):  # openapi_hooks.py
+        cookie = {"name": "sid", "value": "1", "domain": "127.0.0.1", "path": "/"}
+        body = {
+            "domain": "127.0.0.1",
+            "profile": profile,
+            "address": site.url("/article"),
+            "state": {"cookies": [cookie]},
+        }
+        weft.http.post("/api/sessions", json=body).raise_for_status()
     done = subprocess.run(
         [
             *(str(Path(sys.executable).with_name("schemathesis")), "run", f"{weft.ready.rest}{SELF}"),
@@ -117,6 +129,7 @@ def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
             **os.environ,
             "PYTHONPATH": str(Path(__file__).parents[2]),
             "SCHEMATHESIS_HOOKS": "tests.flows.openapi_hooks",
+            "LIMITS_ONE_IN": str(LIMITS_ONE_IN),
             "WEFT_TEST_PAGE": site.url("/article"),
             "WEFT_TEST_RUN": run.run_id,
             "WEFT_TEST_ARTIFACT": artifact.artifact_id,

@@ -47,7 +47,9 @@ def test_a_request_that_breaks_the_contract_is_told_where(weft: System, body: ob
 
     error = refused(answer)
     assert (answer.status_code, error.code, error.field) == (400, Code.VALIDATION_INVALID_REQUEST, field)
-    assert (error.category, error.retryable, field in error.error) == (Category.VALIDATION, False, True)
+    assert (error.category, field in error.error) == (Category.VALIDATION, True)
+    assert error.retryable is (error.recommended_actions[0].tool_to_use == "browse")
+    assert error.retryable is (field not in ("url", "options.sessionProfile"))
 
 
 @pytest.mark.parametrize(
@@ -56,11 +58,11 @@ def test_a_request_that_breaks_the_contract_is_told_where(weft: System, body: ob
         "file:///etc/passwd",
         "ftp://files.example/",
         "javascript:alert(1)",
-        "example.com/page",
         "http://ada:secret@127.0.0.1/",
+        "ada:secret@127.0.0.1/",
+        "http:\\\\ada:secret@127.0.0.1\\",
         "http://127.0.0.1:22/",
         "http://[::1/",
-        "http://a b/",
         "http://127.0.0.1/\n",
     ],
 )
@@ -69,6 +71,33 @@ def test_an_address_that_is_never_fetched_names_its_field(weft: System, url: str
 
     error = refused(answer)
     assert (answer.status_code, error.code, error.field) == (403, Code.SECURITY_URL_BLOCKED, "url")
+    assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize("url", ["htp://example.com/", "http://a b/", "/page", "http://a℀b.example/"])
+def test_what_is_no_address_is_no_danger(weft: System, url: str) -> None:
+    answer = weft.browse(url)
+
+    error = refused(answer)
+    assert (answer.status_code, error.code, error.field) == (400, Code.VALIDATION_INVALID_REQUEST, "url")
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1/", "//127.0.0.1:1024/", "１２７.0.0.1"])
+def test_an_address_without_a_scheme_means_https(weft: System, url: str) -> None:
+    error = refused(weft.browse(url))
+
+    assert error.context is not UNSET
+    assert str(error.context.url).startswith("https://127.0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [("http://BÜCHER.invalid/a b", "bücher.invalid"), ("http://xn--pple-43d.invalid/", "xn--pple-43d.invalid")],
+)
+def test_a_host_of_other_letters_is_looked_up_and_told_as_it_is_written(weft: System, url: str, shown: str) -> None:
+    error = refused(weft.browse(url))
+
+    assert (error.code, error.context is not UNSET and error.context.domain) == (Code.NETWORK_DNS_FAILED, shown)
 
 
 @pytest.mark.parametrize("body", [b"", b"{nope", b"[]", b'"url"', b"\xff\xfe", b'{"url":' * 5_000, b"[" * 100_000])

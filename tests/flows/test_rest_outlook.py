@@ -65,6 +65,25 @@ def test_a_domain_that_nobody_visited_is_not_known(weft: System) -> None:
     assert (told.saved_logins, told.apis) == (0, ())
 
 
+@pytest.mark.parametrize("domain", ["Bücher.example", "xn--bcher-kva.example"])
+def test_a_domain_may_be_written_in_its_own_letters(weft: System, domain: str) -> None:
+    cookie = {"name": "sid", "value": "1", "domain": "xn--bcher-kva.example", "path": "/"}
+    body = {"domain": domain, "profile": "letters", "state": {"cookies": [cookie]}}
+    saved = weft.http.post("/api/sessions", json=body)
+    answer = weft.http.get(f"/api/domains/{domain}")
+    gone = weft.http.delete(f"/api/sessions/{domain}", params={"profile": "letters"})
+
+    known = msgspec.json.decode(answer.content, type=DomainKnowledge)
+    assert (saved.status_code, gone.status_code) == (200, 200), saved.text + gone.text
+    assert (answer.status_code, known.domain, known.saved_logins) == (200, "bücher.example", 1)
+
+
+def test_letters_that_name_no_host_are_refused_with_their_field(weft: System) -> None:
+    answer = weft.http.get("/api/domains/a℀b.example")
+
+    assert (answer.status_code, refused(answer).field) == (400, "domain")
+
+
 async def test_who_closes_the_stream_of_a_page_stops_the_work_down_to_the_site(weft: System) -> None:
     headers = {"Authorization": f"Bearer {weft.key}", **EVENTS}
     with anyio.fail_after(CALL_S):

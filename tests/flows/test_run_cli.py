@@ -50,13 +50,14 @@ def test_a_run_goes_from_its_inputs_to_a_file(weft: System, site: Site, tmp_path
     assert "How a loom is warped" in printed.stdout
 
 
+@pytest.mark.slow
 def test_what_succeeds_in_part_has_an_exit_code_of_its_own(weft: System, site: Site, tmp_path: Path) -> None:
     file = inputs(tmp_path, [site.url("/article"), site.url("/status/404")])
 
     done = weft.run("run", BATCH, "--input", file)
 
     assert (done.returncode, done.stderr.splitlines()[-1]) == (PARTIAL, "2/2 partial_success")
-    assert (" partial_success " in done.stdout, "EXECUTION_ERROR" in done.stdout) == (True, True)
+    assert (" partial_success " in done.stdout, "HTTP_NOT_FOUND" in done.stdout) == (True, True)
 
 
 @pytest.mark.slow
@@ -102,6 +103,7 @@ def test_ctrl_c_stops_the_run(weft: System, site: Site, tmp_path: Path) -> None:
 
 
 @requirement("002.9.trust-level")
+@pytest.mark.slow
 def test_who_sits_at_this_machine_may_run_what_is_local(weft: System) -> None:
     done = weft.run("run", "login_keep_session", "--json")
 
@@ -131,6 +133,14 @@ def test_templates_are_listed_without_a_weft_that_runs(tmp_path: Path) -> None:
 
     assert {line.split()[0] for line in listed.stdout.splitlines()[1:]} >= {BATCH, "login_keep_session"}
     assert "urls" in json.loads(schema.stdout)["required"]
+
+
+@pytest.mark.slow
+def test_a_run_without_its_inputs_says_how_they_are_given(weft: System) -> None:
+    done = run(weft.data_dir, "run", BATCH)
+
+    assert done.returncode == 1
+    assert f"weft run {BATCH} --input FILE, or --input - for what comes in" in done.stderr
 
 
 @pytest.mark.parametrize("words", [("runs",), ("runs", "show", "run_x"), ("artifact", "art_x")])

@@ -20,12 +20,12 @@ from tests.flows.system import POLL_S, Json, System, weft_up
 from tests.requirements import requirement
 from tests.site import Site
 from tests.support.processes import session
-from tests.support.scale import first
+from tests.support.scale import first, sized
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow, pytest.mark.timeout(300)]
 
-COUNT, AT_ONCE, PAGE_MS = 100, 5, 300
-KILL_AT = 40
+COUNT, AT_ONCE, PAGE_MS = sized(40, 100), 5, 300
+KILL_AT = sized(15, 40)
 """So many pages have been asked for when somebody dies."""
 
 RUN_S = 120.0
@@ -34,7 +34,7 @@ FETCHER, RUNNER, KEEPER = "fetchers.intelligence", "runner", "keeper"
 
 @dataclass(frozen=True)
 class Batch:
-    """A run that reads a hundred pages, and what the site hears of it."""
+    """A run that reads many pages, and what the site hears of it."""
 
     system: System
     site: Site
@@ -96,6 +96,7 @@ def pid_of(system: System, actor: str, *, at_work: bool) -> int:
         found = [one for one in system.replicas() if one["actor"] == actor and (not at_work or one["inFlight"])]
         if found:
             return int(str(found[0]["pid"]))
+        time.sleep(POLL_S)
 
 
 def events(system: System, event: str) -> list[Json]:

@@ -14,6 +14,7 @@ import anyio.from_thread
 import msgspec
 import pytest
 
+from actors.runtime.natskeys import write_accounts
 from bus.seal import new_key
 from protocol.runs.states import RunStatus
 from tests.flows.runs import BATCH, Runs
@@ -53,6 +54,27 @@ def hosts(folder: Path) -> Generator[Hosts]:
         with (
             weft_up(folder / "one", "--actors", EDGE, **shared) as one,
             weft_up(folder / "other", "--actors", "runner=2,fetchers.intelligence", **shared) as other,
+        ):
+            yield Hosts(one, other)
+
+
+@contextmanager
+def known_hosts(folder: Path) -> Generator[Hosts]:
+    """Run two hosts on a NATS that knows each participant by its key, of which each host has its own."""
+    accounts, secrets = write_accounts(folder / "keys")
+    seeds = msgspec.json.decode(secrets.read_bytes(), type=dict[str, str])
+    there = {"host", "runner", "fetchers.intelligence"}
+    for name, kept in (("one", seeds.keys() - {"fetchers.intelligence"}), ("other", there)):
+        (folder / f"{name}.json").write_bytes(msgspec.json.encode({who: seeds[who] for who in kept}))
+    with (
+        anyio.from_thread.start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(serve_open_nats(folder / "nats", "-c", str(accounts))) as url,
+    ):
+        shared = {"WEFT_NATS_URL": url, "WEFT_VAULT_KEY": new_key()}
+        edge, far = "gateway,navigator,verifier,keeper,runner", "runner,fetchers.intelligence"
+        with (
+            weft_up(folder / "one", "--actors", edge, **shared, WEFT_NATS_KEYS=str(folder / "one.json")) as one,
+            weft_up(folder / "other", "--actors", far, **shared, WEFT_NATS_KEYS=str(folder / "other.json")) as other,
         ):
             yield Hosts(one, other)
 
@@ -111,3 +133,12 @@ def begun_elsewhere(both: Hosts, runs: Runs, site: Site) -> tuple[int, str]:
         if taken(both.other):
             return first, accepted.run_id
     raise AssertionError
+
+
+def test_hosts_that_are_known_by_the_keys_of_their_actors_work_together(tmp_path: Path, site: Site) -> None:
+    with known_hosts(tmp_path) as both:
+        page = both.one.page(site.url("/note/81000"))
+        run = Runs(both.one).done(BATCH, {"urls": urls(site, 82_000, 4)})
+
+        assert page.content is not None
+        assert run.status is RunStatus.SUCCEEDED

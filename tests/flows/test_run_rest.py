@@ -12,6 +12,7 @@ import httpx2
 import jsonschema
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from actors.gateway.errors import RunFault
 from protocol.runs.responses import Run, RunAccepted, RunList, TemplateList
@@ -141,9 +142,13 @@ def test_the_same_key_gives_the_same_run(weft: System, site: Site, tmp_path: Pat
 
     first = accepted(begin(weft, [site.url("/article")], **asked))
     again = accepted(begin(weft, [site.url("/article")], **asked))
+    waiting = {"options": {"mode": "sync"}, "idempotencyKey": f"{key}-sync"}
+    begun, waited = (ended(begin(weft, [site.url("/article")], **waiting)) for _ in range(2))
     other = begin(weft, [site.url("/table")], **asked)
 
-    assert (again.run_id, again.deduplicated) == (first.run_id, True)
+    assert (again.run_id, again.deduplicated, again.schema_version) == (first.run_id, True, "1.0")
+    assert (begun.deduplicated, waited.deduplicated, waited.schema_version) == (UNSET, True, "1.0")
+    assert waited.run_id == begun.run_id
     assert (other.status_code, fault_of(other).details.field) == (400, "idempotencyKey")
 
 
@@ -162,7 +167,7 @@ def test_a_run_is_stopped_and_gone_on_with(weft: System, site: Site) -> None:
     *_, final, _end = events(weft, resumed.run_id)
 
     assert (told["cancelRequested"], last["event"]) == (True, "canceled")
-    assert again == {"cancelRequested": False, "currentStatus": "canceled"}
+    assert again == {"cancelRequested": False, "currentStatus": "canceled", "schemaVersion": "1.0"}
     assert (resumed.resumed_from, final["event"]) == (begun.run_id, "succeeded")
     assert ended(weft.http.get(f"/api/runs/{resumed.run_id}")).progress.done_steps == 12
     assert ended(weft.http.get(f"/api/runs/{begun.run_id}")).error_code == "RUN_CANCELED"
@@ -201,4 +206,4 @@ def test_runs_and_files_belong_to_the_key_that_made_them(weft: System, site: Sit
     stopped = weft.http.post(f"/api/runs/{run.run_id}/cancel", headers=headers)
 
     assert {one.status_code for one in (*found, stopped)} == {404}
-    assert weft.http.get("/api/runs", headers=headers).json() == {"runs": [], "total": 0}
+    assert weft.http.get("/api/runs", headers=headers).json() == {"runs": [], "total": 0, "schemaVersion": "1.0"}

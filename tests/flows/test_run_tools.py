@@ -26,6 +26,7 @@ from tests.flows.system import System, weft_up
 from tests.requirements import requirement
 from tests.site import Site
 from tests.site.members import PASSWORD
+from tests.support.scale import first
 
 pytestmark = pytest.mark.nats
 
@@ -36,7 +37,7 @@ POLL_S = 0.05
 NOBODYS = {"run": "run_" + "A" * 22, "artifact": "art_" + "A" * 22}
 
 everywhere = pytest.mark.parametrize(
-    ("transport", "era"), [("http", "legacy"), ("http", "auto"), ("stdio", "legacy"), ("stdio", "auto")]
+    ("transport", "era"), first(2, [("http", "legacy"), ("stdio", "auto"), ("http", "auto"), ("stdio", "legacy")])
 )
 
 
@@ -102,6 +103,9 @@ def notes(site: Site, first: int, count: int, query: str = "") -> list[str]:
     return [site.url(f"/note/{number}{query}") for number in range(first, first + count)]
 
 
+FRAME = ("<<<untrusted-web-content", "end-of-untrusted-web-content>>>")
+
+
 async def check_files(runner: Runner, run: dict[str, Any]) -> None:
     """Read each file of a run whole, in pieces and as a resource: it is the same."""
     assert run["artifacts"]
@@ -110,7 +114,9 @@ async def check_files(runner: Runner, run: dict[str, Any]) -> None:
         assert await runner.file(told, limit=1_000) == data
         (content,) = (await runner.client.read_resource(f"weft://artifact/{told['artifactId']}")).contents
         assert isinstance(content, TextResourceContents)
-        assert (content.text.encode(), content.mime_type) == (data, told["mimeType"])
+        assert content.text.count("untrusted-web-content") == len(FRAME)
+        begin, end = (content.text.index(word) for word in FRAME)
+        assert begin < content.text.index(data.decode()) < end
         if told["type"] == ArtifactType.JSON.value and not run.get("resultTruncated"):
             assert msgspec.json.decode(data) == run["result"]
 
@@ -141,7 +147,7 @@ async def test_a_batch_is_run_waited_for_or_not_and_leaves_its_files(
     assert links == [f"weft://artifact/{one['artifactId']}" for one in sync["artifacts"]]
     assert contract.lacking(contract.LISTED, listed) == []
     assert {run["runId"] for run in listed["runs"]} == {sync["runId"], later["runId"]}
-    assert over == {"cancelRequested": False, "currentStatus": "succeeded"}
+    assert over == {"cancelRequested": False, "currentStatus": "succeeded", "schemaVersion": "1.0"}
 
 
 @requirement("002.12.acceptance")
@@ -313,7 +319,7 @@ async def test_what_is_of_another_key_is_answered_like_what_is_not_there(weft: S
 
     assert [one.error_code for one in told] == ["RUN_NOT_FOUND", "RUN_NOT_FOUND", "ARTIFACT_NOT_FOUND"]
     assert told[0].error == unknown.error
-    assert listed == {"runs": [], "total": 0}
+    assert listed == {"runs": [], "total": 0, "schemaVersion": "1.0"}
 
 
 # -- on the way --------------------------------------------------------------------------------------------------------

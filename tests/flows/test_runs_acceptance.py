@@ -23,6 +23,7 @@ from tests.site import Site
 from tests.site.answers import HTML, Reply
 from tests.site.notes import title
 from tests.site.rehearsed import ARRANGED
+from tests.support.scale import first
 
 pytestmark = pytest.mark.nats
 
@@ -69,7 +70,7 @@ def mixed(site: Site, first: int, shells: int) -> tuple[list[str], set[str]]:
 @requirement("002.6.partial")
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("shells", [0, pytest.param(8, marks=pytest.mark.browser)])
+@pytest.mark.parametrize("shells", first(1, [pytest.param(8, marks=pytest.mark.browser), 0]))
 def test_a_hundred_pages_are_read_although_some_are_dead(runs: Runs, site: Site, shells: int) -> None:
     first = 1_000 + 1_000 * shells
     urls, dead = mixed(site, first, shells)
@@ -120,6 +121,7 @@ def _check_files(runs: Runs, run: Run, read: Sequence[dict[str, Any]]) -> None:
 
 
 @requirement("002.4.modes")
+@pytest.mark.slow
 def test_a_few_pages_are_waited_for_and_more_are_not(runs: Runs, site: Site) -> None:
     few = runs.ask(BATCH, {"urls": notes(site, 20_000, 10)})
     more = runs.ask(BATCH, {"urls": notes(site, 20_100, 11)})

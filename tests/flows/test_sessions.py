@@ -60,11 +60,33 @@ def test_a_login_that_was_handed_in_opens_the_page(weft: System, site: Site) -> 
     assert cookie_of(site) == "session_id=weaver.2"
 
 
-def test_a_login_that_begins_while_browsing_is_kept(weft: System, site: Site) -> None:
+def test_what_a_site_changes_of_a_login_while_browsing_is_kept(weft: System, site: Site) -> None:
+    save(weft, site, "begun")
     weft.page(site.url("/account/login?user=smith"), sessionProfile="begun")
 
     assert health(weft, "begun") == "healthy"
     assert "Hello, smith" in weft.page(site.url("/account"), sessionProfile="begun").content.markdown
+
+
+@pytest.mark.parametrize("path", ["/article", "/account"])
+def test_a_profile_that_is_not_saved_is_missing_on_public_pages_too(weft: System, site: Site, path: str) -> None:
+    save(weft, site, "known")
+    error = refused(weft.browse(site.url(path), sessionProfile="unknown"))
+    wall = refused(weft.browse(site.url("/account")))
+    first = wall.recommended_actions[0]
+    body = weft.http.post("/api/browse", json=first.parameters)
+
+    assert (error.code, error.field) == (Code.AUTH_MISSING_SESSION, "options.sessionProfile")
+    assert "known" in error.error
+    assert (wall.code, wall.retryable, first.action) == (Code.AUTH_MISSING_SESSION, True, "use_saved_session")
+    assert body.json()["title"] == "Your account"
+
+
+def test_a_login_of_another_port_without_tls_is_renewed_there(weft: System, site: Site) -> None:
+    save(weft, site, "ported", domain=site.url("/"), address="")
+    bare = weft.http.post(f"/api/sessions/{HOST}/refresh", params={"profile": "ported"})
+
+    assert (bare.status_code, bare.json()["health"]) == (200, "healthy")
 
 
 def test_a_login_is_renewed_and_its_end_is_told(weft: System, site: Site) -> None:
@@ -87,8 +109,10 @@ def test_a_login_that_the_site_no_longer_takes_has_expired(weft: System, site: S
     assert (wall.code, found) == (Code.AUTH_SESSION_EXPIRED, "expired")
     action = next(action for action in wall.recommended_actions if action.action == "refresh_session")
     assert (action.tool_to_use, action.parameters) == ("refresh_session", {"domain": HOST, "profile": "gone"})
+    assert action.request == f"POST /api/sessions/{HOST}/refresh?profile=gone"
     again = refused(weft.http.post(f"/api/sessions/{HOST}/refresh", params={"profile": "gone"}, timeout=90))
     assert (again.code, again.recommended_actions[0].action) == (Code.AUTH_SESSION_EXPIRED, "log_in")
+    assert (again.retryable, again.recommended_actions[-1].action) == (False, "report_to_user")
 
 
 def test_a_login_is_listed_without_its_values_and_forgotten(weft: System, site: Site) -> None:
@@ -101,7 +125,7 @@ def test_a_login_is_listed_without_its_values_and_forgotten(weft: System, site: 
     assert "weaver" not in shown.text
     assert (deleted.json()["health"], health(weft, "listed")) == ("not_found", "not_found")
     assert weft.http.delete(path, params=named).status_code == 404
-    assert refused(weft.browse(site.url("/account"), sessionProfile="listed")).code is Code.AUTH_SESSION_EXPIRED
+    assert refused(weft.browse(site.url("/account"), sessionProfile="listed")).code is Code.AUTH_MISSING_SESSION
 
 
 def test_what_is_handed_in_has_to_be_of_use(weft: System) -> None:
@@ -139,6 +163,7 @@ def test_the_command_line_imports_lists_renews_and_forgets(weft: System, site: S
 
 @pytest.mark.browser
 @pytest.mark.parametrize("tier", ["lightweight", "playwright"])
+@pytest.mark.slow
 def test_every_tier_uses_the_same_login(weft: System, site: Site, tier: str) -> None:
     if not any(replica["actor"] == f"fetchers.{tier}" for replica in weft.replicas()):
         pytest.skip(f"no {tier} tier on this machine")

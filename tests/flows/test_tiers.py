@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 from msgspec import UNSET
 from rapidfuzz.distance import Indel
 
 from protocol.browse import BrowseResult, TierAttempt
-from protocol.faults import Code
+from protocol.faults import Category, Code
 from protocol.tiers import RenderTier
 from tests.flows.system import System, refused
 from tests.requirements import requirement
@@ -51,11 +53,37 @@ def test_an_application_needs_no_browser(weft: System, site: Site) -> None:
     assert [(one.tier, one.success) for one in tiers(found)] == [(INTELLIGENCE, False), (LIGHT, True)]
 
 
+def test_a_short_page_that_has_settled_needs_no_browser(weft: System, site: Site) -> None:
+    found = weft.page(site.url(FRAMEWORK_PAGES["react-router-deep"]), includeDecisionTrace=True)
+
+    details = tiers(found)[-1].validation_details
+    assert details is not UNSET
+    assert (found.metadata.tiers_attempted, details.meets_min_length) == ((INTELLIGENCE, LIGHT), False)
+
+
 def test_what_the_light_engine_cannot_show_goes_on_to_a_browser(weft: System, site: Site) -> None:
     found = weft.page(site.url(BROWSER_PAGES["webgl"]), includeDecisionTrace=True)
 
     assert [(one.tier, one.success) for one in tiers(found)][1:] == [(LIGHT, False), (BROWSER, True)]
-    assert "signals: " in str(tiers(found)[1].failure_reason)
+    assert tiers(found)[1].failure_reason
+
+
+@pytest.mark.parametrize("tier", [LIGHT, BROWSER])
+def test_a_page_that_never_ends_has_hung_whichever_tier_shows_it(weft: System, site: Site, tier: RenderTier) -> None:
+    url = site.url(f"/asked?{urlencode({'body': '<h1>Again</h1><script>while (true) alert(1)</script>'})}")
+
+    error = refused(weft.browse(url, forceTier=tier.value))
+    assert (error.code, error.category) == (Code.BROWSER_PAGE_HUNG, Category.BROWSER)
+
+
+@pytest.mark.parametrize("tier", [LIGHT, BROWSER])
+def test_a_page_that_leads_elsewhere_after_a_while_is_followed_at_once(
+    weft: System, site: Site, tier: RenderTier
+) -> None:
+    leading = "<meta http-equiv=refresh content='4; url=/article'><p>Wait.</p><script>0</script>"
+    url = site.url(f"/asked?{urlencode({'body': leading})}")
+
+    assert weft.page(url, forceTier=tier.value).metadata.final_url == site.url("/article")
 
 
 @requirement("000.7.max-cost-tier")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from typing import cast
 
 import anyio
 import pytest
+from anyio.abc import SocketAttribute, SocketStream
 
 from actors.fetchers.extractor import Extractor
 from actors.fetchers.intelligence.actor import Intelligence
@@ -47,7 +48,7 @@ def client_settings(**changes: object) -> Settings:
 @asynccontextmanager
 async def web(settings: Settings | None = None) -> AsyncGenerator[tuple[Site, WebClient]]:
     """Run the site and a client."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with serve_site() as site, WebClient(settings or client_settings()) as client:
             yield site, client
 
@@ -56,7 +57,7 @@ async def web(settings: Settings | None = None) -> AsyncGenerator[tuple[Site, We
 async def actor() -> AsyncGenerator[tuple[Site, Callable[[FetchPage], Awaitable[Fetched]]]]:
     """Run the site and the actor, without a bus: this actor asks nobody."""
     settings = Settings(allow_private=("127.0.0.0/8",))
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with serve_site() as site:
             intelligence = Intelligence(bus=cast("Bus", None), settings=settings)
             async with intelligence.open():
@@ -193,11 +194,53 @@ async def test_a_certificate_that_nobody_trusts() -> None:
 
 
 async def test_a_certificate_of_an_authority_that_is_trusted() -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with serve_site() as site, WebClient(client_settings(fetch_ca_file=site.ca_file)) as client:
             response = await get(client, site.https_url("/article"))
 
             assert (response.status, site.last("/article").headers["host"]) == (200, f"localhost:{site.tls_port}")
+
+            paths = [
+                f"/broken/half/{coding}?frame={frame}" for coding in ("br", "zstd") for frame in ("length", "endless")
+            ]
+            codes = {path: await code_of(client, site.https_url(path)) for path in paths}
+            assert codes == dict.fromkeys(paths, Code.NETWORK_CONNECTION_FAILED)
+
+
+@asynccontextmanager
+async def damaging(port: int, after: int) -> AsyncGenerator[int]:
+    """Pass on what is sent to a port and back, and damage what comes back after so many bytes; gives a port."""
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as tasks:
+
+        async def pass_on(near: SocketStream) -> None:
+            async with near, await anyio.connect_tcp("127.0.0.1", port) as far, anyio.create_task_group() as both:
+                both.start_soon(back, far, near)
+                async for data in near:
+                    await far.send(data)
+                both.cancel_scope.cancel()
+
+        async def back(far: SocketStream, near: SocketStream) -> None:
+            passed = 0
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                async for data in far:
+                    passed += len(data)
+                    await near.send(data if passed < after else bytes(byte ^ 0xFF for byte in data))
+
+        tasks.start_soon(listener.serve, pass_on)
+        yield listener.extra(SocketAttribute.local_port)  # noqa: S610 - no Django here
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_connection_that_is_damaged_under_tls_has_broken_off() -> None:
+    with anyio.fail_after(30):
+        async with (
+            serve_site() as site,
+            damaging(site.tls_port, 100_000) as port,
+            WebClient(client_settings(fetch_ca_file=site.ca_file)) as client,
+        ):
+            code = await code_of(client, f"https://localhost:{port}/huge?size=3000000")
+
+        assert code is Code.NETWORK_CONNECTION_FAILED
 
 
 @pytest.mark.parametrize("path", ["/huge?size=6000000", "/huge?size=6000000&length=1"])
@@ -360,7 +403,7 @@ async def test_rebinding_reaches_only_the_address_that_was_checked() -> None:
         del host, port
         return next(answers)
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with serve_site() as site, WebClient(client_settings(), resolve=rebinding) as client:
             first = await get(client, f"http://rebind.example:{site.port}/article")
             await get(client, f"http://rebind.example:{site.port}/json")
@@ -387,7 +430,12 @@ async def test_many_at_once_share_one_client() -> None:
     [
         ("/article", 200, Source.SELECTOR_MATCH, ()),
         ("/status/404", 404, Source.HEURISTIC, ()),
-        ("/challenge?status=200", 200, Source.FALLBACK, ("cf-chl", "challenge-platform", "just a moment")),
+        (
+            "/challenge?status=200",
+            200,
+            Source.FALLBACK,
+            ("cf-chl", "challenge-platform", "cloudflare", "just a moment"),
+        ),
         ("/json", 200, Source.API_RESPONSE, ()),
     ],
 )
@@ -401,6 +449,7 @@ async def test_the_actor_answers_with_the_page(
         assert (page.content.source, page.evidence.challenge, page.network) == (source, challenge, ())
 
 
+@pytest.mark.slow
 async def test_the_actor_says_where_a_fault_happened() -> None:
     async with actor() as (site, fetch):
         with pytest.raises(FaultError) as caught:

@@ -12,17 +12,18 @@ import anyio
 import anyio.lowlevel
 import pytest
 from nats.errors import Error, SlowConsumerError
+from nats.js.api import KeyValueConfig
 from structlog.testing import capture_logs
 
 from bus import Bus, TransportError
 from bus.nats import keys
-from bus.nats.server import configuration, find_binary
+from bus.nats.server import adopt_streams, configuration, find_binary
 from bus.nats.transport import SERVER_COMPLAINED, connect
 from bus.permissions import EVERYTHING, grant, onlooker
 from bus.transport import BusMessage
 from protocol.subjects import BROWSE, FETCH, VERIFY_PAGE
 from tests.contract.world import ASK, GRANTS, PLACES, Answer, Ask, serve, until
-from tests.support.nats import OVERSEER, NatsServer, serve_nats
+from tests.support.nats import OVERSEER, NatsServer, serve_nats, serve_open_nats
 
 pytestmark = pytest.mark.nats
 
@@ -254,10 +255,44 @@ async def test_leaving_a_dead_server_leaves_nothing_behind(tmp_path: Path) -> No
         await until(lambda: asyncio.all_tasks() <= before)
 
 
+async def test_what_a_server_without_accounts_has_kept_is_still_there_and_can_be_watched(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S):
+        async with (
+            serve_open_nats(tmp_path / "jetstream") as url,
+            connect(url, OVERSEER) as before,
+        ):
+            former = await before.jetstream.create_key_value(KeyValueConfig(bucket=PLACES.name))  # pyright: ignore[reportUnknownMemberType]  # nats-py
+            await former.put("home", b'{"text": "kept"}')
+        adopt_streams(tmp_path)
+
+        async with (
+            serve_nats(tmp_path, GRANTS) as server,
+            server.connect(OVERSEER) as overseer,
+            server.connect("asker") as transport,
+        ):
+            await overseer.keys(PLACES)
+            bus = Bus(transport, "asker", "r1")
+            places = await bus.table(PLACES)
+            seen = list[str]()
+            async with places.watch() as changes:
+                async for change in changes:
+                    seen.append(change.key)
+                    if change.key == "away":
+                        break
+                    await places.put("away", Ask(text="new"))
+
+            kept = await places.get("home")
+            assert (kept and kept.value, seen, sorted(await places.names())) == (
+                Ask(text="kept"),
+                ["home", "away"],
+                ["away", "home"],
+            )
+
+
 async def test_the_configuration_is_what_the_server_reads(tmp_path: Path) -> None:
     navigator = grant("navigator", [BROWSE], [FETCH, VERIFY_PAGE])
     grants = {"navigator": navigator, "onlooker": onlooker(), "all": EVERYTHING}
-    users = {actor: (keys.new().public, allowed) for actor, allowed in grants.items()}
+    users = {actor: (keys.new(), allowed) for actor, allowed in grants.items()}
     text = configuration(port=-1, folder=tmp_path, users=users, max_store_bytes=1_000_000)
     path = tmp_path / "nats.conf"
     await anyio.Path(path).write_text(text)

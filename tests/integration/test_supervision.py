@@ -24,7 +24,7 @@ from protocol.browse import BrowseResult, StructuredError
 from tests.site import Site, serve_site
 from tests.support.processes import Life, gone, named, session, until
 from tests.support.scale import first
-from tests.support.system import RunningWeft, environment, running_weft, stop_process, weft
+from tests.support.system import RunningWeft, environment, new_weft, running_weft, stop_process, weft
 
 pytestmark = [
     pytest.mark.nats,
@@ -32,13 +32,14 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
 
-BACK_S = 30.0
+BACK_S = 60.0
 """Within which the next request succeeds, whatever was killed."""
 
-GONE_S = 30.0
+GONE_S = 60.0
 """Within which everything is gone when nobody is left to stop it in order: 5 s to finish, then it is killed."""
 
-TEST_S = 120.0
+TEST_S = 170.0
+LOOK_S = 0.1
 
 
 def sound(response: httpx2.Response) -> BrowseResult:
@@ -72,6 +73,7 @@ async def reborn(running: RunningWeft, actor: str, was: tuple[str, int]) -> tupl
         now = (await lives_of(running)).get(actor, was)
         if now[0] != was[0] and now[1] != was[1]:
             return now
+        await anyio.sleep(LOOK_S)
 
 
 def events(running: RunningWeft, event: str) -> list[dict[str, object]]:
@@ -82,7 +84,7 @@ def events(running: RunningWeft, event: str) -> list[dict[str, object]]:
 
 def everybody(running: RunningWeft) -> frozenset[Life]:
     """Find every process of the system, the launcher too."""
-    found = session(running.process.pid)
+    found = session(running.ready.pid)
     assert {"weft:zygote", "nats-server"} <= {life.name for life in found}
     return found
 
@@ -144,7 +146,7 @@ async def test_nats_may_be_killed_while_a_page_is_read(tmp_path: Path) -> None:
 
             async def slow() -> None:
                 url = site.url("/slow?ms=1000")
-                with anyio.fail_after(11):
+                with anyio.fail_after(BACK_S):
                     answers.append(await browse(client, url, maxLatencyMs=10_000, freshnessRequirement="realtime"))
 
             async with anyio.create_task_group() as tasks:
@@ -167,7 +169,7 @@ async def test_when_the_launcher_or_the_zygote_is_killed_everything_ends(tmp_pat
     with anyio.fail_after(TEST_S):
         async with running_weft(tmp_path) as running:
             lives = everybody(running)
-            victim = running.process.pid if killed == "launcher" else named(lives, "weft:zygote").pid
+            victim = running.ready.pid if killed == "launcher" else named(lives, "weft:zygote").pid
             os.kill(victim, signal.SIGKILL)
             with anyio.fail_after(GONE_S):
                 await gone(lives)
@@ -187,7 +189,7 @@ async def test_work_in_hand_is_finished_and_nothing_is_left(
 ) -> None:
     with anyio.fail_after(TEST_S):
         async with serve_site() as site, running_weft(tmp_path, mode) as running, running.client() as client:
-            lives = session(running.process.pid)
+            lives = session(running.ready.pid)
             async with anyio.create_task_group() as tasks:
 
                 async def asked() -> None:
@@ -202,7 +204,7 @@ async def test_work_in_hand_is_finished_and_nothing_is_left(
 
             assert status == 0
             await gone(lives)
-            assert not session(running.process.pid)
+            assert not session(running.ready.pid)
             assert not (running.data_dir / "run" / "ready.json").exists()
 
 
@@ -210,7 +212,7 @@ async def test_work_in_hand_is_finished_and_nothing_is_left(
 async def test_a_second_signal_ends_everything_at_once(tmp_path: Path, mode: tuple[str, ...]) -> None:
     with anyio.fail_after(TEST_S):
         async with serve_site() as site, running_weft(tmp_path, mode) as running, running.client() as client:
-            lives = session(running.process.pid)
+            lives = session(running.ready.pid)
 
             async def asked() -> None:
                 with pytest.raises(httpx2.TransportError):
@@ -222,7 +224,7 @@ async def test_a_second_signal_ends_everything_at_once(tmp_path: Path, mode: tup
                 running.process.terminate()
                 await until(lambda: bool(events(running, "system_stopping")))
                 running.process.terminate()
-                with anyio.fail_after(25):
+                with anyio.fail_after(GONE_S):
                     await running.process.wait()
                     await gone(lives)
 
@@ -254,7 +256,7 @@ async def test_a_closed_stdout_and_stderr_disturb_nobody(tmp_path: Path) -> None
         os.close(read)
         async with serve_site() as site:
             process = await anyio.open_process(
-                weft("up", "--ready-file", str(ready_file)),
+                new_weft("up", "--ready-file", str(ready_file)),
                 stdin=None,
                 stdout=write,
                 stderr=write,
@@ -279,7 +281,7 @@ async def test_a_closed_stdout_and_stderr_disturb_nobody(tmp_path: Path) -> None
 async def starting(folder: Path, *arguments: str, **settings: str) -> AsyncGenerator[Process]:
     """Start a `weft up` that is not expected to get ready."""
     async with await anyio.open_process(
-        weft("up", *arguments), env=environment(folder / "data", **settings), start_new_session=True
+        new_weft("up", *arguments), env=environment(folder / "data", **settings), start_new_session=True
     ) as process:
         try:
             yield process
@@ -292,7 +294,7 @@ async def refusal(folder: Path, *arguments: str, **settings: str) -> str:
     """Run a `weft up` that cannot start, and give what it says; it has to leave nothing behind."""
     async with starting(folder, *arguments, **settings) as process:
         assert process.stderr is not None
-        with anyio.fail_after(20):
+        with anyio.fail_after(TEST_S):
             said = b"".join([chunk async for chunk in process.stderr]).decode()
             status = await process.wait()
         assert (status, session(process.pid)) == (1, frozenset())
@@ -424,6 +426,6 @@ async def test_one_process_is_a_whole_system(tmp_path: Path) -> None:
         async with serve_site() as site, running_weft(tmp_path, ["--single-process"]) as running:
             await browses(running, site)
 
-            assert {pid for _, pid in (await lives_of(running)).values()} == {running.process.pid}
-            assert {life.name for life in session(running.process.pid)} == {"python", "nats-server"}
+            assert {pid for _, pid in (await lives_of(running)).values()} == {running.ready.pid}
+            assert {life.name for life in session(running.ready.pid)} == {"python", "nats-server"}
             assert await stop_process(running.process) == 0

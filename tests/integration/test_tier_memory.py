@@ -47,6 +47,7 @@ def light(memory: TierMemory) -> bool:
     return all(memory.start(url, TIERS).tier is LIGHT for url in SITES)
 
 
+@pytest.mark.slow
 async def test_what_is_learned_is_shared_and_outlives_everybody(tmp_path: Path) -> None:
     with anyio.fail_after(TEST_S):
         async with serve_nats(tmp_path, {"navigator": grant_of(Navigator)}) as server:

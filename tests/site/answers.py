@@ -62,6 +62,7 @@ class Drip:
     count: int
     every_ms: int
     after_ms: int = 0
+    headers: Headers = ()
 
 
 Answer = Reply | Break | Drip

@@ -9,17 +9,21 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from http import HTTPStatus
 from importlib import import_module
+from itertools import repeat
 from pathlib import Path
 from typing import Protocol, cast
 
 from tests.site.account import answer_account
 from tests.site.answers import HTML, Answer, Ask, Break, Drip, Headers, Reply, text
 from tests.site.apps import answer_apps, answer_corpus
+from tests.site.broken import BROKEN
 from tests.site.documents import DOCUMENTS
+from tests.site.healing import answer_healing
 from tests.site.members import answer_members
 from tests.site.notes import NOTES
 from tests.site.rehearsed import REHEARSED
 from tests.site.scripted import SCRIPTED
+from tests.site.stand_ins import STAND_IN_ROUTES
 
 
 class _Packer(Protocol):
@@ -91,13 +95,21 @@ def _encoded(ask: Ask) -> Answer:
     coding = ask.rest
     pack = _CODINGS[coding]
     body = pack(_file("article.html"))
+    body = body[: len(body) // 2] if ask.query.get("half") else body
     return Reply(200, body, (("Content-Type", HTML), ("Content-Encoding", coding)))
 
 
 def _bomb(ask: Ask) -> Answer:
     coding, size = ask.rest or "gzip", ask.number("mib", 1_024)
     chunks = _deflated(size) if coding == "gzip" else _brotlied(size)
-    return Reply(200, headers=(("Content-Type", HTML), ("Content-Encoding", coding)), chunks=chunks)
+    kind = ask.query.get("type", HTML)
+    return Reply(200, headers=(("Content-Type", kind), ("Content-Encoding", coding)), chunks=chunks)
+
+
+def _endless(ask: Ask) -> Answer:
+    """Answer with a body that never ends."""
+    piece = b"<p>And again, and again.</p>\n" * 3_000
+    return Reply(200, headers=(("Content-Type", ask.query.get("type", HTML)),), chunks=repeat(piece))
 
 
 def _deflated(mib: int) -> Iterator[bytes]:
@@ -183,6 +195,7 @@ ROUTES: tuple[tuple[str, Callable[[Ask], Answer]], ...] = (
     ("/drip", lambda ask: Drip(ask.number("count", 1_000), ask.number("ms", 50))),
     ("/huge", _huge),
     ("/bomb", _bomb),
+    ("/endless", _endless),
     ("/encoded", _encoded),
     ("/broken-gzip", lambda _: text(b"\x1f\x8bnot gzip", headers=(("Content-Encoding", "gzip"),))),
     ("/wrong-charset", _wrong_charset),
@@ -203,11 +216,14 @@ ROUTES: tuple[tuple[str, Callable[[Ask], Answer]], ...] = (
     ("/table", _table),
     ("/hidden", lambda _: page("hidden.html")),
     ("/account", answer_account),
+    ("/healing", answer_healing),
     ("/members", answer_members),
     ("/apps", answer_apps),
     ("/corpus", answer_corpus),
+    *BROKEN,
     *SCRIPTED,
     *REHEARSED,
     *DOCUMENTS,
     *NOTES,
+    *STAND_IN_ROUTES,
 )

@@ -128,9 +128,11 @@ async def _ask(reader: BufferedByteReceiveStream) -> Ask | None:
 
 async def _answer(stream: anyio.abc.ByteStream, ask: Ask) -> bool:
     """Answer, and tell whether the connection lives on."""
-    reply = next((make for start, make in ROUTES if ask.path == start or ask.path.startswith(f"{start}/")), not_found)(
-        ask
-    )
+    make = next((make for start, make in ROUTES if ask.path == start or ask.path.startswith(f"{start}/")), not_found)
+    try:
+        reply = make(ask)
+    except (LookupError, ValueError):  # an address that was made up beside one of ours
+        reply = not_found(ask)
     if isinstance(reply, Break):
         await _send(stream, reply.sent)
         if reply.reset:
@@ -139,7 +141,7 @@ async def _answer(stream: anyio.abc.ByteStream, ask: Ask) -> bool:
         return False
     await anyio.sleep(reply.after_ms / 1000)
     if isinstance(reply, Drip):
-        await stream.send(_head(Reply(200, headers=(("Content-Length", str(reply.count)),))))
+        await stream.send(_head(Reply(200, headers=(*reply.headers, ("Content-Length", str(reply.count))))))
         for _ in range(reply.count):
             await anyio.sleep(reply.every_ms / 1000)
             await stream.send(b".")

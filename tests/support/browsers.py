@@ -13,6 +13,7 @@ from actors.settings import Settings
 from bus import Bus
 from bus.memory import Broker, MemoryTransport
 from bus.seal import Seal
+from tests.support.logins import keep_logins
 
 
 @dataclass
@@ -50,7 +51,8 @@ class BrowserReplica:
 
 
 async def browser_lives(broker: Broker, tasks: TaskGroup, name: str, settings: Settings, key: str) -> BrowserReplica:
-    """Start a replica."""
+    """Start a replica, and one of the actor that keeps the logins."""
+    await tasks.start(keep_logins, broker, key)
     transport = broker.connect(Playwright.name, grant_of(Playwright))
     bus = Bus(transport, Playwright.name, name)
     replica = BrowserReplica(name, transport, bus, Playwright(bus=bus, settings=settings), key)

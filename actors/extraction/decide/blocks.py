@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from turbohtml import Element, Node, Text
 
+from actors.extraction.parse.styles import shown_as_block
+from actors.extraction.parse.text import INLINE
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 
@@ -49,9 +51,12 @@ _STREAMED = "S:"
 
 
 class TextBox:
-    """An element that may hold text; `collapsed` and `in_link` hold for all in it, `depth` counts from 0."""
+    """An element that may hold text; `collapsed` and `in_link` hold for all in it, `depth` counts from 0.
 
-    __slots__ = ("_key", "collapsed", "depth", "element", "in_link", "parent", "tag")
+    `apart` means that it is shown in lines of its own, though its tag says otherwise.
+    """
+
+    __slots__ = ("_key", "apart", "collapsed", "depth", "element", "in_link", "parent", "tag")
 
     def __init__(self, element: Element, tag: str, parent: TextBox | None, *, collapsed: bool) -> None:
         self.element = element
@@ -60,6 +65,7 @@ class TextBox:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.collapsed: bool = collapsed or (parent is not None and parent.collapsed)
         self.in_link: bool = tag == "a" or (parent is not None and parent.in_link)
+        self.apart: bool = tag in INLINE and (style := element.attr("style")) is not None and shown_as_block(style)
         self._key: str | None = None
 
     @property
@@ -146,11 +152,15 @@ class _Walk:
         if self._nodes and tag in _BOUNDARIES:
             self._flush()
         self._box = TextBox(element, tag, self._box, collapsed=hiding is not None)
+        if self._box.apart:
+            self._pieces.append(" ")
         return self._box
 
     def _leave(self, box: TextBox) -> None:
         if self._nodes and box.tag in _BOUNDARIES:
             self._flush()
+        if box.apart:
+            self._pieces.append(" ")
         self._box = box.parent
 
     def _break(self) -> None:

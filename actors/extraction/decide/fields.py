@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from actors.extraction.decide import ranking
-from actors.extraction.decide.candidates import FieldCandidate, claims_about, ordered_claims
+from actors.extraction.decide.candidates import FieldCandidate, claims_about, loose, ordered_claims, printable_line
 from actors.extraction.decide.content import Content
-from actors.extraction.decide.normalise import loose, printable_line
 from actors.extraction.decide.ranking import RankedValue
 from actors.extraction.decide.vote import Election, elect, field_votes
 from actors.extraction.evidence.claim import Claim, PageField, PlaceKind

@@ -7,9 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from actors.extraction.decide.candidates import claims_about, writes_month_first
+from actors.extraction.decide.candidates import (
+    claims_about,
+    host_words,
+    loose,
+    printable_line,
+    squeezed,
+    writes_month_first,
+)
 from actors.extraction.decide.content import Content
-from actors.extraction.decide.normalise import host_words, loose, printable_line, squeezed
 from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.dates import day
 from actors.extraction.parse.addresses import absolute

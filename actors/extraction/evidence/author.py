@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from actors.extraction.assets import months, one_of, vocabulary
 from actors.extraction.evidence.dates import dates_in
-from actors.extraction.evidence.vocabulary import months, one_of, vocabulary
 
 MAX_NAMES = 12
 MAX_CHARS = 600

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
-from actors.extraction.evidence.vocabulary import months
+from actors.extraction.assets import months
 
 FIRST_YEAR, LAST_YEAR = 1990, 2099
 """The years in which something can have been published on the web."""

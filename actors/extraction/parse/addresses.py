@@ -6,6 +6,15 @@ import re
 from functools import lru_cache
 from urllib.parse import urljoin, urlsplit
 
+_TRACKING = re.compile(
+    r"(?:^|(?<=[&?;]))(?:(?:utm|mtm|pk|piwik|matomo|hsa)_[a-z_]{2,30}|gclid|gclsrc|dclid|gbraid|wbraid|gad_source|gad_campaignid"
+    r"|fbclid|msclkid|yclid|ysclid|twclid|ttclid|li_fat_id|igshid|igsh|epik|srsltid|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi"
+    r"|__hstc|__hssc|__hsfp|hsctatracking|mkt_tok|vero_id|vero_conv|oly_anon_id|oly_enc_id|_openstat|_branch_match_id"
+    r"|wickedid|rb_clickid|ref_src|at_medium|at_campaign|cmpid|ncid|s_kwcid|ef_id)(?==|&|#|$)",
+    re.IGNORECASE,
+)
+"""The names of parameters by which campaigns and networks follow who reads; no site shows another page for them."""
+
 _WHOLE = re.compile(r"https?://[a-zA-Z0-9][a-zA-Z0-9.-]*(?::\d{1,5})?(?:[/?#][^\s\\]*)?")
 _ROOTED = re.compile(r"/(?![/\\])(?!.*/\.)[^\s\\]*")
 _BREAKS = re.compile(r"[\t\n\r]")
@@ -54,3 +63,13 @@ def _origin(base: str) -> str:
     except ValueError:
         return ""
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") and parts.netloc else ""
+
+
+def without_tracking(url: str) -> str:
+    """Return an address without the parameters that only say how somebody came; all else stays as it is written."""
+    place, mark, query = url.partition("?")
+    if not mark or _TRACKING.search(query) is None:
+        return url
+    query, hash_mark, fragment = query.partition("#")
+    kept = "&".join(part for part in query.split("&") if _TRACKING.match(part) is None)
+    return f"{place}{'?' if kept else ''}{kept}{hash_mark}{fragment}"

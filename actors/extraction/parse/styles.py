@@ -22,6 +22,7 @@ _CLIPPED_AWAY = re.compile(
 )
 _HEX = re.compile(r"#([\da-f]{3,4}|[\da-f]{6}|[\da-f]{8})(?![\da-f])")
 _RGB = re.compile(r"rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)(?:[\s,/]+([\d.]+%?))?\s*\)")
+_AS_BLOCK = re.compile(r"display\s*:\s*(?:block|flex|grid|table|list-item)(?![\w-])", re.IGNORECASE)
 _NAMED = {
     "white": (255, 255, 255),
     "black": (0, 0, 0),
@@ -72,6 +73,11 @@ def style_hiding(style: str) -> StyleHiding | None:
     if _hides_box(declared):
         return StyleHiding.FOLDED
     return StyleHiding.UNSEEN if _hides_text(declared) else None
+
+
+def shown_as_block(style: str) -> bool:
+    """Return whether declarations show an element in lines of its own."""
+    return _AS_BLOCK.search(style[:_MAX_STYLE]) is not None
 
 
 def declarations(style: str) -> dict[str, str]:

@@ -41,6 +41,20 @@ _BY_CLICK = re.compile(
 )
 """Classes, ids and roles of what a click shows."""
 
+_UNSPOKEN = "[aria-hidden='true' i]"
+_MAX_UNSPOKEN_CHARS = 500
+"""Characters up to which a text kept from screen readers is taken for ornament: a longer one is behind a modal."""
+
+_WITHOUT_WORDS = frozenset({"svg", "img", "path", "use", "input", "button", "iframe", "video", "canvas", "br", "hr"})
+_SPOKEN_INSTEAD = (
+    ":scope>.sr-only,:scope>.visually-hidden,:scope>.screen-reader-text,:scope>.a-offscreen,:scope>.u-visually-hidden"
+)
+_FIGURES = re.compile(r"[\W\d_]+")
+"""Numbers of parts, prices and marks, which are said in other words to who listens."""
+
+_DRAWN = re.compile(r"katex|mjx|math", re.IGNORECASE)
+"""Formulas as they are drawn, beside their source."""
+
 _INKED = "[style*='color'],font[color]"
 _MAX_INKED = 3_000
 """Coloured elements of one page that are looked at."""
@@ -62,6 +76,7 @@ class Hiding(StrEnum):
 def hidden(root: Element) -> Mapping[Element, Hiding]:
     """Return the outermost elements that are not seen."""
     hiding = _hiding(root)
+    hiding.update(dict.fromkeys(_unspoken(root), StyleHiding.UNSEEN))
     if not hiding:
         return {}
     for element in [*_flickering(root, hiding), *(element for element in hiding if element.tag in _NEVER)]:
@@ -127,6 +142,29 @@ def _hiding(root: Element) -> dict[Element, StyleHiding]:
     hiding.update(dict.fromkeys(root.select(_UNSEEN), StyleHiding.UNSEEN))
     hiding.update(dict.fromkeys(uncoloured_text(root, sheet), StyleHiding.UNSEEN))
     return hiding
+
+
+def _unspoken(root: Element) -> Iterator[Element]:
+    """Find short texts that a page keeps from screen readers: ornaments, names of icons, copies of other texts.
+
+    What a control opens, holds the heading of the page, or stands for a text that only screen readers get, is none.
+    """
+    targets: frozenset[str] | None = None
+    for element in root.select(_UNSPOKEN):
+        if element.tag in _WITHOUT_WORDS or not 0 < len(text := element.text.strip()) <= _MAX_UNSPOKEN_CHARS:
+            continue
+        parent = element.parent
+        if _FIGURES.fullmatch(text) or element.select_one(_HEADS) is not None or not isinstance(parent, Element):
+            continue
+        if (
+            _DRAWN.search(element.attr("class") or "")
+            or parent.attr("aria-label")
+            or parent.select_one(_SPOKEN_INSTEAD) is not None
+        ):
+            continue
+        targets = _targets(root) if targets is None else targets
+        if not _opens(element, targets):
+            yield element
 
 
 def _flickering(root: Element, hiding: Mapping[Element, StyleHiding]) -> Iterator[Element]:

@@ -8,10 +8,10 @@ from turbohtml import Element
 
 from actors.extraction.decide.content import Content
 from actors.extraction.parse.addresses import joined, on_the_web
-from actors.extraction.parse.text import one_line
+from actors.extraction.parse.text import INLINE, one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
-from actors.extraction.select.words import INLINE, words
+from actors.extraction.select.words import words
 from protocol.documents import ExtractedLink
 from protocol.page import FeedLink
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from turbohtml import Element, Node, Text
 
 from actors.extraction.parse.addresses import on_the_web
-from actors.extraction.parse.text import one_line
+from actors.extraction.parse.text import INLINE, one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select import roles
 from actors.extraction.select.roles import signature
-from actors.extraction.select.words import INLINE, SKIPPED
+from actors.extraction.select.words import SKIPPED
 
 MAX_CELL_CHARS = 2_000
 _MAX_NODES = 1_500

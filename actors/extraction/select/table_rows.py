@@ -12,10 +12,10 @@ from turbohtml import Element, Node
 
 from actors.extraction.parse.visibility import Hiding
 
-MAX_ROWS = 10_000
+MAX_ROWS = 50_000
 MAX_COLUMNS = 100
-MAX_SLOTS = 200_000
-"""What one table may fill: 10,000 rows of 20 columns. More rows are left out."""
+MAX_SLOTS = 400_000
+"""What one table may fill: 20,000 rows of 20 columns. More rows are left out."""
 
 _MAX_PLACES = 2 * MAX_COLUMNS
 """Columns that are laid out before those in which no cell begins are dropped."""

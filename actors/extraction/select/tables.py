@@ -13,6 +13,7 @@ from msgspec import UNSET
 from turbohtml import Element
 
 from actors.extraction.decide.content import Content
+from actors.extraction.parse.long_tables import LaterRows
 from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
@@ -24,7 +25,7 @@ from protocol.documents import ExtractedTable
 
 MAX_TABLES = 200
 MAX_CELL_CHARS = 2_000
-MAX_SLOTS = 200_000
+MAX_SLOTS = 400_000
 """What all tables of a page may fill together; the table that goes beyond it is the last one, and cut."""
 
 _MAX_ALT_CHARS = 200
@@ -108,11 +109,15 @@ def tables(page: Page, content: Content) -> list[tuple[ExtractedTable, Confidenc
     return results
 
 
-def data_table(table: Element, hidden: Mapping[Element, Hiding]) -> DataTable | None:
-    """Resolve the spans of a table (`<table>`, or an element of role table or grid); None where it is only layout."""
+def data_table(table: Element, hidden: Mapping[Element, Hiding], later: LaterRows | None = None) -> DataTable | None:
+    """Resolve the spans of a table (`<table>`, or an element of role table or grid); None where it is only layout.
+
+    `later` are rows of it that stand not in the tree: their slots are cells without a text.
+    """
     if _is_layout(table):
         return None
-    rows = _without_gaps(_rows(table, hidden))
+    rows = _rows(table, hidden)
+    rows = _without_gaps([*rows, *_later_rows(later, len(rows[0].slots))] if later and rows else rows)
     titles = table_rows.title_rows(rows)
     if titles:
         rows = _without_gaps(rows[len(titles) :])
@@ -141,7 +146,7 @@ def _data_tables(page: Page, content: Content) -> Iterator[DataTable]:
     for element in page.root.select(_TABLES):
         if element not in content.holders or element in inside:
             continue
-        if (table := data_table(element, page.hidden)) is not None:
+        if (table := data_table(element, page.hidden, page.later_rows.get(element))) is not None:
             inside.update(element.select(_TABLES))
             yield table
 
@@ -155,6 +160,14 @@ def _rows(table: Element, hidden: Mapping[Element, Hiding]) -> list[TextRow]:
                 texts[cell] = words(cell, hidden, MAX_CELL_CHARS) or _picture_names(cell)
         rows.append(TextRow(line.slots, tuple([texts[cell] for cell in line.slots]), line.head))
     return rows
+
+
+def _later_rows(later: LaterRows, width: int) -> Iterator[TextRow]:
+    places = [Element("td") for _ in range(width)]
+    for row in later.rows:
+        texts = row[:width]
+        missing = width - len(texts)
+        yield TextRow((*places[: len(texts)], *(None,) * missing), (*texts, *("",) * missing), head=False)
 
 
 def _without_gaps(rows: list[TextRow]) -> list[TextRow]:

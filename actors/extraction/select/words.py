@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from turbohtml import Element, Node, Text
 
-from actors.extraction.parse.text import one_line
+from actors.extraction.parse.styles import shown_as_block
+from actors.extraction.parse.text import INLINE, one_line
 from actors.extraction.parse.visibility import Hiding
 
 SKIPPED = frozenset(
@@ -15,13 +16,6 @@ SKIPPED = frozenset(
     | {"audio", "video", "datalist", "math", "rp", "rt"}
 )
 """Elements whose text is no text of the page; formulas are read by their own source, ruby by its base."""
-
-INLINE = frozenset(
-    {"a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins"}
-    | {"kbd", "mark", "nobr", "q", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt"}
-    | {"u", "var", "wbr"}
-)
-"""Elements that break no word in two; all others end what stands before them."""
 
 _MAX_NODES = 2_000
 """Nodes that are read for one text: more are a trap, since a text is cut after some thousand characters."""
@@ -62,7 +56,7 @@ def _enter(element: Element, pieces: list[str], stack: list[Node | str]) -> None
     tag = element.tag
     if tag in ("sup", "sub"):
         pieces.append(_shifted(element))
-    elif tag in INLINE:
+    elif tag in INLINE and not ((style := element.attr("style")) and shown_as_block(style)):
         stack.extend(reversed(element.children))
     else:
         pieces.append(" ")

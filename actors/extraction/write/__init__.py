@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from actors.extraction.write.sanitised import sanitised_html
-from actors.extraction.write.writer import ContentText, LeftOut, write_markdown
+from actors.extraction.write.writer import ContentText, LeftOut, sanitised_html, write_markdown
 
 __all__ = ["ContentText", "LeftOut", "sanitised_html", "write_markdown"]

@@ -8,6 +8,10 @@ from itertools import islice
 
 from turbohtml import Element, Node, Text
 
+from actors.extraction.parse.addresses import without_tracking
+from actors.extraction.parse.long_tables import LaterRows
+from actors.extraction.parse.styles import shown_as_block
+from actors.extraction.parse.text import INLINE
 from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select.tables import DataTable, data_table
 from actors.extraction.write.rendering import Verbatim
@@ -28,12 +32,6 @@ COLLAPSED_MARK = "*(collapsed)*"
 _MAX_FOLDS = 10_000
 _PARTS_OF_LISTS = frozenset({"tr", "tbody", "thead", "tfoot", "table", "ul", "ol", "dl"})
 _INLINE_TAGS = frozenset({"a", "b", "em", "font", "i", "span", "strong", "code", "small", "label"})
-
-_MAX_WHOLE_ROWS = 50
-"""Rows up to which a table is written whole."""
-
-_SHOWN_ROWS = 20
-"""Rows that are written of a longer one."""
 
 _MAX_TABLES = 500
 _PARTS_OF_TABLES = ("tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col")
@@ -105,6 +103,13 @@ def _previous(node: Element) -> Node | None:
     return before
 
 
+def _next(node: Node) -> Node | None:
+    after = node.next_sibling
+    while after is not None and _is_blank([after]):
+        after = after.next_sibling
+    return after
+
+
 def _is_end(neighbour: Node | None) -> bool:
     return neighbour is None or (isinstance(neighbour, Element) and neighbour.tag in _BLOCK_TAGS)
 
@@ -113,12 +118,26 @@ def _is_blank(nodes: Sequence[Node]) -> bool:
     return all(isinstance(node, Text) and node.data.isspace() for node in nodes)
 
 
+def break_around_blocks(body: Element) -> None:
+    """Set a line break between an inline element that the page shows as a block, and the text beside it."""
+    for element in body.select("[style*='display' i]"):
+        if element.tag in INLINE and shown_as_block(element.attr("style") or ""):
+            if not _is_apart(_previous(element)):
+                element.insert_before(Element("br"))
+            if not _is_apart(_next(element)):
+                element.insert_after(Element("br"))
+
+
+def _is_apart(neighbour: Node | None) -> bool:
+    return _is_end(neighbour) or (isinstance(neighbour, Element) and neighbour.tag == "br")
+
+
 def mark_collapsed(body: Element, hidden: Mapping[Element, Hiding], own: Verbatim) -> None:
     """Write summaries in bold, and a mark before everything that is collapsed."""
     for details in body.select("details")[:_MAX_FOLDS]:
         _unfold(details, own)
     for element, why in islice(hidden.items(), _MAX_FOLDS):
-        if why is Hiding.COLLAPSED and _is_shown_within(element, body):
+        if why is Hiding.COLLAPSED and element.tag not in ("td", "th") and _is_shown_within(element, body):
             _mark(element, own)
 
 
@@ -158,16 +177,19 @@ def _mark(element: Element, own: Verbatim) -> None:
         cell.insert(0, own.element(f"{COLLAPSED_MARK} "))
 
 
-def rewrite_tables(body: Element, hidden: Mapping[Element, Hiding], own: Verbatim) -> None:
+def rewrite_tables(
+    body: Element, hidden: Mapping[Element, Hiding], own: Verbatim, later_rows: Mapping[Element, LaterRows]
+) -> None:
     """Rewrite each table of a pruned tree as plain rows; tables that only lay the page out become blocks."""
     for number, table in enumerate(body.select("table")):
         if table.tag != "table" or table.parent is None:
             continue
-        read = data_table(table, hidden) if number < _MAX_TABLES else None
+        later = later_rows.get(table)
+        read = data_table(table, hidden, later) if number < _MAX_TABLES else None
         if read is None:
             _flatten(table)
         else:
-            _rewrite(table, read, own)
+            _rewrite(table, read, own, later.links if later else {})
 
 
 def _flatten(table: Element) -> None:
@@ -176,18 +198,20 @@ def _flatten(table: Element) -> None:
     table.tag = "div"
 
 
-def _rewrite(table: Element, read: DataTable, own: Verbatim) -> None:
-    count = len(read.rows) - read.header_rows
-    shown = read.header_rows + (count if count <= _MAX_WHOLE_ROWS else _SHOWN_ROWS)
+def _rewrite(table: Element, read: DataTable, own: Verbatim, links: Mapping[str, str]) -> None:
     written = set[Element]()
     rows = [_header(read, written)] if read.header_rows else []
-    for slots, texts in zip(read.rows[read.header_rows : shown], read.texts[read.header_rows : shown], strict=True):
-        rows.append(Element("tr", None, [_cell("td", *pair, written) for pair in zip(slots, texts, strict=True)]))
+    later: list[tuple[str, ...]] = []
+    for slots, texts in zip(read.rows[read.header_rows :], read.texts[read.header_rows :], strict=True):
+        if slots[0] is not None and slots[0].parent is None:  # it stands not in the tree
+            later.append(texts)
+        else:
+            rows.append(Element("tr", None, [_cell("td", *pair, written) for pair in zip(slots, texts, strict=True)]))
+    if later:
+        others = (Element("td") for _ in later[0][1:])
+        rows.append(Element("tr", None, [Element("td", None, [own.rows(later, links)]), *others]))
     parts: list[Node] = [Element("p", None, [Text(read.caption)])] if read.caption else []
-    parts.append(Element("table", None, rows))
-    if count > _MAX_WHOLE_ROWS:
-        parts.append(own.paragraph(f"*({count:,} rows; the first {_SHOWN_ROWS} are shown)*"))
-    table.replace_with(*parts)
+    table.replace_with(*parts, Element("table", None, rows))
 
 
 def _header(read: DataTable, written: set[Element]) -> Element:
@@ -197,11 +221,15 @@ def _header(read: DataTable, written: set[Element]) -> Element:
 
 
 def _cell(tag: str, source: Element | None, text: str, written: set[Element]) -> Element:
-    """Make a cell of what stands in another; where that spans several, its words are repeated."""
-    if source is None or source in written:
+    """Return a cell as a plain one, or one of its words where it stands in another slot as well."""
+    if source is None or source in written or not source.children:
         return Element(tag, None, [Text(text)])
     written.add(source)
-    return Element(tag, None, list(source.children) or [Text(text)])
+    # The very cell: each element that is made anew takes 6 KB.
+    for name in list(source.attrs):
+        del source.attrs[name]
+    source.tag = tag
+    return source
 
 
 def clean_links(body: Element, base: str) -> None:
@@ -221,7 +249,9 @@ def clean_links(body: Element, base: str) -> None:
         says = bool(link.text.strip()) or link.select_one("img,weft-verbatim") is not None
         if not says or len(href) > _MAX_URL_CHARS or _ADDRESS.fullmatch(href) is None:
             link.unwrap()
-        elif link.attr("title") is not None:
+            continue
+        link.attrs["href"] = without_tracking(href)
+        if link.attr("title") is not None:
             del link.attrs["title"]  # nobody sees it
 
 

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from turbohtml import Element, Node, Text
 
 from actors.extraction.decide.content import Content
-from actors.extraction.parse.text import clean
+from actors.extraction.parse.text import INLINE, clean
 from actors.extraction.write.rendering import is_verbatim
 
 _MAX_PICTURES = 5_000
@@ -18,12 +18,12 @@ _MAX_PICTURES = 5_000
 _EMPTY_TAGS = frozenset({"br", "hr", "wbr"})
 _CELLS = frozenset({"td", "th"})
 _SUBHEADINGS = frozenset({"h2", "h3", "h4", "h5", "h6"})
-_INLINE = frozenset({"a", "b", "code", "em", "font", "i", "span", "strong"})
 _MAY_HOLD_PICTURE = frozenset({"a", "amp-img", "center", "div", "figure", "img", "noscript", "p", "picture", "span"})
 
 _MAX_ALT_CHARS = 120
 """What a picture is called; what is longer was not written for who looks at the page."""
 
+_FILE_NAME = re.compile(r"[^\s/]{1,80}\.(?:jpe?g|png|gif|webp|svg|avif|bmp|tiff?|heic)", re.IGNORECASE)
 _MAX_ICON_PX = 48
 """Pixels of width or height up to which a picture is an icon, an avatar or a tracker."""
 
@@ -57,10 +57,16 @@ _MAX_CONTENTS_LINKS = 2_000
 _MAX_CONTENTS_HEADING = 30
 
 _SUSPECT = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180e\u2000-\u200f"
+    "\u202a-\u202f\u205f-\u206f\u3000\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 """What cleaning may change, as one set: a search for it takes a tenth of the time."""
+
+
+_SPACES = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+"""Spaces of other widths: to a reader of Markdown they are none."""
+
+_WIDE = "\u3000"
 
 
 def prune(root: Element, content: Content, hidden: Container[object]) -> None:
@@ -76,7 +82,9 @@ def prune(root: Element, content: Content, hidden: Container[object]) -> None:
         children = stack.pop().children
         for place, child in enumerate(children):
             if isinstance(child, Text):
-                if child not in kept and not child.data.isspace():
+                if child.data.isspace():
+                    _make_plain(child)
+                elif child not in kept:
                     child.extract()
             elif not isinstance(child, Element):
                 child.extract()
@@ -103,11 +111,19 @@ def _leads(child: Element, children: Sequence[Node], place: int, holders: Abstra
     return False
 
 
+def _make_plain(space: Text) -> None:
+    # Spaces of other widths would be written as references.
+    if not space.data.isascii():
+        space.data = _SPACES.sub(" ", space.data)
+
+
 def _remove(child: Element) -> None:
     if child.tag in _CELLS:
         child.clear()  # a row keeps its columns
-    elif child.tag in _INLINE and child.text.isspace():
-        child.replace_with(Text(child.text))
+    elif child.tag in INLINE and child.select_one("br") is not None:
+        child.replace_with(Element("br"))  # a line ends here, whatever stood around it
+    elif child.tag in INLINE and child.text.isspace():
+        child.replace_with(Text(_SPACES.sub(" ", child.text)))
     else:
         child.extract()
 
@@ -117,8 +133,7 @@ def is_content_image(element: Element) -> bool:
     picture = element if element.tag in ("img", "amp-img") else element.select_one(_PICTURES)
     if picture is None or (element is not picture and element.text.strip() and element.tag != "noscript"):
         return False
-    is_described = bool((picture.attr("alt") or "").strip()) or _has_caption(picture)
-    return is_described and not _is_decoration(picture, element)
+    return bool(_name_of(picture)) and not _is_decoration(picture, element)
 
 
 def _is_decoration(picture: Element, holder: Element) -> bool:
@@ -130,14 +145,14 @@ def _is_decoration(picture: Element, holder: Element) -> bool:
 
 
 def resolve_images(body: Element) -> None:
-    """Set the real address and a plain name of each picture of a pruned tree; remove those that have neither."""
+    """Set the real address and a plain name of each picture of a pruned tree; remove those that lack one of them."""
     sources = set[str]()
     for picture in body.select(_PICTURES):
-        alt = " ".join((picture.attr("alt") or "").split())[:_MAX_ALT_CHARS]
+        alt = _name_of(picture)
         source = _source(picture)
         if _EMOJI.fullmatch(alt):
             picture.replace_with(Text(alt))
-        elif not source or source in sources or not (alt or _has_caption(picture)):
+        elif not source or source in sources or not alt:
             picture.extract()
         else:
             sources.add(source)
@@ -161,9 +176,10 @@ def _is_plain(source: str) -> bool:
     return _ADDRESS.fullmatch(source.strip()) is not None
 
 
-def _has_caption(picture: Element) -> bool:
-    figure = picture.closest("figure")
-    return figure is not None and figure.select_one("figcaption") is not None
+def _name_of(picture: Element) -> str:
+    """Return what a picture is called; "" where it is by no more than its file."""
+    alt = " ".join((picture.attr("alt") or "").split())[:_MAX_ALT_CHARS]
+    return "" if _FILE_NAME.fullmatch(alt) else alt
 
 
 def drop_title(body: Element, root: Element) -> None:
@@ -242,7 +258,7 @@ def cleaned(text: str) -> tuple[str, int]:
     if _SUSPECT.search(text) is None:
         return text, 0
     visible = clean(text)
-    return visible.replace("\u00a0", " "), len(text) - len(visible)
+    return _SPACES.sub(" ", visible), len(text) - len(visible)
 
 
 def clean_nodes(nodes: Iterable[Node]) -> int:
@@ -253,6 +269,8 @@ def clean_nodes(nodes: Iterable[Node]) -> int:
             data = node.data
             if not (data.isascii() and data.isprintable()):
                 visible, count = cleaned(data)
+                if _WIDE in data and isinstance(node.parent, Element) and node.parent.closest("pre") is not None:
+                    visible = clean(data)  # it keeps columns below each other
                 if visible != data:
                     node.data = visible
                 removed += count

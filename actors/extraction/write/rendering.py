@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from turbohtml import Element, Markdown, Node, Text
+
+from actors.extraction.parse.addresses import without_tracking
 
 _GAPS = re.compile(r"\n{3,}")
 _TICKS = re.compile(r"`+")
@@ -24,6 +26,14 @@ Converter = Callable[[Element, str], str]
 _VERBATIM_TAG = "weft-verbatim"
 _FOOTNOTE_TAG = "weft-note"
 _INDEX = "place"
+_ROWS_MARK = "\x02"
+"""Stands in no text that was cleaned."""
+
+_ROWS = re.compile(r"^\|[^\n\x02]*\x02(\d+)\x02[^\n]*$", re.MULTILINE)
+_MARKUP = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w{1,31};)")
+"""What Markdown would read as markup in the cell of a table."""
+
+_IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29", " ": "%20", "|": "%7C", "<": "%3C", ">": "%3E"})
 _SCHEME = re.compile(r"[^\s/]*:")
 
 
@@ -44,7 +54,7 @@ def render(root: Element, own: Verbatim) -> str:
         tables=Markdown.Tables(header="detect", cell_blocks="text"),
         converters=converters,
     )
-    return _GAPS.sub("\n\n", root.to_markdown(options)).strip()
+    return own.with_rows(_GAPS.sub("\n\n", root.to_markdown(options)).strip())
 
 
 def _emphasis(element: Element, inner: str) -> str:
@@ -113,6 +123,11 @@ def _definition(element: Element, inner: str) -> str:
     return ": " + inner.strip().replace("\n", "\n  ")
 
 
+def _linked(text: str, links: Mapping[str, str]) -> str:
+    plain = _MARKUP.sub(r"\\\g<0>", text)
+    return f"[{plain}]({without_tracking(links[text]).translate(_IN_ADDRESS)})" if text in links else plain
+
+
 class Verbatim:
     """The Markdown that stands for elements of our own.
 
@@ -122,6 +137,7 @@ class Verbatim:
     def __init__(self) -> None:
         # Known by their number, since elements that are made one by one have hashes that collide.
         self._texts = list[str]()
+        self._rows = list[str]()
 
     def element(self, markdown: str) -> Element:
         """Make an element that is written as it stands."""
@@ -134,6 +150,15 @@ class Verbatim:
     def note(self, label: str, text: list[Node]) -> Element:
         """Make a footnote of what stands in some nodes."""
         return Element(_FOOTNOTE_TAG, {_INDEX: self._place(label)}, text)
+
+    def rows(self, rows: Sequence[Sequence[str]], links: Mapping[str, str]) -> Element:
+        """Make what stands in the last row of a table for all the rows that follow, since each element takes memory."""
+        self._rows.append("\n".join(f"| {' | '.join(_linked(text, links) for text in row)} |" for row in rows))
+        return self.element(f"{_ROWS_MARK}{len(self._rows) - 1}{_ROWS_MARK}")
+
+    def with_rows(self, markdown: str) -> str:
+        """Return Markdown with those rows in their place."""
+        return _ROWS.sub(lambda match: self._rows[int(match[1])], markdown) if self._rows else markdown
 
     def write(self, element: Element, _: str) -> str:
         """Return the Markdown of an element, as a converter of turbohtml."""

@@ -1,20 +1,32 @@
-"""Writes the main content of a page as Markdown and as plain text."""
+"""Writes the main content of a page as Markdown and plain text, or frames as links, and a page as safe HTML."""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 
-from turbohtml import Element, Text
+from turbohtml import Element, Node, Text, parse_fragment
+from turbohtml.clean import OnDisallowed, Policy, Sanitizer
 
+from actors.extraction.decide.blocks import Block, TextBox
 from actors.extraction.decide.content import Content
+from actors.extraction.parse.addresses import on_the_web
+from actors.extraction.parse.text import one_line
 from actors.extraction.parse.tree import Page
 from actors.extraction.parse.visibility import Hiding
+from actors.extraction.select.posts import Post, posts
 from actors.extraction.write import normalisation, pruning
 from actors.extraction.write.code import rewrite_code
 from actors.extraction.write.footnotes import extract_footnotes
 from actors.extraction.write.formulas import replace_formulas
 from actors.extraction.write.pruning import clean_nodes, cleaned
 from actors.extraction.write.rendering import Verbatim, render, unwrap_forged
+from protocol.documents import ExtractedLink
+
+_HOLDS_BLOCKS = frozenset({"article", "aside", "dd", "div", "li", "main", "section", "td"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +59,55 @@ def write_markdown(page: Page, content: Content) -> ContentText:
     unwrap_forged(body)
     replace_formulas(body, content.holders, own)
     footnotes = extract_footnotes(body, page, content, own)
+    bylines = posts(page, content)
     pruning.prune(body, content, page.hidden)
     pruning.drop_contents(body)
     pruning.drop_title(body, page.root)
+    _write_bylines(bylines)
     body.extend(footnotes)
     removed = clean_nodes(node for block in content.blocks for node in block.nodes)
     removed += clean_nodes(node for note in footnotes for node in note.descendants)
     rewrite_code(body)
-    normalisation.rewrite_tables(body, page.hidden, own)
+    normalisation.rewrite_tables(body, page.hidden, own, page.later_rows)
     normalisation.mark_collapsed(body, page.hidden, own)
     pruning.resolve_images(body)
     normalisation.clean_links(body, page.base)
+    normalisation.break_around_blocks(body)
     normalisation.split_paragraphs(body)
-    return ContentText(render(body, own), cleaned(content.text)[0], LeftOut(invisible_texts, removed))
+    return ContentText(render(body, own), cleaned(_lines(page, content))[0], LeftOut(invisible_texts, removed))
+
+
+def _lines(page: Page, content: Content) -> str:
+    """Return the plain text, with the later rows of very long tables after the rows that stand in the tree."""
+    if not page.later_rows:
+        return content.text
+    last = {table: number for number, block in enumerate(content.blocks) for table in _tables_around(block, page)}
+    after = {number: table for table, number in last.items()}
+    lines = list[str]()
+    for number, block in enumerate(content.blocks):
+        lines.append(block.text)
+        if number in after:
+            lines.extend(page.later_rows[after[number]].lines)
+    return "\n".join(lines)
+
+
+def _tables_around(block: Block, page: Page) -> Iterator[Element]:
+    box: TextBox | None = block.box
+    while box is not None:
+        if box.tag == "table" and box.element in page.later_rows:
+            yield box.element
+        box = box.parent
+
+
+def _write_bylines(bylines: Iterable[Post]) -> None:
+    """Write above each post who wrote it, and when."""
+    for post in bylines:
+        element = post.element
+        place = element if element.tag in _HOLDS_BLOCKS else element.select_one("td,th,li,dd,div,p,article,section")
+        if place is not None:
+            words: list[Node] = [Element("strong", None, [Text(post.author)])] if post.author else []
+            words += [Text(f"{', ' if post.author else ''}{post.date}")] if post.date else []
+            place.insert(0, Element("p", None, words))
 
 
 def _paragraphs(text: str) -> str:
@@ -74,3 +122,129 @@ def _count_invisible_texts(page: Page) -> int:
         for element, why in page.hidden.items()
         if why is Hiding.INVISIBLE and element.tag != "template" and element.text.strip()
     )
+
+
+_MAX_FRAMES = 50
+_MAX_NAME_CHARS = 200
+_MAX_MARKUP_CHARS = 100_000
+_UNSEEN = "script, style, template, iframe, object, noscript"
+
+
+def is_of_frames(page: Page) -> bool:
+    """Return whether a page consists of frames, so that it has no body of its own."""
+    return next(page.root.iter_elements("frameset"), None) is not None
+
+
+def frame_links(page: Page) -> tuple[ExtractedLink, ...]:
+    """Return the frames of a page that consists of frames alone, with their names; none for any other page."""
+    if not is_of_frames(page):
+        return ()
+    frames = {
+        url: one_line(frame.attr("title") or frame.attr("name") or url, _MAX_NAME_CHARS)
+        for frame in islice(page.root.iter_elements("frame"), _MAX_FRAMES)
+        if (url := on_the_web(page.base, frame.attr("src") or ""))
+    }
+    return tuple(ExtractedLink(url=url, text=name) for url, name in frames.items())
+
+
+def frames_markdown(page: Page, frames: tuple[ExtractedLink, ...]) -> str:
+    """Return a list of the frames, and below it the words for who cannot show frames."""
+    says = f"A page of {len(frames)} frames: its words stand in them." if frames else "A page of frames without any."
+    items = [Element("li", None, [Element("a", {"href": link.url}, [Text(link.text)])]) for link in frames]
+    parts: list[Node] = [Element("p", None, [Text(says)]), Element("ul", None, items)]
+    for other in page.root.iter_elements("noframes"):
+        words = parse_fragment(other.text[:_MAX_MARKUP_CHARS], positions=False).remove(_UNSEEN).to_text()
+        parts += [Element("p", None, [Text(line)]) for line in words.splitlines() if line.strip()]
+    return render(Element("div", None, parts), Verbatim())
+
+
+_TAGS = frozenset({
+    "a", "abbr", "address", "article", "aside", "b", "bdi", "bdo", "blockquote", "br", "caption", "cite", "code",
+    "col", "colgroup", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "footer",
+    "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "i", "img", "ins", "kbd", "li", "main", "mark", "nav", "ol",
+    "p", "pre", "q", "rp", "rt", "ruby", "s", "samp", "section", "small", "span", "strong", "sub", "summary", "sup",
+    "table", "tbody", "td", "tfoot", "th", "thead", "time", "tr", "u", "ul", "var", "wbr",
+})  # fmt: skip
+_ATTRIBUTES = {
+    "*": frozenset({"dir", "lang"}),
+    "a": frozenset({"href"}),
+    "img": frozenset({"alt", "height", "src", "width"}),
+    "ol": frozenset({"reversed", "start", "type"}),
+    "details": frozenset({"open"}),
+    "td": frozenset({"colspan", "rowspan"}),
+    "th": frozenset({"colspan", "rowspan", "scope"}),
+    "col": frozenset({"span"}),
+    "colgroup": frozenset({"span"}),
+    "time": frozenset({"datetime"}),
+    "code": frozenset({"class"}),
+}
+_SCHEMES = frozenset({"http", "https", "mailto", "tel"})
+_WITH_CONTENT = frozenset(
+    {"applet", "audio", "base", "button", "canvas", "dialog", "embed", "frame", "frameset", "head", "iframe", "input"}
+    | {"link", "math", "meta", "noembed", "noframes", "noscript", "object", "option", "plaintext", "script", "select"}
+    | {"style", "svg", "template", "textarea", "title", "video", "xmp"}
+)
+"""What is left out with all that stands in it; of other elements that are not allowed, the children stay."""
+
+_HIDDEN_MARK = "data-weft-unseen"
+_KEPT_MARK = "data-weft-kept"
+_EMPTY_TAGS = frozenset({"br", "hr", "wbr"})
+
+
+def sanitised_html(page: Page, content: Content | None = None) -> str:
+    """Return a page, or what holds the main content of it, as HTML with absolute links, without what nobody sees.
+
+    The tree of the page is left as it was.
+    """
+    body = next((each for each in page.root.children if isinstance(each, Element) and each.tag == "body"), page.root)
+    unseen = [element for element, why in page.hidden.items() if why is Hiding.INVISIBLE]
+    kept = content.holders if content is not None else frozenset[Element]()
+    with _marked(unseen, _HIDDEN_MARK), _marked(kept, _KEPT_MARK):
+        clean = _sanitizer(_HIDDEN_MARK, _KEPT_MARK).sanitize_node(body)
+    for element in clean.select(f"[{_HIDDEN_MARK}]"):
+        element.extract()
+    if content is not None:
+        _prune(clean)
+    clean.resolve_links(page.base)
+    # Once more, for what the base of the page may have made of its links.
+    return _sanitizer().sanitize_node(clean).inner_html
+
+
+@cache
+def _sanitizer(*marks: str) -> Sanitizer:
+    attributes = {**_ATTRIBUTES, "*": _ATTRIBUTES["*"] | {*marks}}
+    return Sanitizer(
+        Policy(
+            tags=_TAGS,
+            attributes=attributes,
+            url_schemes=_SCHEMES,
+            allow_relative_urls=bool(marks),
+            on_disallowed_tag=OnDisallowed.STRIP,
+            remove_with_content=_WITH_CONTENT,
+            add_link_rel=frozenset({"noopener", "noreferrer", "nofollow"}),
+        )
+    )
+
+
+@contextmanager
+def _marked(elements: Iterable[Element], name: str) -> Generator[None]:
+    # Elements of a copy are others: only an attribute tells which of them is which.
+    for element in elements:
+        element.attrs[name] = ""
+    try:
+        yield
+    finally:
+        for element in elements:
+            del element.attrs[name]
+
+
+def _prune(clean: Element) -> None:
+    stack = [clean]
+    while stack:
+        for child in stack.pop().children:
+            if not isinstance(child, Element) or child.tag in _EMPTY_TAGS:
+                continue
+            if child.attr(_KEPT_MARK) is not None:
+                stack.append(child)
+            elif child.text.strip() or (child.tag != "img" and child.select_one("img") is None):
+                child.extract()

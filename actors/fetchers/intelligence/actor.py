@@ -14,15 +14,14 @@ from actors.extraction.extraction import Extraction
 from actors.fetchers import page_answer
 from actors.fetchers.extractor import ExtractionCache, Extractor
 from actors.fetchers.intelligence.markdown_offer import ACCEPT, MarkdownLists, better_by_markdown
-from actors.fetchers.logins import Logins
+from actors.fetchers.logins import LOGIN_CALLS, Login, Logins
 from actors.fetchers.web.client import BUCKETS, WebClient, web_client
-from actors.fetchers.web.cookies import Jar
 from actors.fetchers.web.exchange import WebRequest, WebResponse
 from bus import remaining_ms
 from protocol import subjects
 from protocol.domains import Foreseen, ForeseePage
 from protocol.pages import Fetched, FetchPage
-from protocol.subjects import Bucket
+from protocol.subjects import Bucket, Subject
 from protocol.tiers import RenderTier
 
 _TIER = RenderTier.INTELLIGENCE
@@ -34,7 +33,8 @@ class Intelligence(Actor):
     """Fetches pages over HTTP without running their scripts, and extracts from them."""
 
     name: ClassVar[str] = "fetchers.intelligence"
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, *BUCKETS)
+    publishes: ClassVar[tuple[Subject[Any], ...]] = LOGIN_CALLS
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = BUCKETS
 
     _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
@@ -77,24 +77,25 @@ class Intelligence(Actor):
     @handles(subjects.FORESEE, at_once=32)
     async def preview(self, request: ForeseePage) -> Foreseen:
         """Return what would happen to a page before its site is asked."""
+        lease = await self._logins.lease(request.session, request.url, request.login)
+        login = lease.login if lease is not None else Login()
         page = WebRequest(
             request.url,
             headers=_WITH_MARKDOWN if self.settings.markdown_offers else (),
             freshness=request.freshness,
-            partition=request.session or "",
+            partition=login.partition,
             obey_robots=request.obey_robots,
         )
-        lease = await self._logins.lease(request.session, request.url)
-        return await self._web.preview(page, lease.login.cookies if lease is not None else Jar())
+        return await self._web.preview(page, login.cookies)
 
     def _welcomes_markdown(self, request: FetchPage) -> bool:
         return self.settings.markdown_offers and not request.include_html
 
     async def _exchange(self, request: FetchPage, url: str = "") -> WebResponse:
         headers = _WITH_MARKDOWN if self._welcomes_markdown(request) else ()
-        page = page_answer.page_request(request, url, headers)
-        with page_answer.fetch_span(page.url) as current:
-            async with self._logins.use(request.session, page.url) as login:
+        with page_answer.fetch_span(url or request.url) as current:
+            async with self._logins.use(request.session, url or request.url, request.login) as login:
+                page = page_answer.page_request(request, login.partition, url, headers)
                 response = await self._web.fetch(page, login.cookies, page_answer.time_for_site(remaining_ms()))
             page_answer.record_answer(current, response.url, response.status)
             return response

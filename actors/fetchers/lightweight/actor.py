@@ -23,6 +23,8 @@ from actors.fetchers.lightweight.network import CONFINED, MAX_BYTES
 from actors.fetchers.lightweight.page import render
 from actors.fetchers.lightweight.process_pool import ProcessPool
 from actors.fetchers.lightweight.rendering import (
+    GRACE_SECONDS,
+    NAVIGATION_LOOP,
     RenderError,
     RenderFailure,
     RenderOptions,
@@ -34,28 +36,33 @@ from actors.fetchers.lightweight.rendering import (
 )
 from actors.fetchers.lightweight.signals import observe, runs_scripts, shown_chars, signals
 from actors.fetchers.lightweight.target import PageVisit
-from actors.fetchers.logins import Login, Logins
+from actors.fetchers.logins import LOGIN_CALLS, Login, Logins
 from actors.fetchers.web.client import BUCKETS, WebClient, web_client
 from actors.fetchers.web.exchange import WebResponse
 from actors.settings import Settings
 from bus import remaining_ms, span
+from bus.context import current_account
 from protocol import subjects
-from protocol.faults import FaultError
+from protocol.faults import Code, FaultError, fault
 from protocol.pages import Fetched, FetchPage
 from protocol.replicas import Absence
 from protocol.sessions import OriginStorage
-from protocol.subjects import Bucket
+from protocol.subjects import Bucket, Subject
 from protocol.tiers import RenderTier
 
 _TIER = RenderTier.LIGHTWEIGHT
 _READING_SECONDS = 0.5
 """The time that is reserved to read a page when it has to be ended."""
 
+_MARGIN_SECONDS = 0.05
+"""How long before its time is over an engine that does not answer is given up, so that it is known why."""
+
 _LEAST_SECONDS = 0.3
 """With less, no page is rendered."""
 
 _FIRST_ERROR = 400
 
+_UNANSWERED = "The page showed nothing within the time allowed: a request that it waits for was not answered."
 _MISSING_SELECTOR = "selector_missing"
 _WITHHELD = "cookies_withheld"
 
@@ -65,7 +72,8 @@ class Lightweight(Actor):
     """Fetches pages over HTTP, runs their scripts in an engine without pixels, and extracts from what they show."""
 
     name: ClassVar[str] = "fetchers.lightweight"
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, *BUCKETS)
+    publishes: ClassVar[tuple[Subject[Any], ...]] = LOGIN_CALLS
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = BUCKETS
 
     _extractor: Extractor = field(init=False, repr=False)
     _web: WebClient = field(init=False, repr=False)
@@ -98,7 +106,7 @@ class Lightweight(Actor):
         """Fetch one page and run its scripts; a status of 400 and above is an answer like any other."""
         until = anyio.current_time() + page_answer.time_for_site(remaining_ms()) / 1000
         with page_answer.faults_located(request.url, _TIER):
-            async with self._logins.use(request.session, request.url) as login:
+            async with self._logins.use(request.session, request.url, request.login) as login:
                 first = await self._first(request, login, until)
                 if not _needs_engine(first):
                     return await self._static(request, first)
@@ -106,23 +114,31 @@ class Lightweight(Actor):
                     return await self._static(request, first, cut_short="too_large")
                 with span("show page"):
                     snapshot = await self._snapshot(request, first, login, until)
-            if snapshot is None:
-                return await self._static(request, first, cut_short="time")
+            if isinstance(snapshot, RenderFailure):
+                return await self._unrendered(request, first, snapshot)
             return await self._answer(request, first, snapshot)
 
     async def _first(self, request: FetchPage, login: Login, until: float) -> WebResponse:
         """Fetch the first document; nothing that redirects ever reaches the engine."""
         with page_answer.fetch_span(request.url) as current:
             left_ms = round((until - anyio.current_time()) * 1000)
-            response = await self._web.fetch(page_answer.page_request(request), login.cookies, max(left_ms, 1))
+            response = await self._web.fetch(
+                page_answer.page_request(request, login.partition), login.cookies, max(left_ms, 1)
+            )
             page_answer.record_answer(current, response.url, response.status)
             return response
 
     async def _answer(self, request: FetchPage, first: WebResponse, snapshot: Snapshot) -> Fetched:
         escalate = signals(observe(snapshot, shown_chars(first.body)))
+        if snapshot.cut_short == NAVIGATION_LOOP:
+            raise FaultError(fault(Code.HTTP_TOO_MANY_REDIRECTS, page_answer.LEADS_ON))
         extraction = await self._extractor.extract_html(
             snapshot.content.html, snapshot.url, include_html=request.include_html
         )
+        if len(snapshot.dialogs) >= page_answer.MANY_DIALOGS and page_answer.is_little(extraction):
+            raise FaultError(fault(Code.BROWSER_PAGE_HUNG, page_answer.CALLS_UP))
+        if snapshot.cut_short == "time" and snapshot.unanswered and not extraction.evidence.content_length:
+            raise FaultError(fault(Code.NETWORK_TIMEOUT, _UNANSWERED))
         return _rendered(request, first, snapshot, extraction, escalate)
 
     async def _static(self, request: FetchPage, first: WebResponse, cut_short: str = "") -> Fetched:
@@ -138,28 +154,49 @@ class Lightweight(Actor):
             network=first.exchanges if request.include_network else (),
         )
 
-    async def _snapshot(self, request: FetchPage, first: WebResponse, login: Login, until: float) -> Snapshot | None:
-        """Render a page, once more if another may have harmed it; return None where the time does not suffice."""
-        alone, once = False, request.single_shot
+    async def _unrendered(self, request: FetchPage, first: WebResponse, failure: RenderFailure) -> Fetched:
+        """Return the page as it was sent where it had no time to be rendered; of one that hangs it must be enough.
+
+        Raises:
+            FaultError: BROWSER_PAGE_HUNG or PAGE_CRASHED where it is not.
+        """
+        began = failure not in (RenderFailure.NO_TIME, RenderFailure.NO_ENGINE)
+        page = await self._static(request, first, cut_short=page_answer.HUNG if began else "time")
+        if began and page_answer.is_little(page):
+            raise FaultError(fault_of(failure))
+        return page
+
+    async def _snapshot(
+        self, request: FetchPage, first: WebResponse, login: Login, until: float
+    ) -> Snapshot | RenderFailure:
+        """Render a page, once more if another may have harmed it; return what was wrong where the time is over."""
+        failed = RenderFailure.NO_TIME
         while True:
+            alone = failed is not RenderFailure.NO_TIME
             try:
                 with anyio.fail_after(until - anyio.current_time()):
                     return await self._rendered_once(request, first, login, until, alone=alone)
             except TimeoutError:
-                return None
+                return failed
             except RenderError as error:
-                if once or alone or not may_retry(error.failure, alone=error.alone):
+                if error.failure is RenderFailure.NO_TIME:
+                    return failed
+                if anyio.current_time() + _LEAST_SECONDS > until:
+                    return error.failure
+                if request.single_shot or alone or not may_retry(error.failure, alone=error.alone):
                     raise FaultError(fault_of(error.failure)) from error
-                alone = True
+                failed = error.failure
 
     async def _rendered_once(
         self, request: FetchPage, first: WebResponse, login: Login, until: float, *, alone: bool
-    ) -> Snapshot | None:
+    ) -> Snapshot:
         try:
-            async with self._pool.page(request.session or "", alone=alone) as page:
-                options = self._options(request, until)
+            own = current_account()
+            name = own.name if own else ""
+            async with self._pool.page(login.partition, alone=alone, account=name) as page:
+                options = self._options(request, login, until)
                 if options.seconds < _LEAST_SECONDS:
-                    return None
+                    raise RenderError(RenderFailure.NO_TIME)
                 try:
                     snapshot = await render(page.connection, PageVisit(first, login, self._web, options))
                 except ClosedError as error:
@@ -178,18 +215,20 @@ class Lightweight(Actor):
         _keep_storage(login, snapshot)
         return snapshot
 
-    def _options(self, request: FetchPage, until: float) -> RenderOptions:
-        seconds = until - anyio.current_time() - _READING_SECONDS
+    def _options(self, request: FetchPage, login: Login, until: float) -> RenderOptions:
+        left = until - anyio.current_time()
+        seconds = min(left - _READING_SECONDS, self.settings.light_settle_ms / 1000)
         return RenderOptions(
             terms=RequestTerms(
-                profile=request.session or "",
+                partition=login.partition,
                 freshness=request.freshness,
                 record=request.include_network,
                 obey_robots=request.obey_robots,
                 single_shot=request.single_shot,
             ),
             agent=self.settings.fetch_user_agent,
-            seconds=min(seconds, self.settings.light_settle_ms / 1000),
+            seconds=seconds,
+            grace_seconds=min(left - seconds - _MARGIN_SECONDS, GRACE_SECONDS),
             selector=request.wait_for_selector,
             scroll=request.scroll_to_load,
             console=request.include_console,

@@ -14,6 +14,7 @@ import tempfile
 import time
 from contextlib import suppress
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ import anyio.to_thread
 from anyio import CancelScope, CapacityLimiter, Event
 from msgspec import Struct
 
-from actors.fetchers.lightweight import sandbox
+from actors.fetchers import sandbox, system_calls
 from actors.fetchers.lightweight.cdp import MAX_MESSAGE_BYTES
 from actors.settings import Settings
 from protocol.replicas import Absence
@@ -69,15 +70,20 @@ class SandboxLayer(Struct, frozen=True, kw_only=True):
     detail: str
 
 
+def _requirement() -> str:
+    """Return the package in the version that was tried, as pip is told it."""
+    required = metadata.requires("weft") or []
+    return next((one.partition(";")[0].strip() for one in required if one.startswith(PACKAGE)), PACKAGE)
+
+
 def unavailability(settings: Settings) -> Absence | None:
     """Return why the engine cannot work here, if it cannot; runs its program once, so it takes some 50 ms."""
     if sys.platform != "linux":
         return Absence(reason="The sandbox of the light engine needs Linux.")
     program = find_program()
     if program is None:
-        return Absence(
-            reason=f"The package {PACKAGE} is not installed.", cure="Install the extra: pip install 'weft[light]'."
-        )
+        cure = f"In a checkout ./scripts/run installs it; where pipx did: pipx inject weft {_requirement()}"
+        return Absence(reason=f"The package {PACKAGE} is not installed.", cure=cure)
     lacking = [layer.detail for layer in sandbox_layers() if not layer.present]
     if lacking and not settings.light_without_walls:
         return Absence(
@@ -108,7 +114,7 @@ def find_program() -> Path | None:
 def sandbox_layers() -> tuple[SandboxLayer, ...]:
     """Return the layers of the sandbox, and which of them this kernel has."""
     version = sandbox.landlock_version()
-    filters = sandbox.seccomp_available()
+    filters = system_calls.available()
     return (
         SandboxLayer(
             name="landlock",
@@ -155,6 +161,20 @@ class EngineProcess:
         except OSError:
             return 0
         return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    @property
+    def cpu_s(self) -> float:
+        """The seconds that it has computed; 0 when it has ended."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text("ascii").rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def give_way(self) -> None:
+        """Let it compute when nobody else does: all its threads, which are a group of their own."""
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PGRP, self.pid, _LOW_PRIORITY)
 
     async def serve(self, ready: Event) -> None:
         """Start it, set `ready` when it listens, and return when it has ended; being cancelled ends it.
@@ -232,6 +252,10 @@ class EngineProcess:
             self._process.wait()
         if self._folder is not None:
             self._folder.remove()
+
+
+_LOW_PRIORITY = 15
+"""As nice(2) counts: a thirtieth of what others get, where they want it."""
 
 
 class Folder:

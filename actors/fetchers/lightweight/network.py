@@ -33,7 +33,7 @@ from actors.fetchers.lightweight.page_requests import (
     shows,
     without_inner_documents,
 )
-from actors.fetchers.lightweight.rendering import Counters, RequestTerms
+from actors.fetchers.lightweight.rendering import NAVIGATION_LOOP, Counters, RequestTerms
 from actors.fetchers.web.cookies import Jar
 from actors.fetchers.web.exchange import WebResponse
 from protocol.browse import Freshness
@@ -165,7 +165,7 @@ class Network:
             if counters.requests > MAX_REQUESTS:
                 counters.limit = "too_many_requests"
             elif counters.documents > MAX_DOCUMENTS:
-                counters.limit = "nav_loop"
+                counters.limit = NAVIGATION_LOOP
             if counters.limit:
                 self.touch()
         return bool(counters.limit) or self._over_with
@@ -325,7 +325,7 @@ class Network:
             body=body,
             document=document,
             guarded=kind == "XHR",
-            partition=self.terms.profile,
+            partition=self.terms.partition,
             freshness=self._freshness(kind),
             record=kind == "XHR",
             is_page=self._navigates(request),

@@ -15,6 +15,7 @@ from actors.fetchers.lightweight import origins
 from actors.fetchers.lightweight.cdp import CdpConnection, CdpError, ungrouped
 from actors.fetchers.lightweight.network import CONFINED
 from actors.fetchers.lightweight.rendering import (
+    DIALOG_LOOP,
     POLL_MS,
     SOFT_MS,
     THIN_CHARS,
@@ -42,9 +43,6 @@ from protocol.pages import Dialog
 
 T = TypeVar("T")
 
-GRACE_SECONDS: Final = 2.0
-"""How long after the deadline the engine may take to answer; then it counts as stuck."""
-
 MAX_MORE: Final = 10
 """How often a page is scrolled to its end, or its "load more" pressed."""
 
@@ -68,7 +66,7 @@ async def render(connection: CdpConnection, visit: PageVisit) -> Snapshot:
     until = anyio.current_time() + visit.options.seconds
     with ungrouped():
         async with anyio.create_task_group() as tasks:
-            with CancelScope(deadline=until + GRACE_SECONDS):
+            with CancelScope(deadline=until + visit.options.grace_seconds):
                 target = await open_target(connection, tasks, visit)
                 try:
                     snapshot = await _Page(target, tasks, visit).render(until)
@@ -177,6 +175,7 @@ class _Page:
     async def _snapshot(self, settling: SettleResult) -> Snapshot:
         network, counters = self._network, self._network.counters
         limit = counters.limit or ("time" if settling is SettleResult.HARD else "")
+        unanswered = network.in_flight
         await network.give_up()
         self._report = await self._read_report()
         content = await self._content()
@@ -187,7 +186,7 @@ class _Page:
             storage = await self._storage()
             await self._cookies.take_back(self._target.connection)
         if self._report.n_dialog_loop:
-            limit = "dialog_loop"
+            limit = DIALOG_LOOP
         document = self._frames.document(self._frames.main) or self._visit.first.url
         own = origins.same_origin(origins.origin(content.href), origins.origin(document))
         return Snapshot(
@@ -198,6 +197,7 @@ class _Page:
             settling=settling,
             counters=counters,
             cut_short=limit or ("too_large" if content.truncated else ""),
+            unanswered=unanswered,
             storage=storage,
             selector_found=self._selector_found,
             console=await self._lines(),

@@ -32,6 +32,10 @@ GRACE_SECONDS: Final = 10.0
 ENGINE_ENDED: Final = "engine_ended"
 ENGINE_NOT_STARTED: Final = "engine_not_started"
 
+_PATIENCE_SECONDS = 1.0
+_BUSY_SHARE = 0.7
+"""A page that computes for more than this share of its first second is one that may do so without end."""
+
 _NOTICE_SECONDS = 0.25
 """By when an end is noticed: the sockets of a process close before it is gone."""
 
@@ -49,6 +53,9 @@ class Process(Protocol):
     def socket(self) -> Path: ...  # noqa: D102 - see EngineProcess
     @property
     def resident_bytes(self) -> int: ...  # noqa: D102 - see EngineProcess
+    @property
+    def cpu_s(self) -> float: ...  # noqa: D102 - see EngineProcess
+    def give_way(self) -> None: ...  # noqa: D102 - see EngineProcess
     async def serve(self, ready: Event) -> None: ...  # noqa: D102 - see EngineProcess
     def kill(self) -> None: ...  # noqa: D102 - see EngineProcess
 
@@ -86,6 +93,7 @@ class PooledPage:
 class _Claim(PageSlot):
     """A page that waits for its process."""
 
+    account: str = ""
     pooled: _PooledProcess | None = None
     placed: Event = field(default_factory=Event)
 
@@ -130,17 +138,18 @@ class ProcessPool:
         return tuple(pooled.process.pid for pooled in self._processes)
 
     @asynccontextmanager
-    async def page(self, tenant: str, *, alone: bool = False) -> AsyncGenerator[PooledPage]:
+    async def page(self, tenant: str, *, alone: bool = False, account: str = "") -> AsyncGenerator[PooledPage]:
         """Hold a connection for one page of a tenant, who never shares a process with another.
 
-        Waits until a process has room, within the page's deadline. With `alone` no other page is loaded in the
-        process meanwhile.
+        Waits until a process has room, within the page's deadline: of those who wait, the page of the account goes
+        first that has the fewest here, and one that has none need not wait for others to end. With `alone` no other
+        page is loaded in the process meanwhile.
 
         Raises:
             StartError: if no process can be started.
             ClosedError: if the process died just now.
         """
-        async with self._claim(_Claim(tenant, alone)) as (slot, process):
+        async with self._claim(_Claim(f"{account}\n{tenant}", alone, account=account)) as (slot, process):
             try:
                 async with _checked(process, slot) as connection:
                     yield PooledPage(connection, slot, process)
@@ -159,6 +168,7 @@ class ProcessPool:
             await claim.pooled.ready.wait()
             if claim.pooled.why is not None:
                 raise claim.pooled.why
+            self._tasks.start_soon(self._give_way, claim, claim.pooled)
             yield claim, claim.pooled.process
         finally:
             if claim.pooled is None:
@@ -177,20 +187,37 @@ class ProcessPool:
         else:
             pooled.process.kill()
 
+    async def _give_way(self, claim: _Claim, pooled: _PooledProcess) -> None:
+        """Have a page that computes without end give way to others; its process serves no other page afterwards."""
+        before_s = pooled.process.cpu_s
+        await anyio.sleep(_PATIENCE_SECONDS)
+        if claim in pooled.slots and pooled.process.cpu_s - before_s > _BUSY_SHARE * _PATIENCE_SECONDS:
+            claim.failed = True
+            pooled.process.give_way()
+
+    def _pages_of(self, account: str) -> int:
+        slots = (slot for pooled in self._processes for slot in pooled.slots)
+        return sum(isinstance(slot, _Claim) and slot.account == account for slot in slots)
+
     def _grant(self) -> None:
-        """Place the pages that wait, in their order: none overtakes another, so none starves."""
+        """Place the pages that wait, in their order within an account: none overtakes another, so none starves."""
         while self._waiting:
-            claim = self._waiting[0]
-            placed = place(self._processes, claim, self._settings.light_processes)
+            claim = min(self._waiting, key=lambda waiting: self._pages_of(waiting.account))
+            # One process more than usual is for an account that has none, while others have them all.
+            spare = 0 if not claim.account or self._pages_of(claim.account) else 1
+            placed = place(self._processes, claim, self._settings.light_processes + spare)
             if isinstance(placed, JoinProcess):
                 pooled = placed.process
             elif isinstance(placed, StartProcess):
                 pooled = self._begin(claim.tenant)
             else:
-                if placed.evicted is not None:
+                # Who has pages at work already takes no warm process from others.
+                if placed.evicted is not None and (
+                    not self._pages_of(claim.account) or placed.evicted.tenant.startswith(f"{claim.account}\n")
+                ):
                     self._end(placed.evicted)
                 return
-            self._waiting.popleft()
+            self._waiting.remove(claim)
             pooled.take(claim)
             claim.pooled = pooled
             claim.placed.set()

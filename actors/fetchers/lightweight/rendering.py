@@ -11,6 +11,13 @@ from protocol.browse import ConsoleMessage, Freshness, NetworkRequest
 from protocol.faults import Code, Fault, fault
 from protocol.pages import Dialog
 
+GRACE_SECONDS = 2.0
+"""How long after the deadline the engine may take to answer, at most."""
+
+NAVIGATION_LOOP = "nav_loop"
+DIALOG_LOOP = "dialog_loop"
+"""The limits of a page that leads on without end, and of one that opens dialogs without end."""
+
 POLL_MS = 20
 """How long after one report the next is read."""
 
@@ -37,13 +44,13 @@ RESTLESS_MS = 500
 
 @dataclass(frozen=True)
 class RequestTerms:
-    """How the requests of a page are made: `profile` separates cached answers, `record` keeps the exchanges.
+    """How the requests of a page are made: `partition` separates cached answers, `record` keeps the exchanges.
 
     `obey_robots` holds for the documents that the page's own window goes to. With `single_shot` nothing that broke off
     is sent again.
     """
 
-    profile: str = ""
+    partition: str = ""
     freshness: Freshness = Freshness.ANY
     record: bool = False
     obey_robots: bool = False
@@ -52,11 +59,15 @@ class RequestTerms:
 
 @dataclass(frozen=True)
 class RenderOptions:
-    """How to render a page: `seconds` is how long it may move at most, `selector` an element to wait for."""
+    """How to render a page: `seconds` is how long it may move at most, `selector` an element to wait for.
+
+    `grace_seconds` is how long after that the engine may take to answer; then it counts as stuck.
+    """
 
     terms: RequestTerms
     agent: str
     seconds: float
+    grace_seconds: float = GRACE_SECONDS
     selector: str | None = None
     scroll: bool = False
     console: bool = False
@@ -202,7 +213,10 @@ class PageStorage(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A page as it was in the end. `url` is the document's, or one of its origin that scripts have put in its place."""
+    """A page as it was in the end. `url` is the document's, or one of its origin that scripts have put in its place.
+
+    `unanswered` counts the requests that were still waited for.
+    """
 
     url: str
     status: int
@@ -211,6 +225,7 @@ class Snapshot:
     settling: SettleResult
     counters: Counters
     cut_short: str
+    unanswered: int
     storage: PageStorage | None
     selector_found: bool
     console: tuple[ConsoleMessage, ...] = ()
@@ -232,15 +247,22 @@ class RenderFailure(StrEnum):
     READ_FAILED = "read_failed"
     """The document could not be written out."""
 
+    NO_TIME = "no_time"
+    """There was no time to begin with it."""
+
     NO_ENGINE = "no_engine"
     """No process of the engine could be started."""
 
 
 _FAULTS: dict[RenderFailure, tuple[Code, str | None]] = {
     RenderFailure.JS_HANG: (Code.BROWSER_PAGE_HUNG, None),
-    RenderFailure.RESOURCE_EXHAUSTED: (Code.PAGE_CRASHED, "The page needs more memory than the tier gives to one."),
-    RenderFailure.ENGINE_STUCK: (Code.PAGE_CRASHED, "The page kept its engine busy beyond every deadline."),
-    RenderFailure.READ_FAILED: (Code.PAGE_CRASHED, "What the page shows could not be read."),
+    RenderFailure.RESOURCE_EXHAUSTED: (
+        Code.PAGE_CRASHED,
+        "The light engine died of the page, which needs more than the tier gives to one.",
+    ),
+    RenderFailure.ENGINE_STUCK: (Code.BROWSER_PAGE_HUNG, "The page kept the light engine busy beyond every deadline."),
+    RenderFailure.READ_FAILED: (Code.PAGE_CRASHED, "What the page shows could not be read from the light engine."),
+    RenderFailure.NO_TIME: (Code.NETWORK_TIMEOUT, "No time was left to run the scripts of the page."),
     RenderFailure.NO_ENGINE: (Code.INTERNAL_UNAVAILABLE, "The engine of the tier does not start."),
 }
 
@@ -266,7 +288,7 @@ def may_retry(failure: RenderFailure, *, alone: bool) -> bool:
 
     That costs a page that hangs by itself a second try, and saves one that only was starved of the processor.
     """
-    return failure is not RenderFailure.NO_ENGINE and not alone
+    return failure not in (RenderFailure.NO_ENGINE, RenderFailure.NO_TIME) and not alone
 
 
 def spoils_process(cut_short: str) -> bool:

@@ -9,19 +9,25 @@ The way of an operation: `session_router.py` (which replica), `replica_sessions.
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import anyio
+import anyio.to_thread
+import structlog
+
 from actors.actor import Actor, Handler, handles
 from actors.fetchers import page_answer
 from actors.fetchers.extractor import Extractor
-from actors.fetchers.logins import Logins
-from actors.fetchers.playwright import chromium
+from actors.fetchers.logins import LOGIN_CALLS, Logins
+from actors.fetchers.playwright import browser_sandbox, chromium
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.fetching import PageFetcher
 from actors.fetchers.playwright.operations import OperationDependencies
+from actors.fetchers.playwright.priorities import Priorities
 from actors.fetchers.playwright.session_router import SessionRouter
 from actors.fetchers.web import redact
 from actors.fetchers.web.client import BUCKETS, web_client
@@ -30,12 +36,17 @@ from bus import remaining_ms, span
 from bus.seal import UnsealError
 from bus.stores import FileStore
 from protocol import subjects
+from protocol.browsers.operations import TYPING
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, ListBrowsers
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
 from protocol.replicas import Absence
 from protocol.subjects import Bucket, Objects, Subject
 from protocol.tiers import RenderTier
+
+log = structlog.stdlib.get_logger()
+
+HELD = "browser_held"
 
 PAGES_AT_ONCE = 4
 SESSIONS_AT_ONCE = 32
@@ -46,9 +57,10 @@ class Playwright(Actor):
     """Serves FETCH by a real browser, which runs the scripts of pages, and the browser sessions of all replicas."""
 
     name: ClassVar[str] = "fetchers.playwright"
-    publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSER_AT,)
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, subjects.BROWSER_SESSIONS, *BUCKETS)
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSER_AT, *LOGIN_CALLS)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.BROWSER_SESSIONS, *BUCKETS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
+    purposes: ClassVar[tuple[str, ...]] = (TYPING,)
 
     browser: Browser = field(init=False, repr=False)
     _fetcher: PageFetcher = field(init=False, repr=False)
@@ -69,6 +81,9 @@ class Playwright(Actor):
     async def open(self) -> AsyncGenerator[None]:
         """Open the browser, which is started at the first request, and the extractor beside the loop."""
         self._logins = Logins(self.bus)
+        sandbox = await anyio.to_thread.run_sync(browser_sandbox.of_this_machine, self.settings.browser_sandbox)
+        if isinstance(sandbox, browser_sandbox.BrowserSandbox):
+            (log.info if sandbox.whole else log.warning)(HELD, sandbox=sandbox.detail)
         async with (
             web_client(self.settings, self.bus) as web,
             Extractor() as extractor,
@@ -77,8 +92,10 @@ class Playwright(Actor):
             self._fetcher = PageFetcher(self.settings, self.browser, web, extractor, self._store)
             dependencies = OperationDependencies(self.settings, web, self._store, self._unseal)
             self._router = SessionRouter(self.bus, self.browser, self._logins, dependencies, self.settings)
-            async with self._router.open():
+            async with self._router.open(), anyio.create_task_group() as tasks:
+                tasks.start_soon(Priorities(os.getpid(), lambda: self.browser.tabs > 0).watch)
                 yield
+                tasks.cancel_scope.cancel()
 
     def room(self, handler: Handler) -> int:
         """Return how many calls run at once: of fetches, what the settings say."""
@@ -103,7 +120,7 @@ class Playwright(Actor):
         attributes = {"http.request.method": "GET", "url.full": redact.url(request.url)}
         with span("GET", kind="client", attributes=attributes) as get:
             try:
-                async with self._logins.use(request.session, request.url) as session:
+                async with self._logins.use(request.session, request.url, request.login) as session:
                     page = await self._fetcher.fetch(request, session, remaining_ms())
             except FaultError as error:
                 get.fail(error.fault.code.value)

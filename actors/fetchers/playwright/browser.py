@@ -14,11 +14,14 @@ from playwright.async_api import BrowserContext, Error, Page
 
 from actors.fetchers.logins import Login
 from actors.fetchers.playwright import chromium, faults, storage
+from actors.fetchers.playwright.browser_sandbox import of_this_machine
 from actors.fetchers.playwright.chromium_process import ChromiumProcess
+from actors.fetchers.playwright.memory import MemoryLimits
 from actors.fetchers.playwright.proxy import Proxy
 from actors.fetchers.web import guard
 from actors.settings import Settings
 from protocol.faults import Code, FaultError, fault
+from protocol.replicas import Absence
 
 MAX_TABS = 50
 """Tabs of one replica (002 §8.5)."""
@@ -51,6 +54,11 @@ class SessionContext:
         return self._process.raw is not None and browser is not None and browser.is_connected()
 
     @property
+    def max_bytes(self) -> int:
+        """The bytes of one page at most, after decompression."""
+        return self._browser.settings.fetch_max_bytes
+
+    @property
     def is_overfull(self) -> bool:
         """Whether there are more tabs than there may be."""
         return len(self.raw.pages) > MAX_TABS_OF_SESSION or self._browser.tabs > MAX_TABS
@@ -68,6 +76,10 @@ class SessionContext:
             return await self.raw.new_page()
         except Error as error:
             raise FaultError(fault(Code.PAGE_CRASHED)) from error
+
+    def excess(self) -> int:
+        """Return the limit of memory, in bytes, for which a page of the browser was ended just now; 0 for none."""
+        return self._process.watch.excess() if self._process.watch else 0
 
     def released(self) -> None:
         """Count this context as closed."""
@@ -185,7 +197,8 @@ class Browser:
 
     async def _replace_process(self) -> None:
         executable = chromium.find(self.settings)
-        if executable is None:
+        sandbox = of_this_machine(self.settings.browser_sandbox)
+        if executable is None or isinstance(sandbox, Absence):
             raise FaultError(fault(Code.BROWSER_UNAVAILABLE))
         if self._process is not None:
             self._process.retire()
@@ -197,8 +210,12 @@ class Browser:
         self._process = ChromiumProcess(
             executable,
             self.proxy,
-            self.settings.browser_max_bytes,
-            chromium.sandboxed(self.settings),
+            MemoryLimits(
+                self.settings.browser_max_bytes,
+                self.settings.browser_page_max_bytes,
+                self.settings.browser_all_max_bytes,
+            ),
+            sandbox,
             self.settings.fetch_ca_file,
         )
         self._processes.add(self._process)

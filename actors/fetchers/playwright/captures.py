@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import mimetypes
+import os
 import secrets
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,7 +17,7 @@ from playwright.async_api import Download, ElementHandle, Error, Page
 
 from bus import TransportError
 from bus.stores import FileStore
-from protocol.pages import Captured, Screenshot
+from protocol.pages import Captured, Screenshot, capture_name
 
 log = structlog.stdlib.get_logger()
 
@@ -66,14 +68,15 @@ async def screenshot_of(page: Page, options: Screenshot, element: ElementHandle 
 
 @dataclass(frozen=True)
 class CaptureStore:
-    """Puts captures into an object store; one that it refuses is left out, and logged."""
+    """Puts captures of one caller into an object store; one that it refuses is left out, and logged."""
 
     store: FileStore
     max_bytes: int
+    caller: str
 
     async def save(self, kind: CaptureKind, data: bytes, media_type: str, file_name: str = "") -> tuple[Captured, ...]:
         """Store one capture."""
-        name = f"{kind}-{secrets.token_hex(16)}{mimetypes.guess_extension(media_type) or ''}"
+        name = capture_name(kind, secrets.token_hex(16), self.caller, mimetypes.guess_extension(media_type) or "")
         try:
             if len(data) > self.max_bytes:
                 raise ValueError("it is larger than a page may be")  # noqa: TRY301 - as the store says of its own bound
@@ -104,4 +107,11 @@ async def file_of(download: Download, max_bytes: int, wait_s: float) -> bytes | 
 
 
 def _read(path: Path, max_bytes: int) -> bytes | None:
-    return None if path.stat().st_size > max_bytes else path.read_bytes()
+    """Read what the browser wrote; a link in its place, which would lead to a file of Weft's, is not followed."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK if os.name == "posix" else os.O_RDONLY)
+    except OSError:
+        return None
+    with os.fdopen(file, "rb") as opened:
+        state = os.fstat(file)
+        return opened.read() if stat.S_ISREG(state.st_mode) and state.st_size <= max_bytes else None

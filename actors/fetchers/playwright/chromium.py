@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from actors.fetchers.playwright.browser_sandbox import of_this_machine
 from actors.settings import Settings
 from protocol.replicas import Absence
 
@@ -68,16 +69,12 @@ def find(settings: Settings) -> Path | None:
 def unavailability(settings: Settings) -> Absence | None:
     """Return why no page can be fetched in a browser, if so."""
     if find(settings) is not None:
-        return None
+        sandbox = of_this_machine(settings.browser_sandbox)
+        return sandbox if isinstance(sandbox, Absence) else None
     if settings.browser_executable:
         cure = "Correct WEFT_BROWSER_EXECUTABLE, or leave it empty for the Chromium that is installed."
         return Absence(reason="The browser that is set is no program that can be run.", cure=cure)
     return Absence(reason="No Chromium is installed.", cure=CURE)
-
-
-def sandboxed(settings: Settings) -> bool:
-    """Whether Chromium uses its own sandbox: as root it refuses to start with it."""
-    return settings.browser_sandbox == "auto" and (sys.platform != "linux" or os.geteuid() != 0)
 
 
 def environment(home: Path) -> dict[str, str | float | bool]:

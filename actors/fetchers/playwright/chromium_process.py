@@ -1,7 +1,4 @@
-"""One Chromium process and Playwright's driver for it, from start to end.
-
-Memory, children and command lines of processes are read from /proc (Linux; elsewhere nothing): that spares psutil.
-"""
+"""One Chromium process and Playwright's driver for it, from start to end."""
 
 from __future__ import annotations
 
@@ -10,17 +7,21 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 import structlog
+from anyio import CapacityLimiter
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
 from actors.fetchers.playwright import authorities, chromium, devtools
+from actors.fetchers.playwright.browser_sandbox import BrowserSandbox, write_launcher
+from actors.fetchers.playwright.memory import MemoryLimits, MemoryWatch, children, with_mark
 from actors.fetchers.playwright.proxy import Proxy
 
 log = structlog.stdlib.get_logger()
@@ -32,7 +33,7 @@ LOST = "browser_lost"
 
 _START_S = 30.0
 _STOP_S = 5.0
-_MEASURE_S = 5.0
+_ASK_S = 5.0
 _SILENCE_S = 30.0
 """A browser that does not respond for so long is given up, with its pages."""
 
@@ -42,13 +43,6 @@ _MAX_PAGES = 500
 
 _FOLDER = "weft-browser-"
 
-_PROC = Path("/proc")
-_PARENT = 1
-"""Of /proc/PID/stat, counted after the name (proc(5))."""
-
-_RESIDENT, _SHARED = 1, 2
-"""Of /proc/PID/statm, in pages (proc(5))."""
-
 
 @dataclass(eq=False)
 class ChromiumProcess:
@@ -56,14 +50,14 @@ class ChromiumProcess:
 
     executable: Path
     proxy: Proxy
-    max_bytes: int
-    sandboxed: bool
+    limits: MemoryLimits
+    sandbox: BrowserSandbox
     ca_file: str = ""
     ready: anyio.Event = field(default_factory=anyio.Event)
     over: anyio.Event = field(default_factory=anyio.Event)
     contexts: int = 0
     pages: int = 0
-    bytes_used: int = 0
+    watch: MemoryWatch | None = None
     user_agent: str = ""
     _started_s: float = 0.0
     _retired: bool = False
@@ -73,6 +67,11 @@ class ChromiumProcess:
     def raw(self) -> Browser | None:
         """Playwright's browser while it lives."""
         return None if self.over.is_set() else self._raw
+
+    @property
+    def bytes_used(self) -> int:
+        """The memory that it holds with all its pages."""
+        return self.watch.held if self.watch else 0
 
     @property
     def was_ready(self) -> bool:
@@ -108,7 +107,7 @@ class ChromiumProcess:
 
     def _worn(self) -> bool:
         age_s = anyio.current_time() - self._started_s
-        return age_s > _MAX_AGE_S or self.pages >= _MAX_PAGES or self.bytes_used > self.max_bytes
+        return age_s > _MAX_AGE_S or self.pages >= _MAX_PAGES or self.bytes_used > self.limits.worn
 
     def _end_if_idle(self) -> None:
         if self._retired and self.contexts == 0:
@@ -141,12 +140,13 @@ class ChromiumProcess:
     @asynccontextmanager
     async def _launch(self, driver: Playwright, folder: Path) -> AsyncGenerator[Browser]:
         with anyio.fail_after(_START_S):
+            program = write_launcher(self.sandbox, folder, self.executable, self.proxy.port)
             browser = await driver.chromium.launch(
-                executable_path=self.executable,
+                executable_path=program,
                 headless=True,
                 args=[*chromium.ARGUMENTS, f"--crash-dumps-dir={folder}"],
                 ignore_default_args=chromium.UNWANTED,
-                chromium_sandbox=self.sandboxed,
+                chromium_sandbox=self.sandbox.own,
                 proxy={"server": self.proxy.server, "bypass": "<-loopback>"},
                 env=chromium.environment(folder),
                 downloads_path=folder,
@@ -162,20 +162,35 @@ class ChromiumProcess:
                 await browser.close()
 
     async def _watch(self, browser: Browser) -> None:
-        """Measure its memory at intervals, until it is over; a driver that is gone raises Error."""
+        """Watch its memory until it is over; a driver that is gone raises Error."""
         session = await devtools.cdp_of_browser(browser)
         self.user_agent = str((await session.send("Browser.getVersion"))["userAgent"])
         self._raw, self._started_s = browser, anyio.current_time()
         self.ready.set()
         log.info(STARTED, version=browser.version)
+        response = await session.send("SystemInfo.getProcessInfo")
+        root = next(int(one["id"]) for one in response["processInfo"] if one["type"] == "browser")
+        self.watch = MemoryWatch(root, self.limits, lambda: self.contexts > 0)
+        broken: Exception | None = None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(anyio.to_thread.run_sync, self.watch.run, limiter=CapacityLimiter(1)))
+            try:
+                await self._until_over(session)
+            except (Error, TimeoutError) as error:
+                broken = error  # a task group would wrap it
+            finally:
+                self.watch.stop()
+        if broken is not None:
+            raise broken
+
+    async def _until_over(self, session: devtools.Cdp) -> None:
+        """Wait until it is over; a browser that is silent raises TimeoutError."""
         while not self.over.is_set():
-            with anyio.move_on_after(_MEASURE_S):
+            with anyio.move_on_after(_ASK_S):
                 await self.over.wait()
                 return
             with anyio.fail_after(_SILENCE_S):
-                response = await session.send("SystemInfo.getProcessInfo")
-            pids = [int(process["id"]) for process in response["processInfo"]]
-            self.bytes_used = await anyio.to_thread.run_sync(private_bytes, pids)
+                await session.send("Browser.getVersion")
 
 
 def _drivers() -> Iterator[int]:
@@ -195,48 +210,3 @@ def _sweep() -> None:
         pid = folder.name.removeprefix(_FOLDER).partition("-")[0]
         if pid.isdecimal() and sys.platform == "linux" and not Path("/proc", pid).exists():
             shutil.rmtree(folder, ignore_errors=True)
-
-
-# -- what the kernel knows of processes -----------------------------------------------------------------------------
-
-
-def private_bytes(pids: Iterable[int]) -> int:
-    """Sum up the private memory of these processes."""
-    return sum(map(_private_pages, pids)) * os.sysconf("SC_PAGE_SIZE") if _PROC.is_dir() else 0
-
-
-def children(parent: int, mark: str) -> Iterator[int]:
-    """Find the children of a process whose command line holds `mark`."""
-    return (pid for pid in _processes() if _parent(pid) == parent and mark in command(pid))
-
-
-def with_mark(mark: str) -> Iterator[int]:
-    """Find every process whose command line holds `mark`, which is unique to them."""
-    return (pid for pid in _processes() if mark in command(pid))
-
-
-def command(pid: int) -> str:
-    """Return the command line of a process; nothing for one that has ended."""
-    return _read(pid, "cmdline")
-
-
-def _processes() -> Iterator[int]:
-    if _PROC.is_dir():
-        yield from (int(path.name) for path in _PROC.iterdir() if path.name.isdecimal())
-
-
-def _private_pages(pid: int) -> int:
-    fields = _read(pid, "statm").split()
-    return int(fields[_RESIDENT]) - int(fields[_SHARED]) if fields else 0
-
-
-def _parent(pid: int) -> int:
-    fields = _read(pid, "stat").rpartition(") ")[2].split()
-    return int(fields[_PARENT]) if fields else 0
-
-
-def _read(pid: int, name: str) -> str:
-    try:
-        return (_PROC / str(pid) / name).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

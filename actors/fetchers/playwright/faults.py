@@ -6,8 +6,9 @@ import re
 
 from playwright.async_api import Error, Request, TimeoutError  # noqa: A004 - its name
 
+from protocol.actions import Action
 from protocol.browsers.pageinfo import PastDialog
-from protocol.faults import Action, Code, Fault, FaultError, fault
+from protocol.faults import Code, Fault, FaultError, fault
 
 _NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _CODES = {
@@ -60,6 +61,13 @@ def redirects(request: Request) -> int:
 def is_crash(error: Error) -> bool:
     """Whether the page, the browser or its driver is gone."""
     return any(sign in error.message for sign in _CRASHES)
+
+
+def crashed(excess: int) -> Fault:
+    """Build the fault of a page that is gone; `excess` is the limit of memory that ended it, in bytes, if one did."""
+    if not excess:
+        return fault(Code.PAGE_CRASHED)
+    return fault(Code.PAGE_CRASHED, f"The page was ended: it took more than {excess // 1_000_000} MB of memory.")
 
 
 def is_timeout(error: Error) -> bool:

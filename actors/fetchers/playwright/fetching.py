@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import anyio
+import httpx2
 import structlog
 from msgspec import structs
 from playwright.async_api import Error
 
 from actors.extraction.extraction import Extraction
 from actors.extraction.page import extract, extract_html
+from actors.extraction.parse.formats.kinds import check_shown
 from actors.fetchers import page_answer
 from actors.fetchers.extractor import Extractor
 from actors.fetchers.logins import Login
@@ -22,10 +24,13 @@ from actors.fetchers.playwright import captures, faults, preparation, reading
 from actors.fetchers.playwright.browser import Browser, SessionContext
 from actors.fetchers.playwright.captures import CaptureStore
 from actors.fetchers.playwright.stability import FOR_FETCH
-from actors.fetchers.playwright.tab import HUNG, Tab, new_tab
+from actors.fetchers.playwright.tab import OVERTIME, Tab, new_tab
 from actors.fetchers.script_engine import evaluate
 from actors.fetchers.web import guard
 from actors.fetchers.web.client import WebClient
+from actors.fetchers.web.cookies import Jar
+from actors.fetchers.web.exchange import WebRequest
+from actors.fetchers.web.page_redirects import PageRedirect, page_redirect
 from actors.fetchers.web.rate_limits import retry_after_ms
 from actors.settings import Settings
 from bus.clock import now_ms
@@ -45,6 +50,18 @@ TOO_LONG = "size"
 _RESERVE_MS = 1_500
 """A tenth of the time, so much at most, is kept for reading the page and for the answer."""
 
+_REFRESHES = (
+    "[...document.querySelectorAll('base, meta[http-equiv=refresh i]')].map((one) => one.outerHTML).join('')"
+    ".replace(/^(<base[^>]*>)+$/, '').slice(0, 10000)"
+)
+"""The elements by which a page leads elsewhere."""
+
+_FLOOD = 100_000
+"""So many elements that show little are those of a page that fills itself without end."""
+
+_WAITS_IN_VAIN = "The page showed nothing within the time allowed: what it waits for does not come."
+
+_AGAIN_MS = 5_000
 _RECORD_S = 0.5
 """How long bodies that are still being read for the record are waited for."""
 
@@ -71,6 +88,7 @@ class PageFetcher:
                 ELEMENT_NOT_FOUND where the page is empty and lacks the element that was waited for.
         """
         guard.check_url(request.url)
+        visit: _Visit | None = None
         left_ms = page_answer.time_for_site(remaining_ms, _RESERVE_MS)
         try:
             with anyio.fail_after(page_answer.time_for_site(remaining_ms, _RESERVE_MS // 4) / 1000):
@@ -81,12 +99,14 @@ class PageFetcher:
                     new_tab(context, block=self._blocks(request), bodies=request.include_network) as tab,
                 ):
                     attempts = context.proxy.single_attempts
+                    visit = _Visit(self, request, context, tab, deadline_s)
                     with attempts.limit(request.url) if request.single_shot else nullcontext():
-                        return await _Visit(self, request, context, tab, deadline_s).run()
+                        return await visit.run()
         except TimeoutError as error:
-            raise FaultError(fault(Code.NETWORK_TIMEOUT)) from error
+            hung = visit is not None and visit.cut_short == page_answer.HUNG
+            raise FaultError(fault(Code.BROWSER_PAGE_HUNG if hung else Code.NETWORK_TIMEOUT)) from error
         except Error as error:
-            raise FaultError(fault(Code.PAGE_CRASHED)) from error
+            raise FaultError(faults.crashed(visit.context.excess() if visit else 0)) from error
 
     def _blocks(self, request: FetchPage) -> bool:
         """Whether images, fonts, media and trackers are left out."""
@@ -96,7 +116,7 @@ class PageFetcher:
 
 @dataclass
 class _Visit:
-    """The visit of one page; `cut_short` is the first limit that it met."""
+    """The visit of one page; `cut_short` is the first limit that it met, `is_file` that no browser shows it."""
 
     fetcher: PageFetcher
     request: FetchPage
@@ -104,19 +124,25 @@ class _Visit:
     tab: Tab
     deadline_s: float
     cut_short: str = ""
+    is_file: bool = False
 
     async def run(self) -> Fetched:
         """Navigate, read and extract."""
-        is_file = await self._navigate()
-        main = self.tab.recorder.main
-        if is_file or (main is not None and not reading.is_markup(main.headers.get("content-type", ""))):
-            extraction = await self._extract_body(as_file=is_file)
+        self.is_file = await self._navigate()
+        if not self.is_file and self._is_markup:
+            await self._prepare()
+        if self.is_file or not self._is_markup:
+            extraction = await self._extract_body(as_file=self.is_file)
             taken = await self._captures()
         else:
-            await self._prepare()
             extraction, taken = await self._extract_page()
         await self._finish()
         return self._answer(extraction, taken)
+
+    @property
+    def _is_markup(self) -> bool:
+        main = self.tab.recorder.main
+        return main is None or reading.is_markup(main.headers.get("content-type", ""))
 
     async def _navigate(self) -> bool:
         """Navigate to the address; returns whether it is a file that the browser does not show."""
@@ -134,8 +160,18 @@ class _Visit:
 
     async def _prepare(self) -> None:
         """Wait until the page is stable, and have it show everything that the request asks for."""
-        self._cut(await self.tab.settle(FOR_FETCH, self.deadline_s))
-        if self.cut_short == HUNG:
+        limit, framed = await self._settle(), set[str]()
+        while not limit and (redirect := await self._led_to()) and redirect.url not in framed:
+            if redirect.framed:
+                framed.add(redirect.url)  # once: a frame by itself may lead back to the page that it is part of
+            left_ms = max(round((self.deadline_s - time.monotonic()) * 1000), 1)
+            async with self.fetcher.web.turn(redirect.url, left_ms, obey_robots=self.request.obey_robots):
+                self.is_file = await self.tab.go(redirect.url, self.deadline_s) is None
+                if self.is_file:
+                    return
+                limit = await self._settle()
+        self._cut(limit)
+        if self.cut_short == page_answer.HUNG:
             await self.tab.stop()
             return
         if self.request.dismiss_overlays:
@@ -144,6 +180,24 @@ class _Visit:
             await self._wait_for(self.request.wait_for_selector)
         if self.request.scroll_to_load:
             self._cut(await preparation.scroll_to_load(self.tab, self.deadline_s))
+
+    async def _settle(self) -> str:
+        """Wait until the page is stable; returns the limit that ended the wait before, or "".
+
+        Raises:
+            FaultError: HTTP_TOO_MANY_REDIRECTS where it leads on and on.
+        """
+        limit = await self.tab.settle(FOR_FETCH, self.deadline_s)
+        if self.tab.recorder.documents > self.fetcher.settings.fetch_max_redirects:
+            raise FaultError(fault(Code.HTTP_TOO_MANY_REDIRECTS, page_answer.LEADS_ON))
+        return limit
+
+    async def _led_to(self) -> PageRedirect | None:
+        """Return where the page leads after a while by itself, which nobody need wait for, or by a frame that is it."""
+        elements = await self.tab.run(_REFRESHES, str)
+        refresh = self.tab.recorder.main.headers.get("refresh", "") if self.tab.recorder.main else ""
+        source = (elements or "").encode("utf-8", "replace") or await reading.small_source(self.tab)
+        return page_redirect(source, self.tab.page.url, refresh)
 
     async def _wait_for(self, selector: str) -> None:
         left_ms = max((self.deadline_s - time.monotonic()) * 1000, 1)
@@ -158,8 +212,11 @@ class _Visit:
 
     async def _extract_page(self) -> tuple[Extraction, tuple[Captured, ...]]:
         self.tab.check()
+        await self._check_whole()
         page = await reading.html_of(self.tab, self.fetcher.settings.fetch_max_bytes)
         self._cut(TOO_LONG if page.cut else "")
+        main = self.tab.recorder.main
+        check_shown(page.html, main.headers.get("content-type", "") if main else "")
         taken = await self._captures()
         extraction = await self.fetcher.extractor.run(
             extract_html,
@@ -169,10 +226,46 @@ class _Visit:
             captured_at=datetime.now(UTC),
             evaluate=evaluate,
         )
+        if page_answer.is_little(extraction):
+            self._check_alive(page.elements)
+        if self.cut_short == OVERTIME and not (extraction.evidence.content_length and self.tab.recorder.whole):
+            raise FaultError(fault(Code.NETWORK_TIMEOUT, _WAITS_IN_VAIN))
         if self.cut_short == MISSING_SELECTOR and not extraction.evidence.content_length:
             message = f"The page has no element {self.request.wait_for_selector}, nor anything else."
             raise FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field="wait_for_selector"))
         return extraction, taken
+
+    async def _check_whole(self) -> None:
+        """Ask once more for a document that seems to be cut off: a browser shows the half of what was compressed.
+
+        Raises:
+            FaultError: NETWORK_CONNECTION_FAILED where it is half indeed.
+        """
+        main = self.tab.recorder.main
+        if main is None or self.request.single_shot or self.cut_short or not await reading.may_be_half(main):
+            return
+        left_ms = round((self.deadline_s - time.monotonic()) * 1000)
+        cookies = Jar()
+        cookies.load(self.context.session.cookies.export())
+        again = WebRequest(main.url, partition=self.context.session.partition, sub_resource=True)
+        try:
+            await self.fetcher.web.fetch(again, cookies, max(min(left_ms, _AGAIN_MS), 1))
+        except FaultError as error:
+            if isinstance(error.__cause__, httpx2.DecodingError):
+                raise
+
+    def _check_alive(self, elements: int) -> None:
+        """Raise where a page that shows little never ends what it does.
+
+        Raises:
+            FaultError: BROWSER_PAGE_HUNG.
+        """
+        if self.tab.recorder.many_dialogs:
+            raise FaultError(fault(Code.BROWSER_PAGE_HUNG, page_answer.CALLS_UP))
+        if elements > _FLOOD:
+            raise FaultError(fault(Code.BROWSER_PAGE_HUNG, "The page adds elements to itself without end."))
+        if self.cut_short == page_answer.HUNG:
+            raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
 
     async def _extract_body(self, *, as_file: bool) -> Extraction:
         limit = self.fetcher.settings.fetch_max_bytes
@@ -193,7 +286,7 @@ class _Visit:
         options, pdf, downloads = self.request.screenshot, self.request.pdf, self.tab.recorder.downloads
         if options is None and not pdf and not downloads:
             return ()
-        store = CaptureStore(await self.fetcher.store(), self.fetcher.settings.fetch_max_bytes)
+        store = CaptureStore(await self.fetcher.store(), self.fetcher.settings.fetch_max_bytes, "")
         taken: list[Captured] = []
         if options is not None:
             taken += await self._screenshot(store, options)
@@ -236,6 +329,7 @@ class _Visit:
             extraction,
             status=recorder.main.status if recorder.main else _OK,
             content_type=headers.get("content-type", ""),
+            headers=headers.items(),
             evidence=structs.replace(extraction.evidence, cut_short=self.cut_short),
             apis=page_answer.merge_apis(recorder.calls, extraction.apis, by_browser=True),
             fetched_at=now_ms(),

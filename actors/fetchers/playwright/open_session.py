@@ -10,14 +10,14 @@ import anyio
 from msgspec.structs import replace
 from playwright.async_api import Download, Error, Page
 
-from actors.fetchers.login_merge import fitting
 from actors.fetchers.logins import Login, LoginLease
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import MAX_TABS_OF_SESSION, Browser, SessionContext
 from actors.fetchers.playwright.open_tab import OpenTab
+from actors.login_merge import fitting
 from bus.clock import now_ms
 from protocol.browsers.results import BrowserTab
-from protocol.browsers.sessions import MAX_DOWNLOADS, BrowserRecord
+from protocol.browsers.sessions import FULL_SESSION, MAX_DOWNLOADS, BrowserRecord
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Captured
 
@@ -118,7 +118,8 @@ class OpenSession:
             FaultError: INTERNAL_BUSY where there are as many as there may be (002 §8.5).
         """
         if len(self.record.tabs) >= MAX_TABS_OF_SESSION:
-            raise FaultError(faults.no_room(f"A session has {MAX_TABS_OF_SESSION} tabs at most: close one first."))
+            full = faults.no_room(f"A session has {MAX_TABS_OF_SESSION} tabs at most: close one first.")
+            raise FaultError(replace(full, field=FULL_SESSION))
         number = self._add_record()
         self.activate(number)
         return number

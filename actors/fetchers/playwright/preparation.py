@@ -6,9 +6,10 @@ import time
 
 from msgspec import Struct
 
+from actors.fetchers.page_answer import HUNG
 from actors.fetchers.playwright.devtools import script
 from actors.fetchers.playwright.stability import StabilityBounds
-from actors.fetchers.playwright.tab import HUNG, OVERTIME, Tab
+from actors.fetchers.playwright.tab import OVERTIME, Tab
 
 CUT = "scroll"
 

@@ -14,10 +14,12 @@ import anyio
 import anyio.abc
 import h11
 import httpcore2
+import httpx2
 from anyio.abc import SocketAttribute
 
 from actors.fetchers.playwright.proxy_client import CHUNK_BYTES, Client, Headers
 from actors.fetchers.playwright.single_attempts import SingleAttempts
+from actors.fetchers.web.codings import CodingWatch
 from protocol.faults import Code, Fault, FaultError, fault
 
 LOOPBACK = "127.0.0.1"
@@ -27,6 +29,9 @@ _MAX_CONNECTIONS = 1_024
 _MAX_REFUSALS = 1_024
 _MAX_BYTES = 200_000_000
 """Bytes that one connection may receive: a page that downloads without end fills no disk."""
+
+_MAX_WATCHED_BYTES = 30_000_000
+"""Bytes that are unpacked at most to see whether a document comes to its end."""
 
 _CLOSE_S = 1.0
 _KEEPALIVE_S = 15.0
@@ -66,6 +71,7 @@ class Proxy:
         self.username = "weft"
         self.password = secrets.token_urlsafe(32)
         self.server = ""
+        self.port = 0
         self.single_attempts = SingleAttempts()
         self._backend = backend
         self._max_bytes = max_bytes
@@ -84,8 +90,8 @@ class Proxy:
             ) as pool,
             anyio.create_task_group() as tasks,
         ):
-            port = int(listener.extra(SocketAttribute.local_port))  # noqa: S610 - no Django here
-            self.server = f"http://{LOOPBACK}:{port}"
+            self.port = int(listener.extra(SocketAttribute.local_port))  # noqa: S610 - no Django here
+            self.server = f"http://{LOOPBACK}:{self.port}"
 
             async def accept(stream: anyio.abc.SocketStream) -> None:
                 await self._accept(stream, pool)
@@ -178,12 +184,11 @@ class Proxy:
             if name.lower() == b"location":
                 self.single_attempts.redirected(target, value.decode("latin-1"))
         try:
-            await client.respond(
-                response.status,
-                _reason(response.status),
-                _end_to_end(response.headers),
-                _body(response, self._max_bytes),
-            )
+            body = _body(response, self._max_bytes)
+            headers = _end_to_end(response.headers)
+            if _is_coded_page(headers):
+                body = _whole(body, CodingWatch(headers, _MAX_WATCHED_BYTES))
+            await client.respond(response.status, _reason(response.status), headers, body)
         finally:
             with anyio.move_on_after(_CLOSE_S, shield=True), suppress(*_BROKEN):
                 await response.aclose()
@@ -253,6 +258,34 @@ async def _body(response: httpcore2.Response, left: int) -> AsyncGenerator[bytes
             if left < 0:
                 raise anyio.BrokenResourceError
             yield chunk
+
+
+def _is_coded_page(headers: Headers) -> bool:
+    """Whether an answer is a document that is compressed: of such a one a browser shows the half it has."""
+    values = {name.lower(): value.lower() for name, value in headers}
+    return b"content-encoding" in values and b"html" in values.get(b"content-type", b"html")
+
+
+async def _whole(body: AsyncGenerator[bytes], watch: CodingWatch) -> AsyncGenerator[bytes]:
+    """Pass a compressed body on, one piece behind; its last piece comes only where it is whole.
+
+    Raises:
+        anyio.BrokenResourceError: it ends early, or cannot be unpacked.
+    """
+    held = b""
+    async with aclosing(body):
+        async for chunk in body:
+            if held:
+                yield held
+            held = chunk
+            try:
+                watch.feed(chunk)
+            except httpx2.DecodingError as error:
+                raise anyio.BrokenResourceError from error
+    if watch.ends_early:
+        raise anyio.BrokenResourceError
+    if held:
+        yield held
 
 
 def _reason(status: int) -> bytes:

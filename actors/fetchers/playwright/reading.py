@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 import anyio
 from msgspec import Struct
-from playwright.async_api import Download, Error, Frame
+from playwright.async_api import Download, Error, Frame, Response
 
 from actors.fetchers import page_answer
 from actors.fetchers.playwright import captures
 from actors.fetchers.playwright.devtools import script
 from actors.fetchers.playwright.tab import Tab
+from actors.fetchers.web.page_redirects import MAX_FRAMED_BYTES
 from protocol.faults import Code, FaultError, fault
 
 _MARKUP = frozenset({"", "text/html", "application/xhtml+xml"})
 _DOWNLOAD_S = 1.0
 """How long after a page turned out to be a file it may take until the download is announced."""
 
+_OK = 200
 _POLL_S = 0.01
+_BODY_S = 2.0
+_TAIL_BYTES = 4_096
+"""After the end of its markup a document may have comments and scripts of those who deliver it."""
+
 _MAX_FRAMES = 20
 _MAX_DEPTH = 3
 _FRAME_S = 1.0
@@ -34,10 +41,11 @@ _INDEX = """element => {
 
 
 class SerializedPage(Struct, frozen=True):
-    """A document as the serializer wrote it; `cut` where it is longer than the limit."""
+    """A document as the serializer wrote it, and how many elements; `cut` where it is longer than the limit."""
 
     html: str
     cut: bool
+    elements: int
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,33 @@ async def html_of(tab: Tab, limit: int) -> SerializedPage:
         page = await tab.run(expression, SerializedPage)
     if page is None:
         raise FaultError(fault(Code.BROWSER_PAGE_HUNG))
-    return SerializedPage(await _with_frames(tab.page.main_frame, page.html, limit, _MAX_DEPTH), page.cut)
+    return SerializedPage(
+        await _with_frames(tab.page.main_frame, page.html, limit, _MAX_DEPTH), page.cut, page.elements
+    )
+
+
+async def may_be_half(main: Response) -> bool:
+    """Return whether a compressed document ends without the end of its markup, where no proxy has looked at it."""
+    if not main.url.startswith("https:") or "content-encoding" not in main.headers or main.request.method != "GET":
+        return False
+    try:
+        with anyio.move_on_after(_BODY_S):
+            tail = (await main.body())[-_TAIL_BYTES:].lower()
+            return b"</html" not in tail and b"</body" not in tail
+    except Error:
+        pass
+    return False
+
+
+async def small_source(tab: Tab) -> bytes:
+    """Return a document as its site sent it, where it is so small that it may be no more than a frame; else nothing."""
+    main = tab.recorder.main
+    if main is None or main.status != _OK or not tab.recorder.whole:
+        return b""
+    with anyio.move_on_after(_BODY_S), suppress(Error):
+        if (await main.request.sizes())["responseBodySize"] <= MAX_FRAMED_BYTES:
+            return await main.body()
+    return b""
 
 
 async def body_of(tab: Tab, max_bytes: int, deadline_s: float, *, as_file: bool) -> Body:
@@ -86,12 +120,31 @@ async def body_of(tab: Tab, max_bytes: int, deadline_s: float, *, as_file: bool)
     if length.isdecimal() and int(length[:15]) > max_bytes:
         raise _too_large(max_bytes)
     try:
-        await main.finished()
+        await _whole(tab, main)
         if (await main.request.sizes())["responseBodySize"] > max_bytes:
             raise _too_large(max_bytes)
         return Body(*page_answer.readable(await main.body(), content_type, main.status), tab.page.url)
     except Error as error:
         raise tab.fault(error) from error
+
+
+async def _whole(tab: Tab, main: Response) -> None:
+    """Wait until a response has come to its end, or is too large.
+
+    Raises:
+        FaultError: CONTENT_TOO_LARGE.
+    """
+    async with anyio.create_task_group() as tasks:
+
+        async def watch() -> None:
+            await tab.meter.over.wait()
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(watch)
+        with suppress(Error):
+            await main.finished()
+        tasks.cancel_scope.cancel()
+    tab.meter.check()
 
 
 async def _downloaded(tab: Tab, content_type: str, max_bytes: int, deadline_s: float) -> Body:

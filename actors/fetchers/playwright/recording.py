@@ -14,7 +14,7 @@ from playwright.async_api import ConsoleMessage as ConsoleLine
 from playwright.async_api import Dialog as OpenDialog
 from playwright.async_api import Download, Error, Page, Request, Response
 
-from actors.fetchers.page_answer import is_json
+from actors.fetchers.page_answer import MANY_DIALOGS, is_json
 from actors.fetchers.playwright.faults import code_of
 from actors.fetchers.web import redact
 from bus.clock import now_ms
@@ -102,10 +102,16 @@ class PageRecorder:
     broken: bool = False
     """Whether the main document broke off before its end."""
 
+    whole: bool = False
+    """Whether the main document has come to its end."""
+
     live: bool = False
     """Whether the page has a socket or a worker, whose messages no event announces."""
 
     scripts: int = 0
+    documents: int = 0
+    """How many documents the page has gone to, redirects not counted."""
+
     main: Response | None = None
     main_url: str = ""
     exchanges: deque[NetworkRequest] = field(default_factory=lambda: deque(maxlen=_MAX_EXCHANGES))
@@ -148,6 +154,11 @@ class PageRecorder:
         """Count the requests that the page waits for."""
         return len(self._in_flight)
 
+    @property
+    def many_dialogs(self) -> bool:
+        """Whether so many dialogs were opened that there may be no end of them."""
+        return len(self.dialogs) >= MANY_DIALOGS
+
     def quiet_ms(self) -> float:
         """Return the time since the last network event; 0 while the page waits for a request."""
         now = time.monotonic()
@@ -167,7 +178,8 @@ class PageRecorder:
     def _on_request(self, request: Request) -> None:
         if request.is_navigation_request() and request.frame == self.page.main_frame:
             self.main_url = request.url
-            self.broken = False
+            self.documents += request.redirected_from is None
+            self.broken = self.whole = False
             self.leaving = True
             self._in_flight.clear()
         if request.resource_type == "eventsource":
@@ -201,6 +213,7 @@ class PageRecorder:
             self._note_failure(request)
 
     async def _on_finished(self, request: Request) -> None:
+        self.whole = self.whole or (self.main is not None and request == self.main.request)
         self._complete(request)
         with suppress(Error):
             await self._record(request)

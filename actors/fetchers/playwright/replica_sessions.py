@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from weakref import WeakValueDictionary
 
 import anyio
@@ -134,10 +135,9 @@ class ReplicaSessions:
             raise MovedError
         if session is None:
             address = f"https://{f'[{record.login}]' if ':' in record.login else record.login}/"
-            loan = await self.logins.lease(record.profile, address)
-            session = await restore_session(
-                self.browser, record, change.revision, loan, self.dependencies.save_download
-            )
+            loan = await self.logins.lease(record.profile, address, record.access)
+            save_download = partial(self.dependencies.save_download, record.caller)
+            session = await restore_session(self.browser, record, change.revision, loan, save_download)
             self._open[session_id] = session
         return session
 

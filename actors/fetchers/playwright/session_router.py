@@ -18,6 +18,7 @@ from actors.fetchers.playwright.operations import OperationDependencies
 from actors.fetchers.playwright.replica_sessions import MovedError, ReplicaSessions, short
 from actors.fetchers.playwright.session_records import SessionRecords
 from actors.fetchers.web import guard
+from actors.page_addresses import page_address
 from actors.settings import Settings
 from actors.sites import site_of
 from bus import Bus, NoResponderError
@@ -28,6 +29,7 @@ from protocol.browsers.operations import (
     SESSION_PREFIX,
     CloseSession,
     CreateSession,
+    CreateTab,
     ListTabs,
     Navigate,
     Operation,
@@ -80,8 +82,10 @@ class SessionRouter:
         """Perform an operation in whichever replica owns its session.
 
         Raises:
-            FaultError: SESSION_NOT_FOUND, or what the operation failed with.
+            FaultError: SESSION_NOT_FOUND, VALIDATION_INVALID_REQUEST for what is no address, or what the operation
+                failed with.
         """
+        request = _addressed(request)
         if isinstance(request.do, CreateSession):
             return BrowserAnswer(done=await self._create(request, request.do))
         session_id = _session_id(request.do)
@@ -94,7 +98,7 @@ class SessionRouter:
                 return BrowserAnswer(done=SessionClosed(success=True, session_id=session_id))
             if not request.at_need:
                 raise
-        await self._begin(session_id, request.caller, CreateSession())
+        await self._begin(session_id, request, CreateSession())
         return await self._route(session_id, request)
 
     async def perform_here(self, request: AskBrowser) -> BrowserAnswer:
@@ -123,7 +127,7 @@ class SessionRouter:
         if do.url is not None:
             guard.check_url(do.url)
         session_id = do.session_id or f"{SESSION_PREFIX}{secrets.token_urlsafe(SESSION_BYTES)}"
-        is_new = await self._begin(session_id, request.caller, do)
+        is_new = await self._begin(session_id, request, do)
         if not is_new or do.url is None:
             await self._route(session_id, replace(request, do=ListTabs(session_id=session_id)))
             return SessionCreated(session_id=session_id)
@@ -136,17 +140,18 @@ class SessionRouter:
         page = answer.done.page if isinstance(answer.done, Navigated) else None
         return SessionCreated(session_id=session_id, tab_id=answer.done.tab_id, page=page)
 
-    async def _begin(self, session_id: str, caller: str, do: CreateSession) -> bool:
+    async def _begin(self, session_id: str, request: AskBrowser, do: CreateSession) -> bool:
         """Write the record of a new session; False where there is one of that id."""
         self._check_room()
         now = now_ms()
-        loan = await self.logins.lease(do.profile, do.url or "")
+        loan = await self.logins.lease(do.profile, do.url or "", request.login)
         record = BrowserRecord(
             session=session_id,
             owner=self.bus.replica,
-            caller=caller,
+            caller=request.caller,
             profile=do.profile,
             login=site_of(do.url, "url") if do.url and do.profile else "",
+            access=request.login if do.profile else b"",
             created=now,
             used=now,
         )
@@ -207,6 +212,14 @@ class SessionRouter:
         while True:
             await anyio.sleep(self.settings.browser_session_idle_ms / 1000 / _SWEEPS)
             await self._local.sweep()
+
+
+def _addressed(request: AskBrowser) -> AskBrowser:
+    """Return an operation with the address that its client means, where it goes to one."""
+    do = request.do
+    if isinstance(do, CreateSession | CreateTab | Navigate) and do.url is not None:
+        return replace(request, do=replace(do, url=page_address(do.url)))
+    return request
 
 
 def _session_id(do: Operation) -> str:

@@ -33,12 +33,16 @@ _MARGIN_MS = 20
 
 
 class DocumentState(Struct, frozen=True):
-    """One result of `scripts/observe.js`; `quiet` in ms, `programs` counts scripts that run."""
+    """One result of `scripts/observe.js`; `quiet` in ms, `programs` counts scripts that run, `size` bytes.
+
+    That is the document's after decompression, once all of it is there.
+    """
 
     ready: Literal["loading", "interactive", "complete"]
     quiet: float
     loading: bool
     programs: int
+    size: int = 0
 
 
 class PendingWork(Struct, frozen=True):

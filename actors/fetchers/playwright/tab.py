@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import anyio
 from playwright.async_api import Error, Page, Response
 
+from actors.fetchers.page_answer import HUNG
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.browser import SessionContext
 from actors.fetchers.playwright.devtools import CrashedError, HungError, IsolatedWorld, cdp_of_page, script
@@ -26,11 +27,10 @@ from actors.fetchers.playwright.stability import (
     next_check_ms,
     pending_work_ms,
 )
-from actors.fetchers.playwright.tab_gate import TabGate
+from actors.fetchers.playwright.tab_gate import BodyMeter, TabGate
 from protocol.faults import Code, FaultError, fault
 
 UNSETTLED = "settle"
-HUNG = "hung"
 OVERTIME = "deadline"
 
 _PENDING_WORK = "globalThis[Symbol.for('weft')]()"
@@ -46,7 +46,10 @@ class Tab:
     page: Page
     world: IsolatedWorld
     gate: TabGate
+    meter: BodyMeter
     recorder: PageRecorder
+    excess: Callable[[], int]
+    """Returns the limit of memory for which a page of the browser was ended just now."""
 
     async def go(self, url: str, deadline_s: float) -> Response | None:
         """Navigate to an address, until its document begins to arrive; None where it is a file.
@@ -56,6 +59,7 @@ class Tab:
         """
         self.gate.refused = None
         try:
+            await self.meter.start()
             left_ms = max((deadline_s - time.monotonic()) * 1000, 1)
             return await self.page.goto(url, wait_until="commit", timeout=left_ms)
         except Error as error:
@@ -67,6 +71,9 @@ class Tab:
         """Wait until the page is stable, or broken off; returns the limit that ended the wait before, or "".
 
         `deadline_s` is of the monotonic clock. The cap counts from when the document has been parsed.
+
+        Raises:
+            FaultError: CONTENT_TOO_LARGE for a document of more bytes than a page may have; PAGE_CRASHED.
         """
         started_s, parsed_s = time.monotonic(), 0.0
         while True:
@@ -75,6 +82,7 @@ class Tab:
                 now = time.monotonic()
                 parsed_s = parsed_s or (now if state.ready != "loading" else 0.0)
                 pause_ms = await self._pause_ms(state, bounds, (now - started_s) * 1000)
+                self.meter.check(state.size)
             except HungError:
                 return HUNG if time.monotonic() < deadline_s or self.recorder.main is not None else OVERTIME
             if pause_ms == 0 or self.recorder.broken:
@@ -135,8 +143,10 @@ class Tab:
 
     def fault(self, error: Error | CrashedError) -> FaultError:
         """Map an error of the browser's to a fault."""
+        if self.meter.over.is_set():
+            return FaultError(self.meter.too_large)
         if isinstance(error, CrashedError) or self.recorder.crashed or faults.is_crash(error):
-            return FaultError(fault(Code.PAGE_CRASHED))
+            return FaultError(faults.crashed(self.excess()))
         if faults.is_timeout(error):
             return FaultError(fault(Code.NETWORK_TIMEOUT))
         if faults.is_elsewhere(error):
@@ -180,11 +190,13 @@ async def new_tab(context: SessionContext, *, block: bool = False, bodies: bool 
     page = await context.page()
     recorder = PageRecorder(page, bodies=bodies)
     recorder.attach()
-    yield await attach(context, page, recorder, block=block)
+    yield await attach(context, page, recorder, block=block, max_bytes=context.max_bytes)
 
 
-async def attach(context: SessionContext, page: Page, recorder: PageRecorder, *, block: bool = False) -> Tab:
-    """Attach to an open page: from now on its requests pass the gate.
+async def attach(
+    context: SessionContext, page: Page, recorder: PageRecorder, *, block: bool = False, max_bytes: int = 0
+) -> Tab:
+    """Attach to an open page: from now on its requests pass the gate, and its documents are no larger than that.
 
     Raises:
         FaultError: PAGE_CRASHED where it is gone.
@@ -199,4 +211,5 @@ async def attach(context: SessionContext, page: Page, recorder: PageRecorder, *,
         raise FaultError(fault(Code.PAGE_CRASHED)) from error
     world = IsolatedWorld(cdp, gate.frame)
     page.on("crash", lambda _: world.crash())
-    return Tab(page, world, gate, recorder)
+    meter = BodyMeter(cdp, gate.frame, max_bytes, world.crash)
+    return Tab(page, world, gate, meter, recorder, context.excess)

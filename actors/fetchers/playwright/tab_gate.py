@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
 from playwright.async_api import Error
 
 from actors.fetchers.playwright.devtools import Cdp
 from actors.fetchers.playwright.proxy import Proxy
 from actors.fetchers.web import guard
-from protocol.faults import Fault, FaultError
+from protocol.faults import Code, Fault, FaultError, fault
 
 _DOCUMENT = "Document"
 _NOT_SHOWN = ("Image", "Font", "Media")
@@ -87,3 +88,64 @@ class TabGate:
     async def _send(self, method: str, parameters: dict[str, Any]) -> None:
         with suppress(Error):
             await self.cdp.send(method, parameters)
+
+
+@dataclass(eq=False)
+class BodyMeter:
+    """Counts the bytes of a tab's document as they arrive, after decompression; calls `stop` once they are too many.
+
+    It listens until the document is there; a limit of 0 is none.
+    """
+
+    cdp: Cdp
+    frame: str
+    max_bytes: int
+    stop: Callable[[], None]
+    over: anyio.Event = field(default_factory=anyio.Event)
+    _document: str = ""
+    _received: int = 0
+    _attached: bool = False
+    _listens: bool = False
+
+    async def start(self) -> None:
+        """Count the next document; raises Playwright's Error where the tab is gone."""
+        if not self.max_bytes or self._listens:
+            return
+        if not self._attached:
+            self._attached = True
+            self.cdp.on("Network.requestWillBeSent", self._begin)
+            self.cdp.on("Network.dataReceived", self._count)
+            self.cdp.on("Network.loadingFinished", self._end)
+        self._listens = True
+        await self.cdp.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
+
+    def check(self, size: int = 0) -> None:
+        """Raise where the document is too large; `size` is what it came to, if it is whole.
+
+        Raises:
+            FaultError: CONTENT_TOO_LARGE.
+        """
+        if self.over.is_set() or size > self.max_bytes > 0:
+            raise FaultError(self.too_large)
+
+    @property
+    def too_large(self) -> Fault:
+        """The fault of a document that is."""
+        return fault(Code.CONTENT_TOO_LARGE, f"The page is larger than {self.max_bytes} bytes.")
+
+    def _begin(self, event: dict[str, Any]) -> None:
+        if event.get("frameId") == self.frame and event["requestId"] == event["loaderId"]:
+            self._document, self._received = event["requestId"], 0
+
+    def _count(self, event: dict[str, Any]) -> None:
+        if event["requestId"] == self._document and not self.over.is_set():
+            self._received += int(event["dataLength"])
+            if self._received > self.max_bytes:
+                self.over.set()
+                self.stop()
+
+    async def _end(self, event: dict[str, Any]) -> None:
+        if event["requestId"] == self._document and self._listens:
+            self._listens = False
+            with suppress(Error):
+                await self.cdp.send("Network.disable")

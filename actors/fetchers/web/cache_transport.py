@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 from uuid import uuid4
 
 import httpx2
@@ -33,11 +33,12 @@ class Served(TypedDict):
     """Where an answer came from, as its extension `caching`; `received_at` in seconds since the epoch.
 
     `from_cache` means that the body was stored, though the site may have confirmed it. `received_at` is when the body
-    came, or was last confirmed.
+    came, or was last confirmed. Whoever has read and unpacked the whole body calls `keep`, which stores it.
     """
 
     from_cache: bool
     received_at: float
+    keep: NotRequired[Callable[[], Awaitable[None]]]
 
 
 class CachingTransport(httpx2.AsyncBaseTransport):
@@ -140,11 +141,11 @@ class CachingTransport(httpx2.AsyncBaseTransport):
         return self._kept(fresh)
 
     async def _new(self, lookup: CacheLookup, response: httpx2.Response, sent_at: float) -> httpx2.Response:
-        """Pass an answer on, and store it once it has been read whole, where it may be stored."""
+        """Pass an answer on, and have it stored once its reader says that it is whole, where it may be stored."""
         now = self._now()
-        response.extensions["caching"] = Served(from_cache=False, received_at=now)
         headers = lookup.storable(response, now)
         if headers is None:
+            response.extensions["caching"] = Served(from_cache=False, received_at=now)
             return response
         fresh = KeptAnswer(
             id=str(uuid4()),
@@ -159,7 +160,8 @@ class CachingTransport(httpx2.AsyncBaseTransport):
             others = tuple(one for one in lookup.stored.variants if one.vary != fresh.vary)
             await self._put(lookup, (*others, replace(fresh, body=body)))
 
-        response.stream = _Saving(response.stream, keep, self._max_body)
+        response.stream = saving = _Saving(response.stream, keep, self._max_body)
+        response.extensions["caching"] = Served(from_cache=False, received_at=now, keep=saving.keep)
         return response
 
     async def _put(self, lookup: CacheLookup, variants: tuple[KeptAnswer, ...]) -> None:
@@ -180,13 +182,14 @@ class CachingTransport(httpx2.AsyncBaseTransport):
 
 
 class _Saving(httpx2.AsyncByteStream):
-    """A body that is handed to `keep` once read whole; one that breaks off is not stored (RFC 9111 §3.3)."""
+    """A body that `keep` hands to `store` where it was read whole; one that breaks off is not (RFC 9111 §3.3)."""
 
-    def __init__(self, inner: object, keep: Callable[[bytes], Awaitable[None]], max_bytes: int) -> None:
+    def __init__(self, inner: object, store: Callable[[bytes], Awaitable[None]], max_bytes: int) -> None:
         assert isinstance(inner, httpx2.AsyncByteStream)  # noqa: S101 - httpx2's model speaks for both worlds
         self._inner = inner
-        self._keep = keep
+        self._store = store
         self._max_bytes = max_bytes
+        self._whole: bytes | None = None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         body: bytearray | None = bytearray()
@@ -197,7 +200,13 @@ class _Saving(httpx2.AsyncByteStream):
                     body = None
             yield chunk
         if body is not None:
-            await self._keep(bytes(body))
+            self._whole = bytes(body)
+
+    async def keep(self) -> None:
+        """Store the body, once; one that is too large, or was not read to its end, is not stored."""
+        body, self._whole = self._whole, None
+        if body is not None:
+            await self._store(body)
 
     async def aclose(self) -> None:
         """Close what the body comes from."""

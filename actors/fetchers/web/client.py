@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
@@ -33,6 +34,7 @@ from actors.fetchers.web.exchange import (
     trusted,
 )
 from actors.fetchers.web.host_limiter import HostLimiter, Turn, key_of
+from actors.fetchers.web.page_redirects import PageRedirect, page_redirect
 from actors.fetchers.web.rate_limits import HostLimits, SlotRequest
 from actors.fetchers.web.robots import TERM_S, Robots, RobotsResponse
 from actors.settings import Settings
@@ -51,6 +53,7 @@ _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,application/jso
 _ACCEPT_LANGUAGE = "en,*;q=0.5"
 _ROBOTS_TIMEOUT_MS = 10_000
 _LEAST_S = 0.001
+_MARKUP = re.compile("html", re.IGNORECASE)
 _SHARE = 4
 """The cache takes a quarter of the bus at most: what cannot be got again must have room."""
 
@@ -80,6 +83,15 @@ class _Followed:
 
     response: WebResponse
     hops: tuple[httpx2.Response, ...]
+
+    def then(self, led: _Followed) -> _Followed:
+        """Return the answer that this one led to, with the exchanges of both."""
+        response = replace(
+            led.response,
+            exchanges=(*self.response.exchanges, *led.response.exchanges),
+            retry_count=self.response.retry_count + led.response.retry_count,
+        )
+        return _Followed(response, (*self.hops, *led.hops))
 
 
 class WebClient:
@@ -158,15 +170,16 @@ class WebClient:
             FaultError: RATE_LIMIT_EXCEEDED where its turn comes too late, or BLOCKED_BY_ROBOTS.
         """
         checked = guard.check_url(url)
+        host = checked.raw_host.decode("ascii")
         turn = await self._turn(WebRequest(url, obey_robots=obey_robots), checked, self._now() + timeout_ms / 1000)
-        if self._limiter is None or guard.is_own(checked.host, self._own):
+        if self._limiter is None or guard.is_own(host, self._own):
             yield
             return
-        await self._limiter.enter(checked.host, turn)
+        await self._limiter.enter(host, turn)
         try:
             yield
         finally:
-            self._limiter.leave(checked.host)
+            self._limiter.leave(host)
 
     async def preview(self, request: WebRequest, cookies: Jar) -> Foreseen:
         """Return what would happen to a request now; nothing is sent, no name is looked up."""
@@ -182,7 +195,7 @@ class WebClient:
         return Foreseen(
             cached=await self._is_cached(hop, now),
             robots=rules,
-            pace=await self._pace_outlook(hop.url.host, now * 1_000, delay_ms),
+            pace=await self._pace_outlook(hop.url.raw_host.decode("ascii"), now * 1_000, delay_ms),
         )
 
     async def _shared(self, request: WebRequest, cookies: Jar, until: float) -> WebResponse:
@@ -194,7 +207,24 @@ class WebClient:
         return followed.response
 
     async def _follow(self, request: WebRequest, cookies: Jar, until: float) -> _Followed:
-        url, method, body = guard.check_url(request.url), request.method, request.body
+        """Fetch a resource, and a page to where its document leads."""
+        followed = await self._redirected(request, guard.check_url(request.url), cookies, until)
+        visited: set[tuple[str, str]] = set()
+        while request.as_page and (redirect := _redirect_of(followed.response)) is not None:
+            url = guard.check_redirect(httpx2.URL(followed.response.url), redirect.url)
+            step = (str(url), _cookie_header(cookies, str(url)))
+            if step in visited or len(visited) == self._settings.fetch_max_redirects:
+                raise FaultError(fault(Code.HTTP_TOO_MANY_REDIRECTS))
+            visited.add(step)
+            further = replace(request, url=str(url), method="GET", body=b"")
+            followed = followed.then(await self._redirected(further, url, cookies, until, is_led=True))
+        return followed
+
+    async def _redirected(
+        self, request: WebRequest, url: httpx2.URL, cookies: Jar, until: float, *, is_led: bool = False
+    ) -> _Followed:
+        """Fetch from redirect to redirect; `is_led`: another document led to `url`, nobody asked for it."""
+        method, body = request.method, request.body
         exchanges: list[NetworkRequest] = []
         hops: list[httpx2.Response] = []
         visited: set[tuple[str, str]] = set()
@@ -207,7 +237,7 @@ class WebClient:
             if step in visited:
                 break
             visited.add(step)
-            with nullcontext() if hops else guard.requested_address():
+            with nullcontext() if hops or is_led else guard.requested_address():
                 answer, response = await self._opened.make(hop, request, cookies)
             hops.append(response)
             exchanges += answer.exchanges
@@ -329,10 +359,17 @@ async def web_client(settings: Settings, bus: Bus | None) -> AsyncGenerator[WebC
 
 async def _shared_store(settings: Settings, bus: Bus | None) -> AnswerStore | None:
     """Open the shared cache for those who have the key to it: pages of a login are private."""
-    if bus is None or bus.seal is None or not settings.fetch_shared_cache_bytes:
+    if bus is None or bus.seal is None or not bus.seal.holds(HTTP_CACHE.name) or not settings.fetch_shared_cache_bytes:
         return None
     max_bytes = min(settings.fetch_shared_cache_bytes, settings.jetstream_max_bytes // _SHARE)
     return SharedStore(await bus.table(HTTP_CACHE), MemoryStore(settings.fetch_cache_bytes), max_bytes)
+
+
+def _redirect_of(response: WebResponse) -> PageRedirect | None:
+    """Return where the document of an answer leads."""
+    if response.status != HTTPStatus.OK or not _MARKUP.search(response.content_type or "html"):
+        return None
+    return page_redirect(response.body, response.url, response.headers.get("refresh", ""))
 
 
 def _cookie_header(cookies: Jar, url: str) -> str:

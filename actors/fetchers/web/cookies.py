@@ -57,7 +57,8 @@ def _bound(jar: cookiejar.CookieJar) -> None:
 
 
 def _reaches(cookie: Cookie, url: httpx2.URL) -> bool:
-    within = url.host == cookie.domain or (not cookie.host_only and url.host.endswith(f".{cookie.domain}"))
+    host = url.raw_host.decode("ascii")
+    within = host == cookie.domain or (not cookie.host_only and host.endswith(f".{cookie.domain}"))
     return within and _path_matches(url.path or "/", cookie.path)
 
 

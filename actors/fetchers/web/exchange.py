@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Hashable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Generic, TypeVar
 
 import anyio
@@ -16,6 +17,7 @@ import httpx2
 
 from actors.fetchers.web import guard, redact
 from actors.fetchers.web.cache_transport import Clock, Served
+from actors.fetchers.web.codings import ends_early
 from actors.fetchers.web.cookies import Jar
 from actors.fetchers.web.host_limiter import HostLimiter, Turn
 from protocol.browse import Freshness, NetworkRequest
@@ -45,7 +47,7 @@ class WebRequest:
     one login from another's. With `follow` false a redirect is an answer like any other. A `sub_resource` of a page
     counts among the open requests to its host, but is not rate-limited as a page is. Of the body no more than
     `cut_bytes` is read, if set; otherwise a body that is too large is a fault. With `single_shot` nothing that broke
-    off is sent again.
+    off is sent again. What is fetched `as_page` is followed to where its document leads, as a browser would.
     """
 
     url: str
@@ -60,6 +62,7 @@ class WebRequest:
     obey_robots: bool = False
     cut_bytes: int = 0
     single_shot: bool = False
+    as_page: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,32 +104,22 @@ class SiteExchanges:
         response, retries = await self._send(sent, once=request.single_shot)
         try:
             cookies.extract_cookies(response)
-            body = await self._body(response, request.cut_bytes)
+            body, is_whole = await self._body(response, request.cut_bytes)
         finally:
             await response.aclose()
-        content_type = response.headers.get("content-type", "")
-        record = NetworkRequest(
-            url=redact.url(str(sent.url)),
-            method=sent.method,
-            status=response.status_code,
-            status_text=response.reason_phrase,
-            headers=redact.headers(response.headers.multi_items()),
-            request_headers=redact.headers(sent.headers.multi_items()),
-            timestamp=at_ms,
-            content_type=content_type,
-            response_body=redact.json_body(body, content_type if request.record_body else ""),
-            duration=round((time.perf_counter() - started) * 1000),
-        )
+        took_ms = round((time.perf_counter() - started) * 1000)
         served: Served = response.extensions.get("caching") or Served(from_cache=False, received_at=self.clock())
+        if is_whole and (keep := served.get("keep")) is not None:
+            await keep()
         answer = WebResponse(
             status=response.status_code,
             url=str(sent.url),
             headers=response.headers,
             body=body,
-            content_type=content_type,
+            content_type=response.headers.get("content-type", ""),
             from_cache=served["from_cache"],
             retry_count=retries,
-            exchanges=(record,),
+            exchanges=(_record(sent, response, at_ms, took_ms, body if request.record_body else b""),),
             received_at=served["received_at"],
         )
         return answer, response
@@ -141,20 +134,39 @@ class SiteExchanges:
                     raise
                 repeats += 1
 
-    async def _body(self, response: httpx2.Response, cut_bytes: int) -> bytes:
+    async def _body(self, response: httpx2.Response, cut_bytes: int) -> tuple[bytes, bool]:
+        """Read a body, unpacked; also return whether all of it was read."""
         redirects = response.status_code in REDIRECTS and "location" in response.headers
         body = bytearray()
         # httpx2 decodes at most 1 MiB at a time, so a bomb costs no more than the limit.
         async for chunk in response.aiter_bytes():
             body += chunk
             if redirects and len(body) > _MAX_REDIRECT_BODY_BYTES:
-                return b""
+                return b"", False
             if cut_bytes and len(body) >= cut_bytes:
-                return bytes(body[:cut_bytes])
+                return bytes(body[:cut_bytes]), False
             if max(len(body), response.num_bytes_downloaded) > self.max_bytes:
                 raise FaultError(fault(Code.CONTENT_TOO_LARGE, f"The page is larger than {self.max_bytes} bytes."))
             await anyio.lowlevel.checkpoint()
-        return bytes(body)
+        if ends_early(response):
+            raise httpx2.DecodingError("the compressed body ends early")
+        return bytes(body), True
+
+
+def _record(sent: httpx2.Request, response: httpx2.Response, at_ms: int, took_ms: int, body: bytes) -> NetworkRequest:
+    content_type = response.headers.get("content-type", "")
+    return NetworkRequest(
+        url=redact.url(str(sent.url)),
+        method=sent.method,
+        status=response.status_code,
+        status_text=response.reason_phrase,
+        headers=redact.headers(response.headers.multi_items()),
+        request_headers=redact.headers(sent.headers.multi_items()),
+        timestamp=at_ms,
+        content_type=content_type,
+        response_body=redact.json_body(body, content_type),
+        duration=took_ms,
+    )
 
 
 @contextmanager
@@ -168,9 +180,9 @@ def faults() -> Generator[None]:
         code = Code.NETWORK_TLS_FAILED if _broke_in_tls(error) else Code.NETWORK_CONNECTION_FAILED
         raise FaultError(fault(code)) from error
     except httpx2.DecodingError as error:
-        message = "The site's compressed answer cannot be unpacked."
+        message = "The site's compressed answer ends early, or cannot be unpacked."
         raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED, message)) from error
-    except httpx2.HTTPError as error:
+    except (httpx2.HTTPError, ssl.SSLError) as error:  # one of TLS in the middle of an answer is raised as it is
         raise FaultError(fault(Code.NETWORK_CONNECTION_FAILED)) from error
 
 
@@ -224,11 +236,20 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
 
 
 def trusted(ca_file: str) -> ssl.SSLContext:
-    """Load the certificate authorities, which takes some milliseconds: call it in a thread."""
+    """Load the certificate authorities, which takes some milliseconds: call it in a thread.
+
+    All clients of a process share the public ones: they take megabytes.
+    """
+    if not ca_file:
+        return _public_authorities()
     context = httpx2.create_ssl_context(trust_env=False)
-    if ca_file:
-        context.load_verify_locations(ca_file)
+    context.load_verify_locations(ca_file)
     return context
+
+
+@cache
+def _public_authorities() -> ssl.SSLContext:
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 class LimitedTransport(httpx2.AsyncBaseTransport):
@@ -246,7 +267,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Wait, send, and count the request as open until its body is through."""
-        turn, host = request.extensions.get("turn"), request.url.host
+        turn, host = request.extensions.get("turn"), request.url.raw_host.decode("ascii")
         if not isinstance(turn, Turn) or guard.is_own(host, self._own):
             return await self._inner.handle_async_request(request)
         await self._limiter.enter(host, turn)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache, partial
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import anyio
@@ -66,6 +69,14 @@ _SERVICE_PORTS = frozenset(
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f\\]")
 _HOST = re.compile(r"(?=.{1,253}\Z)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?\.?")
 _MAX_TRIED = 4
+
+_LOOKUPS = 64
+"""Names that are looked up at once: more than the pages that one key may have at work in a replica."""
+
+_REFUSED_AFTER_S = 0.15
+"""A name that nobody knows and one of a private network are refused after the same time, and in the same words, so that
+nobody learns what names a private network has."""
+
 _FAULTS_OF_ADDRESSES = (Code.SECURITY_URL_BLOCKED, Code.SECURITY_ADDRESS_BLOCKED, Code.NETWORK_DNS_FAILED)
 
 
@@ -173,9 +184,15 @@ def check_without_lookup(url: str, allow_private: Iterable[Network]) -> httpx2.U
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """Resolve a host name by the system's resolver, in a thread."""
-    entries = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    """Resolve a host name by the system's resolver, in one of many threads: some servers of names never answer."""
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    entries = await asyncio.get_running_loop().run_in_executor(_resolvers(), look_up)
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
+
+
+@cache
+def _resolvers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_LOOKUPS, "resolver")
 
 
 class GuardedBackend(httpcore2.AsyncNetworkBackend):
@@ -212,7 +229,13 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         if not port_allowed(port):
             raise _blocked(f"Port {port} is never fetched.")
         until = None if timeout is None else anyio.current_time() + timeout
-        addresses = await self._checked(host, port, timeout)
+        refused_s = anyio.current_time() + _REFUSED_AFTER_S
+        try:
+            addresses = await self._checked(host, port, timeout)
+        except FaultError as error:
+            if error.fault.code is Code.NETWORK_DNS_FAILED:
+                await anyio.sleep_until(refused_s if until is None else min(refused_s, until))
+            raise
         for place, address in enumerate(addresses, start=1):
             left = None if until is None else (until - anyio.current_time()) / (len(addresses) - place + 1)
             try:
@@ -244,7 +267,7 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         public = tuple(address for address in addresses if self._allows(address))
         # Only `localhost` may be ::1 and 127.0.0.1 where the operator allowed one of them.
         if not public or (len(public) < len(addresses) and not _is_localhost(host)):
-            raise FaultError(private_address(host))
+            raise FaultError(private_address(host)) if literal else _no_address(host)
         return public[:_MAX_TRIED]
 
     def _allows(self, address: str) -> bool:
@@ -276,10 +299,10 @@ def _is_localhost(host: str) -> bool:
 
 
 def private_address(host: str) -> Fault:
-    """Make the fault that names the setting to change; it never says which addresses a name has."""
+    """Make the fault of an address, or of an ending, that is private as it is written, with the setting to change."""
     return fault(
         Code.SECURITY_ADDRESS_BLOCKED,
-        f"{host} lies in a private network. Its operator can allow the network with WEFT_ALLOW_PRIVATE.",
+        f"{host} lies in a private network. Its operator can allow networks: WEFT_ALLOW_PRIVATE=127.0.0.0/8, say.",
     )
 
 
@@ -295,4 +318,8 @@ def _blocked(message: str) -> FaultError:
 
 
 def _no_address(host: str) -> FaultError:
-    return FaultError(fault(Code.NETWORK_DNS_FAILED, f"The host name {host} has no address."))
+    message = (
+        f"The host name {host} has no address on the public internet. "
+        "An operator can allow private ones: WEFT_ALLOW_PRIVATE=127.0.0.0/8, say."
+    )
+    return FaultError(fault(Code.NETWORK_DNS_FAILED, message))

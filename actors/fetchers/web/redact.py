@@ -13,18 +13,20 @@ REDACTED = "[redacted]"
 MAX_RECORDED_BODY_BYTES = 65_536
 """The longest JSON body that is recorded with its exchange."""
 
-_SECRET_HEADERS = frozenset(
-    {"authorization", "cookie", "cookie2", "set-cookie", "set-cookie2", "x-api-key", "x-auth-token", "x-csrf-token"}
-)
 _HEADERS_WITH_URLS = frozenset({"location", "content-location", "referer"})
 # By whole words, so that `monkey` and `encode` stay readable: a word ends at `_`, `-`, `.`, `[` or a capital.
 _SECRET_WORDS = frozenset(
     {"token", "key", "apikey", "sig", "signature", "hmac", "password", "passwd", "pwd", "pass", "secret", "code"}
     | {"session", "sessionid", "sid", "auth", "authorization", "jwt", "otp", "ticket", "credential", "credentials"}
     | {"nonce", "state", "assertion", "samlresponse", "samlrequest", "phpsessid", "jsessionid"}
+    | {"cookie", "cookie2", "authentication", "bearer", "csrf", "xsrf"}
 )
+_SECRET_ENDINGS = ("token", "apikey", "password", "passwd", "secret", "signature", "credential", "sessid")
+"""What ends a word that is written as one, such as `csrftoken`."""
+
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _PAIR = re.compile(r"([^&;=]+)=([^&;]*)")
+_USERINFO = re.compile(r"(\w://)[^\s/?#\"'<>]*@")
 
 
 def url(address: str) -> str:
@@ -68,14 +70,15 @@ def json_body(body: bytes, content_type: str) -> object:
 
 
 def is_secret(name: str) -> bool:
-    """Return whether the name of a parameter says that its value is a credential."""
-    return name.lower() in _SECRET_WORDS or any(word.lower() in _SECRET_WORDS for word in _WORDS.findall(name))
+    """Return whether the name of a parameter, a field or a header says that its value is a credential."""
+    words = (name, *_WORDS.findall(name))
+    return any(word.lower() in _SECRET_WORDS or word.lower().endswith(_SECRET_ENDINGS) for word in words)
 
 
 def _header(name: str, value: str) -> str:
-    if name in _SECRET_HEADERS or name.startswith("proxy-"):
+    if is_secret(name) or name.startswith("proxy-"):
         return REDACTED
-    return url(value) if name in _HEADERS_WITH_URLS else value
+    return url(value) if name in _HEADERS_WITH_URLS else _USERINFO.sub(r"\1", value)
 
 
 def _query(query: str) -> str:

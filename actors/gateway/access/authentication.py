@@ -26,7 +26,9 @@ from actors.gateway.http import CHALLENGE, HttpStatusError
 from actors.gcra import Rate
 from actors.settings import Settings
 from bus import Tables
-from protocol.faults import Action, Code, fault
+from bus.stats import AccountCounts
+from protocol.actions import Action
+from protocol.faults import Code, fault
 
 if TYPE_CHECKING:
     from actors.gateway.access.tokens import TokenVerifier
@@ -65,6 +67,7 @@ class AccessControl:
     anonymous: RateLimits
     concurrency: ConcurrencyLimits
     ledger: Ledger
+    accounts: AccountCounts = field(default_factory=AccountCounts)
 
     async def let_in(self, scope: Scope, headers: AccessHeaders, *, needs_key: bool) -> Visitor:
         """Return who comes in; `headers` have passed the rules.
@@ -78,8 +81,10 @@ class AccessControl:
             account, rates = who.name, self.rates
         else:
             who, account, rates = NOBODY, f"address {address}", self.anonymous
-        rate_state = rates.take(account)
+        rate_state = rates.take(account, who.limits.per_minute)
         if rate_state.wait_ms > 0:
+            if who is not NOBODY:
+                self.accounts.refused[account] += 1
             raise too_often(rate_state)
         if needs_key and who is NOBODY:
             raise _unknown_key(self.authenticator.challenge, shown=False)

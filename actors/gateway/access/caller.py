@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from actors.gateway.http import CHALLENGE, HttpStatusError
 from bus import Tables
+from protocol.access import OWNER_NAME, KeyLimits, UsageRecord
 from protocol.access import Scope as Scope  # noqa: PLC0414 - it is the gate's word, and stands with what it is kept in
-from protocol.access import UsageRecord
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import USAGE
 from protocol.tiers import RenderTier
@@ -45,6 +45,7 @@ class Caller:
     name: str
     scopes: frozenset[Scope] = EVERY_SCOPE
     local: bool = False
+    limits: KeyLimits = field(default_factory=KeyLimits, compare=False)
     challenge: str = field(default=CHALLENGE, compare=False)
 
     def require(self, scope: Scope) -> None:
@@ -63,10 +64,10 @@ class Caller:
 NOBODY = Caller("nobody", frozenset())
 """Who shows no key; only what is open to all is done for them."""
 
-OWNER = Caller("owner")
+OWNER = Caller(OWNER_NAME)
 """Who has the key that was made with the installation."""
 
-STDIO = Caller("owner", local=True)
+STDIO = Caller(OWNER_NAME, local=True)
 """Who started us themselves, on their own machine, and speaks over pipes."""
 
 

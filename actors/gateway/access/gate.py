@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import ExitStack, nullcontext
+from collections.abc import Awaitable, Callable, Generator, Iterable
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
 import anyio
 import structlog
+from starlette.datastructures import Headers
 from starlette.routing import Match, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
@@ -19,8 +20,10 @@ from actors.gateway.access.caller import NOBODY, RequestUsage
 from actors.gateway.access.caller import Scope as KeyScope
 from actors.gateway.access.limits import ConcurrencyKind, ConcurrencyLimits
 from actors.gateway.access.rules import access_headers, preflight
-from actors.gateway.http import HttpStatusError, invalid, refusal
+from actors.gateway.http import HttpStatusError, invalid, is_visit, refusal
 from actors.gateway.request import RequestContext, with_request
+from bus.context import account
+from bus.fairness import Account
 
 log = structlog.stdlib.get_logger()
 
@@ -48,26 +51,42 @@ class RequestGate:
             self._access.rules.check(headers)
             if (answer := preflight(scope)) is not None:
                 return await answer(scope, receive, send)
-            needs_key = scope["path"] not in self._access.rules.open_paths
+            visited = is_visit(scope["method"], scope["path"], Headers(scope=scope).getlist("accept"))
+            needs_key = scope["path"] not in self._access.rules.open_paths and not visited
             visitor = await self._access.let_in(scope, headers, needs_key=needs_key)
             return await self._pass(visitor, scope, receive, send)
         except HttpStatusError as error:
             return await refusal(error)(scope, receive, send)
 
     async def _pass(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
-        concurrency, account = self._access.concurrency, visitor.account
-        if not concurrency.take(ConcurrencyKind.REQUEST, account):
-            raise limits.too_many(ConcurrencyKind.REQUEST, concurrency.most[ConcurrencyKind.REQUEST])
+        concurrency, name = self._access.concurrency, visitor.account
+        most = visitor.caller.limits.at_once or concurrency.most[ConcurrencyKind.REQUEST]
+        if not concurrency.take(ConcurrencyKind.REQUEST, name, most):
+            self._access.accounts.refused[name] += 1
+            raise limits.too_many(ConcurrencyKind.REQUEST, most)
         admitted = AdmittedRequest(visitor, concurrency, send)
-        counted = nullcontext(RequestUsage()) if visitor.caller is NOBODY else self._access.ledger.counting(account)
         try:
-            with counted as admitted.usage, admitted.work:
+            with self._counted(visitor) as admitted.usage, admitted.work:
                 request = RequestContext(caller=visitor.caller, usage=admitted.usage)
                 await self._app(with_request(scope, request), receive, admitted.send_with_limits)
         finally:
-            concurrency.leave(admitted.place, account)
+            concurrency.leave(admitted.place, name)
         if admitted.crowded:
             raise limits.too_many(ConcurrencyKind.STREAM, concurrency.most[ConcurrencyKind.STREAM])
+
+    @contextmanager
+    def _counted(self, visitor: Visitor) -> Generator[RequestUsage]:
+        """Count a request of a caller, and have what is done for it share with what is done for others."""
+        if visitor.caller is NOBODY:
+            yield RequestUsage()
+            return
+        name = visitor.account
+        self._access.accounts.begin(name)
+        try:
+            with account(Account(name, visitor.caller.limits.weight)), self._access.ledger.counting(name) as usage:
+                yield usage
+        finally:
+            self._access.accounts.end(name)
 
 
 @dataclass

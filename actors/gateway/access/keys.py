@@ -25,7 +25,7 @@ from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.http import invalid
 from bus import Tables
 from bus.clock import now_ms
-from protocol.access import KeyInfo, KeyRecord, KeysAnswer, NewKey
+from protocol.access import KeyInfo, KeyLimits, KeyRecord, KeysAnswer, NewKey, RevokedKey
 from protocol.faults import FaultError
 from protocol.subjects import KEYS
 
@@ -127,13 +127,18 @@ class KeyStore:
         return who if same and is_good(record, self.clock()) else None
 
     def update(self, key: str, record: KeyRecord | None, revision: int) -> None:
-        """Take in what has become of a key, unless something newer is known."""
+        """Take in what has become of a key, unless something newer is known.
+
+        A key that is good ends by a sealed record alone, and one that was revoked stays so: what disappears, does not
+        open or was written once more is no word of a gateway.
+        """
         known = self._known.get(key)
         if known is not None and known[1] >= revision:
             return
         if record is None:
-            self._known.pop(key, None)
-        else:
+            if known is not None and not is_good(known[0], self.clock()):
+                self._known.pop(key)
+        elif known is None or record.revoked or not known[0].revoked:
             self._known[key] = (record, revision, holder_of(record))
 
     def records(self) -> list[KeyRecord]:
@@ -184,7 +189,8 @@ def is_good(record: KeyRecord, now_ms: int) -> bool:
 def holder_of(record: KeyRecord) -> Caller:
     """Return the caller that a key stands for; what belongs to it belongs to this key alone, whatever its name."""
     known = {scope.value: scope for scope in Scope}
-    return Caller(f"key-{record.id}", frozenset(known[name] for name in record.scopes if name in known))
+    scopes = frozenset(known[name] for name in record.scopes if name in known)
+    return Caller(f"key-{record.id}", scopes, limits=record.limits)
 
 
 class AddKey(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -196,6 +202,7 @@ class AddKey(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_f
     name: KeyName
     scopes: Annotated[tuple[Scope, ...], Meta(max_length=len(Scope))] | None = None
     expires_in: Annotated[int, Meta(ge=1, le=MAX_LIFE_S)] | None = None
+    limits: KeyLimits = KeyLimits()
 
 
 class NamedKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -221,7 +228,15 @@ async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: A
         raise invalid(f"There are {MAX_KEYS} keys already; revoke some first", 409)
     made = make_key()
     expires = now + arguments.expires_in * 1_000 if arguments.expires_in else 0
-    record = KeyRecord(id=made.id, name=arguments.name, digest=made.digest, scopes=scopes, created=now, expires=expires)
+    record = KeyRecord(
+        id=made.id,
+        name=arguments.name,
+        digest=made.digest,
+        scopes=scopes,
+        created=now,
+        expires=expires,
+        limits=arguments.limits,
+    )
     await _put_key(bus, key_store, record)
     await _forget_keys(bus, key_store)
     return NewKey(key=made.text, **structs.asdict(_info(record, now)))
@@ -234,7 +249,7 @@ def list_keys(key_store: KeyStore) -> KeysAnswer:
     return KeysAnswer(keys=tuple(_info(one, now) for one in records))
 
 
-async def revoke_key(bus: Tables, key_store: KeyStore, arguments: NamedKey) -> KeyInfo:
+async def revoke_key(bus: Tables, key_store: KeyStore, arguments: NamedKey) -> RevokedKey:
     """Take a key back, by its id or its name.
 
     Raises:
@@ -247,7 +262,7 @@ async def revoke_key(bus: Tables, key_store: KeyStore, arguments: NamedKey) -> K
     if not matches:
         raise invalid("There is no such key", 404)
     await _put_key(bus, key_store, structs.replace(matches[-1], revoked=now))
-    return _info(matches[-1], now)
+    return RevokedKey(**structs.asdict(_info(matches[-1], now)))
 
 
 async def _put_key(bus: Tables, key_store: KeyStore, record: KeyRecord) -> None:
@@ -272,4 +287,5 @@ def _info(record: KeyRecord, now_ms: int) -> KeyInfo:
         created=record.created,
         expires=record.expires or None,
         expired=not is_good(record, now_ms),
+        limits=record.limits,
     )

@@ -19,7 +19,8 @@ from typing import TypeAlias
 from actors.gateway.http import HttpStatusError
 from actors.gcra import Rate, earliest, taken
 from actors.settings import Settings
-from protocol.faults import Action, Code, fault
+from protocol.actions import Action
+from protocol.faults import Code, fault
 
 MAX_KNOWN = 10_000
 """Callers, and addresses, that are remembered; of more, who has not come for longest is forgotten."""
@@ -73,16 +74,20 @@ class RateLimits:
     clock: Callable[[], float] = _now_ms
     _arrivals: OrderedDict[str, float] = field(default_factory=OrderedDict[str, float], init=False, repr=False)
 
-    def take(self, who: str) -> RateState:
-        """Let one more come, if there is room; the state has `wait_ms` where there is none."""
-        return self._look(who, take=True)
+    def take(self, who: str, per_minute: int | None = None) -> RateState:
+        """Let one more come, if there is room; the state has `wait_ms` where there is none.
+
+        `per_minute` is the rate of one who has a rate of their own.
+        """
+        rate = self.rate if per_minute is None else Rate.per_minute(per_minute, min(self.rate.burst, per_minute))
+        return self._look(who, rate, take=True)
 
     def look(self, who: str) -> RateState:
         """Return how it stands, and let nobody come."""
-        return self._look(who, take=False)
+        return self._look(who, self.rate, take=False)
 
-    def _look(self, who: str, *, take: bool) -> RateState:
-        rate, now = self.rate, self.clock()
+    def _look(self, who: str, rate: Rate, *, take: bool) -> RateState:
+        now = self.clock()
         if rate.interval_ms <= 0:
             return RateState(rate, rate.burst, 0.0)
         arrival = self._arrivals.get(who, now)
@@ -125,9 +130,9 @@ class ConcurrencyLimits:
             if has_place:
                 self.leave(kind, who)
 
-    def take(self, kind: ConcurrencyKind, who: str) -> bool:
-        """Take a place, which has to be left again; returns whether there was one."""
-        most, place = self.most[kind], (kind, who)
+    def take(self, kind: ConcurrencyKind, who: str, most: int | None = None) -> bool:
+        """Take a place, which has to be left again; returns whether there was one. `most` is a limit of one's own."""
+        most, place = self.most[kind] if most is None else most, (kind, who)
         if most and self._counts[place] >= most:
             return False
         self._counts[place] += 1

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http import HTTPStatus
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, TypeVar, cast
@@ -180,10 +181,16 @@ def _issuer_unavailable() -> HttpStatusError:
 
 
 def _ssl_context(ca_file: str) -> ssl.SSLContext:
+    if not ca_file:
+        return _public_authorities()
     context = httpx2.create_ssl_context(trust_env=False)
-    if ca_file:
-        context.load_verify_locations(ca_file)
+    context.load_verify_locations(ca_file)
     return context
+
+
+@cache
+def _public_authorities() -> ssl.SSLContext:
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 def _items(claim: Any) -> list[Any]:

@@ -57,6 +57,17 @@ def capabilities_of(context: Context) -> dict[str, Any]:
     return {} if declared is None else declared.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
+def shows_data_alone(context: Context) -> bool:
+    """Return whether the client is known to show its model the data of an answer in place of the text."""
+    declared = context.session.client_params
+    program = context.lifespan_context.program if declared is None else declared.client_info.name
+    return program.casefold().startswith(_SHOWING_DATA_ALONE)
+
+
+_SHOWING_DATA_ALONE = ("claude-code", "codex", "opencode", "visual studio code")
+"""What these call themselves begins so. All others show the text, or both."""
+
+
 def supports_tasks(context: Context) -> bool:
     """Return whether the client takes a task for an answer."""
     return is_modern(context) and TASKS in (capabilities_of(context).get("extensions") or {})
@@ -141,28 +152,34 @@ class ClientId:
 
     Over HTTP a client of an older version is given its id as `Mcp-Session-Id` when it initializes, and sends it with
     every request. Any replica takes any id, known to it or not, so there is no session that could be lost; what the
-    client declared is written into the id itself. Over stdio the process is the client, and has an id of its own.
+    client declared, and what program it is, is written into the id itself. Over stdio the process is the client, and
+    has an id of its own.
     """
 
     name: str = ""
     capabilities: Mapping[str, Any] | None = None
+    program: str = ""
 
     def header(self) -> str:
         """Encode the id for a header."""
-        encoded = base64.urlsafe_b64encode(msgspec.json.encode(self.capabilities or {})).decode().rstrip("=")
+        declared = {**(self.capabilities or {}), **({_PROGRAM: self.program} if self.program else {})}
+        encoded = base64.urlsafe_b64encode(msgspec.json.encode(declared)).decode().rstrip("=")
         return f"{self.name}.{encoded}" if len(encoded) <= _MAX_CAPABILITIES_CHARS else self.name
 
 
 NO_CLIENT_ID = ClientId()
 
 
-def new_client_id(capabilities: object = None) -> ClientId:
-    """Make an id for a client that declares this (the `capabilities` of its `initialize`)."""
-    known = None
-    if isinstance(capabilities, dict):
-        declared = cast("dict[str, Any]", capabilities)
+def new_client_id(initialize: Mapping[str, Any] | None = None) -> ClientId:
+    """Make an id for a client that declares this (the parameters of its `initialize`)."""
+    known, params = None, initialize or {}
+    if isinstance(params.get("capabilities"), dict):
+        declared = cast("dict[str, Any]", params["capabilities"])
         known = {name: declared[name] for name in _CAPABILITIES.values() if isinstance(declared.get(name), dict)}
-    return ClientId(secrets.token_urlsafe(_NAME_BYTES), known)
+    info: object = params.get("clientInfo")
+    program = cast("dict[str, Any]", info).get("name") if isinstance(info, dict) else ""
+    name = program[:_MAX_PROGRAM_CHARS] if isinstance(program, str) else ""
+    return ClientId(secrets.token_urlsafe(_NAME_BYTES), known, name)
 
 
 def read_client_id(header: str | None) -> ClientId:
@@ -171,10 +188,14 @@ def read_client_id(header: str | None) -> ClientId:
     if match is None:
         return NO_CLIENT_ID
     name, encoded = match.groups()
-    return ClientId(name, _decoded(encoded) if encoded else None)
+    declared = _decoded(encoded) if encoded else None
+    program = (declared or {}).pop(_PROGRAM, "")
+    return ClientId(name, declared, program if isinstance(program, str) else "")
 
 
 _NAME_BYTES = 12
+_PROGRAM = "program"
+_MAX_PROGRAM_CHARS = 64
 _MAX_CAPABILITIES_CHARS = 1_000
 _CLIENT_ID = re.compile(r"([A-Za-z0-9_-]{1,64})(?:\.([A-Za-z0-9_-]{0,1000}))?")
 

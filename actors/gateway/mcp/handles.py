@@ -11,8 +11,11 @@ from mcp.server.request_state import InvalidRequestState
 from actors.gateway.access.caller import Caller
 from bus.seal import Seal, UnsealError, new_key
 
-_STATE = "mcp request state"
-_TASK = "mcp task of"
+HANDLES = "mcp"
+"""The purpose that what clients carry for us is sealed for."""
+
+_STATE = f"{HANDLES} request state"
+_TASK = f"{HANDLES} task of"
 
 MAX_HANDLE_CHARS = 2_000
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INTERNAL_ERROR,
@@ -23,7 +22,6 @@ from mcp.types import (
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.mcp import serializers
 from actors.gateway.mcp.clients import (
@@ -35,10 +33,9 @@ from actors.gateway.mcp.clients import (
     require_tasks,
 )
 from actors.gateway.mcp.handles import Handles, TaskName
-from actors.gateway.mcp.notifications import progress_messages
+from actors.gateway.mcp.notifications import ProgressRelay, progress_messages
 from actors.gateway.mcp.offer_catalogue import EMPTY, OfferCatalogue, Offered, Offers
 from actors.gateway.mcp.serializers import MAX_ANSWER_BYTES, Wire, input_required, is_too_long, refusal
-from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
 from protocol.faults import Code, FaultError, fault
 from protocol.offers import results as outcomes
@@ -71,8 +68,7 @@ class OfferClient:
 
     def visible(self, request: RequestContext) -> OfferCatalogue:
         """Return what the caller may see of what is offered."""
-        may_see = Scope.OFFERS in request.caller.scopes and Toolset.OFFERS in request.toolsets
-        return self.offers.current if may_see else EMPTY
+        return self.offers.current if request.sees_offers else EMPTY
 
     async def call_tool(
         self, tool: Offered[OfferedTool, Tool], context: Context, params: CallToolRequestParams
@@ -158,21 +154,26 @@ class OfferClient:
             state=None if params is None else params.request_state,
         )
         async with progress_messages(self.offers, self.app.watchers.replica, context) as relay:
-            request = msgspec.structs.replace(request, watch=relay.watch)
-            sent = 0
-            for _ in range(MAX_ROUNDS):
-                answer = await self._call(actor, request, timeout_ms)
-                outcome, sent = answer.outcome, sent + answer.messages
-                await relay.wait_for(sent)
-                if isinstance(outcome, Refused):
-                    raise refusal(outcome)
-                if not isinstance(outcome, InputRequired):
-                    return outcome
-                if is_modern(context):
-                    require_input(context, [wanted.method for wanted in outcome.requests.values()])
-                    return outcome
-                responses = await request_input(context, outcome.requests)
-                request = msgspec.structs.replace(request, responses=responses, state=outcome.state)
+            return await self._rounds(context, actor, replace(request, watch=relay.watch), timeout_ms, relay)
+
+    async def _rounds(
+        self, context: Context, actor: str, request: AskOffer, timeout_ms: int, relay: ProgressRelay
+    ) -> Outcome:
+        """Ask until nothing more is wanted of the client; raises like `request`."""
+        sent = 0
+        for _ in range(MAX_ROUNDS):
+            answer = await self._call(actor, request, timeout_ms)
+            outcome, sent = answer.outcome, sent + answer.messages
+            await relay.wait_for(sent)
+            if isinstance(outcome, Refused):
+                raise refusal(outcome)
+            if not isinstance(outcome, InputRequired):
+                return outcome
+            if is_modern(context):
+                require_input(context, [wanted.method for wanted in outcome.requests.values()])
+                return outcome
+            responses = await request_input(context, outcome.requests)
+            request = replace(request, responses=responses, state=outcome.state)
         raise MCPError(INTERNAL_ERROR, f"This was not done after {MAX_ROUNDS} rounds of questions")
 
     async def request_or_error(

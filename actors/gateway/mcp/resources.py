@@ -23,14 +23,15 @@ from actors.gateway import runs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import error_text, to_error
+from actors.gateway.mcp.run_renderers import TEXTS
 from actors.gateway.mcp.tool import ToolLink
 from actors.gateway.pages import browse
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import DomainRequest, know
-from actors.gateway.translate import result_text
+from actors.gateway.translate import framed, result_text
 from protocol.browse import BrowseOptions, Freshness
-from protocol.faults import Category, Fault, FaultError
-from protocol.pages import BrowsePage, Captured
+from protocol.faults import Category, Fault, FaultError, without_userinfo
+from protocol.pages import BrowsePage, Captured, is_capture_of
 from protocol.runs.responses import ArtifactRef
 from protocol.subjects import CAPTURES
 
@@ -47,7 +48,7 @@ JSON = "application/json"
 MAX_PAGE_CHARS = 400_000
 MAX_CAPTURE_BYTES = 10_000_000
 MAX_ARTIFACT_BYTES = 1_000_000
-BOUNDARY_BYTES = 16
+BOUNDARY_BYTES = 8
 MAX_QUOTED_CHARS = 200
 
 TEMPLATES: Sequence[ResourceTemplate] = (
@@ -122,9 +123,11 @@ async def _page(app: AppContext, request: RequestContext, uri: str) -> ReadResou
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
 
 
-async def _capture(app: AppContext, _request: RequestContext, uri: str) -> ReadResourceResult:
-    """Return bytes that were captured, to whoever knows the name, of 128 random bits."""
+async def _capture(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
+    """Return bytes that were captured for the caller."""
     name = uri.removeprefix(CAPTURE)
+    if not is_capture_of(name, request.caller.name):
+        raise _not_found(uri)
     try:
         data = await (await app.bus.objects(CAPTURES)).get(name)
     except (KeyError, ValueError):
@@ -147,7 +150,7 @@ async def _domain(app: AppContext, request: RequestContext, uri: str) -> ReadRes
 
 
 async def _artifact(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
-    """Return a whole file of the caller, as it is: text where it is text."""
+    """Return a whole file of the caller: text in the frame of what the web says, anything else as it is."""
     name = uri.removeprefix(ARTIFACT)
     chunk = await runs.artifact(app, request, runs.ArtifactRequest(artifact_id=name))
     if chunk.size > MAX_ARTIFACT_BYTES:
@@ -157,8 +160,11 @@ async def _artifact(app: AppContext, request: RequestContext, uri: str) -> ReadR
     while not chunk.complete and chunk.data:
         chunk = await runs.artifact(app, request, runs.ArtifactRequest(artifact_id=name, offset=len(data)))
         data += chunk.data
-    text = data.decode(errors="replace")
-    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=chunk.mime_type, text=text)])
+    if chunk.mime_type not in TEXTS:
+        blob = base64.b64encode(data).decode()
+        return ReadResourceResult(contents=[BlobResourceContents(uri=uri, mime_type=chunk.mime_type, blob=blob)])
+    text = framed(data.decode(errors="replace"), secrets.token_hex(BOUNDARY_BYTES))
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
 
 
 def media_type(name: str) -> str:
@@ -167,6 +173,9 @@ def media_type(name: str) -> str:
 
 
 def _failed(uri: str, error: Fault) -> MCPError:
+    address = unquote(uri.removeprefix(PAGE))
+    if uri.startswith(PAGE) and "@" in address:
+        uri = PAGE + without_userinfo(address)
     code = INVALID_PARAMS if error.category in _CLIENT_ERRORS else INTERNAL_ERROR
     return MCPError(code, error_text(to_error(error)), {"uri": uri, "code": error.code.value})
 

@@ -39,20 +39,21 @@ _MORE: Final = "…"
 _MAX_ARTIFACTS: Final = 10
 _POLL: Final = f"Ask again in {POLL_MS // 1_000} s"
 
+_DEDUPLICATED: Final = "The idempotency key stands for this run already: nothing was begun anew."
 _SUMMARY: Final = "summary"
 _CONTENT, _SECTIONS = "content", "contentSections"
 _FIRST: Final = ("url", "title", "field", "same", "success", "error", "pageType", _CONTENT)
 _LAST: Final = (_SECTIONS, "elements", "pageInfo")
 _IMPLIED: Final = frozenset({"index"})
 """What the number of a row says already."""
-_TEXTS: Final = frozenset({"application/json", "text/csv", "text/markdown"})
+TEXTS: Final = frozenset({"application/json", "text/csv", "text/markdown"})
 
 
 def accepted_text(run: RunAccepted) -> str:
     """Render a run whose end is not waited for."""
     lines = [f"Run {run.run_id} of {run.template_id} is {run.status.value}."]
     if run.deduplicated is True:
-        lines.append("The idempotency key stands for this run already: nothing was begun anew.")
+        lines.append(_DEDUPLICATED)
     if run.session_preserved is True and run.session_id:
         lines.append(f"Its session {run.session_id} stays open.")
     return "\n".join([*lines, f"{_POLL}: get_task_run with runId {run.run_id}."])
@@ -62,6 +63,8 @@ def run_text(run: Run, boundary: str) -> str:
     """Render how a run stands; `boundary` is a word of letters and digits that no page can know."""
     web, left = _fitting(_result(run.result))
     lines = [*_standing(run), *_failure(run), *_counts(run.result), *_files(run)]
+    if run.deduplicated is True:
+        lines.append(_DEDUPLICATED)
     if run.session_preserved is True and run.session_id:
         lines.append(f"Its session {run.session_id} stays open: the browser tools go on there.")
     if run.result_truncated is True:
@@ -113,7 +116,7 @@ def chunk_text(chunk: ArtifactChunk, boundary: str) -> str:
     lines = [f"{what}; bytes {offset:,} to {end:,} stand in the structured result, in base64 as `data`."]
     if not chunk.complete:
         lines.append(f"The next piece: the same call with offset {end}.")
-    if chunk.mime_type not in _TEXTS:
+    if chunk.mime_type not in TEXTS:
         return "\n".join(lines)
     text = chunk.data[:MAX_TEXT_BYTES].decode(errors="ignore")
     if len(chunk.data) > MAX_TEXT_BYTES:

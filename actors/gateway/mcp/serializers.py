@@ -13,6 +13,7 @@ from msgspec import Struct, UnsetType
 
 from actors.gateway.errors import to_error
 from actors.gateway.mcp.tool import ToolAnswer, ToolLink
+from protocol.browse import SCHEMA_VERSION
 from protocol.faults import Category, Fault
 from protocol.offers.results import InputRequests, OfferedTask, Refused, ToolResult
 
@@ -27,18 +28,21 @@ def is_too_long(answer: Struct) -> bool:
     return len(msgspec.json.encode(answer)) > MAX_ANSWER_BYTES
 
 
-def tool_answer(answer: ToolAnswer) -> Wire:
+def tool_answer(answer: ToolAnswer, *, text_alone: bool = False) -> Wire:
     """Write an answer as the SDK would write its own model of one, which costs more than all the rest of a call."""
     images = (
         {"type": "image", "data": base64.b64encode(image.data).decode(), "mimeType": image.media_type}
         for image in answer.images
     )
-    return {
+    written: Wire = {
         "resultType": "complete",
         "content": [{"type": "text", "text": answer.text}, *images, *map(_link, answer.links)],
         "structuredContent": _data(answer),
         "isError": answer.is_error,
     }
+    if text_alone:
+        del written["structuredContent"]
+    return written
 
 
 def tool_result(result: ToolResult) -> Wire:
@@ -108,10 +112,13 @@ def _link(link: ToolLink) -> Wire:
 
 
 def _data(answer: ToolAnswer) -> dict[str, Any]:
-    """Return an answer as data; what tells the types of a union apart is none of a client's business."""
+    """Return an answer as data, with its version; what tells the types of a union apart is no client's business."""
     data: dict[str, Any] = msgspec.to_builtins(answer.data)
-    data.pop(answer.data.__struct_config__.tag_field or "", None)
-    return data | ({"nextActions": msgspec.to_builtins(answer.next_actions)} if answer.next_actions else {})
+    if isinstance(answer.data, Struct):
+        data.pop(answer.data.__struct_config__.tag_field or "", None)
+    return {**data, "schemaVersion": SCHEMA_VERSION} | (
+        {"nextActions": msgspec.to_builtins(answer.next_actions)} if answer.next_actions else {}
+    )
 
 
 def _moment(ms: int) -> str:

@@ -127,7 +127,7 @@ class _Methods:
     async def list_tools(self, context: Context, params: PaginatedRequestParams) -> ListToolsResult:
         """List the tools that the caller may call."""
         _check_cursor(params)
-        return ListToolsResult(tools=self.toolbox.tools(context.lifespan_context))
+        return ListToolsResult(tools=self.toolbox.tools(context))
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams) -> ListResourcesResult:
         """List the resources that have an address of their own."""

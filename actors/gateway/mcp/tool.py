@@ -13,6 +13,7 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import NextAction, error_text, to_error
 from actors.gateway.mcp.toolsets import Toolset
+from actors.gateway.recovery import for_model
 from actors.gateway.request import RequestContext
 from protocol.browse import StructuredError
 from protocol.faults import Fault
@@ -47,7 +48,7 @@ class ToolAnswer:
     """
 
     text: str
-    data: Struct
+    data: Struct | Mapping[str, Any]
     images: tuple[ToolImage, ...] = ()
     links: tuple[ToolLink, ...] = ()
     next_actions: tuple[NextAction, ...] = ()
@@ -60,7 +61,7 @@ ErrorRenderer = Callable[[Fault, str, Mapping[str, Any]], tuple[str, Struct]]
 
 def render_error(error: Fault, _tool: str, _arguments: Mapping[str, Any]) -> tuple[str, StructuredError]:
     """Render a fault as most tools do."""
-    structured = to_error(error)
+    structured = to_error(for_model(error))
     return error_text(structured), structured
 
 
@@ -68,9 +69,11 @@ def render_error(error: Fault, _tool: str, _arguments: Mapping[str, Any]) -> tup
 class BuiltinTool(Generic[A]):
     """One of our own tools: a row of the table.
 
-    Of the fields of `by_type` the schema of the answer has the type alone, and where it is None it has no field at all:
-    a model reads what stands there. docs/reference describes the answers whole. `begin` is what is done in place of
-    `run` for a client that takes a task for an answer, unless it returns None.
+    A model pays for what it reads of a tool in each conversation, so the schema has no words on the arguments of
+    `plain`, whose names say all, and of the answer the types of `answer_fields` alone: docs/reference describes both
+    whole. `words_in_text`: the text has words that the data leaves out, so that a client that shows its model the data
+    in place of the text gets the text alone. `begin` is what is done in place of `run` for a client that takes a task
+    for an answer, unless it returns None.
     """
 
     description: str
@@ -78,7 +81,9 @@ class BuiltinTool(Generic[A]):
     run: Callable[[AppContext, RequestContext, A], Awaitable[ToolAnswer]]
     title: str | None = None
     answer: type[Struct] | None = None
-    by_type: frozenset[str] | None = frozenset()
+    answer_fields: tuple[str, ...] = ()
+    plain: frozenset[str] = frozenset()
+    words_in_text: bool = False
     annotations: ToolAnnotations | None = None
     toolset: Toolset = Toolset.CORE
     scope: Scope = Scope.BROWSE

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 _DEFS = "$defs"
 _DEFS_PREFIX = f"#/{_DEFS}/"
 _HEADING = frozenset({"title", "$schema"})
 _PROSE = _HEADING | {"description"}
-_LENGTHS = ("minLength", "maxLength", "pattern")
-_BOUNDS = ("default", "minimum", "maximum")
+_LENGTHS = ("minLength", "maxLength", "minItems", "maxItems", "pattern")
 _NOTHING: tuple[object, ...] = (None, False, ())
 _NULL = {"type": "null"}
-_MANY = 100_000
+_MANY = 400
 """A larger bound is left out, and named to whoever oversteps it: next to nobody does."""
 
 BRIEFLY = "x-briefly"
 """Marks an argument that is an object, in its schema: what it holds stands in its description alone."""
 
 
-def input_schema(whole: dict[str, Any]) -> dict[str, Any]:
+def input_schema(whole: dict[str, Any], plain: Collection[str] = ()) -> dict[str, Any]:
     """Return the schema of a tool's arguments: what each one means stands with it alone, not with its type.
 
     What need not be given is left out, rather than null; how long a text may be, an error says where it is too long.
+    Of the arguments in `plain` the name says all.
     """
     brief: dict[str, Any] = _typed(_without(_HEADING, whole))
     brief.pop("description", None)
-    brief["properties"] = {name: _plain(field) for name, field in brief["properties"].items()}
+    brief["properties"] = {
+        name: _without(_PROSE, _plain(field)) if name in plain else _plain(field)
+        for name, field in brief["properties"].items()
+    }
     definitions: dict[str, Any] = _without(_PROSE, brief.pop(_DEFS, {}))
     if not brief.get("required"):
         brief.pop("required", None)
@@ -37,21 +40,13 @@ def input_schema(whole: dict[str, Any]) -> dict[str, Any]:
     return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
 
 
-def output_schema(whole: dict[str, Any], by_type: Collection[str] | None) -> dict[str, Any]:
-    """Return the schema of a tool's answer, without prose; the fields of `by_type` have their type alone.
-
-    A model reads what stands there: it need not know the defaults, nor every word of an enumeration. Where `by_type`
-    is None there is no field at all.
-    """
-    if by_type is None:
+def output_schema(whole: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of a tool's answer: the types of a few fields, which are always there where they must be."""
+    if not fields:
         return {"type": whole["type"]}
-    brief: dict[str, Any] = _without(_PROSE, whole)
-    fields: dict[str, Any] = brief["properties"]
-    brief["properties"] = {name: _bare(field) if name in by_type else field for name, field in fields.items()}
-    brief = _inlined(_types_only(brief))
-    definitions = {name: _slim(kind) for name, kind in brief.pop(_DEFS, {}).items()}
-    used = _used(brief, definitions)
-    return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
+    types = {name: _bare(whole, whole["properties"][name]) for name in fields}
+    required = [name for name in whole["required"] if name in types]
+    return {"type": whole["type"], "properties": types, "required": required}
 
 
 def _without(words: frozenset[str], node: Any) -> Any:
@@ -80,25 +75,8 @@ def _plain(field: dict[str, Any]) -> dict[str, Any]:
     plain = {name: value for name, value in field.items() if name != "anyOf"} | some[0] if len(some) == 1 else field
     implied = {name for name, values in (("default", _NOTHING), ("minimum", (0, 1))) if plain.get(name) in values}
     implied |= {"maximum"} if plain.get("maximum", 0) > _MANY else set[str]()
-    return {name: value for name, value in plain.items() if name not in (*_LENGTHS, *implied)}
-
-
-def _types_only(node: Any) -> Any:
-    if isinstance(node, dict):
-        branch = cast("dict[str, Any]", node)
-        if isinstance(branch.get("enum"), list):
-            return {"type": "string"}
-        return {
-            name: _types_only(value) for name, value in branch.items() if name not in _BOUNDS or isinstance(value, dict)
-        }
-    return [_types_only(child) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
-
-
-def _inlined(whole: dict[str, Any]) -> dict[str, Any]:
-    """Write what is a mere word of a type where it is used: that is shorter than to refer to it."""
-    words = {name: word for name, word in whole.get(_DEFS, {}).items() if set(word) == {"type"}}
-    written: dict[str, Any] = _put_in(whole, words)
-    return written
+    left = {name: value for name, value in plain.items() if name not in (*_LENGTHS, *implied)}
+    return left | ({"items": _plain(left["items"])} if isinstance(left.get("items"), dict) else {})
 
 
 def _choices_inlined(brief: dict[str, Any], definitions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -118,19 +96,11 @@ def _put_in(node: Any, kinds: Mapping[str, Any]) -> Any:
     return [_put_in(child, kinds) for child in cast("Iterable[Any]", node)] if isinstance(node, list) else node
 
 
-def _slim(kind: dict[str, Any]) -> dict[str, Any]:
-    """Return what a type may hold many of by that alone, where it need not be there."""
-    always, fields = kind.get("required", ()), kind.get("properties", {})
-    slim = {name: field if name in always else _without_parts(field) for name, field in fields.items()}
-    return kind | ({"properties": slim} if slim else {})
-
-
-def _without_parts(field: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in field.items() if name not in ("items", "additionalProperties")}
-
-
-def _bare(field: dict[str, Any]) -> dict[str, Any]:
-    return {"type": field.get("type", "object")}
+def _bare(whole: dict[str, Any], field: dict[str, Any]) -> dict[str, Any]:
+    """Return the type of a field alone; one that need not be there has none, or its own."""
+    kinds = [field, *field.get("anyOf", ())]
+    of = [whole[_DEFS][kind["$ref"].removeprefix(_DEFS_PREFIX)] if "$ref" in kind else kind for kind in kinds]
+    return {"type": next((kind["type"] for kind in of if "type" in kind), "object")}
 
 
 def _used(node: Any, definitions: dict[str, Any]) -> set[str]:

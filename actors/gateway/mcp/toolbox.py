@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -16,13 +17,15 @@ from msgspec import Struct
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.mcp import serializers, tool_schemas
-from actors.gateway.mcp.clients import Context, supports_tasks
+from actors.gateway.mcp.clients import Context, shows_data_alone, supports_tasks
 from actors.gateway.mcp.offer_catalogue import Offered
 from actors.gateway.mcp.offer_client import OfferClient
 from actors.gateway.mcp.serializers import Wire
 from actors.gateway.mcp.tool import BuiltinTool, ErrorRenderer, ToolAnswer, render_error
 from actors.gateway.mcp.tools import browser, core, runs
 from actors.gateway.mcp.toolsets import Toolset
+from actors.gateway.mending import with_mended
+from actors.gateway.recovery import BROWSE
 from actors.gateway.request import RequestContext
 from bus import conversation, span
 from bus.context import current_conversation
@@ -58,6 +61,13 @@ class McpTool:
     scope: Scope
     call: Callable[[Context, CallToolRequestParams], Awaitable[Wire]]
     render_error: ErrorRenderer = render_error
+    words_in_text: bool = False
+
+    def declared_to(self, context: Context) -> Tool:
+        """Return what the client gets of it: without a schema of data where it gets the text alone."""
+        if self.words_in_text and shows_data_alone(context):
+            return self.declaration.model_copy(update={"output_schema": None})
+        return self.declaration
 
 
 class Toolbox:
@@ -68,10 +78,12 @@ class Toolbox:
         self._offers = offers
         self._builtin = {name: builtin(app, name, row) for name, row in TOOLS.items()}
 
-    def tools(self, request: RequestContext) -> list[Tool]:
+    def tools(self, context: Context) -> list[Tool]:
         """List the tools that the caller may call, in the same order each time."""
+        request = context.lifespan_context
         toolsets, scopes = request.toolsets, request.caller.scopes
-        return [tool.declaration for tool in self._all(request) if tool.toolset in toolsets and tool.scope in scopes]
+        listed = (tool for tool in self._all(request) if tool.toolset in toolsets and tool.scope in scopes)
+        return [tool.declared_to(context) for tool in listed]
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         """Return the schema of a tool some of whose arguments may have to stand in headers, too; ours have no such."""
@@ -124,21 +136,28 @@ def builtin(app: AppContext, name: str, row: BuiltinTool[A]) -> McpTool:
     """Make the tool of a row of ours; for a client that takes one, a task may be begun in place of a call."""
 
     async def call(context: Context, params: CallToolRequestParams) -> Wire:
-        request, arguments = context.lifespan_context, _decoded(row.arguments, params.arguments or {})
+        request, arguments = context.lifespan_context, _decoded(name, row.arguments, params.arguments or {})
         task = await row.begin(app, request, arguments) if row.begin is not None and supports_tasks(context) else None
         if task is not None:
             return {"resultType": "task", **serializers.task(task, task.id)}
-        return serializers.tool_answer(await row.run(app, request, arguments))
+        answer = await row.run(app, request, arguments)
+        return serializers.tool_answer(answer, text_alone=row.words_in_text and shows_data_alone(context))
 
-    declaration = Tool(
+    return McpTool(_declaration(name), row.toolset, row.scope, call, row.render_error, words_in_text=row.words_in_text)
+
+
+@cache
+def _declaration(name: str) -> Tool:
+    """Declare one of our own tools, once for all gateways of this process: the schemas take long to make."""
+    row = TOOLS[name]
+    return Tool(
         name=name,
         title=row.title,
         description=row.description,
-        input_schema=tool_schemas.input_schema(schema(row.arguments)),
-        output_schema=tool_schemas.output_schema(schema(row.answer), row.by_type) if row.answer else None,
+        input_schema=tool_schemas.input_schema(schema(row.arguments), row.plain),
+        output_schema=tool_schemas.output_schema(schema(row.answer), row.answer_fields) if row.answer else None,
         annotations=row.annotations,
     )
-    return McpTool(declaration, row.toolset, row.scope, call, row.render_error)
 
 
 def offered(client: OfferClient, tool: Offered[OfferedTool, Tool]) -> McpTool:
@@ -150,11 +169,15 @@ def offered(client: OfferClient, tool: Offered[OfferedTool, Tool]) -> McpTool:
     return McpTool(tool.declaration, Toolset.OFFERS, Scope.OFFERS, call)
 
 
-def _decoded(arguments: type[A], given: Mapping[str, Any]) -> A:
+def _decoded(name: str, arguments: type[A], given: Mapping[str, Any]) -> A:
     try:
         return msgspec.convert(given, arguments)
     except msgspec.ValidationError as error:
-        raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None
+        failure = malformed(Code.VALIDATION_INVALID_REQUEST, str(error), arguments)
+    if failure.fault.field == _SESSION_ID and isinstance(given.get(_SESSION_ID), str):
+        raise FaultError(fault(Code.SESSION_NOT_FOUND, field=_SESSION_ID))  # what can be no id is nobody's
+    raise failure if name != BROWSE else FaultError(with_mended(failure.fault, arguments, dict(given), None))
 
 
+_SESSION_ID = "sessionId"
 _FACTS = {"mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool"}

@@ -8,7 +8,8 @@ from urllib.parse import parse_qsl
 
 from actors.gateway.http import HttpStatusError
 from actors.settings import Settings
-from protocol.faults import Action, Code, Fault, fault
+from protocol.actions import Action
+from protocol.faults import Code, Fault, fault
 
 
 class Toolset(StrEnum):

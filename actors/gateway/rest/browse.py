@@ -19,16 +19,18 @@ from actors.gateway.pages import (
     ItemStatus,
     browse,
     browse_all,
-    check_login,
+    check_scope,
     summary,
+    with_login,
 )
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Endpoint, Tag
 from actors.gateway.rest.streaming import EventStream
 from actors.sites import site_of
+from protocol.actions import Action
 from protocol.browse import BrowseOptions, BrowseResult, contradiction
 from protocol.domains import AskDomain, DomainKnowledge, Preview
-from protocol.faults import Action, Code, FaultError, fault
+from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage, Url
 from protocol.sessions import ListSessions
 from protocol.subjects import DOMAIN, PREVIEW, SESSION_LIST
@@ -51,14 +53,18 @@ _FULL = fault(
     ),
 )
 
-_LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
-_NAME = rf"(?:{_LABEL}\.){{0,8}}[A-Za-z](?:[A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?"
+_INNER, _OUTER = r"[^\x00-,./:-@\[-^`{-\x7f]", r"[^\x00-/:-@\[-^`{-\x7f]"
+"""What stands within a label of a host, and at its ends: of ASCII letters, digits, `_` (and `-`), and all the rest."""
+
+_FIRST = r"[^\x00-@\[-`{-\x7f]"
+_LABEL = rf"{_OUTER}(?:{_INNER}{{0,61}}{_OUTER})?"
+_NAME = rf"(?:{_LABEL}\.){{0,8}}{_FIRST}(?:{_INNER}{{0,61}}{_OUTER})?"
 _BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _PORT = r"(?::(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?"
 _HOST = rf"(?:{_NAME}|{_BYTE}(?:\.{_BYTE}){{3}}){_PORT}"
 
 HOST = rf"^{_HOST}$(?!\n)"
-"""A host name in ASCII or an IPv4 address, perhaps with a port."""
+"""A host name or an IPv4 address, perhaps with a port; which letters outside ASCII name a host, UTS 46 says."""
 
 SITE = rf"^(?:https?://)?{_HOST}(?:[/?#][!-~]*)?$(?!\n)"
 """The same, or an address there."""
@@ -85,7 +91,7 @@ async def read_many(app: AppContext, request: RequestContext, arguments: BatchRe
         FaultError: VALIDATION_INVALID_REQUEST, for options that no page could be read with, or
             AUTH_INSUFFICIENT_SCOPE.
     """
-    check_login(request, arguments.options)
+    check_scope(request, arguments.options)
     if (failure := contradiction(arguments.options)) is not None:
         raise FaultError(failure)
     return fitted(await browse_all(app, request, arguments))
@@ -93,8 +99,9 @@ async def read_many(app: AppContext, request: RequestContext, arguments: BatchRe
 
 async def look_ahead(app: AppContext, request: RequestContext, arguments: BrowseRequest) -> Preview:
     """Return what would be done for a page."""
-    check_login(request, arguments.options)
-    return await app.bus.call(PREVIEW, BrowsePage(url=arguments.url, options=arguments.options), wait_ms=app.grace_ms)
+    page = BrowsePage(url=arguments.url, options=arguments.options)
+    page = await with_login(app, request, page)
+    return await app.bus.call(PREVIEW, page, wait_ms=app.grace_ms)
 
 
 def fitted(result: BatchResult, max_bytes: int = MAX_REPLY_BYTES) -> BatchResult:
@@ -141,7 +148,7 @@ class DomainRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             min_length=1,
             max_length=253,
             pattern=HOST,
-            description="Host name (an international one as xn--...), with its port where that is not the usual one.",
+            description="Host name in letters of any kind, with its port where that is not the usual one.",
         ),
     ]
 
@@ -151,7 +158,7 @@ async def know(app: AppContext, request: RequestContext, arguments: DomainReques
     known = await app.bus.call(DOMAIN, AskDomain(domain=arguments.domain), wait_ms=app.grace_ms)
     if Scope.SESSIONS not in request.caller.scopes:
         return known
-    logins = await app.bus.call(SESSION_LIST, ListSessions(), wait_ms=app.grace_ms)
+    logins = await app.bus.call(SESSION_LIST, ListSessions(caller=request.caller.name), wait_ms=app.grace_ms)
     site = site_of(arguments.domain)
     return structs.replace(known, saved_logins=sum(one.domain == site for one in logins.sessions))
 
@@ -174,6 +181,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         errors=PAGE_ERRORS,
         tag=Tag.PAGES,
         example=PAGE_EXAMPLE,
+        mends=True,
     ),
     Endpoint(
         method="POST",

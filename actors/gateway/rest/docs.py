@@ -1,4 +1,4 @@
-"""The page that shows the OpenAPI document to people: one file of ours, which runs nothing and loads nothing."""
+"""The pages for people: what runs here, and the OpenAPI document. They run nothing and load nothing."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from actors.gateway.http import FRONT, is_visit, nothing_here, refusal
 
 MEDIA = "text/html; charset=utf-8"
 _STYLE = """\
@@ -40,8 +47,62 @@ HEADERS: Mapping[str, str] = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
+_ABOUT = """Gives LLM agents a web that they can trust: a page goes in; clean Markdown with a confidence on every field
+comes out, or an error with the next thing to try."""
+
+_ABOUT_KEY = """Every call needs one: `Authorization: Bearer KEY`. Weft made the first when it was first started, and
+`weft up` says which file keeps it, on the machine where it runs. Whoever has that one makes keys for others:
+`weft keys add NAME --scope browse`."""
+
 _REF = "#/components/schemas/"
 _LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern", "format", "default")
+
+
+@dataclass(frozen=True)
+class FrontPage:
+    """ASGI: tells a person what runs here, and how to reach it; for programs there is nothing at this path.
+
+    Whoever sees it needs no key, so it holds nothing that /openapi.json does not. `public_url` is the address of the
+    settings; without it, the Host of the request stands there, which the gate has compared with those that are ours.
+    """
+
+    version: str
+    public_url: str = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope)
+        if is_visit(request.method, FRONT, request.headers.getlist("accept")):
+            base = self.public_url or f"{scope['scheme']}://{request.headers['host']}"
+            response = Response(front(self.version, base), headers={**HEADERS, "Vary": "Accept"}, media_type=MEDIA)
+        else:
+            response = refusal(nothing_here())
+        await response(scope, receive, send)
+
+
+def front(version: str, base: str) -> str:
+    """Write the page at the root of a Weft of this version, which clients reach at `base`."""
+    at, bearer = escape(base), '"Authorization: Bearer $WEFT_API_KEY"'
+    rows = (
+        ("MCP", "/mcp", "for agents"),
+        ("REST", "/api/browse", f"for programs: {_link('/docs', 'every endpoint')}, {_link('/openapi.json')}"),
+        ("Health", "/readyz", f"{_link('/readyz', 'whether all is there that a page needs')}"),
+    )
+    listed = "".join(
+        f"<tr><th>{name}</th><td><code>{at}{path}</code></td><td>{about}</td></tr>" for name, path, about in rows
+    )
+    body = "-H 'Content-Type: application/json' -d '{\"url\": \"https://example.com\"}'"
+    curl = f"export WEFT_API_KEY=...\ncurl -s {base}/api/browse -H {bearer} \\\n  {body}"
+    claude = f"claude mcp add --transport http weft {base}/mcp --header {bearer}"
+    return "".join(
+        [
+            _head("Weft"),
+            f"<header><h1>Weft <small>{escape(version)}</small></h1><p>{_ABOUT}</p></header>",
+            f'<main><div class="wide"><table>{listed}</table></div><h2>The key</h2><p>{_prose(_ABOUT_KEY)}</p>',
+            f"<h2>A first page</h2><pre><code>{escape(curl)}</code></pre>",
+            f"<h2>An agent</h2><pre><code>{escape(claude)}</code></pre></main></body></html>\n",
+        ]
+    )
 
 
 def page(document: Mapping[str, Any]) -> str:
@@ -49,9 +110,7 @@ def page(document: Mapping[str, Any]) -> str:
     info, (scheme,) = document["info"], document["components"]["securitySchemes"].values()
     return "".join(
         [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(info['title'])} API</title><style>{_STYLE}</style></head><body>",
+            _head(f"{info['title']} API"),
             f"<header><h1>{escape(info['title'])} <small>{escape(info['version'])}</small></h1>",
             f"<p>{_prose(info['summary'])}</p><p>{_prose(info['description'])}</p>",
             '<p><a href="/openapi.json">openapi.json</a></p></header>',
@@ -64,6 +123,18 @@ def page(document: Mapping[str, Any]) -> str:
             "</section></main></body></html>\n",
         ]
     )
+
+
+def _head(title: str) -> str:
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>"
+    )
+
+
+def _link(path: str, text: str = "") -> str:
+    return f'<a href="{path}">{text or path.removeprefix("/")}</a>'
 
 
 def _operations(document: Mapping[str, Any], tag: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

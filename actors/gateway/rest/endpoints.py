@@ -234,12 +234,13 @@ def _contents(endpoint: Endpoint, status: int, schemas: Mapping[Any, dict[str, A
 
 def _parameters(endpoint: Endpoint, params: type[Struct]) -> Iterator[dict[str, Any]]:
     definitions = msgspec.json.schema(params)["$defs"]
+    needed = {*endpoint.in_path, *definitions[params.__name__].get("required", ())}
     examples = (endpoint.example if endpoint.body is None else endpoint.where) or {}
     for name, field in definitions[params.__name__]["properties"].items():
         in_path = name in endpoint.in_path
         plain = _inlined(field, definitions)
         shape = {"minLength": 1, "pattern": _SEGMENT, **plain} if in_path else plain
-        written = {"name": name, "in": "path" if in_path else "query", "required": in_path, "schema": shape}
+        written = {"name": name, "in": "path" if in_path else "query", "required": name in needed, "schema": shape}
         if "description" in shape:
             written["description"] = shape.pop("description")
         if name in examples:

@@ -22,8 +22,8 @@ from actors.gateway.http import answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Endpoint
 from actors.settings import Settings
-from bus.stats import BUCKET_BOUNDS_S, EndpointStats, Replica
-from protocol.access import KeyInfo, KeysAnswer, NewKey
+from bus.stats import BUCKET_BOUNDS_S, AccountStats, EndpointStats, Replica
+from protocol.access import KeysAnswer, NewKey, RevokedKey
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import Code, FaultError, fault
 
@@ -42,6 +42,11 @@ _LOOK_ERRORS = frozenset({503})
 METRICS_MEDIA = CONTENT_TYPE_LATEST
 _REPLICA = ("actor", "replica")
 _ENDPOINT = ("actor", "replica", "subject")
+_KEY = ("actor", "replica", "key")
+_OF_KEYS: tuple[tuple[str, str, Callable[[AccountStats], int]], ...] = (
+    ("weft_key_calls", "Calls begun for a key, by its id.", lambda one: one.calls),
+    ("weft_key_refused", "Calls of a key beyond what it may have.", lambda one: one.refused),
+)
 _BOUNDS = (*(str(bound) for bound in BUCKET_BOUNDS_S), "+Inf")
 _NOT_KEPT = {"Cache-Control": "no-store"}
 _KEY_ERRORS = frozenset({500, 503, 504})
@@ -121,6 +126,12 @@ class _Figures:
         for labels, endpoint in self._endpoints():
             durations.add_metric(labels, _cumulative(endpoint.buckets), endpoint.duration_sum_s)
         yield durations
+        for name, text, read in _OF_KEYS:
+            family = CounterMetricFamily(name, text, labels=_KEY)
+            for replica in self._replicas:
+                for key, one in replica.accounts.items():
+                    family.add_metric((replica.actor, replica.replica, key), read(one))
+            yield family
 
     def _filled(
         self, family: CounterMetricFamily | GaugeMetricFamily, read: Callable[[EndpointStats], int]
@@ -240,7 +251,7 @@ KEY_ENDPOINTS: tuple[Endpoint, ...] = (
         summary="Take a key back, by its id or its name; within a second no gateway lets it in.",
         run=_revoke_key,
         params=NamedKey,
-        answer=KeyInfo,
+        answer=RevokedKey,
         scope=Scope.OPERATE,
         errors=_KEY_ERRORS | {404},
         example=_EXAMPLE_KEY,

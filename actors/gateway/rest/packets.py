@@ -16,7 +16,7 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import http_status
 from actors.gateway.http import HttpStatusError, answer, headers_of
-from actors.gateway.pages import check_login
+from actors.gateway.pages import advised, with_login
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import HOST
 from actors.gateway.rest.routing import Endpoint, Tag
@@ -68,6 +68,12 @@ class LoginArguments(DomainArguments, frozen=True, kw_only=True):
     profile: Profile = DEFAULT_PROFILE
 
 
+class LoginsArguments(Struct, frozen=True, kw_only=True):
+    """The saved logins that are meant: those of one profile, or all."""
+
+    profile: Profile | None = None
+
+
 class DomainTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.DOMAIN.task):
     """Return what is known of a domain."""
 
@@ -77,7 +83,7 @@ class DomainTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjec
 class ListTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_LIST.task):
     """List the saved logins."""
 
-    args: ListSessions
+    args: LoginsArguments
 
 
 class HealthTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_HEALTH.task):
@@ -146,20 +152,24 @@ class Permitted:
 
     call: Call[Any, Any]
     scope: Scope
-    args: Callable[[Any], Any] = lambda arguments: arguments
+    args: Callable[[Any, str], Any]
     timeout_ms: Callable[[Any], int | None] = lambda arguments: None  # noqa: ARG005 - the call's own
 
 
-def _page(arguments: PageArguments) -> BrowsePage:
+def _page(arguments: PageArguments, _caller: str = "") -> BrowsePage:
     return BrowsePage(url=arguments.url, options=arguments.options, obey_robots=arguments.obey_robots)
 
 
-def _domain(arguments: DomainArguments) -> AskDomain:
+def _domain(arguments: DomainArguments, _caller: str) -> AskDomain:
     return AskDomain(domain=arguments.domain)
 
 
-def _login(arguments: LoginArguments) -> NamedSession:
-    return NamedSession(domain=arguments.domain, profile=arguments.profile)
+def _login(arguments: LoginArguments, caller: str) -> NamedSession:
+    return NamedSession(domain=arguments.domain, profile=arguments.profile, caller=caller)
+
+
+def _logins(arguments: LoginsArguments, caller: str) -> ListSessions:
+    return ListSessions(profile=arguments.profile, caller=caller)
 
 
 def _latency(arguments: PageArguments) -> int:
@@ -171,7 +181,7 @@ PERMITTED: Mapping[type[Struct], Permitted] = MappingProxyType(
         BrowseTask: Permitted(subjects.BROWSE, Scope.BROWSE, _page, _latency),
         PreviewTask: Permitted(subjects.PREVIEW, Scope.BROWSE, _page),
         DomainTask: Permitted(subjects.DOMAIN, Scope.BROWSE, _domain),
-        ListTask: Permitted(subjects.SESSION_LIST, Scope.SESSIONS),
+        ListTask: Permitted(subjects.SESSION_LIST, Scope.SESSIONS, _logins),
         HealthTask: Permitted(subjects.SESSION_HEALTH, Scope.SESSIONS, _login),
         DeleteTask: Permitted(subjects.SESSION_DELETE, Scope.SESSIONS, _login),
         RefreshTask: Permitted(subjects.SESSION_REFRESH, Scope.SESSIONS, _login),
@@ -195,13 +205,21 @@ async def _answer(app: AppContext, request: RequestContext, packet: RequestPacke
 
 async def _call(app: AppContext, request: RequestContext, task: Task) -> Any:
     permitted, arguments = PERMITTED[type(task)], task.args
-    if Scope.OPERATE not in request.caller.scopes:
-        request.caller.require(permitted.scope)
-    if isinstance(arguments, PageArguments):
-        check_login(request, arguments.options)
-    result = await app.bus.call(
-        permitted.call, permitted.args(arguments), timeout_ms=permitted.timeout_ms(arguments), wait_ms=app.grace_ms
-    )
+    request.caller.require(permitted.scope)
+    page = _page(arguments) if isinstance(arguments, PageArguments) else None
+    try:
+        if page is not None:
+            page = await with_login(app, request, page)
+        result = await app.bus.call(
+            permitted.call,
+            page or permitted.args(arguments, request.caller.name),
+            timeout_ms=permitted.timeout_ms(arguments),
+            wait_ms=app.grace_ms,
+        )
+    except FaultError as error:
+        if page is None:
+            raise
+        raise FaultError(await advised(app, request, error.fault, page)) from None
     if isinstance(result, Browsed):
         request.usage.page_read(result.page.tier, result.pages)
     return result
@@ -237,7 +255,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         name="llmcp",
         summary="Take an LLMCP request packet, and answer with the response packet.",
         about="For the tasks " + ", ".join(f"`{one.call.task}`" for one in PERMITTED.values()) + ". The key needs the "
-        "scope `operate`, or that of the task. A task that fails is answered with a packet that holds its `error`, "
+        "scope of the task, as everywhere. A task that fails is answered with a packet that holds its `error`, "
         "in the status that it stands for; what is no packet, with an error as everywhere.",
         run=_answer,
         body=RequestPacket,

@@ -18,10 +18,11 @@ from starlette.types import Scope as AsgiScope
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
-from actors.gateway.http import JSON, invalid, not_allowed, refusal, wants_events
+from actors.gateway.http import JSON, not_allowed, nothing_here, refusal, wants_events
 from actors.gateway.http_input import MAX_BODY_BYTES, check_keys, decoded, named, query, read_json
+from actors.gateway.mending import MAX_MENDED_BYTES, with_mended
 from actors.gateway.request import RequestContext, request_context
-from protocol.codec import Decoder, malformed
+from protocol.codec import Decoder, MalformedError, malformed
 from protocol.faults import Code, FaultError
 
 B = TypeVar("B")
@@ -90,7 +91,8 @@ class Endpoint:
     `run` who wants server-sent events, and `stream` says what those are where they are not as usual.
     `example` is a body, or else params by name, which are `where` beside a body. `failure` is what
     errors of `run` are beside those of all, and `refuse` writes them, from what was asked as far as it could be read;
-    with `own_scopes` it asks for the scope itself, since that hangs on what is asked.
+    with `own_scopes` it asks for the scope itself, since that hangs on what is asked. One that `mends` reads a page:
+    its error for a body that breaks the contract has the body as it should be.
     """
 
     method: Literal["GET", "POST", "DELETE"]
@@ -116,6 +118,7 @@ class Endpoint:
     failure: Any = None
     refuse: Callable[[FaultError, Any], Response] = _refusal
     own_scopes: bool = False
+    mends: bool = False
 
     @property
     def enveloped(self) -> bool:
@@ -222,18 +225,27 @@ class Resource:
         if endpoint.body is None:
             return params
         body = await read_json(request, optional=endpoint.optional)
-        arguments = decoded(self._decoders[endpoint.body], body)
+        arguments = _decoded(endpoint, self._decoders[endpoint.body], body)
         await check_keys(body)
         return arguments if params is None else Addressed(params, arguments)
+
+
+def _decoded(endpoint: Endpoint, decoder: Decoder[Struct], body: bytes) -> Struct:
+    try:
+        return decoded(decoder, body)
+    except MalformedError as error:
+        if endpoint.body is None or not endpoint.mends or error.fault.field is None or len(body) > MAX_MENDED_BYTES:
+            raise
+        given, where = msgspec.json.decode(body), f"{endpoint.method} {endpoint.path}"
+        raise FaultError(with_mended(error.fault, endpoint.body, given, where)) from None
 
 
 def _params(kind: type[Struct], given: dict[str, str]) -> Struct:
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error)) from None
+        raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error), kind) from None
 
 
 async def _not_found(scope: AsgiScope, receive: Receive, send: Send) -> None:
-    error = invalid("There is nothing at this path; /openapi.json and /mcp tell what there is", 404)
-    await refusal(error)(scope, receive, send)
+    await refusal(nothing_here())(scope, receive, send)

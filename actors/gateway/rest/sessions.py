@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Annotated
 
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, Struct, field, structs
 from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
@@ -20,10 +22,12 @@ from actors.gateway.sessions import (
     SaveRequest,
     SessionAnswer,
     SessionsAnswer,
+    ShareRequest,
     answer_of,
     ask,
     list_all,
     save,
+    share,
 )
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
@@ -43,7 +47,7 @@ class LoginRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
             min_length=1,
             max_length=255,
             pattern=SITE,
-            description="Host or address of the site (an international name as xn--...).",
+            description="Host or address of the site, in letters of any kind.",
         ),
     ]
     state: StorageState
@@ -57,30 +61,63 @@ class SiteRequest(DomainRequest, frozen=True, kw_only=True, forbid_unknown_field
     profile: Annotated[Profile, Meta(description="Name of the saved login.")] = DEFAULT_PROFILE
 
 
-async def _save(app: AppContext, _request: RequestContext, arguments: LoginRequest) -> Response:
-    return answer(answer_of(await save(app, SaveRequest(**structs.asdict(arguments)))))
+class GrantRequest(SiteRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """With whom a login is shared: a key by its name or id, or `owner`."""
+
+    with_key: Annotated[
+        str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+$(?!\n)", description="Name or id of a key.")
+    ] = field(name="with")
+    read_only: Annotated[bool, Meta(description="Nothing that pages change of the login is saved.")] = field(
+        name="readOnly", default=False
+    )
 
 
-async def _list(app: AppContext, _request: RequestContext, arguments: ListRequest) -> Response:
-    return answer(await list_all(app, arguments.profile))
+async def _save(app: AppContext, request: RequestContext, arguments: LoginRequest) -> Response:
+    return answer(answer_of(await save(app, request, SaveRequest(**structs.asdict(arguments)))))
 
 
-async def _health(app: AppContext, _request: RequestContext, arguments: SiteRequest) -> Response:
-    return answer(await ask(app, subjects.SESSION_HEALTH, arguments.domain, arguments.profile))
+async def _list(app: AppContext, request: RequestContext, arguments: ListRequest) -> Response:
+    return answer(await list_all(app, request, arguments.profile))
 
 
-async def _delete(app: AppContext, _request: RequestContext, arguments: SiteRequest) -> Response:
-    return answer(await _there(app, subjects.SESSION_DELETE, arguments))
+async def _health(app: AppContext, request: RequestContext, arguments: SiteRequest) -> Response:
+    return answer(await ask(app, request, subjects.SESSION_HEALTH, arguments.domain, arguments.profile))
 
 
-async def _refresh(app: AppContext, _request: RequestContext, arguments: SiteRequest) -> Response:
-    return answer(await _there(app, subjects.SESSION_REFRESH, arguments))
+async def _delete(app: AppContext, request: RequestContext, arguments: SiteRequest) -> Response:
+    return answer(await _there(app, request, subjects.SESSION_DELETE, arguments))
 
 
-async def _there(app: AppContext, call: Call[NamedSession, SessionStatus], arguments: SiteRequest) -> SessionAnswer:
+async def _refresh(app: AppContext, request: RequestContext, arguments: SiteRequest) -> Response:
+    return answer(await _there(app, request, subjects.SESSION_REFRESH, arguments))
+
+
+async def _share(app: AppContext, request: RequestContext, arguments: GrantRequest) -> Response:
+    return answer(await _granted(app, request, arguments, remove=False))
+
+
+async def _unshare(app: AppContext, request: RequestContext, arguments: GrantRequest) -> Response:
+    return answer(await _granted(app, request, arguments, remove=True))
+
+
+async def _granted(app: AppContext, request: RequestContext, arguments: GrantRequest, *, remove: bool) -> SessionAnswer:
+    order = ShareRequest(**structs.asdict(arguments))
+    with _missing_as_404():
+        return await share(app, request, order, remove=remove)
+
+
+async def _there(
+    app: AppContext, request: RequestContext, call: Call[NamedSession, SessionStatus], arguments: SiteRequest
+) -> SessionAnswer:
+    with _missing_as_404():
+        return await ask(app, request, call, arguments.domain, arguments.profile)
+
+
+@contextmanager
+def _missing_as_404() -> Generator[None]:
     """Answer 404 where the path names a login that there is not."""
     try:
-        return await ask(app, call, arguments.domain, arguments.profile)
+        yield
     except FaultError as error:
         if error.fault.code is Code.AUTH_MISSING_SESSION:
             raise HttpStatusError(error.fault, HTTPStatus.NOT_FOUND) from None
@@ -155,5 +192,29 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         scope=Scope.SESSIONS,
         tag=Tag.SESSIONS,
         errors=frozenset(http_status(fault(code)) for code in Code) | {404},
+    ),
+    Endpoint(
+        method="POST",
+        path=f"{_ONE}/share",
+        name="shareSession",
+        summary="Share a saved login of yours with another key, which may use it like its own, or only read with it.",
+        run=_share,
+        answer=SessionAnswer,
+        params=GrantRequest,
+        scope=Scope.SESSIONS,
+        tag=Tag.SESSIONS,
+        errors=_INSIDE | {404},
+    ),
+    Endpoint(
+        method="DELETE",
+        path=f"{_ONE}/share",
+        name="unshareSession",
+        summary="Share a saved login of yours with that key no longer.",
+        run=_unshare,
+        answer=SessionAnswer,
+        params=GrantRequest,
+        scope=Scope.SESSIONS,
+        tag=Tag.SESSIONS,
+        errors=_INSIDE | {404},
     ),
 )

@@ -74,7 +74,7 @@ class BatchResult(Struct, frozen=True, kw_only=True, rename="camel"):
 class BatchExtractPages(TaskTemplate[BatchInputs]):
     """Every URL is a step, also where one is given twice: the caches of HTTP see to it that this costs little.
 
-    Without a browser session the ladder of tiers gets the pages, so that a static page costs no tab; in a session of
+    Without a browser session the escalation policy gets the pages, so that a static page costs no tab; in a session of
     the caller each is read in a tab of it.
     """
 

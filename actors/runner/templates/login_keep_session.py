@@ -22,6 +22,7 @@ from actors.runner.login_types import (
     Verified,
 )
 from actors.runner.template import Outcome, ResultTable, Retry, SessionUse, Stage, StepContext, TaskTemplate, operate
+from protocol.access import Scope
 from protocol.browsers.operations import CreateSession, CreateTab
 from protocol.browsers.results import SessionCreated, TabCreated
 from protocol.faults import Code, FaultError, fault
@@ -79,6 +80,10 @@ class LoginKeepSession(TaskTemplate[LoginInputs]):
         """Return SYNC: the caller waits."""
         del inputs
         return Mode.SYNC
+
+    def scopes(self, inputs: LoginInputs, *, in_session: bool) -> tuple[Scope, ...]:
+        """Return the scopes of a browser session, and that of the logins: one is saved."""
+        return (*super().scopes(inputs, in_session=in_session), Scope.SESSIONS)
 
     def session(self, inputs: LoginInputs) -> SessionUse:
         """Return KEPT: the session stays open."""

@@ -141,6 +141,7 @@ async def test_a_broken_file_loses_nothing(tmp_path: Path) -> None:
             assert await everything(place.asking) == before
 
 
+@pytest.mark.slow
 async def test_whichever_replica_answers_a_client_reads_what_it_has_written(tmp_path: Path) -> None:
     async with world(tmp_path) as place, AsyncExitStack() as stack:
         for replica in ("r1", "r2", "r3"):
@@ -156,6 +157,7 @@ async def test_whichever_replica_answers_a_client_reads_what_it_has_written(tmp_
             assert total == number
 
 
+@pytest.mark.slow
 async def test_a_keeper_that_is_killed_while_it_catches_up_goes_on_where_it_was(tmp_path: Path) -> None:
     async with world(tmp_path) as place:
         names = tuple(map(str, range(6_000)))

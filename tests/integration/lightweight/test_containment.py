@@ -14,7 +14,7 @@ from anyio.from_thread import start_blocking_portal
 
 from actors.fetchers.lightweight.cdp import ClosedError
 from actors.fetchers.lightweight.process_pool import FULL_BYTES, PooledPage, ProcessPool
-from actors.fetchers.lightweight.sandbox import DATA_BYTES
+from actors.fetchers.sandbox import DATA_BYTES
 from tests.integration.lightweight.pages import Answer, Page, always, engine, needs_engine, opened
 from tests.support.scale import one_in
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from actors.fetchers.lightweight import actor
 from protocol.faults import Code, FaultError
 from protocol.pages import Fetched
 from tests.integration.lightweight.pages import needs_engine
@@ -47,7 +48,7 @@ HOSTILE: dict[str, tuple[str, set[Code | str]]] = {
     "reloads": (
         """const again = '<script>location.reload()</' + 'script>';
         location.href = '/asked?body=' + encodeURIComponent(again) + '&n=' + Math.random()""",
-        {"nav_loop"},
+        {Code.HTTP_TOO_MANY_REDIRECTS},
     ),
     "frames": (
         """for (let i = 0; i < 500; i++) {
@@ -112,6 +113,31 @@ async def test_a_hostile_page_ends_and_its_neighbour_does_not_care(name: str) ->
         assert found["fate"] in ends
         assert LATE in text_of(beside[0])
         assert LATE in text_of(after)
+
+
+SPARSE = {
+    "dialogs": "while (true) alert('again')",
+    "loop": "while (true);",
+    "dialogs by a timer": "setInterval(() => confirm('again'), 1)",
+    "flood": "while (true) document.body.append(document.createElement('p'))",
+}
+
+
+@pytest.mark.parametrize("name", one_in(2, SPARSE))
+async def test_a_page_that_never_ends_has_hung_and_wants_no_browser_for_its_scripts(name: str) -> None:
+    async with showing(light_processes=1) as here:
+        ends = await fate(here, here.at(f"<h1>A page</h1><script>{SPARSE[name]}</script>"))
+
+        assert ends in {HUNG, CRASHED}
+
+
+async def test_a_page_that_hangs_beyond_its_time_has_hung(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actor, "remaining_ms", lambda: 2_200)
+    async with showing(light_processes=1) as here:
+        await here.show(here.site.url("/late/timer?ms=0"))
+        ends = await fate(here, here.at("<h1>A page</h1><script>while (true);</script>"))
+
+        assert ends is HUNG
 
 
 async def test_html_that_is_nested_too_deep_ends_in_a_fault() -> None:

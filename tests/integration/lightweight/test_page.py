@@ -51,7 +51,7 @@ SHOWN = {
     "deep": (
         "<div></div>",
         """let d = document.querySelector('div');
-        for (let i = 0; i < 8000; i++) { const e = document.createElement('div'); d.append(e); d = e; }
+        for (let i = 0; i < 5200; i++) { const e = document.createElement('div'); d.append(e); d = e; }
         d.textContent = WORDS""",
     ),
     "worker": (

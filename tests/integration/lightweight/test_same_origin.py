@@ -42,6 +42,7 @@ async def shown(here: Showing, body: str, **options: object) -> str:
     ],
 )
 @pytest.mark.parametrize("how", ["fetch", "xhr", "sync"])
+@pytest.mark.slow
 async def test_a_stranger_is_read_only_if_it_allows(how: str, headers: dict[str, str], read: bool) -> None:  # noqa: FBT001 - a case
     async with showing() as here:
         origin = f"http://127.0.0.1:{here.site.port}"
@@ -58,6 +59,7 @@ async def test_a_stranger_is_read_only_if_it_allows(how: str, headers: dict[str,
         assert (SECRET in text, "refused" in text) == (read, not read)
 
 
+@pytest.mark.slow
 async def test_its_own_origin_is_read_and_gets_the_cookies() -> None:
     async with showing() as here:
         page = await here.page(fetching("/told"), session="me")
@@ -105,6 +107,7 @@ async def test_another_port_of_the_same_host_is_a_stranger_to_scripts() -> None:
         ),
     ],
 )
+@pytest.mark.slow
 async def test_what_is_not_simple_is_asked_for_first(options: str, allowed: dict[str, str]) -> None:
     async with showing() as here:
         refused = await shown(
@@ -279,6 +282,7 @@ FRAMES = {
 
 @pytest.mark.parametrize("allowed", ["", "allow-scripts", "allow-same-origin"])
 @pytest.mark.parametrize("how", FRAMES)
+@pytest.mark.slow
 async def test_a_frame_that_a_page_confines_cannot_act_for_a_login(how: str, allowed: str) -> None:
     async with showing() as here:
         await here.show(here.site.url("/cookies/set"), session="me")

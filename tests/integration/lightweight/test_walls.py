@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from actors.fetchers.lightweight import engine_process, sandbox
+from actors.fetchers import sandbox
+from actors.fetchers.lightweight import engine_process
 
 TIMEOUT = 20
 ANYBODYS = next((path for path in ("/usr/bin/python3", sys.executable) if Path(path).exists()), "")
@@ -230,11 +231,10 @@ attempt('descriptors', lambda: sorted(int(name) for name in os.listdir('/proc/se
 
 
 BARE = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("sandbox", sys.argv[1])
-sandbox = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(sandbox)
-sandbox.landlock_version, sandbox.MACHINES = lambda: 0, {}
+import sys
+sys.path.append(sys.argv[1])
+from actors.fetchers import sandbox, system_calls
+sandbox.landlock_version, system_calls.MACHINES = lambda: 0, {}
 sandbox.main(sys.argv[2:])
 """
 
@@ -242,16 +242,15 @@ sandbox.main(sys.argv[2:])
 @pytest.mark.parametrize("lenient", [False, True])
 def test_a_kernel_without_walls_runs_nothing_unless_that_is_allowed(*, lenient: bool) -> None:
     with folder() as home:
-        output, why = launch(home, ("-c", "print('ran')"), lenient=lenient, launcher=("-c", BARE, sandbox.__file__))
+        output, why = launch(home, ("-c", "print('ran')"), lenient=lenient, launcher=("-c", BARE, sandbox.ROOT))
 
         assert (output, why) == ((b"ran\n", "") if lenient else (b"", "landlock: the kernel has no Landlock"))
 
 
 OLDER = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("sandbox", sys.argv[1])
-sandbox = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(sandbox)
+import sys
+sys.path.append(sys.argv[1])
+from actors.fetchers import sandbox, system_calls
 sandbox.landlock_version = lambda: {version}
 sandbox.main(sys.argv[2:])
 """
@@ -268,7 +267,7 @@ except PermissionError:
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 6])
 def test_older_kernels_keep_files_apart_too(version: int) -> None:
     with folder() as home:
-        launcher = ("-c", OLDER.format(version=version), sandbox.__file__)
+        launcher = ("-c", OLDER.format(version=version), sandbox.ROOT)
         output, why = launch(home, ("-c", TRY), launcher=launcher)
 
         assert (output, why) == (b"in\n", "")

@@ -18,7 +18,8 @@ from actors.settings import Settings
 from bus import Bus
 from protocol.pages import Fetched, FetchPage
 from tests.site import Site, serve_site
-from tests.support.shelf import Shelf
+from tests.support.logins import passed
+from tests.support.shelf import SEAL, Shelf
 
 LIMIT_S = 120.0
 """What one fetch may take before a test fails."""
@@ -47,7 +48,8 @@ class Browsing:
         """Fetch, in the loop of the actor."""
         where = self.site.url(url) if url.startswith("/") else url
         with anyio.fail_after(LIMIT_S):
-            return await self.actor.fetch(FetchPage(url=where, **options))
+            login = passed(SEAL, options.get("session"), where)
+            return await self.actor.fetch(FetchPage(url=where, login=login, **options))
 
     def text(self, url: str, **options: Any) -> str:
         """Fetch, and give the words of the page."""

@@ -24,7 +24,7 @@ def web() -> Generator[Browsing]:
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def it(web: Browsing) -> Generator[Driving]:
     with driving(web) as driven:
         yield driven
@@ -125,9 +125,11 @@ def test_an_element_that_there_is_not_is_not_found(it: Driving, tool: type[Click
 def test_an_element_that_is_drawn_again_and_again_is_clicked_once(it: Driving) -> None:
     it.show(
         f"{LOGGED}<div id=root></div><script>const draw = () => {{ root.innerHTML = "
-        "'<button onclick=note(1)>Buy</button>' }; draw(); setInterval(draw, 300)</script>"
+        "'<button onclick=note(1)>Buy</button>' }; draw(); setInterval(draw, 1500)</script>"
     )
-    it.click("Buy")
+    element = it.id_of("Buy")
+    it.js("draw()")
+    it.do(Click(element_id=element), Acted)
 
     assert it.js("log") == [1]
 

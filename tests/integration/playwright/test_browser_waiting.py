@@ -26,7 +26,7 @@ def web() -> Generator[Browsing]:
         yield running
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def it(web: Browsing) -> Generator[Driving]:
     with driving(web) as driven:
         yield driven

@@ -97,6 +97,7 @@ def test_a_file_is_read_though_no_browser_shows_it(web: Browsing) -> None:
         ("/reset", Code.NETWORK_CONNECTION_FAILED),
         ("/hangup", Code.NETWORK_CONNECTION_FAILED),
         ("/garbage", Code.NETWORK_CONNECTION_FAILED),
+        ("/encoded/gzip?half=1", Code.NETWORK_CONNECTION_FAILED),
         ("/redirect/loop", Code.HTTP_TOO_MANY_REDIRECTS),
         ("/redirect/12", Code.HTTP_TOO_MANY_REDIRECTS),
         ("http://127.0.0.1:1025/", Code.NETWORK_CONNECTION_FAILED),
@@ -371,9 +372,16 @@ def test_a_list_that_recycles_its_rows_is_read_whole(web: Browsing) -> None:
     (_, i) => from + i).filter(i => i < 200).map(i => Object.assign(document.createElement('p'), {className: 'row',
     style: `top:${i * 50}px`, textContent: `Row number ${i} of the list.`}))) }; draw();
     box.addEventListener('scroll', () => requestAnimationFrame(draw))</script>"""
-    found = web.text(page(html), scroll_to_load=True)
 
-    assert [number for number in range(200) if f"Row number {number} of" not in found] == []
+    def missing(text: str) -> list[int]:
+        return [number for number in range(200) if f"Row number {number} of" not in text]
+
+    found = web.text(page(html), scroll_to_load=True)
+    for _ in range(2):
+        if missing(found):  # a browser that gets no processor beside other work draws some rows too late
+            found = web.text(page(html), scroll_to_load=True)
+
+    assert missing(found) == []
     assert found.count("Row number 7 of") == 1
 
 

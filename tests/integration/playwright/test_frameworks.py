@@ -1,21 +1,30 @@
-"""What the tier playwright reads of pages on real frameworks, beside what another Chromium shows of them."""
+"""What the tier playwright reads of pages on real frameworks, beside what another Chromium and the light tier show."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import cast
 
 import pytest
+from msgspec import structs
 from rapidfuzz.distance import Indel
 
+from actors.fetchers.lightweight.actor import Lightweight
 from actors.fetchers.logins import Login
 from actors.fetchers.playwright.reading import html_of
 from actors.fetchers.playwright.stability import FOR_FETCH
 from actors.fetchers.playwright.tab import new_tab
-from tests.integration.playwright.browsing import Browsing, browsing
+from actors.settings import Settings
+from bus import Bus
+from protocol.pages import FetchPage, PageEvidence
+from tests.integration.lightweight.pages import needs_engine
+from tests.integration.playwright.browsing import Browsing, browsing, page
 from tests.site.apps import BROWSER_PAGES, FRAMEWORK_PAGES
 from tests.site.apps.chromium import Chromium, open_chromium
+from tests.site.scripted import ARTICLE
 from tests.support.scale import one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -73,3 +82,53 @@ def test_the_page_is_read_as_it_is_shown(both: Both, name: str) -> None:
     words, expected, cut_short = both.ours.portal.call(both.texts, PAGES[name])
 
     assert (Indel.normalized_similarity(words, expected) >= EQUAL, cut_short) == (True, ""), (words, expected)
+
+
+# -- what the verifier is told of a page, whichever way it came to show it ---------------------------------------------
+
+_CHROME = (
+    "<header><nav><a href=/a>Home</a> <a href=/b>Pricing</a></nav><form><input name=q><button>Search</button></form>"
+    "</header>{}<footer><a href=/imprint>Imprint</a></footer><div class=off><p>A menu is shut.</p></div>"
+)
+_HEAD = "<!doctype html><html lang=en><head><title>Cloth</title><style>.off { display: none }</style></head>"
+SHOWN = {
+    "article": f"<main><h1>Cloth</h1><p>{ARTICLE}</p><img src=/picture></main><div class='spinner off'></div>",
+    "skeleton": "<main><h1>Cloth</h1><div class=skeleton></div><div class=skeleton></div></main>",
+    "login": "<main><h1>Sign in</h1><form><input type=email><input type=password></form></main>",
+    "short": "<main><h1>Cloth</h1><p>Short and whole.</p><div class=spinner style='visibility:hidden'></div></main>",
+}
+
+
+async def in_light_tier(url: str) -> PageEvidence:
+    actor = Lightweight(bus=cast("Bus", None), settings=Settings(allow_private=("127.0.0.0/8",)))
+    async with actor.open():
+        return (await actor.fetch(FetchPage(url=url))).evidence
+
+
+def comparable(evidence: PageEvidence) -> PageEvidence:
+    """Leave out what is of the tier and its markup, and not of what the page shows."""
+    traits = structs.replace(evidence.traits, html_chars=0, names="")
+    return structs.replace(evidence, traits=traits, escalate=(), cut_short="", scripts=0)
+
+
+@needs_engine
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_page_gives_the_same_evidence_as_sent_and_by_script_in_both_tiers(both: Both, name: str) -> None:
+    body = _CHROME.format(SHOWN[name])
+    sent = page(f"{_HEAD}<body>{body}</body>")
+    by_script = page(f"{_HEAD}<body></body><script>document.body.innerHTML = {json.dumps(body)}</script>")
+    urls = [both.ours.site.url(path) for path in (sent, by_script)]
+    light = [comparable(both.ours.portal.call(in_light_tier, url)) for url in urls]
+    browser = [comparable(both.ours.fetch(url).evidence) for url in urls]
+
+    assert [each for each in (light[1], *browser) if each != light[0]] == []
+    assert "A menu is shut" not in light[0].visible
+    assert bool(light[0].incomplete) == (name == "skeleton")
+
+
+@needs_engine
+@pytest.mark.parametrize("name", one_in(6, FRAMEWORK_PAGES))
+def test_an_application_gives_the_same_evidence_in_both_tiers(both: Both, name: str) -> None:
+    url = both.ours.site.url(FRAMEWORK_PAGES[name])
+
+    assert comparable(both.ours.portal.call(in_light_tier, url)) == comparable(both.ours.fetch(url).evidence)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,13 @@ import anyio
 import pytest
 
 from actors.fetchers.logins import Login
-from actors.fetchers.playwright import chromium_process
+from actors.fetchers.playwright import browser, memory
 from actors.fetchers.playwright.browser import MAX_TABS, MAX_TABS_OF_SESSION
 from protocol.faults import Code, FaultError
 from protocol.pages import Fetched
 from tests.integration.playwright.browsing import Browsing, browsing, page
 from tests.site.scripted import ARTICLE
+from tests.support.scale import one_in, sized
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -46,7 +48,7 @@ def tree(pid: int) -> list[int]:
     found: list[int] = []
     todo = [pid]
     while todo:
-        below = list(chromium_process.children(todo.pop(), ""))
+        below = list(memory.children(todo.pop(), ""))
         found += below
         todo += below
     return found
@@ -62,7 +64,7 @@ def until(happened: Callable[[], object]) -> None:
 
 def alive(pids: Iterable[int]) -> list[int]:
     """Return those that live; what nobody has buried yet is dead."""
-    return [pid for pid in pids if Path(f"/proc/{pid}").exists() and chromium_process.command(pid)]
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists() and memory.command(pid)]
 
 
 def fetching(web: Browsing, url: str) -> Future[Fetched]:
@@ -86,13 +88,9 @@ def folders() -> list[Path]:
 
 def process(web: Browsing, mark: str) -> int:
     """Find the process of this one's browser with a mark in its command line; a Weft beside it has its own."""
-    drivers = [
-        pid
-        for pid in chromium_process.children(os.getpid(), "")
-        if "playwright/driver" in chromium_process.command(pid)
-    ]
+    drivers = [pid for pid in memory.children(os.getpid(), "") if "playwright/driver" in memory.command(pid)]
     own = [*drivers, *(pid for driver in drivers for pid in tree(driver))]
-    (found,) = [pid for pid in own if mark in (line := chromium_process.command(pid)) and "--type=" not in line]
+    (found,) = [pid for pid in own if mark in (line := memory.command(pid)) and "--type=" not in line]
     return found
 
 
@@ -111,6 +109,38 @@ def test_a_page_that_crashes_harms_no_other(web: Browsing) -> None:
     assert web.fetch("/article").status == 200
 
 
+ENDLESS = {
+    "dialogs": "while (true) alert('again')",
+    "loop": "while (true);",
+    "flood in pieces": "setInterval(() => { for (let i = 0; i < 2e4; i++) document.body.append(new Image()) }, 1)",
+    "loop in a frame": "document.body.insertAdjacentHTML('beforeend', `<iframe srcdoc='<script>for(;;);</script>'>`)",
+    "flood": "while (true) document.body.append(document.createElement('p'))",
+    "layout": "for (;;) { document.body.style.width = Math.random() * 500 + 'px'; document.body.offsetWidth }",
+    "dialogs by a timer": "setInterval(() => confirm('again'), 1)",
+    "writing": "while (true) document.write('<p>again</p>')",
+    "questions": "addEventListener('beforeunload', () => { for (;;); }); setTimeout(() => location.reload(), 50)",
+}
+
+
+@pytest.mark.parametrize("name", one_in(5, ENDLESS))
+def test_a_page_that_never_ends_has_hung_and_is_not_empty(web: Browsing, name: str) -> None:
+    with pytest.raises(FaultError) as caught:
+        web.fetch(page(f"<h1>A page</h1><script>{ENDLESS[name]}</script>"))
+
+    assert caught.value.fault.code in (Code.BROWSER_PAGE_HUNG, Code.PAGE_CRASHED)
+    assert web.fetch("/article").status == 200
+
+
+@pytest.mark.parametrize(
+    "again", one_in(2, ["<script>location.reload()</script>", "<meta http-equiv=refresh content=0>"])
+)
+def test_a_page_that_leads_on_without_end_is_told_as_such(web: Browsing, again: str) -> None:
+    with pytest.raises(FaultError) as caught:
+        web.fetch(page(f"<h1>A page</h1>{PROSE}{again}"))
+
+    assert caught.value.fault.code is Code.HTTP_TOO_MANY_REDIRECTS
+
+
 @pytest.mark.parametrize("mark", ["--remote-debugging-pipe", "playwright/driver"])
 def test_a_browser_that_dies_is_replaced(web: Browsing, mark: str) -> None:
     web.fetch("/article")
@@ -127,7 +157,7 @@ def test_a_worn_browser_is_replaced_without_cutting_anything(web: Browsing) -> N
     old = process(web, "--remote-debugging-pipe")
     chromium = web.browser.process
     assert chromium is not None
-    chromium.bytes_used = web.actor.settings.browser_max_bytes + 1
+    chromium.limits = replace(chromium.limits, worn=1)
 
     assert web.fetch("/article").status == 200
     assert alive([old]) == [old]
@@ -140,7 +170,10 @@ def test_memory_is_looked_at(web: Browsing) -> None:
     until(lambda: web.browser.process is not None and web.browser.process.bytes_used > 10_000_000)
 
 
-def test_there_are_only_so_many_tabs(web: Browsing) -> None:
+def test_there_are_only_so_many_tabs(web: Browsing, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = sized(MAX_TABS_OF_SESSION + 4, MAX_TABS)
+    monkeypatch.setattr(browser, "MAX_TABS", most)
+
     async def fill() -> tuple[Code, Code, int]:
         async with AsyncExitStack() as stack:
             first = await stack.enter_async_context(web.browser.context(Login()))
@@ -149,13 +182,13 @@ def test_there_are_only_so_many_tabs(web: Browsing) -> None:
             with pytest.raises(FaultError) as of_session:
                 await first.page()
             others = [await stack.enter_async_context(web.browser.context(Login())) for _ in range(2)]
-            for number in range(MAX_TABS - MAX_TABS_OF_SESSION):
+            for number in range(most - MAX_TABS_OF_SESSION):
                 await others[number % 2].page()
             with pytest.raises(FaultError) as overall:
                 await others[0].page()
             return of_session.value.fault.code, overall.value.fault.code, web.browser.tabs
 
-    assert web.portal.call(fill) == (Code.INTERNAL_BUSY, Code.INTERNAL_BUSY, MAX_TABS)
+    assert web.portal.call(fill) == (Code.INTERNAL_BUSY, Code.INTERNAL_BUSY, most)
     until(lambda: web.browser.tabs == 0)
 
 
@@ -206,9 +239,12 @@ def test_a_browser_that_does_not_start_ends_the_fetch_alone(tmp_path: Path, monk
         assert web.fetch("/article").status == 200
 
 
-def test_an_authority_of_the_operator_is_trusted() -> None:
+def test_an_authority_of_the_operator_is_trusted_and_half_a_page_is_none() -> None:
     with browsing(trusting=True) as web:
         assert web.fetch(web.site.https_url("/article")).document.content.title == "How a loom is warped"
+        with pytest.raises(FaultError) as half:
+            web.fetch(web.site.https_url("/encoded/br?half=1"))
+        assert half.value.fault.code is Code.NETWORK_CONNECTION_FAILED
 
 
 PROGRAM = """

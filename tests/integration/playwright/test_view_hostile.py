@@ -14,7 +14,7 @@ from actors.fetchers.playwright import view
 from actors.fetchers.playwright.tab import Tab
 from protocol.browsers.operations import GetPageInfo
 from protocol.browsers.results import PageInfo
-from tests.integration.playwright.viewing import Viewing, viewing
+from tests.integration.playwright.viewing import Viewing, beside, viewing
 from tests.support.scale import one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -24,9 +24,16 @@ BOUND_S = 30.0
 """What a look may take on a machine that has much else to do."""
 
 
-@pytest.fixture
-def web() -> Generator[Viewing]:
+@pytest.fixture(scope="module")
+def browser() -> Generator[Viewing]:
     with viewing() as running:
+        yield running
+
+
+@pytest.fixture
+def web(browser: Viewing) -> Generator[Viewing]:
+    """Open a tab in a context of its own: what a page does there harms no other."""
+    with beside(browser) as running:
         yield running
 
 

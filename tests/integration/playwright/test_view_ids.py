@@ -16,12 +16,12 @@ from actors.fetchers.playwright.stability import FOR_FETCH
 from actors.fetchers.playwright.tab import Tab
 from protocol.faults import Code, FaultError
 from tests.integration.playwright.viewing import LIMIT_S, Viewing, viewing
-from tests.support.scale import first
+from tests.support.scale import first, one_in, sized
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NAMES = ["Bread", "Butter", "Cheese", "Dates", "Eggs", "Figs", "Grapes", "Honey", "Ink", "Jam", "Kale", "Leek", "Milk"]
-STEPS = 10
+STEPS = sized(5, 10)
 ROWS_SHOWN = 6
 
 # Draws rows of a list in one of several ways. What an element really is stands in a property that is seen in the world
@@ -246,17 +246,20 @@ async def reload(one: Tab) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "react-list",
-        "svelte-list",
-        "vue-list",
-        "solid-list",
-        "preact-list",
-        "alpine-list",
-        "mithril-list",
-        "lit-list",
-        "elements",
-    ],
+    one_in(
+        3,
+        [
+            "react-list",
+            "svelte-list",
+            "vue-list",
+            "solid-list",
+            "preact-list",
+            "alpine-list",
+            "lit-list",
+            "mithril-list",
+            "elements",
+        ],
+    ),
 )
 def test_ids_of_a_framework_last(web: Viewing, name: str) -> None:
     web.open(f"/apps/{name}/")

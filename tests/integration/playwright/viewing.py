@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import anyio
@@ -118,12 +118,24 @@ def viewing() -> Generator[Viewing]:
         yield Viewing(site, browser, one, portal)
 
 
+@contextmanager
+def beside(web: Viewing) -> Generator[Viewing]:
+    """Open one more tab in the same browser, with a context of its own, while the block lasts."""
+    with web.portal.wrap_async_context_manager(_tab(web.browser)) as one:
+        yield replace(web, tab=one)
+
+
 @asynccontextmanager
 async def _running() -> AsyncGenerator[tuple[Site, Browser, Tab]]:
     async with (
         serve_site() as site,
         Browser(Settings(allow_private=("127.0.0.0/8",))) as browser,
-        browser.context(Login()) as context,
-        new_tab(context) as one,
+        _tab(browser) as one,
     ):
         yield site, browser, one
+
+
+@asynccontextmanager
+async def _tab(browser: Browser) -> AsyncGenerator[Tab]:
+    async with browser.context(Login()) as context, new_tab(context) as one:
+        yield one

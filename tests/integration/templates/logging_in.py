@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,16 +20,19 @@ from actors.settings import Settings
 from bus import Bus
 from bus.memory import Broker
 from bus.seal import Seal, new_key
-from protocol.browsers.operations import SESSION_PREFIX, Operation
+from protocol.browsers.operations import SESSION_PREFIX, CloseSession, Operation
 from protocol.browsers.results import Done
-from protocol.browsers.sessions import AskBrowser
+from protocol.browsers.sessions import AskBrowser, ListBrowsers
 from protocol.codec import encode
+from protocol.pages import Fetched, FetchPage
 from protocol.runs.events import RunCreated
 from protocol.runs.states import Mode, StepStatus
-from protocol.subjects import BROWSER
+from protocol.subjects import BROWSER, BROWSERS
 from tests.site import Site, serve_site
 from tests.site.members import PASSWORD
 from tests.support.browsers import BrowserReplica, browser_lives
+from tests.support.logins import login_of, passed
+from tests.support.sharing import Shared, sharing
 
 CALLER = "weaver"
 LIMIT_S = 100.0
@@ -132,14 +135,35 @@ class Here:
 
     async def do(self, do: Operation) -> Done:
         """Do something in a browser session, as its caller does by the tools."""
-        return (await self.bus.call(BROWSER, AskBrowser(do=do, caller=CALLER, at_need=True, local=True))).done
+        login = login_of(Seal.of(self.key), do, CALLER)
+        asked = AskBrowser(do=do, caller=CALLER, at_need=True, local=True, login=login)
+        return (await self.bus.call(BROWSER, asked)).done
+
+    async def fetch(self, url: str, profile: str) -> Fetched:
+        """Fetch a page with the login of a profile, as its caller may."""
+        login = passed(Seal.of(self.key), profile, url, CALLER)
+        return await self.replicas[0].actor.fetch(FetchPage(url=url, session=profile, login=login))
+
+    async def anew(self) -> None:
+        """Close what is open, and forget what the site was asked."""
+        open_ones = await self.bus.call(BROWSERS, ListBrowsers(caller=CALLER))
+        for one in open_ones.sessions:
+            await self.do(CloseSession(session_id=one.session))
+        self.site.asked.clear()
+
+
+@contextmanager
+def shared() -> Generator[Shared[Here]]:
+    """Run the site and the replica for the tests of a file."""
+    with sharing(here(None)) as one:
+        yield one
 
 
 @asynccontextmanager
-async def here() -> AsyncGenerator[Here]:
+async def here(limit_s: float | None = LIMIT_S) -> AsyncGenerator[Here]:
     """Run the site and one replica with a browser on a bus."""
     settings, key = Settings(allow_private=("127.0.0.0/8",), browser_javascript=True), new_key()
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(limit_s):
         async with (
             serve_site() as site,
             Broker() as broker,

@@ -24,7 +24,8 @@ from bus.memory import Broker
 from bus.seal import Seal, new_key
 from bus.stores import FileStore, JournalLog
 from protocol import subjects
-from protocol.browsers.operations import ListTabs, Operation
+from protocol.access import Scope
+from protocol.browsers.operations import CloseSession, ListTabs, Operation
 from protocol.browsers.results import Done, Tabs
 from protocol.browsers.sessions import AskBrowser, ListBrowsers
 from protocol.pages import Browsed, BrowsePage
@@ -63,6 +64,7 @@ class Running:
             session_id=session,
             options=RunOptions(**options),
             caller=ME,
+            scopes=tuple(Scope),
         )
         await self.bus.call(subjects.RUN_CREATE, asked)
         async with self.ledger.follow() as lines:
@@ -106,13 +108,22 @@ class Running:
                 return tuple(one.session for one in told.sessions)
             await anyio.sleep(POLL_S)
 
+    async def anew(self) -> None:
+        """Close the sessions that are open, and forget what the site was asked."""
+        for one in (await self.bus.call(subjects.BROWSERS, ListBrowsers(caller=ME))).sessions:
+            await self.do(CloseSession(session_id=one.session))
+        self.site.asked.clear()
+        self.site.hits.clear()
+
 
 @asynccontextmanager
-async def running(kinds: Sequence[type[Actor]], **settings: Any) -> AsyncGenerator[Running]:
+async def running(
+    kinds: Sequence[type[Actor]], *, limit_s: float | None = TEST_S, **settings: Any
+) -> AsyncGenerator[Running]:
     """Run these actors and the site."""
     values: dict[str, Any] = {"allow_private": ("127.0.0.0/8",), "tier_learning": False, **settings}
     chosen = Settings(**values)
-    with anyio.fail_after(TEST_S):
+    with anyio.fail_after(limit_s):
         async with (
             serve_site() as site,
             Broker() as broker,

@@ -42,13 +42,14 @@ async def test_static_pages_cost_no_browser_and_failures_end_no_run() -> None:
         errors = {item["index"]: item["error"] for item in told["items"] if not item["success"]}
         assert [(error["code"], error["errorCode"]) for error in errors.values()] == [
             ("HTTP_NOT_FOUND", "EXECUTION_ERROR"),
-            ("SECURITY_URL_BLOCKED", "INVALID_PARAMETER"),
+            ("VALIDATION_INVALID_REQUEST", "INVALID_PARAMETER"),
         ]
         assert {error["failedStep"] for error in errors.values()} == {"navigate"}
         assert ended.result == told
 
 
 @requirement("002.6.partial")
+@pytest.mark.slow
 async def test_a_batch_in_which_nothing_can_be_read_fails_with_its_result() -> None:
     async with running(STATIC) as here:
         ended = await here.run(BATCH, {"urls": [here.site.url("/status/500")]})

@@ -13,8 +13,10 @@ import pytest
 
 from actors.fetchers.playwright.actor import Playwright
 from actors.runner.actor import Runner
+from actors.sessions.actor import LoginsActor
 from bus.seal import Seal
 from protocol import subjects
+from protocol.access import Scope
 from protocol.faults import Code
 from protocol.runs.events import LedgerLine, RunEnded, run_topics, state_topic
 from protocol.runs.requests import CreateRun, inputs_of
@@ -38,7 +40,9 @@ async def logged_in(it: Running, number: int, password: str, **more: Any) -> tup
         **more,
     }
     sealed = Seal.of(KEY).seal(msgspec.json.encode(values), inputs_of(run_id))
-    asked = CreateRun(run_id=run_id, inputs=sealed, template_id="login_keep_session", caller=ME, local=True)
+    asked = CreateRun(
+        run_id=run_id, inputs=sealed, template_id="login_keep_session", caller=ME, scopes=tuple(Scope), local=True
+    )
     await it.bus.call(subjects.RUN_CREATE, asked)
     async with it.ledger.follow() as lines:
         async for line in lines:
@@ -57,7 +61,7 @@ def forms(secret: str) -> set[bytes]:
 @requirement("002.12.login")
 async def test_what_is_secret_is_sealed_wherever_it_goes() -> None:
     heard = list[bytes]()
-    async with running((Runner, Playwright)) as it, anyio.create_task_group() as tasks:
+    async with running((Runner, LoginsActor, Playwright)) as it, anyio.create_task_group() as tasks:
 
         async def listen() -> None:
             async for message in it.bus.tap():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -9,7 +10,9 @@ from dataclasses import dataclass, field
 import anyio
 from playwright.async_api import Browser, Error, Frame, Page, Request, async_playwright
 
-EXECUTABLE = "/usr/bin/chromium"
+EXECUTABLE = shutil.which("chromium-headless-shell") or "/usr/bin/chromium"
+"""The shell is the same engine, and takes half the time."""
+
 _FLAGS = ("--no-sandbox", "--disable-dev-shm-usage", "--no-first-run", "--disable-component-update")
 _DEADLINE_S = 12.0
 _QUIET_S = 0.6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from typing import Any, ClassVar
 import pytest
 
 import actors
+from actors import registry
 from actors.actor import Actor, Handler, grant_like, grant_of, handlers, handles, subscribes
 from actors.registry import ACTORS, kinds
 from bus.permissions import grant
+from protocol.faults import Code, FaultError
 from protocol.pages import Fetched, FetchPage, PageClaim, Verdict
 from protocol.replicas import ReplicaGone
 from protocol.subjects import (
@@ -91,8 +94,8 @@ def test_who_is_like_it_asks_the_same_and_answers_nobody() -> None:
     assert all(allowed.may_publish(subject) for subject in ("web.browse", "cancel.web.browse", "events.web.browsed"))
     assert allowed.may_subscribe("events.actor.gone")
     assert allowed.may_subscribe("_INBOX.stdio.>")
-    assert allowed.may_publish("$JS.API.DIRECT.GET.KV_places")
-    assert not allowed.may_publish("$KV.places.key")
+    assert allowed.may_use("$JS.API.DIRECT.GET.KV_places")
+    assert not allowed.may_use("$KV.places.key")
     assert not allowed.may_subscribe("verify.page")
     assert not allowed.may_subscribe(">")
     assert not allowed.may_publish("events.actor.gone")
@@ -103,7 +106,7 @@ def test_who_speaks_mcp_over_stdio_gets_no_secret() -> None:
     allowed = grant_like("stdio", kinds(("gateway",))["gateway"])
 
     assert allowed.may_publish("browser.ask")
-    assert not allowed.may_publish("$JS.API.DIRECT.GET.KV_keys")
+    assert not allowed.may_use("$JS.API.DIRECT.GET.KV_keys")
 
 
 # -- all of them ---------------------------------------------------------------------------------------------------
@@ -159,3 +162,18 @@ def test_the_import_contracts_know_every_actor(contract: str) -> None:
 @pytest.mark.parametrize("name", ACTORS)
 def test_every_handler_has_a_bound(name: str) -> None:
     assert all(1 <= handler.at_once <= 1_024 for handler in handlers(KINDS[name]))
+
+
+def test_an_actor_that_cannot_be_imported_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "torn_actor.py").write_text("import nowhere_installed\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(registry, "ACTORS", {"keeper": "torn_actor:Keeper"})
+
+    with pytest.raises(FaultError) as caught:
+        kinds(["keeper"])
+
+    assert caught.value.fault.code is Code.CONFIG_INVALID
+    assert caught.value.fault.message == (
+        f"The actor keeper cannot be loaded: ModuleNotFoundError: No module named 'nowhere_installed' "
+        f"({tmp_path / 'torn_actor.py'}:1)"
+    )

@@ -70,52 +70,52 @@ def test_work_is_put_by_one_and_taken_by_another() -> None:
     maker, taker = grant("maker", [], [CHORE]), grant("taker", [CHORE], [])
 
     assert name == "WORK_work_chore"
-    assert maker.may_publish("work.chore.any")
-    assert not maker.may_publish(f"$JS.API.CONSUMER.MSG.NEXT.{name}.{name}")
-    assert taker.may_publish(f"$JS.API.CONSUMER.MSG.NEXT.{name}.{name}")
-    assert not taker.may_publish("work.chore.any")
+    assert maker.may_use("work.chore.any")
+    assert not maker.may_use(f"$JS.API.CONSUMER.MSG.NEXT.{name}.{name}")
+    assert taker.may_use(f"$JS.API.CONSUMER.MSG.NEXT.{name}.{name}")
+    assert not taker.may_use("work.chore.any")
     assert not taker.may_subscribe("work.chore.any")
     for one in (maker, taker):
-        assert one.may_publish(f"$JS.API.STREAM.INFO.{name}")
-        assert not one.may_publish(f"$JS.API.STREAM.DELETE.{name}")
+        assert one.may_use(f"$JS.API.STREAM.INFO.{name}")
+        assert not one.may_use(f"$JS.API.STREAM.DELETE.{name}")
 
 
 def test_a_bucket_opens_itself_and_no_other() -> None:
     keeper = grant("keeper", [], [], [Bucket("places", int)])
 
-    assert keeper.may_publish("$KV.places.home")
-    assert not keeper.may_publish("$KV.secrets.home")
-    assert not keeper.may_publish("$JS.API.STREAM.DELETE.KV_places")
+    assert keeper.may_use("$KV.places.home")
+    assert not keeper.may_use("$KV.secrets.home")
+    assert not keeper.may_use("$JS.API.STREAM.DELETE.KV_places")
 
 
 def test_a_store_opens_itself_and_no_other() -> None:
     keeper = grant("keeper", [], [], [], [Objects("files", ttl_ms=1, max_bytes=1)])
 
-    assert keeper.may_publish("$O.files.M.bmFtZQ==")
-    assert keeper.may_publish("$JS.API.DIRECT.GET.OBJ_files")
-    assert not keeper.may_publish("$O.secrets.M.bmFtZQ==")
-    assert not keeper.may_publish("$JS.API.STREAM.DELETE.OBJ_files")
-    assert not keeper.may_publish("$JS.API.STREAM.CREATE.OBJ_files")
+    assert keeper.may_use("$O.files.M.bmFtZQ==")
+    assert keeper.may_use("$JS.API.DIRECT.GET.OBJ_files")
+    assert not keeper.may_use("$O.secrets.M.bmFtZQ==")
+    assert not keeper.may_use("$JS.API.STREAM.DELETE.OBJ_files")
+    assert not keeper.may_use("$JS.API.STREAM.CREATE.OBJ_files")
 
 
 def test_a_journal_opens_itself_and_no_other_and_nobody_rubs_anything_out() -> None:
     keeper = grant("keeper", [], [], journals=[Journal("diary", int, ttl_ms=1, max_bytes=1)])
 
-    assert keeper.may_publish("diary.run.a.state")
-    assert keeper.may_publish("$JS.API.DIRECT.GET.JOURNAL_diary")
-    assert keeper.may_subscribe("JOURNAL_diary.>")
-    assert not keeper.may_publish("ledger.run.a.state")
-    assert not keeper.may_publish("JOURNAL_diary.run.a.state")
+    assert keeper.may_use("diary.run.a.state")
+    assert keeper.may_use("$JS.API.DIRECT.GET.JOURNAL_diary")
+    assert keeper.may_hear("JOURNAL_diary.>")
+    assert not keeper.may_use("ledger.run.a.state")
+    assert not keeper.may_use("JOURNAL_diary.run.a.state")
     for verb in ("CREATE", "UPDATE", "PURGE", "DELETE", "MSG.DELETE"):
-        assert not keeper.may_publish(f"$JS.API.STREAM.{verb}.JOURNAL_diary")
+        assert not keeper.may_use(f"$JS.API.STREAM.{verb}.JOURNAL_diary")
 
 
 def test_who_only_reads_a_journal_writes_no_line_of_it() -> None:
     reader = grant("reader", [], [], reads=[Journal("diary", int, ttl_ms=1, max_bytes=1)])
 
-    assert reader.may_publish("$JS.API.DIRECT.GET.JOURNAL_diary")
-    assert reader.may_subscribe("JOURNAL_diary.>")
-    assert not reader.may_publish("diary.run.a.state")
+    assert reader.may_use("$JS.API.DIRECT.GET.JOURNAL_diary")
+    assert reader.may_hear("JOURNAL_diary.>")
+    assert not reader.may_use("diary.run.a.state")
 
 
 def test_the_onlooker_hears_all_and_answers_nothing() -> None:

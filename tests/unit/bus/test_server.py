@@ -5,40 +5,85 @@ from __future__ import annotations
 from pathlib import Path
 
 from bus.nats.keys import derived, new
-from bus.nats.server import configuration, find_binary, read_ports, users_block
+from bus.nats.server import accounts_block, configuration, find_binary, read_ports
 from bus.nats.transport import hide_credentials
 from bus.permissions import Grant
 
 KEY = derived("secret", "purpose")
+GET = "$JS.API.DIRECT.GET.KV_b"
 
 
 def test_no_secret_stands_in_the_configuration(tmp_path: Path) -> None:
-    users = {"a": (KEY.public, Grant(("b",), ("c",)))}
+    users = {"a": (KEY, Grant(("b",), ("c",)))}
 
     text = configuration(port=4222, folder=tmp_path, users=users, max_store_bytes=7)
 
     assert KEY.public in text
+    assert KEY.store.public in text
     assert KEY.seed not in text
+    assert KEY.store.seed not in text
     assert 'listen: "127.0.0.1:4222"' in text
     assert "max_file_store: 7" in text
     assert str(tmp_path / "jetstream") in text
 
 
-def test_a_user_has_its_grant() -> None:
-    assert users_block({"a.b": ("UKEY", Grant(("x.*",), ("y", "z.>")))}).splitlines() == [
-        "  users: [",
-        "    # a.b",
-        "    { nkey: UKEY, permissions: {",
-        '      publish: { allow: ["x.*"] }',
-        '      subscribe: { allow: ["y", "z.>"] }',
-        '      allow_responses: { max: 1, expires: "10m" }',
-        "    } }",
-        "  ]",
+def test_a_user_has_its_grant_and_reaches_what_is_kept_from_an_account_of_its_own() -> None:
+    kept = Grant(("x.*",), ("y", "z.>"), uses=("$KV.b.>", "$JS.API.DIRECT.GET.KV_b"), hears=("KV_b.>",))
+    owner = Grant((">",), (">",), uses=(">",), hears=(">",), answers=False)
+
+    assert accounts_block({"boss": ("UBOSS", "USTORE", owner), "a.b": ("UKEY", "UOWN", kept)}).splitlines() == [
+        "accounts {",
+        "  BUS {",
+        "    users: [",
+        "      # boss",
+        "      { nkey: UBOSS, permissions: {",
+        '        publish: { allow: [">"] }',
+        '        subscribe: { allow: [">"] }',
+        "      } }",
+        "      # a.b",
+        "      { nkey: UKEY, permissions: {",
+        '        publish: { allow: ["x.*"] }',
+        '        subscribe: { allow: ["y", "z.>"] }',
+        '        allow_responses: { max: 1, expires: "10m" }',
+        "      } }",
+        "    ]",
+        "  }",
+        "  STORE {",
+        "    jetstream: enabled",
+        "    users: [",
+        "      # boss",
+        "      { nkey: USTORE, permissions: {",
+        '        publish: { allow: [">"] }',
+        '        subscribe: { allow: [">"] }',
+        "      } }",
+        "    ]",
+        '    mappings: { "$JS.store.API.>": "$JS.API.>" }',
+        "    exports: [",
+        '      { service: "$JS.API.DIRECT.GET.KV_b", response: stream }',
+        '      { service: "$KV.b.>" }',
+        '      { stream: "KV_b.>" }',
+        "    ]",
+        "  }",
+        "  STORE_a-b {",
+        "    users: [",
+        "      # a.b",
+        "      { nkey: UOWN, permissions: {",
+        '        publish: { allow: ["$KV.b.>", "$JS.store.API.DIRECT.GET.KV_b"] }',
+        '        subscribe: { allow: ["_INBOX.a-b.>", "KV_b.>"] }',
+        "      } }",
+        "    ]",
+        "    imports: [",
+        '      { service: { account: STORE, subject: "$KV.b.>" } }',
+        f'      {{ service: {{ account: STORE, subject: "{GET}" }}, to: "$JS.store.API.DIRECT.GET.KV_b" }}',
+        '      { stream: { account: STORE, subject: "KV_b.>" } }',
+        "    ]",
+        "  }",
+        "}",
     ]
 
 
 def test_who_may_not_answer_is_not_let() -> None:
-    assert "allow_responses" not in users_block({"a": ("UKEY", Grant((), (), answers=False))})
+    assert "allow_responses" not in accounts_block({"a": ("UKEY", "UOWN", Grant((), (), answers=False))})
 
 
 def test_ports_are_read_when_they_are_there(tmp_path: Path) -> None:

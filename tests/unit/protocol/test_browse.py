@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from protocol.actions import Action
 from protocol.browse import (
     SCHEMA_VERSION,
     ApiPattern,
@@ -27,7 +28,7 @@ from protocol.browse import (
 )
 from protocol.codec import MalformedError, decoder, encode
 from protocol.documents import ExtractedTable
-from protocol.faults import Action, Category, Code, FaultContext
+from protocol.faults import Category, Code, FaultContext
 from protocol.tiers import TIERS, RenderTier
 from tests.requirements import requirement
 

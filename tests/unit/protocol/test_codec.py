@@ -1,9 +1,11 @@
-"""What is written is read back the same; whatever else the bytes are, there is one error for it."""
+"""What is written conforms to its schema and is read back the same; other bytes have one error, whatever they are."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import jsonschema
 import msgspec
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -13,14 +15,17 @@ from protocol.browse import BrowseOptions
 from protocol.codec import MAX_QUOTED_CHARS, Decoder, MalformedError, decoder, encode
 from protocol.faults import Category, Code, Fault, FaultError
 from protocol.packets import Request
+from protocol.schemas import schema
 from tests.requirements import requirement
+from tests.support.scale import sized
 from tests.unit.protocol.packet_data import request_packet
 from tests.unit.protocol.wire import values, wire_types
 
 SLOWLY = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=sized(8, 25), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 DEEP = 100_000
+WIRE_TYPES = wire_types()
 
 
 def refusal(read: Decoder[Any], payload: bytes) -> Fault:
@@ -29,28 +34,44 @@ def refusal(read: Decoder[Any], payload: bytes) -> Fault:
     return caught.value.fault
 
 
-@pytest.mark.parametrize("name", sorted(wire_types()))
+@pytest.mark.parametrize(
+    ("body", "field", "words"),
+    [
+        (b'{"forceTier": "netscape"}', "forceTier", "there are intelligence, lightweight, playwright"),
+        (b'{"include": ["links", "table"]}', "include[1]", "there are links, forms, lists, structuredData, tables"),
+    ],
+)
+def test_a_request_is_told_the_words_to_choose_from(body: bytes, field: str, words: str) -> None:
+    found = refusal(Decoder(BrowseOptions, Code.VALIDATION_INVALID_REQUEST), body)
+
+    assert (found.field, words in found.message) == (field, True)
+    assert "there are" not in refusal(Decoder(BrowseOptions), body).message
+
+
+@pytest.mark.parametrize("name", sorted(WIRE_TYPES))
 @pytest.mark.slow
-def test_what_is_written_is_read_back_the_same(name: str) -> None:
-    kind = wire_types()[name]
+def test_what_is_written_conforms_to_its_schema_and_is_read_back_the_same(name: str) -> None:
+    kind = WIRE_TYPES[name]
+    validator = jsonschema.Draft202012Validator(schema(kind))
 
     @SLOWLY
     @given(values(kind))
     def check(message: object) -> None:
         payload = encode(message)
 
+        validator.validate(json.loads(payload))  # pyright: ignore[reportUnknownMemberType]  # jsonschema is half typed
         assert decoder(kind).decode(payload) == message
         assert encode(decoder(kind).decode(payload)) == payload
 
     check()
 
 
-@pytest.mark.parametrize("name", sorted(wire_types()))
+@pytest.mark.parametrize("name", sorted(WIRE_TYPES))
 def test_garbage_is_malformed_and_nothing_else(name: str) -> None:
-    read = decoder(wire_types()[name])
+    read = decoder(WIRE_TYPES[name])
 
-    @settings(max_examples=50, deadline=None)
-    @given(st.binary())
+    @settings(max_examples=sized(10, 50), deadline=None)
+    @given(st.binary().filter(lambda payload: payload.strip() != b"{}"))  # nothing is required of some
     def check(payload: bytes) -> None:
         with pytest.raises(MalformedError):
             read.decode(payload)
@@ -166,7 +187,7 @@ def test_a_packet_is_refused_by_the_path_of_the_field(old: bytes, new: bytes, fi
     assert refusal(decoder(Request[Any]), packet.replace(old, new)).field == field
 
 
-@settings(max_examples=50)
+@settings(max_examples=sized(10, 50))
 @given(st.text(min_size=1))
 @example("x" * 100_000)
 def test_a_fault_stays_small_whatever_the_sender_wrote(text: str) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from protocol.codec import encode
 from protocol.confidence import (
     BASELINES,
+    READ_AT_LEAST,
     TRUSTWORTHY,
     Confidence,
     FieldConfidence,
@@ -22,6 +23,7 @@ from protocol.confidence import (
     level,
     overall,
     usable_for,
+    uses,
 )
 from tests.requirements import requirement
 
@@ -113,6 +115,28 @@ def test_one_weak_part_pulls_the_whole_down() -> None:
 
     assert overall(strong, weak) == Confidence(score=0.319, level=Level.VERY_LOW, source=Source.AGGREGATED)
     assert overall(weak, strong) == Confidence(score=0.595, level=Level.LOW, source=Source.AGGREGATED)
+
+
+@given(SCORES, SCORES, SCORES)
+def test_the_whole_of_a_judged_page_is_at_most_as_sure_as_the_page_is_right(
+    title: float, content: float, right_page: float
+) -> None:
+    parts = confidence(Source.META_TAGS, title), confidence(Source.SELECTOR_MATCH, content)
+
+    found = overall(*parts, right_page).score
+
+    assert READ_AT_LEAST * right_page - 0.001 <= found <= right_page + 0.001
+
+
+def test_a_result_is_good_for_what_both_the_whole_and_its_content_are_good_for() -> None:
+    title, sure, unsure = (confidence(Source.SELECTOR_MATCH, score) for score in (0.9, 0.95, 0.65))
+
+    both, page_alone, content_alone = (
+        uses(FieldConfidence(title=title, content=content, overall=overall(title, content, right_page)))
+        for content, right_page in ((sure, 0.99), (unsure, 0.99), (sure, 0.65))
+    )
+
+    assert (both, page_alone, content_alone) == (tuple(Use), (Use.DISPLAY, Use.STORE), (Use.DISPLAY, Use.STORE))
 
 
 @requirement("000.2.decision-matrix")

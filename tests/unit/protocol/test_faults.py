@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
+from protocol.actions import RATE_LIMIT_DELAY_MS, Action
 from protocol.codec import encode
-from protocol.faults import (
-    KINDS,
-    RATE_LIMIT_DELAY_MS,
-    Action,
-    Category,
-    Code,
-    Fault,
-    FaultContext,
-    FaultError,
-    fault,
-    rate_limited,
-)
+from protocol.faults import KINDS, Category, Code, Fault, FaultContext, FaultError, fault, rate_limited
 from tests.requirements import requirement
 
 ALWAYS_RETRYABLE = {Category.NETWORK, Category.RATE_LIMIT, Category.SITE_CHANGE, Category.INTERNAL}
 NEVER_RETRYABLE = {Category.SECURITY, Category.CONFIG}
 
 
-def plan(code: Code) -> list[tuple[str, int | None, str | None, dict[str, str] | None]]:
+Plan = tuple[str, int | None, str | None, dict[str, Any] | None]
+
+END: Plan = ("report_to_user", None, None, None)
+LOG_IN: Plan = ("log_in", None, "run_task_template", {"templateId": "login_keep_session"})
+
+
+def plan(code: Code) -> list[Plan]:
     """Return what a code recommends, in the order of priority."""
     return [(a.action, a.suggested_delay_ms, a.tool_to_use, a.parameters) for a in fault(code).actions]
 
@@ -72,12 +70,15 @@ NAMED_BY_002 = frozenset(
 )
 """002 §7.1 names them without their category."""
 
+NO_SITE = frozenset({Code.SITE_PARKED, Code.SITE_NOT_READY, Code.SITE_SUSPENDED, Code.SITE_NOT_CONFIGURED})
+"""There is no site to ask again, and what is a change of a site may always be asked again (000 §3): it is content."""
 
-@pytest.mark.parametrize("code", [code for code in Code if code not in NAMED_BY_002])
+
+@pytest.mark.parametrize("code", [code for code in Code if code not in NAMED_BY_002 | NO_SITE])
 def test_a_code_begins_with_its_category(code: Code) -> None:
     prefix = {Category.SITE_CHANGE: "SITE"}.get(KINDS[code].category, KINDS[code].category.upper())
 
-    assert code.startswith(f"{prefix}_")
+    assert code.startswith((f"{prefix}_", "SITE_") if KINDS[code].category is Category.CONTENT else f"{prefix}_")
 
 
 @requirement("000.3.retryable")
@@ -122,11 +123,11 @@ def test_a_network_fault_is_retried_after_one_to_five_seconds(code: Code) -> Non
 
 @requirement("000.3.recovery")
 def test_a_rate_limit_is_waited_for() -> None:
-    waits = [("wait_and_retry", 60_000, None, None), ("reduce_frequency", None, None, None)]
+    waits = [("wait_and_retry", 60_000, None, None), ("reduce_frequency", None, None, None), END]
 
     assert plan(Code.RATE_LIMIT_EXCEEDED) == waits
     assert plan(Code.BLOCKED_RATE_LIMITED) == waits
-    assert plan(Code.BLOCKED_GEO_RESTRICTED) == waits[:1]
+    assert plan(Code.BLOCKED_GEO_RESTRICTED) == [waits[0], END]
 
 
 @requirement("000.3.recovery")
@@ -134,9 +135,11 @@ def test_only_an_expired_session_is_refreshed() -> None:
     assert plan(Code.AUTH_SESSION_EXPIRED) == [
         ("refresh_session", None, "refresh_session", None),
         ("retry", 1_000, None, None),
+        LOG_IN,
+        END,
     ]
-    assert plan(Code.AUTH_INVALID_CREDENTIALS) == [("report", None, None, None)]
-    assert plan(Code.AUTH_MISSING_SESSION) == [("log_in", None, None, None)]
+    assert plan(Code.AUTH_INVALID_CREDENTIALS) == [END]
+    assert plan(Code.AUTH_MISSING_SESSION) == [("use_saved_session", None, None, None), LOG_IN, END]
 
 
 @requirement("000.3.recovery")
@@ -144,20 +147,20 @@ def test_a_challenge_and_a_page_of_scripts_go_to_a_better_tier() -> None:
     playwright = ("use_browser_tier", None, "browse", {"forceTier": "playwright"})
     lightweight = ("use_lightweight_tier", None, "browse", {"forceTier": "lightweight"})
 
-    assert plan(Code.BLOCKED_BOT_DETECTION) == [playwright]
-    assert plan(Code.CONTENT_REQUIRES_JS) == [lightweight, playwright]
+    assert plan(Code.BLOCKED_BOT_DETECTION)[0] == playwright
+    assert plan(Code.CONTENT_REQUIRES_JS)[:2] == [lightweight, playwright]
 
 
 @requirement("000.3.recovery")
 def test_other_content_faults_are_reported() -> None:
-    others = {code for code in Code if KINDS[code].category is Category.CONTENT} - {Code.CONTENT_REQUIRES_JS}
+    others = [code for code in Code if KINDS[code].category is Category.CONTENT and not KINDS[code].retryable]
 
-    assert {code: plan(code) for code in others} == {code: [("report", None, None, None)] for code in others}
+    assert {code: plan(code)[-1] for code in others} == dict.fromkeys(others, END)
 
 
 @requirement("000.3.recovery")
 def test_a_changed_site_is_read_afresh() -> None:
-    assert plan(Code.SITE_STRUCTURE_CHANGED) == [("fetch_fresh", None, "browse", {"freshnessRequirement": "realtime"})]
+    assert plan(Code.SITE_STRUCTURE_CHANGED)[0] == ("fetch_fresh", None, "browse", {"freshnessRequirement": "realtime"})
 
 
 @requirement("000.3.recovery")
@@ -236,7 +239,7 @@ def test_an_action_is_written_with_its_priority_and_without_what_it_lacks() -> N
 
 @requirement("000.3.actions")
 def test_an_action_is_written_in_the_words_of_the_edge() -> None:
-    (action,) = fault(Code.BLOCKED_BOT_DETECTION).actions
+    action = fault(Code.BLOCKED_BOT_DETECTION).actions[0]
 
     assert msgspec.json.decode(encode(action)) == {
         "action": "use_browser_tier",

@@ -30,6 +30,7 @@ from protocol.render import (
     to_markdown,
 )
 from tests.requirements import requirement
+from tests.support.scale import sized
 from tests.unit.protocol import packet_data
 from tests.unit.protocol.wire import values
 
@@ -161,7 +162,7 @@ def test_what_is_no_tree_is_refused(node: dict[str, Any]) -> None:
 
 
 @requirement("003.render.markdown")
-@settings(max_examples=500)
+@settings(max_examples=sized(50, 500))
 @given(st.lists(HOSTILE, max_size=4))
 @pytest.mark.slow
 def test_text_never_becomes_markup(runs: list[str]) -> None:
@@ -172,7 +173,7 @@ def test_text_never_becomes_markup(runs: list[str]) -> None:
 
 
 @requirement("003.render.markdown")
-@settings(max_examples=300)
+@settings(max_examples=sized(30, 300))
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_text_never_becomes_markup_around_a_link(before: str, label: str, after: str) -> None:
     link = Link(href="https://weft.test/", children=(text(label),))
@@ -186,7 +187,7 @@ def test_text_never_becomes_markup_around_a_link(before: str, label: str, after:
 
 
 @requirement("003.render.markdown")
-@settings(max_examples=200)
+@settings(max_examples=sized(20, 200))
 @given(HOSTILE)
 def test_a_link_leads_where_it_says(path: str) -> None:
     href = f"https://weft.test/{path}"
@@ -224,7 +225,7 @@ def test_what_cannot_stand_in_a_link_is_encoded(href: str, written: str) -> None
 
 
 @requirement("003.render.markdown")
-@settings(max_examples=300)
+@settings(max_examples=sized(30, 300))
 @given(st.sampled_from(["quote", "list", "ten", "heading"]), HOSTILE)
 def test_text_never_becomes_markup_inside_a_block(place: str, run: str) -> None:
     places: dict[str, tuple[Block, set[str]]] = {
@@ -247,8 +248,9 @@ def test_text_never_becomes_markup_inside_a_block(place: str, run: str) -> None:
 
 
 @requirement("003.render.markdown")
-@settings(max_examples=300)
+@settings(max_examples=sized(30, 300))
 @given(HOSTILE, HOSTILE | st.none(), st.sampled_from(["doc", "quote", "list", "empty"]))
+@pytest.mark.slow
 def test_code_stays_code(code: str, language: str | None, place: str) -> None:
     block = CodeBlock(text=code) if language is None else CodeBlock(text=code, language=language)
     blocks: dict[str, Block] = {
@@ -266,7 +268,7 @@ def test_code_stays_code(code: str, language: str | None, place: str) -> None:
     assert {token.type for token in found} & {"html_block", "heading_open", "code_block"} == set()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=sized(10, 100), deadline=None)
 @given(values(Doc))
 def test_every_tree_is_written(tree: Doc) -> None:
     assert {"html_block", "html_inline", "em_open", "strong_open", "image"} & types(to_markdown(tree)) == set()

@@ -9,14 +9,16 @@ from typing import Any
 from hypothesis import strategies as st
 from msgspec import Raw, inspect
 
+from protocol.actions import Action
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.codec import encode
 from protocol.documents import Content, Document, Trust, WebObservationChunk
-from protocol.faults import Action, Code, fault
+from protocol.faults import Code, fault
 from protocol.offers.results import ResourceContents
 from protocol.packets import Assistant, Citation, Request, Response
 from protocol.replicas import Cancel
 from protocol.subjects import Bucket, Call, Journal, Objects, Subject, table
+from tests.support.scale import is_full
 
 JSON = st.recursive(
     st.none()
@@ -30,7 +32,10 @@ JSON = st.recursive(
 
 
 def wire_types() -> dict[str, Any]:
-    """Everything that is written as JSON, by name: what stands in the table, the packets around it, the edge's own."""
+    """Everything that is written as JSON, by name: what stands in the table, the packets around it, the edge's own.
+
+    What travels in packets stands there once by itself and, with `--full`, in each of its packets.
+    """
     found: dict[str, Any] = {
         "request": Request[Any],
         "response": Response[Any],
@@ -50,16 +55,16 @@ def wire_types() -> dict[str, Any]:
                 pass
             case Subject():
                 args: Any = entry.args
-                found[f"{name} request"] = Request[args]
+                found[f"{name} request"] = Request[args] if is_full() else args
                 if isinstance(entry, Call):
                     answer: Any = vars(entry)["answer"]
-                    found[f"{name} response"] = Response[answer]
-    return found
+                    found[f"{name} response"] = Response[answer] if is_full() else answer
+    return {name: kind for kind, name in {kind: name for name, kind in found.items()}.items()}
 
 
 def values(kind: object) -> st.SearchStrategy[Any]:
     """Every value of a wire type that keeps the rules of its `__post_init__`."""
-    return _Maker().make(inspect.type_info(kind))
+    return _MAKER.make(inspect.type_info(kind))
 
 
 class _Maker:
@@ -124,6 +129,8 @@ class _Maker:
 
 
 _LEFT_OUT = object()
+_MAKER = _Maker()
+"""One for all: what several types hold is made by one strategy, which Hypothesis looks through once."""
 
 
 def _given(row: dict[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from turbohtml import Element
 
+from actors.extraction.assets import vocabulary
 from actors.extraction.evidence.bylines import author_claims, called_authors
 from actors.extraction.evidence.claim import Claim, ClaimPlace, PageField, PlaceKind
 from actors.extraction.evidence.dates import HINT, MAX_CHARS, dates_in, day
 from actors.extraction.evidence.text_runs import HolderNames, TextRuns, short_text, text_runs, texts_matching
-from actors.extraction.evidence.vocabulary import vocabulary
 from actors.extraction.parse.text import collapsed
 from actors.extraction.parse.tree import Page
 from protocol.confidence import Source

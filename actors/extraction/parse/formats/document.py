@@ -24,11 +24,10 @@ MAX_WORDS_CHARS = 200
 Clock: TypeAlias = Callable[[], float]
 """Returns the seconds of a processor that the thread has used."""
 
-MAX_ROWS = 10_000
+MAX_ROWS = 50_000
 MAX_COLUMNS = 60
 _MAX_CELL_CHARS = 1_000
-_MAX_CELLS = 200_000
-_SHOWN_ROWS = 100
+_MAX_CELLS = 500_000
 _LIKE_SHARE = 0.5
 """Records are like each other when this share of their columns has a value on average."""
 
@@ -122,15 +121,16 @@ def cell_text(value: object) -> str:
 
 
 def table_markdown(read: ExtractedTable) -> str:
-    """Write a table, short and with its count where it is long."""
-    lines = [
-        _row_markdown(read.headers),
-        _row_markdown(["---"] * len(read.headers)),
-        *map(_row_markdown, read.rows[:_SHOWN_ROWS]),
-    ]
-    count = len(read.rows)
-    more = f"\n\n*({count:,} rows; the first {_SHOWN_ROWS} are shown)*" if count > _SHOWN_ROWS else ""
-    return "\n".join(lines) + more
+    """Write a table, with all of its rows unless that is more than is written of any body."""
+    lines = [_row_markdown(read.headers), _row_markdown(["---"] * len(read.headers))]
+    length, count = 0, len(read.rows)
+    for number, row in enumerate(read.rows):
+        line = _row_markdown(row)
+        length += len(line) + 1
+        if length > MAX_CHARS:
+            return "\n".join([*lines, "", f"*({count:,} rows; the first {number:,} are written)*"])
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def _row_markdown(cells: Sequence[str]) -> str:

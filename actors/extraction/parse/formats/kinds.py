@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -60,7 +61,22 @@ _KINDS: Mapping[str, BodyKind] = MappingProxyType(
 )
 _UNTOLD = frozenset({"", "application/octet-stream", "application/unknown", "unknown/unknown", "*/*"})
 _SNIFFED_BYTES = 1_024
+_UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_WIDE = re.compile(r"utf-?(?:16|32)|ucs-?[24]|unicode", re.IGNORECASE)
+_NOISE = bytes({*range(9), *range(14, 27), *range(28, 32), 127})
+"""Bytes that no text has but by accident; one escape is a part of some encodings."""
+
+_NOISE_CHARS = frozenset(map(chr, _NOISE))
+_TAG = re.compile(r"<[^<>]{0,2000}>")
+_TAGS = re.compile(rb"<(?:!doctype|/?[a-z][a-z0-9]{0,10})[\s>/]", re.IGNORECASE)
+_LEAST_TAGS = 2
+"""What has so many is markup, whatever else lies in between."""
+
+_NOISE_SHARE = 0.03
+"""Of random bytes a tenth are such, of the worst of real pages one in a thousand."""
+
+_NOISED_BYTES = 4_096
 _PDF = re.compile(rb"\s{0,100}%PDF-")
 _PDF_BEGINS_WITHIN = re.compile(rb"%PDF-\d")
 _IMAGE = re.compile(
@@ -73,16 +89,32 @@ _BINARY = (
     *(b"\x7fELF", b"\xd0\xcf\x11\xe0", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"BZh", b"\xfd7zXZ", b"wOFF", b"wOF2"),
     *(b"SQLite format 3", b"\x1aE\xdf\xa3"),
 )
-_HTML = re.compile(
-    rb"^\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html|head|body|title|script|div|p|h1|table)\b",
-    re.IGNORECASE | re.DOTALL,
+_PROLOGUE = re.compile(
+    rb"\s*(?:<!--.*?-->|<\?[^>]{0,1000}>|<!doctype[^>\[]{0,500}(?:\[[^\]]{0,10000}\]\s*)?>)", re.IGNORECASE | re.DOTALL
 )
-_XHTML = re.compile(rb"^\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!doctype\s+html[^>]{0,300}>\s*)?<html\b", re.IGNORECASE)
-_SVG = re.compile(
-    rb"^\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,500}?-->\s*)?(?:<!doctype\s+svg[^>]{0,300}>\s*)?<svg[\s>]",
-    re.IGNORECASE | re.DOTALL,
+"""A part of what may stand before the first tag of a document."""
+
+_PROLOGUE_BYTES = 65_536
+_MAX_PROLOGUE = 50
+_FIRST_TAG = re.compile(rb"\s*<([a-z_][\w:.-]{0,60})([^>]{0,1000})", re.IGNORECASE)
+_DOCTYPE_HTML = re.compile(rb"<!doctype\s+html", re.IGNORECASE)
+_SAYS_XML = re.compile(rb"<\?xml\b|<!doctype", re.IGNORECASE)
+_HTML_FIRST = frozenset(
+    b"a abbr address article aside b base blockquote body br button center div dl em embed fieldset figure font footer"
+    b" form frameset h1 h2 h3 h4 h5 h6 head header hr html i iframe img input label li link main map meta nav noscript"
+    b" object ol p pre q s script section select small span strong style sub sup table tbody td template textarea th"
+    b" title tr u ul video".split()
 )
-_FEED = re.compile(rb"^\s*(?:<\?xml[^>]{0,200}\?>\s*)?<(?:rss|feed|rdf:RDF|urlset|sitemapindex)\b")
+"""Names of a first tag that make a document HTML, unless it says that it is XML."""
+
+_HTML_TAG = re.compile(
+    rb"<(?:html|head|div|span|br|img|p|script|style|meta|ul|li|h[1-6]|iframe|input|center|font|nav|button)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+"""Tags that make HTML of a document whose first tag has no name of HTML."""
+
+_MARKUP_BYTES = 65_536
+_FEEDS = frozenset({b"rss", b"feed", b"rdf:rdf", b"urlset", b"sitemapindex"})
 _JSON_LINES = re.compile(rb"^\s*\{[^\n]{0,1000}\}\s*\n\s*\{")
 
 
@@ -93,15 +125,18 @@ def kind_of(body: bytes, content_type: str) -> BodyKind:
         FaultError: CONTENT_UNSUPPORTED_TYPE for what has no text.
     """
     media_type = content_type.partition(";")[0].strip().lower()
-    head = body[:_SNIFFED_BYTES].removeprefix(b"\xef\xbb\xbf")
+    head = body[:_SNIFFED_BYTES].removeprefix(_UTF8_MARK)
     if binary := _binary_kind(head, media_type):
         return binary
-    kind = _sniffed(head, media_type) if media_type in _UNTOLD else _declared(media_type)
-    if kind is BodyKind.XML and _XHTML.match(head):
+    begins = _Beginning.of(body)
+    kind = _sniffed(body, begins, media_type) if media_type in _UNTOLD else _declared(media_type)
+    if _is_noise(body[:_NOISED_BYTES], content_type):
+        raise _unsupported(media_type)
+    if kind is BodyKind.XML and begins.tag == b"html":
         return BodyKind.HTML
-    if kind in (BodyKind.HTML, BodyKind.TEXT) and _FEED.match(head):
+    if kind in (BodyKind.HTML, BodyKind.TEXT) and begins.tag in _FEEDS:
         return BodyKind.XML
-    if kind in (BodyKind.XML, BodyKind.TEXT) and _SVG.match(head):
+    if kind in (BodyKind.XML, BodyKind.TEXT) and begins.tag == b"svg":
         return BodyKind.SVG
     return kind
 
@@ -109,6 +144,30 @@ def kind_of(body: bytes, content_type: str) -> BodyKind:
 def is_binary(body: bytes) -> bool:
     """Return whether a body is a PDF or an image by its first bytes."""
     return bool(_PDF_BEGINS_WITHIN.search(body, 0, _SNIFFED_BYTES) or _IMAGE.match(body))
+
+
+def check_shown(text: str, content_type: str) -> None:
+    """Check that what a browser shows of an answer is text.
+
+    Raises:
+        FaultError: CONTENT_UNSUPPORTED_TYPE.
+    """
+    opening = _TAG.sub("", text[: 2 * _NOISED_BYTES])[:_NOISED_BYTES]
+    if sum(map(_NOISE_CHARS.__contains__, opening)) > len(opening) * _NOISE_SHARE:
+        raise _unsupported(content_type.partition(";")[0].strip().lower())
+
+
+def _is_noise(opening: bytes, content_type: str) -> bool:
+    """Return whether a body is no text, whatever it is served as."""
+    if len(opening) - len(opening.translate(None, _NOISE)) <= len(opening) * _NOISE_SHARE:
+        return False
+    if opening.startswith(_UTF16) or _WIDE.search(content_type) or opening.count(0) * _NULLS >= len(opening):
+        return False
+    return len(_TAGS.findall(opening)) < _LEAST_TAGS
+
+
+_NULLS = 3
+"""Of a text of two bytes a letter, about half are nulls in most scripts of Europe: more than a third."""
 
 
 def _binary_kind(head: bytes, media_type: str) -> BodyKind | None:
@@ -135,10 +194,38 @@ def _declared(media_type: str) -> BodyKind:
     raise _unsupported(media_type)
 
 
-def _sniffed(head: bytes, media_type: str) -> BodyKind:
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    """What a document begins with: comments and declarations, then the name of its first tag, in lower case."""
+
+    prologue: bytes
+    tag: bytes
+    attributes: bytes
+
+    @classmethod
+    def of(cls, body: bytes) -> _Beginning:
+        place = len(_UTF8_MARK) if body.startswith(_UTF8_MARK) else 0
+        for _ in range(_MAX_PROLOGUE):
+            part = _PROLOGUE.match(body, place, _PROLOGUE_BYTES)
+            if part is None:
+                break
+            place = part.end()
+        first = _FIRST_TAG.match(body, place)
+        return cls(body[:place], first[1].lower() if first else b"", first[2] if first else b"")
+
+    def is_html(self, body: bytes) -> bool:
+        if self.tag == b"html" or _DOCTYPE_HTML.search(self.prologue):
+            return True
+        if not self.tag or _SAYS_XML.search(self.prologue) or b"xmlns" in self.attributes or self.tag in _FEEDS:
+            return False
+        return self.tag in _HTML_FIRST or _HTML_TAG.search(body, 0, _MARKUP_BYTES) is not None
+
+
+def _sniffed(body: bytes, begins: _Beginning, media_type: str) -> BodyKind:
+    head = body[:_SNIFFED_BYTES].removeprefix(_UTF8_MARK)
     if head.startswith(_UTF16):
         return BodyKind.HTML if b"<\x00" in head else BodyKind.TEXT
-    if _HTML.match(head):
+    if begins.is_html(body):
         return BodyKind.HTML
     if _JSON_LINES.match(head):
         return BodyKind.NDJSON

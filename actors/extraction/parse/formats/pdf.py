@@ -44,9 +44,10 @@ from actors.extraction.parse.formats.pdf_lines import (
 from actors.extraction.parse.formats.pdf_pages import PdfDocument, opened
 from actors.extraction.parse.text import clean, one_line
 from protocol import render
+from protocol.actions import Action
 from protocol.confidence import Confidence, Source, confidence
 from protocol.documents import ExtractedLink, ExtractedTable, Signal
-from protocol.faults import Action, Code, FaultError, fault
+from protocol.faults import Code, FaultError, fault
 from protocol.page import Heading, PageFields
 
 MAX_PAGES = 500

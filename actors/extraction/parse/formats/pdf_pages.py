@@ -18,7 +18,8 @@ from math import atan2, pi
 from typing import Any
 
 from actors.extraction.parse.formats.pdf_lines import SOFT_HYPHEN, Glyph, GlyphStyle, PdfPage, Rectangle
-from protocol.faults import Action, Code, FaultError, fault
+from protocol.actions import Action
+from protocol.faults import Code, FaultError, fault
 
 MAX_GLYPHS = 60_000
 MAX_OBJECTS = 20_000

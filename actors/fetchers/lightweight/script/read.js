@@ -2,7 +2,7 @@
 // Walks with a stack of its own, as deep documents overflow that of the engine.
 (maxChars, maxText) => {
   const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source', 'track', 'wbr']);
-  const DROPPED = new Set(['noscript', 'template']);
+  const DROPPED = new Set(['noscript', 'noframes', 'template']);
   const RAW = new Set(['script', 'style', 'xmp', 'plaintext']);
   const INLINE = new Set(['a', 'abbr', 'b', 'bdi', 'bdo', 'cite', 'code', 'data', 'del', 'em', 'font', 'i', 'ins', 'kbd', 'label',
     'mark', 'q', 's', 'samp', 'slot', 'small', 'span', 'strong', 'sub', 'sup', 'time', 'u', 'var', 'wbr']);
@@ -62,7 +62,7 @@
     if (TALL.test(element.getAttribute('style') || '')) { counts.tall += 1; }
     if (tag === 'script') { counts.scripts += 1; }
     if (html && tag.includes('-') && !element.matches(':defined')) { counts.missing += 1; }
-    const written = tag === 'iframe' || tag === 'frame' ? 'div' : tag === 'slot' ? 'span' : tag;
+    const written = tag === 'iframe' || tag === 'frame' || tag === 'frameset' ? 'div' : tag === 'slot' ? 'span' : tag;
     const raw = html && RAW.has(tag), empty = html && VOID.has(tag);
     const gone = !within.mute && !raw && !empty && hidden(element, within);
     put(`<${written}${tag === 'slot' ? '' : attributes(element, tag, gone)}>`);
@@ -77,7 +77,7 @@
     return {
       children, at: 0, end: `</${written}>`, apart, shadow: tag === 'slot' ? within.outer : !!element.shadowRoot || within.shadow,
       outer: element.shadowRoot ? within.shadow : within.outer, mute: within.mute || raw || tag === 'title',
-      gone: within.gone || gone || (within.closed && tag !== 'summary'), body: within.body || tag === 'body', closed: tag === 'details' && !element.open,
+      gone: within.gone || gone || (within.closed && tag !== 'summary'), body: within.body || tag === 'body' || tag === 'frameset', closed: tag === 'details' && !element.open,
     };
   };
   const walk = () => {

@@ -50,7 +50,9 @@ async def screenshot(op: TabContext, do: TakeScreenshot) -> ScreenshotTaken:
             ) from error
         raise faults.not_done("The page does not hold still for a picture.") from error
     width, height = await anyio.to_thread.run_sync(_size, data)
-    stored = await (await op.dependencies.capture_store()).save("screenshot", data, f"image/{do.format}")
+    stored = await (await op.dependencies.capture_store(op.session.record.caller)).save(
+        "screenshot", data, f"image/{do.format}"
+    )
     if not stored:
         raise FaultError(fault(Code.CONTENT_TOO_LARGE, "The picture is larger than may be kept."))
     return ScreenshotTaken(tab_id=op.number, image=stored[0], width=width, height=height, page=await op.page())

@@ -37,14 +37,14 @@ class OperationDependencies:
     store: Callable[[], Awaitable[FileStore]]
     unseal: Callable[[bytes, str], str]
 
-    async def capture_store(self) -> CaptureStore:
-        """Open the store of captures."""
-        return CaptureStore(await self.store(), self.settings.fetch_max_bytes)
+    async def capture_store(self, caller: str) -> CaptureStore:
+        """Open the store of captures for a caller."""
+        return CaptureStore(await self.store(), self.settings.fetch_max_bytes, caller)
 
-    async def save_download(self, download: Download) -> tuple[Captured, ...]:
-        """Store a file that a page had the browser download."""
+    async def save_download(self, caller: str, download: Download) -> tuple[Captured, ...]:
+        """Store a file that a page of a caller had the browser download."""
         try:
-            return await (await self.capture_store()).save_download(download, _DOWNLOAD_S)
+            return await (await self.capture_store(caller)).save_download(download, _DOWNLOAD_S)
         except (Error, FaultError):
             return ()
 

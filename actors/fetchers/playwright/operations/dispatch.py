@@ -17,6 +17,7 @@ from actors.fetchers.playwright.operations import acting, capture, filling, logs
 from actors.fetchers.playwright.operations.context import OperationContext, OperationDependencies, TabContext
 from actors.fetchers.web import guard
 from bus import remaining_ms
+from bus.seal import UnsealError
 from protocol.browsers.operations import (
     Click,
     CloseTab,
@@ -45,6 +46,8 @@ from protocol.browsers.operations import (
     UploadFile,
     Wait,
     WaitForStable,
+    typed_in,
+    with_words,
 )
 from protocol.browsers.results import Done
 from protocol.browsers.sessions import AskBrowser
@@ -107,6 +110,7 @@ async def perform(dependencies: OperationDependencies, session: OpenSession, req
         FaultError: what it failed with.
         playwright.async_api.Error: the browser is gone.
     """
+    request = _with_typed(dependencies, session, request)
     op = OperationContext(dependencies, session, _deadline_s(), request.local)
     await session.prune_tabs()
     match request.do:
@@ -126,6 +130,17 @@ async def perform(dependencies: OperationDependencies, session: OpenSession, req
         case do:
             number = session.tab_number(getattr(do, "tab_id", None))
             return await _in_turn(op, number, lambda: _on_page(op, number, do))
+
+
+def _with_typed(dependencies: OperationDependencies, session: OpenSession, request: AskBrowser) -> AskBrowser:
+    """Put back the words that travelled sealed."""
+    if not request.typed:
+        return request
+    try:
+        words = dependencies.unseal(request.typed, typed_in(session.record.session))
+    except UnsealError:
+        raise faults.invalid("typed", "it was not sealed for this session") from None
+    return structs.replace(request, do=with_words(request.do, words), typed=b"")
 
 
 async def _on_page(op: OperationContext, number: int, do: Operation) -> Done:

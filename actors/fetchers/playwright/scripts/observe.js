@@ -68,5 +68,6 @@
     quiet: performance.now() - known.last,
     loading: leads() || waits(),
     programs: programs(),
+    size: performance.getEntriesByType('navigation')[0]?.decodedBodySize ?? 0,
   };
 })()

@@ -1,7 +1,7 @@
 // Puts away what lies over the page: refuses consent where it can, else closes, else hides; never agrees to anything.
 (() => {
   const CONSENT = /cookie|consent|gdpr|dsgvo|privacy|datenschutz|einwillig|zustimm|données personnelles|confidentialité|privacidad|consentimiento|privacidade|toestemming|prywatno|partners? (store|process)/i;
-  const REJECT = /^(reject|decline|refuse|deny|disagree|do not (accept|consent|sell)|don't accept|no,? thanks|only (necessary|essential|required)|(necessary|essential|required)( cookies)? only|use (necessary|essential)|continue without( accepting| agreeing)?|(alle )?ablehnen|nur (notwendige|erforderliche|essenzielle)|tout refuser|refuser|continuer sans accepter|rechazar|solo (necesarias|necesarios)|rifiuta|recusar|rejeitar|weigeren|alleen noodzakelijke|odrzuć|avvisa)/i;
+  const REJECT = /^(reject|decline|refuse|deny|disagree|do not (accept|consent|sell)|don't accept|no,? thanks|only (necessary|essential|required)|(necessary|essential|required)( cookies)? only|use (necessary|essential)|continue without( accepting| agreeing)?|(alle )?ablehnen|nur (notwendige|erforderliche|essenzielle)|tout refuser|refuser|continuer sans accepter|rechazar|solo (necesarias|necesarios)|rifiuta|recusar|rejeitar|(alles )?(weigeren|afwijzen)|alleen noodzakelijke|odrzuć|avvisa)/i;
   const AGREE = /accept|agree|allow|consent|akzeptier|zustimm|einverstanden|accepter|aceptar|accett|aceitar|toestaan|subscribe|sign up|yes/i;
   const CLOSE = /^(×|✕|✖|x|close|dismiss|not now|maybe later|later|skip|no,? thanks|got it|ok|okay|schließen|später|fermer|plus tard|cerrar|chiudi|fechar|sluiten)$/i;
   const KNOWN = [
@@ -11,7 +11,7 @@
     '#hs-eu-decline-button', '.fc-cta-do-not-consent', '#tarteaucitronAllDenied2', '[data-cky-tag="reject-button"]',
   ].join(',');
   const BUTTONS = 'button, [role="button"], a, input[type="button"], input[type="submit"], summary';
-  const MANY = 6000, DEEP = 12;
+  const MANY = 6000, DEEP = 12, WALL = 2000;
 
   const shows = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) &&
     element.getBoundingClientRect().width > 0;
@@ -82,8 +82,21 @@
         if (element && getComputedStyle(element)[name] !== '') element.style.setProperty(name, { overflow: 'visible', position: 'static', height: 'auto', filter: 'none', 'pointer-events': 'auto' }[name], 'important');
   }
 
+  // A wall that is the page itself covers nothing: what refuses there is pressed, and nothing is hidden.
+  function refusal() {
+    const text = document.body?.innerText ?? '';
+    if (text.length > WALL || !CONSENT.test(text)) return undefined;
+    return inside(document.body).find((element) => !leads(element) && REJECT.test(words(element)));
+  }
+
   const done = [];
-  for (const overlay of overlays().slice(0, DEEP)) {
+  const lying = overlays();
+  const press = lying.length ? undefined : refusal();
+  if (press) {
+    press.click();
+    done.push({ pressed: true, kind: 'consent' });
+  }
+  for (const overlay of lying.slice(0, DEEP)) {
     const press = button(overlay);
     if (press) press.click();
     else hide(overlay);

@@ -29,11 +29,14 @@ from actors.gateway.mcp.resources import capture_link
 from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer, ToolImage, ToolLink
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
+from actors.logins import BROWSER_MS, login_pass
+from bus.clock import now_ms
 from bus.stores import FileStore
+from protocol.actions import Action
 from protocol.browsers import operations as do
 from protocol.browsers import results
 from protocol.browsers.sessions import AskBrowser
-from protocol.faults import Action, Code, Fault, FaultError, fault
+from protocol.faults import Code, Fault, FaultError, fault
 from protocol.subjects import BROWSER, CAPTURES
 
 MAX_IMAGE_BYTES = 1_000_000
@@ -46,12 +49,10 @@ MAX_FILE_BYTES = 10_000_000
 """The largest file that is uploaded."""
 
 _LOOK = ToolAnnotations(read_only_hint=True)
-_OWN = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _MOVE = ToolAnnotations(destructive_hint=False)
-_AGAIN = ToolAnnotations(destructive_hint=True, idempotent_hint=True)
 _ACT = ToolAnnotations(destructive_hint=True)
 
-_ELEMENT = " `element_id`: as get_page_info or find_element told."
+_ELEMENT = " `element_id`: of get_page_info or find_element."
 
 
 @dataclass(frozen=True)
@@ -65,16 +66,16 @@ class _Row:
 _ROWS: Mapping[type[Struct], _Row] = MappingProxyType(
     {
         do.CreateSession: _Row(
-            "Open a browser session",
-            "Open a browser session of your own; without one, all tools work in your default session.",
+            "Open a session",
+            "Open a browser session beside your default one.",
             _MOVE,
             results.SessionCreated,
         ),
-        do.CloseSession: _Row("Close a browser session", "End a browser session.", _AGAIN, results.SessionClosed),
+        do.CloseSession: _Row("Close a session", "End a browser session.", _ACT, results.SessionClosed),
         do.Navigate: _Row("Go to an address", "Go to an address in the browser.", _MOVE, results.Navigated),
         do.GetPageInfo: _Row(
-            "See what to act on",
-            "List what can be acted on in the page, with ids that last, and what the page is for.",
+            "See elements",
+            "List what can be acted on in the page, with ids that last.",
             _LOOK,
             results.PageInfo,
         ),
@@ -88,35 +89,31 @@ _ROWS: Mapping[type[Struct], _Row] = MappingProxyType(
             results.Found,
         ),
         do.TakeScreenshot: _Row("Take a screenshot", "Take a picture of the page.", _LOOK, results.ScreenshotTaken),
-        do.ExecuteJavascript: _Row(
-            "Run a script", "Evaluate JavaScript in the page; for local clients only.", _ACT, results.Evaluated
-        ),
+        do.ExecuteJavascript: _Row("Run a script", "Evaluate JavaScript; for local clients.", _ACT, results.Evaluated),
         do.Click: _Row("Click", "Click an element." + _ELEMENT, _ACT, results.Acted),
         do.TypeText: _Row(
-            "Type text", "Type into a field, in place of what it holds; `submit` presses Enter.", _ACT, results.Acted
+            "Type text", "Type in place of what a field holds; `submit` presses Enter.", _ACT, results.Acted
         ),
         do.Hover: _Row("Hover", "Move the pointer over an element.", _MOVE, results.Acted),
-        do.SelectOption: _Row("Choose an option", "Choose from a list by value or text.", _AGAIN, results.Acted),
-        do.SetValue: _Row("Set a value", "Set what a field or editor holds at once.", _AGAIN, results.Acted),
+        do.SelectOption: _Row("Choose", "Choose from a list by value or text.", _ACT, results.Acted),
+        do.SetValue: _Row("Set a value", "Set what a field or editor holds at once.", _ACT, results.Acted),
         do.PressKey: _Row("Press a key", "Press a key, such as Enter or ArrowDown.", _ACT, results.Acted),
         do.Scroll: _Row("Scroll", "Scroll by most of a window.", _MOVE, results.Acted),
         do.GoBack: _Row("Go back", "Go back to the page before.", _MOVE, results.Navigated),
         do.Wait: _Row("Wait", "Wait for a time or a condition.", _LOOK, results.Acted),
         do.WaitForStable: _Row("Wait for rest", "Wait until nothing moves in the page.", _LOOK, results.Stable),
         do.CreateTab: _Row("Open a tab", "Open a tab, which becomes active.", _MOVE, results.TabCreated),
-        do.ListTabs: _Row("List tabs", "List the tabs of the session.", _OWN, results.Tabs),
+        do.ListTabs: _Row("List tabs", "List the tabs of the session.", _LOOK, results.Tabs),
         do.SwitchTab: _Row("Switch tabs", "Make a tab the active one.", _MOVE, results.Acted),
-        do.CloseTab: _Row("Close a tab", "Close a tab.", _AGAIN, results.Acted),
+        do.CloseTab: _Row("Close a tab", "Close a tab.", _ACT, results.Acted),
         do.HandleDialog: _Row("Answer a dialog", "Accept or dismiss the dialog that waits.", _ACT, results.Acted),
-        do.GetDialogInfo: _Row("See dialogs", "Tell the dialog that waits, and past ones.", _OWN, results.Dialogs),
-        do.GetNetworkLogs: _Row("See requests", "List the requests that the page made.", _OWN, results.NetworkLogs),
+        do.GetDialogInfo: _Row("See dialogs", "Return the dialog that waits, and past ones.", _LOOK, results.Dialogs),
+        do.GetNetworkLogs: _Row("See requests", "List the requests that the page made.", _LOOK, results.NetworkLogs),
         do.GetConsoleLogs: _Row(
-            "See the console", "List what the page wrote to its console.", _OWN, results.ConsoleLogs
+            "See the console", "List what the page wrote to its console.", _LOOK, results.ConsoleLogs
         ),
-        do.UploadFile: _Row(
-            "Upload a file", "Put a local file into a file field; for local clients only.", _ACT, results.Acted
-        ),
-        do.GetDownloads: _Row("See downloads", "List the files that were downloaded.", _OWN, results.Downloads),
+        do.UploadFile: _Row("Upload a file", "Put a local file into a field; for local clients.", _ACT, results.Acted),
+        do.GetDownloads: _Row("See downloads", "List the files that were downloaded.", _LOOK, results.Downloads),
     }
 )
 
@@ -151,6 +148,9 @@ def default_session(app: AppContext, request: RequestContext) -> str:
     return do.SESSION_PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
+_PLAIN = frozenset({"quality", "filePath", "timeout"})
+"""Arguments whose names say all."""
+
 _FILLED_IN = frozenset({"stored", "sealed", "fresh"})
 """What no client gives: the gateway does, or another actor."""
 
@@ -179,7 +179,7 @@ def _tool(operation: type[Any], row: _Row) -> BuiltinTool[Any]:
         arguments=arguments_of(operation),
         run=run,
         answer=row.answer,
-        by_type=None,
+        plain=_PLAIN,
         annotations=row.hints,
         toolset=Toolset.BROWSER,
         scope=Scope.BROWSER,
@@ -190,11 +190,37 @@ def _tool(operation: type[Any], row: _Row) -> BuiltinTool[Any]:
 async def _perform(app: AppContext, request: RequestContext, operation: do.Operation, *, at_need: bool) -> ToolAnswer:
     who = request.caller
     order = secrets.token_urlsafe(ORDER_BYTES)
-    question = AskBrowser(do=operation, caller=who.name, at_need=at_need, local=who.local, order=order)
+    operation, typed = _sealed(app, operation)
+    question = AskBrowser(
+        do=operation,
+        caller=who.name,
+        at_need=at_need,
+        local=who.local,
+        order=order,
+        typed=typed,
+        login=_login(app, who, operation),
+    )
     result = (await app.bus.call(BROWSER, question, wait_ms=app.grace_ms)).done
     images, links = await _captured(app, result)
     text = browsers.text_of(result, secrets.token_hex(BOUNDARY_BYTES))
     return ToolAnswer(text, result, images, links, browsers.next_actions(result))
+
+
+def _login(app: AppContext, caller: Caller, operation: do.Operation) -> bytes:
+    """Return the right to the login that a session begins with, if it does."""
+    if not isinstance(operation, do.CreateSession) or operation.profile is None or not operation.url:
+        return b""
+    return login_pass(app.bus.seal, caller.name, operation.profile, operation.url, now_ms() + BROWSER_MS)
+
+
+def _sealed(app: AppContext, operation: do.Operation) -> tuple[do.Operation, bytes]:
+    """Take out the words that go into a field, and encrypt them before they leave this process."""
+    words, session_id = do.words_of(operation), operation.session_id
+    if not words or session_id is None:
+        return operation, b""
+    if app.bus.seal is None:
+        raise FaultError(fault(Code.CONFIG_INVALID, "This gateway has no key to seal what is typed with."))
+    return do.with_words(operation, ""), app.bus.seal.seal(words.encode(), do.typed_in(session_id))
 
 
 async def _captured(app: AppContext, result: results.Done) -> tuple[tuple[ToolImage, ...], tuple[ToolLink, ...]]:

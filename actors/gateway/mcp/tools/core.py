@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from mcp.types import ToolAnnotations
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from actors.gateway import sessions
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
+from actors.gateway.mcp.page_data import page_data
 from actors.gateway.mcp.resources import page_link
 from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer
 from actors.gateway.mcp.tool_schemas import BRIEFLY
@@ -20,7 +21,6 @@ from actors.gateway.pages import (
     DEFAULT_AT_ONCE,
     MAX_AT_ONCE,
     MAX_URLS,
-    REFRESH_SESSION,
     BatchItem,
     BatchRequest,
     BatchResult,
@@ -29,21 +29,21 @@ from actors.gateway.pages import (
     browse,
     browse_all,
 )
+from actors.gateway.recovery import REFRESH_SESSION, flat
 from actors.gateway.request import RequestContext
 from actors.gateway.sessions import NamedRequest, SessionAnswer, SessionRequest, SessionsAnswer
 from actors.gateway.translate import framed_parts, one_line, result_text
-from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, StructuredError
+from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, Part, StructuredError
 from protocol.pages import BrowsePage, Url
 from protocol.subjects import SESSION_REFRESH
 from protocol.tiers import RenderTier
 
-BOUNDARY_BYTES = 16
+BOUNDARY_BYTES = 8
 
 MAX_TEXT_BYTES = 19_000
 """What all items of a batch together may take of an answer: with our own words it stays below 20 KB."""
 
 MAX_EXCERPT_BYTES = 4_000
-BATCH_BOUNDARY_BYTES = 8
 
 
 class BrowseArguments(BrowseOptions, frozen=True, kw_only=True):
@@ -55,9 +55,11 @@ class BrowseArguments(BrowseOptions, frozen=True, kw_only=True):
 async def _browse(app: AppContext, request: RequestContext, arguments: BrowseArguments) -> ToolAnswer:
     options = BrowseOptions(**{name: getattr(arguments, name) for name in BrowseOptions.__struct_fields__})
     result = await browse(app, request, BrowsePage(url=arguments.url, options=options), for_model=True)
-    text = result_text(result, secrets.token_hex(BOUNDARY_BYTES))
-    is_part = result.content.cursor is not UNSET and options.session_profile is None
-    return ToolAnswer(text, result, links=(page_link(arguments.url),) if is_part else ())
+    goes_on = options.cursor is not None
+    text = result_text(result, secrets.token_hex(BOUNDARY_BYTES), goes_on=goes_on)
+    is_first = result.content.cursor is not UNSET and not goes_on and options.session_profile is None
+    data = page_data(result, options)
+    return ToolAnswer(text, data, links=(page_link(arguments.url),) if is_first else ())
 
 
 BROWSE = BuiltinTool(
@@ -67,20 +69,12 @@ BROWSE = BuiltinTool(
     arguments=BrowseArguments,
     answer=BrowseResult,
     run=_browse,
-    by_type=frozenset(
-        {
-            "metadata",
-            "tables",
-            "decisionTrace",
-            "network",
-            "console",
-            "discoveredApis",
-            "learningInsights",
-            "fields",
-            "links",
-        }
-        | {"forms", "lists", "structuredData", "signals", "usableFor", "leftOut"}
+    answer_fields=("url", "title", "content", "metadata", "fieldConfidence"),
+    plain=frozenset(
+        {"forceTier", "includeDecisionTrace", "includeHtml", "includeNetwork", "includeConsole", "scrollToLoad"}
+        | {"dismissOverlays", "followPagination", "maxPages", "section"}
     ),
+    words_in_text=True,
     annotations=ToolAnnotations(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True
     ),
@@ -102,6 +96,8 @@ class BatchArguments(Struct, frozen=True, kw_only=True, rename="camel", forbid_u
 
 class DigestItem(Struct, frozen=True, kw_only=True, rename="camel"):
     """One address of a batch: `excerpt` is the beginning of its Markdown, or what answers `options.query`.
+
+    It stands in the text, and as data for who asks for `markdown`.
 
     `total_chars` is the length of all that is to be had.
     """
@@ -171,7 +167,7 @@ def _page(item: DigestItem, room: int) -> str:
 
 def _short(item: BatchItem, share: int) -> DigestItem:
     if isinstance(item.result, UnsetType):
-        return DigestItem(url=item.url, status=item.status, error=item.error, same_as=item.same_as)
+        return DigestItem(url=item.url, status=item.status, error=_for_model(item.error), same_as=item.same_as)
     page: BrowseResult = item.result
     markdown, sure = page.content.markdown.strip(), page.field_confidence
     names = 2 if page.metadata.final_url == item.url else 3
@@ -187,6 +183,12 @@ def _short(item: BatchItem, share: int) -> DigestItem:
     )
 
 
+def _for_model(error: StructuredError | UnsetType) -> StructuredError | UnsetType:
+    if isinstance(error, UnsetType):
+        return error
+    return structs.replace(error, recommended_actions=flat(error.recommended_actions))
+
+
 def _cut(text: str, max_bytes: int) -> str:
     """Cut a text behind a word, in bytes of UTF-8."""
     data = text.encode()
@@ -199,17 +201,19 @@ def _cut(text: str, max_bytes: int) -> str:
 async def _browse_batch(app: AppContext, request: RequestContext, arguments: BatchArguments) -> ToolAnswer:
     pages = BatchRequest(urls=arguments.urls, options=arguments.options, concurrency=arguments.concurrency)
     batch = digest(await browse_all(app, request, pages))
-    return ToolAnswer(digest_text(batch, secrets.token_hex(BATCH_BOUNDARY_BYTES)), batch)
+    without_words = structs.replace(batch, items=tuple(structs.replace(one, excerpt=UNSET) for one in batch.items))
+    data = without_words if Part.MARKDOWN not in arguments.options.include else batch
+    return ToolAnswer(digest_text(batch, secrets.token_hex(BOUNDARY_BYTES)), data)
 
 
 BATCH = BuiltinTool(
-    title="Read several web pages",
+    title="Read web pages",
     description="Read up to 50 pages at once: of each its status, confidence and the beginning of its Markdown, or "
     "what answers options.query. robots.txt is obeyed.",
     arguments=BatchArguments,
     answer=Digest,
     run=_browse_batch,
-    by_type=None,
+    words_in_text=True,
     annotations=ToolAnnotations(read_only_hint=True),
 )
 
@@ -217,20 +221,19 @@ BATCH = BuiltinTool(
 # -- saved logins ------------------------------------------------------------------------------------------------------
 
 
-async def _refresh(app: AppContext, _request: RequestContext, arguments: NamedRequest) -> ToolAnswer:
-    status = await sessions.ask(app, SESSION_REFRESH, arguments.domain, arguments.profile)
+async def _refresh(app: AppContext, request: RequestContext, arguments: NamedRequest) -> ToolAnswer:
+    status = await sessions.ask(app, request, SESSION_REFRESH, arguments.domain, arguments.profile)
     return ToolAnswer(sessions.text_of(status), status)
 
 
-async def _manage(app: AppContext, _request: RequestContext, arguments: SessionRequest) -> ToolAnswer:
-    answer = await sessions.manage(app, arguments)
+async def _manage(app: AppContext, request: RequestContext, arguments: SessionRequest) -> ToolAnswer:
+    answer = await sessions.manage(app, request, arguments)
     return ToolAnswer(sessions.list_text(answer), answer)
 
 
 REFRESH = BuiltinTool(
     title="Renew a login",
     answer=SessionAnswer,
-    by_type=None,
     description="Renew a saved login (see sessionProfile of browse).",
     arguments=NamedRequest,
     run=_refresh,
@@ -238,9 +241,8 @@ REFRESH = BuiltinTool(
     scope=Scope.SESSIONS,
 )
 MANAGE = BuiltinTool(
-    title="Look after logins",
+    title="Manage logins",
     answer=SessionsAnswer,
-    by_type=None,
     description="Saved logins: list, check or delete.",
     arguments=SessionRequest,
     run=_manage,

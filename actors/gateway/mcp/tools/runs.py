@@ -29,8 +29,8 @@ from protocol.runs.states import ARTIFACT_TTL_MS, POLL_MS, Mode, RunStatus
 
 BOUNDARY_BYTES = 8
 
-_LOOK = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-_STOP = ToolAnnotations(destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+_LOOK = ToolAnnotations(read_only_hint=True)
+_STOP = ToolAnnotations(destructive_hint=True)
 _ACT = ToolAnnotations(destructive_hint=True)
 
 
@@ -44,8 +44,7 @@ class RunArguments(runs.RunRequest, frozen=True, kw_only=True, rename="camel", f
     options: Annotated[
         RunOptions,
         Meta(
-            description="timeoutMs; mode: sync waits, async gives a runId, auto is the template's; "
-            "artifacts: of json, csv, markdown.",
+            description="timeoutMs; mode: sync, async or auto; artifacts: json, csv, markdown.",
             extra_json_schema={BRIEFLY: True},
         ),
     ] = RunOptions()
@@ -146,14 +145,14 @@ def _boundary() -> str:
     return secrets.token_hex(BOUNDARY_BYTES)
 
 
-_ENTRY = partial(BuiltinTool[Any], by_type=None, toolset=Toolset.RUNS, scope=Scope.RUNS, render_error=_render_error)
+_ENTRY = partial(BuiltinTool[Any], toolset=Toolset.RUNS, scope=Scope.RUNS, render_error=_render_error)
 """What all of them have in common."""
 
 RUN_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
     {
         "list_task_templates": _ENTRY(
             title="List templates",
-            description="List the templates, which are jobs of many steps.",
+            description="List the templates: jobs of many steps.",
             arguments=NoArguments,
             run=_templates,
             answer=TemplateList,
@@ -161,7 +160,7 @@ RUN_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
         ),
         "run_task_template": _ENTRY(
             title="Run a template",
-            description="Run a template of list_task_templates; answers its result, or a runId for get_task_run.",
+            description="Run a template: returns its result, or a runId for get_task_run.",
             arguments=RunArguments,
             run=_run,
             begin=_begin,
@@ -170,7 +169,7 @@ RUN_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
         ),
         "get_task_run": _ENTRY(
             title="See a run",
-            description="Tell how a run stands, and its result; ask every 2 s.",
+            description="Return how a run stands, and its result; ask every 2 s.",
             arguments=NamedRun,
             run=_get,
             answer=Run,
@@ -202,7 +201,7 @@ RUN_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
         ),
         "get_runtime_profile": _ENTRY(
             title="See limits",
-            description="Tell the version, and the limits of runs.",
+            description="Return the version and the limits of runs.",
             arguments=NoArguments,
             run=_profile,
             answer=RuntimeProfile,

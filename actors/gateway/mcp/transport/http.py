@@ -141,7 +141,7 @@ class ModernProtocol:
         listens = request.method == _LISTEN
         if listens and not exchange.stream.events:
             raise invalid(f"What is listened to comes as {EVENTS}, which the client does not accept", 406)
-        route = self._route(exchange.request, request)
+        route = self._route(exchange, request)
         if isinstance(route, InboundLadderRejection):
             return error_response(request.id, _error(route))
         connection = Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
@@ -150,14 +150,20 @@ class ModernProtocol:
             response = await respond(self.server, exchange, request, connection, RequestDispatch.of(exchange, request))
         return response  # noqa: RET504 - what listens may be ended before it is answered
 
-    def _route(self, post: Request, request: JsonRpcRequest) -> InboundModernRoute | InboundLadderRejection:
-        """Compare the headers with the body, so that whoever stands between us and the client may go by them."""
+    def _route(self, exchange: PostExchange, request: JsonRpcRequest) -> InboundModernRoute | InboundLadderRejection:
+        """Compare the headers with the body, so that whoever stands between us and the client may go by them.
+
+        Only tools that are offered have arguments that are to stand in headers, too: of those a client learns nothing
+        that may not know what is offered.
+        """
+        post = exchange.request
         duplicate = find_duplicated_routing_header(post.headers.items())
         if duplicate is not None:
             return InboundLadderRejection(HEADER_MISMATCH, f"{duplicate} header appears more than once")
         body = {"method": request.method, "params": request.params}
         route = classify_inbound_request(body, headers=dict(post.headers.items()))
-        if isinstance(route, InboundLadderRejection) or request.method != "tools/call":
+        is_call = request.method == "tools/call" and exchange.context.sees_offers
+        if isinstance(route, InboundLadderRejection) or not is_call:
             return route
         return self._mismatch(post, request.params or {}) or route
 

@@ -82,7 +82,7 @@ class LegacyProtocol:
             BadMessageError: the body is none that is answered.
         """
         client = read_client_id(exchange.request.headers.get(CLIENT_ID_HEADER))
-        exchange = replace(exchange, context=replace(exchange.context, client_id=client.name))
+        exchange = replace(exchange, context=replace(exchange.context, client_id=client.name, program=client.program))
         message = await read_message(body)
         match message:
             case JsonRpcMessage(method=str() as method, id=int() | str() as request_id):
@@ -99,7 +99,7 @@ class LegacyProtocol:
     async def _request(self, exchange: PostExchange, client: ClientId, request: JsonRpcRequest) -> None:
         stream = exchange.stream
         if request.method == "initialize":
-            stream.headers[CLIENT_ID_HEADER] = new_client_id((request.params or {}).get("capabilities")).header()
+            stream.headers[CLIENT_ID_HEADER] = new_client_id(request.params).header()
         response = error_response(request.id, ErrorData(code=REQUEST_CANCELLED, message="Request cancelled"))
         with self.streams.kept_alive(stream):
             with self.in_flight.cancellable(exchange.context.caller.name, client.name, str(request.id)) as work:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import msgspec
 import pytest
@@ -23,9 +24,12 @@ from actors.cli.main import run
 from actors.gateway.errors import to_error
 from actors.runtime.rundir import Ready, ready_path, write_ready
 from actors.settings import Settings
+from protocol.actions import Action
 from protocol.browse import BrowseResult
 from protocol.faults import Code, FaultError, fault
 from tests.unit.actors.cli.cli_data import MARK, RESULT
+
+Json = dict[str, Any] | None
 
 # -- the terminal -----------------------------------------------------------------------------------------------------
 
@@ -55,6 +59,31 @@ def test_no_text_commands_the_terminal(text: str) -> None:
 )
 def test_sequences_are_taken_out_whole(text: str, shown: str) -> None:
     assert terminal.plain(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("tool", "parameters", "line"),
+    [
+        (
+            "browse",
+            {"url": "https://a.test/?q=a b", "options": {"forceTier": "playwright", "attempt": ["retry", "retry"]}},
+            "weft browse 'https://a.test/?q=a b' --tier playwright --attempt retry --attempt retry",
+        ),
+        (
+            "browse",
+            {"url": "https://a.test/", "options": {"followPagination": True, "scrollToLoad": True}},
+            "weft browse https://a.test/ --scroll --pages 5",
+        ),
+        ("browse", {"url": "https://a.test/", "options": {"maxChars": 900}}, None),
+        ("refresh_session", {"domain": "a.test", "profile": "me"}, "weft sessions refresh a.test --profile me"),
+        ("create_session", {}, None),
+        (None, None, None),
+    ],
+)
+def test_an_action_is_a_command_line_where_there_is_one(tool: str | None, parameters: Json, line: str | None) -> None:
+    action = Action(action="go_on", description="Go on.", tool_to_use=tool, parameters=parameters)
+
+    assert terminal.command_line(action) == line
 
 
 def test_entities_of_markdown_bring_no_control_character_back() -> None:
@@ -113,7 +142,7 @@ def test_in_a_pipe_a_page_is_plain_markdown(capsys: pytest.CaptureFixture[str]) 
 def test_the_whole_result_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["browse", "a.example", "--json"]) == 0
     shown = capsys.readouterr().out
-    assert json.loads(shown)["url"] == "https://a.example"
+    assert json.loads(shown)["url"] == "a.example"
     assert "\x9b" not in shown
 
 
@@ -174,7 +203,7 @@ def test_the_running_system_is_asked_over_rest_with_its_key(
         (
             "/api/browse",
             f"Bearer {MARK}",
-            {"url": "https://a.example", "options": {"maxCostTier": "intelligence", "includeDecisionTrace": True}},
+            {"url": "a.example", "options": {"maxCostTier": "intelligence", "includeDecisionTrace": True}},
         ),
     ]
 

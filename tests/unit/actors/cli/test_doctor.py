@@ -121,6 +121,7 @@ def test_schema_prints_all_or_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert one == everything["edge.browse.result"]
 
 
+@pytest.mark.slow
 def test_a_schema_that_is_not_there_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["schema", "edge.browse.resul"]) == 2
     assert "Did you mean edge.browse.result?" in capsys.readouterr().err

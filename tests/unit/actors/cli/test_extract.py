@@ -14,6 +14,15 @@ from actors.cli.main import run
 
 PAGES = Path(__file__).parents[3] / "site" / "pages"
 ARTICLE = PAGES / "article.html"
+FRAMES = """<frameset><frame src=/menu.html name=menu><frame src=main.html title='The main part'>
+<noframes><p>Your browser shows <b>no</b> frames.</p></noframes></frameset>"""
+FRAMES_SHOWN = """A page of 2 frames: its words stand in them.
+
+- [menu](https://a.example/menu.html)
+- [The main part](https://a.example/b/main.html)
+
+Your browser shows no frames.
+"""
 
 
 def test_a_file_is_printed_as_markdown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,6 +59,31 @@ def test_a_section_that_is_not_there_is_told_with_those_that_are(capsys: pytest.
     assert run(["extract", str(ARTICLE), "--section", "Dyeing"]) == 1
 
     assert "What can go wrong" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "printed"),
+    [
+        ("", 1, "The file is empty"),
+        (" \n", 1, "The file is empty"),
+        ("<html><body><div id=root></div><script src=a.js></script></body></html>", 1, "no text is shown in it"),
+        (
+            FRAMES,
+            0,
+            FRAMES_SHOWN,
+        ),
+    ],
+    ids=["empty", "blank", "shell", "frames"],
+)
+def test_what_has_no_text_says_what_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], body: str, status: int, printed: str
+) -> None:
+    (tmp_path / "a.html").write_text(body)
+
+    assert run(["extract", str(tmp_path / "a.html"), "--url", "https://a.example/b/"]) == status
+
+    shown = capsys.readouterr()
+    assert printed in (" ".join(shown.err.split()) if status else shown.out)
 
 
 @pytest.mark.parametrize(
@@ -105,3 +139,22 @@ def test_a_line_that_is_no_page_is_told(
 
     assert run(["extract", "--jsonl", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out")]) == 1
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_table_of_twenty_thousand_rows_is_written_whole_and_a_page_beyond_all_bounds_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"<tr><td>{number}<td>word {number}<td>{2 * number}" for number in range(20_000))
+    (tmp_path / "long.html").write_text(f"<h1>Words</h1><table><tr><th>n<th>word<th>twice{rows}</table>")
+    (tmp_path / "deep.html").write_text("<b><i><u><p>" * 200_000)
+    lines = [{"id": name, "path": f"{name}.html"} for name in ("long", "deep")]
+    (tmp_path / "in.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+
+    assert run(["extract", "--jsonl", str(tmp_path / "in.jsonl"), "--out", str(tmp_path), "--workers", "1"]) == 1
+
+    assert "deep: The page needs more time or memory" in capsys.readouterr().err
+    assert (tmp_path / "long.md").read_text().endswith("| 19999 | word 19999 | 39998 |")
+    assert len(json.loads((tmp_path / "long.json").read_bytes())["tables"][0]["rows"]) == 20_000
+    assert run(["extract", str(tmp_path / "long.html"), "--query", "row 19,999"]) == 0
+    assert "| 19998 | word 19998 | 39996 |" in capsys.readouterr().out

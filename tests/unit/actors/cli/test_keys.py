@@ -13,11 +13,11 @@ import pytest
 from actors.cli import keys
 from actors.cli.connection import EdgeRequest
 from actors.cli.main import run
-from protocol.access import KeyInfo, KeysAnswer, NewKey, Scope
+from protocol.access import KeysAnswer, NewKey, RevokedKey, Scope
 from protocol.faults import Code, FaultError
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
-INFO = KeyInfo(id="abcdefgh1234", name="laptop", scopes=(Scope.BROWSE,), created=0, expires=4_000_000_000_000)
+INFO = RevokedKey(id="abcdefgh1234", name="laptop", scopes=(Scope.BROWSE,), created=0, expires=4_000_000_000_000)
 MADE = NewKey(key="weft_very_secret", **msgspec.structs.asdict(INFO))
 Answering = Callable[[msgspec.Struct], list[EdgeRequest]]
 
@@ -69,6 +69,15 @@ def test_what_is_no_time_to_come_is_refused(text: str) -> None:
     assert (caught.value.fault.code, caught.value.fault.field) == (Code.VALIDATION_INVALID_REQUEST, "expires")
 
 
+@pytest.mark.parametrize("text", ["", "at-once", "at-once=", "at-once=-1", "pages=3", "weight=²"])
+def test_what_is_no_limit_is_refused(text: str) -> None:
+    with pytest.raises(FaultError) as caught:
+        keys.limits_of([text])
+
+    assert (caught.value.fault.code, caught.value.fault.field) == (Code.VALIDATION_INVALID_REQUEST, "limits")
+    assert keys.limits_of(["at-once=10", "per-minute=60"]) == {"atOnce": 10, "perMinute": 60}
+
+
 def test_a_key_is_printed_alone_so_that_it_can_be_piped(
     answering: Answering, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,7 +95,7 @@ def test_a_key_is_printed_alone_so_that_it_can_be_piped(
 
 
 def test_keys_are_listed_without_the_keys(answering: Answering, capsys: pytest.CaptureFixture[str]) -> None:
-    expired = KeyInfo(id="zyxw", name="old", scopes=(), created=0, expires=1, expired=True)
+    expired = RevokedKey(id="zyxw", name="old", scopes=(), created=0, expires=1, expired=True)
     answering(KeysAnswer(keys=(INFO, expired)))
 
     assert run(["keys", "list"]) == 0

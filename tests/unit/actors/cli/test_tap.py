@@ -168,4 +168,4 @@ def test_nothing_is_hidden_where_there_is_nothing() -> None:
 @pytest.mark.parametrize("text", ["a" * 900_000, "token" * 180_000, "://" * 300_000, "\\" * 900_000, "?key=" * 180_000])
 @pytest.mark.slow
 def test_masking_takes_linear_time(text: str) -> None:
-    tap.mask_text(text)  # the timeout of the test is the assertion
+    assert 0 < len(tap.mask_text(text)) <= 2 * len(text)  # the timeout of the test bounds the time

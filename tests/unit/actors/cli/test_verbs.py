@@ -32,6 +32,7 @@ VERBS = (
     "mcp",
     "doctor",
     "schema",
+    "nats",
     "sessions",
     "run",
     "runs",
@@ -92,7 +93,7 @@ def test_an_error_has_a_message_a_code_and_numbered_steps(capsys: pytest.Capture
     assert shown.out == ""
     lines = shown.err.splitlines()
     assert lines[0] == "error: No text [CONTENT_REQUIRES_JS]"
-    assert [line[:5] for line in lines[1:]] == ["  1. ", "  2. "]
+    assert [line[:5] for line in lines[1:]] == [f"  {number}. " for number in range(1, 5)]
 
 
 def test_an_error_is_json_where_json_was_asked_for(

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from actors.extraction.extraction import Extraction
-from actors.extraction.page import extract, extract_html
+from actors.extraction.page import extract, extract_html, unjudged_content
 from actors.fetchers.script_engine import evaluate
 from protocol.confidence import Source
 from protocol.documents import ExtractedTable, Signal
 from protocol.page import Crumb, FeedLink, Form, FormField, Heading, PageType
+from tests.support.scale import sized
 
 PAGES = Path(__file__).parents[3] / "site" / "pages"
 URL = "https://notes.example/loom/"
@@ -62,8 +63,8 @@ def test_hidden_words_are_left_out_and_counted() -> None:
         ("spa.html", ("empty_root", "enable_javascript"), (), {Signal.SPARSE_TEXT, Signal.SCRIPT_REQUIRED}),
         (
             "challenge.html",
-            ("enable_javascript",),
-            ("cf-chl", "challenge-platform", "just a moment"),
+            ("empty_main", "enable_javascript"),
+            ("cf-chl", "challenge-platform", "cloudflare", "just a moment"),
             {Signal.CAPTCHA_OR_ROBOT_CHECK, Signal.SPARSE_TEXT, Signal.SCRIPT_REQUIRED},
         ),
         ("login.html", (), (), {Signal.PAYWALL_OR_LOGIN, Signal.SPARSE_TEXT}),
@@ -78,7 +79,7 @@ def test_pages_that_are_none(
     assert (found.evidence.incomplete, found.evidence.challenge) == (incomplete, challenge)
     assert set(found.summary.signals) == signals
     assert found.evidence.login_form == (name == "login.html")
-    assert found.content.score <= 0.1
+    assert unjudged_content(found).score <= 0.1
 
 
 def test_no_text_is_no_content() -> None:
@@ -204,12 +205,12 @@ def test_html_only_when_asked() -> None:
 @given(
     st.lists(st.sampled_from(["<p>", "<table><td>", "<title>", "<!--", "<a href=x>", "text "]) | st.text(), max_size=9)
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=sized(10, 60), deadline=None)
 @pytest.mark.slow
 def test_no_page_is_too_broken(pieces: list[str]) -> None:
-    found = extract("".join(pieces).encode("utf-8", "replace"), "text/html", URL)
+    text = "".join(piece if piece.isprintable() else "" for piece in pieces)  # what is no text at all is refused
 
-    assert found.summary.title
+    assert extract(text.encode("utf-8", "replace"), "text/html", URL).summary.title
 
 
 @pytest.mark.parametrize("tag", ["div", "b", "span", "font", "blockquote"])

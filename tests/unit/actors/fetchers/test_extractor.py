@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import anyio
 import anyio.lowlevel
 import pytest
 
+from actors.fetchers import extractor as extractor_module
 from actors.fetchers.extractor import (
     ORDINARY_BYTES,
     ORDINARY_LEVELS,
@@ -19,10 +26,12 @@ from actors.fetchers.extractor import (
     WorkError,
     ordinary,
 )
-from protocol.faults import Code, FaultError, fault
+from protocol.faults import Code, Fault, FaultError, fault
 
 HUGE = b"<p>" * (ORDINARY_TAGS + 1)
 DOCUMENT = b"%PDF-1.7"
+PAGE_S = 0.5
+"""What a page may use of a processor in some of the tests."""
 
 
 def where(_: bytes) -> tuple[int, int]:
@@ -39,7 +48,7 @@ def endless(_: bytes) -> None:
 
 
 def works(_: bytes) -> bool:
-    until = time.process_time() + 1.6
+    until = time.process_time() + 2 * PAGE_S
     while time.process_time() < until:
         pass
     return True
@@ -55,6 +64,28 @@ def hungry(_: bytes) -> int:
 
 def dead(_: bytes) -> None:
     os._exit(3)
+
+
+def attempts(_: bytes, secret: str, parent: int) -> dict[str, str]:
+    """Try what a page would that has taken over its reader."""
+    tries: dict[str, Callable[[], object]] = {
+        "read": lambda: Path(secret).read_bytes(),
+        "list": lambda: sorted(Path(secret).parent.iterdir()),
+        "write": lambda: Path(secret).write_bytes(b""),
+        "environment": lambda: Path(f"/proc/{parent}/environ").read_bytes(),
+        "stream": socket.socket,
+        "signal": lambda: os.kill(parent, 0),
+        "program": lambda: subprocess.run(["/bin/true"], check=True),
+    }
+    ended: dict[str, str] = {}
+    for name, attempt in tries.items():
+        try:
+            attempt()
+        except OSError as error:
+            ended[name] = errno.errorcode[error.errno or 0]
+        else:
+            ended[name] = "done"
+    return {**ended, "variables": " ".join(name for name in os.environ if "WEFT" in name)}
 
 
 def faulty(_: bytes) -> None:
@@ -98,25 +129,24 @@ async def test_an_ordinary_page_is_read_in_a_thread() -> None:
     assert thread != threading.get_ident()
 
 
-async def test_an_extraordinary_page_is_read_in_a_process_that_stays_for_the_next() -> None:
+async def test_an_extraordinary_page_is_read_in_a_process_that_stays_for_the_next_and_takes_what_a_thread_does() -> (
+    None
+):
     with anyio.fail_after(30):
         async with Extractor() as extractor:
             first, _ = await extractor.run(where, HUGE)
             second, _ = await extractor.run(where, HUGE)
-
-    assert first == second != os.getpid()
-
-
-async def test_what_a_function_takes_and_gives() -> None:
-    with anyio.fail_after(30):
-        async with Extractor() as extractor:
             found = [await extractor.run(length, source, 1, twice=True) for source in (b"abc", HUGE)]
 
+    assert first == second != os.getpid()
     assert found == [8, 2 * len(HUGE) + 2]
 
 
 @pytest.mark.slow
-async def test_documents_are_read_in_a_process_of_their_own_in_which_they_have_more_time() -> None:
+async def test_documents_are_read_in_a_process_of_their_own_in_which_they_have_more_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(extractor_module, "_PAGE_SECONDS", PAGE_S)
     with anyio.fail_after(60):
         async with Extractor() as extractor:
             page, _ = await extractor.run(where, HUGE)
@@ -141,26 +171,23 @@ async def test_a_page_that_needs_too_much_is_a_fault_and_the_next_one_is_read(fu
     assert (caught.value.fault.code, after) == (Code.CONTENT_TOO_LARGE, len(HUGE))
 
 
-@pytest.mark.parametrize("source", [b"<p>", HUGE])
-async def test_a_fault_stays_the_fault_it_is(source: bytes) -> None:
+async def test_a_fault_stays_the_fault_it_is_and_an_error_of_the_program_is_none_and_does_not_tell_its_words() -> None:
+    faults: list[Fault] = []
     with anyio.fail_after(30):
         async with Extractor() as extractor:
-            with pytest.raises(FaultError) as caught:
-                await extractor.run(faulty, source)
-
-    assert caught.value.fault == fault(Code.CONTENT_UNSUPPORTED_TYPE, "no text")
-
-
-async def test_an_error_of_the_program_is_no_fault_of_the_page_and_does_not_tell_its_words() -> None:
-    with anyio.fail_after(30):
-        async with Extractor() as extractor:
-            with pytest.raises(WorkError) as caught:
+            for source in (b"<p>", HUGE):
+                with pytest.raises(FaultError) as caught:
+                    await extractor.run(faulty, source)
+                faults.append(caught.value.fault)
+            with pytest.raises(WorkError) as error:
                 await extractor.run(broken, HUGE)
 
-    assert caught.value.args[0] == "ValueError"
-    assert "words of the page" not in str(caught.value)
+    assert faults == [fault(Code.CONTENT_UNSUPPORTED_TYPE, "no text")] * 2
+    assert error.value.args[0] == "ValueError"
+    assert "words of the page" not in str(error.value)
 
 
+@pytest.mark.slow
 async def test_cancelling_kills_the_process() -> None:
     worker = WorkerProcess()
     with anyio.fail_after(30):
@@ -177,6 +204,7 @@ def forever() -> None:
     asleep(b"")
 
 
+@pytest.mark.slow
 async def test_the_loop_goes_on_meanwhile() -> None:
     ticks = 0
 
@@ -193,3 +221,23 @@ async def test_the_loop_goes_on_meanwhile() -> None:
             tasks.cancel_scope.cancel()
 
     assert ticks > 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Landlock and seccomp are Linux's")
+async def test_who_takes_over_the_reader_of_a_document_has_no_key_no_file_and_no_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "vault-key"
+    secret.write_bytes(b"hush")
+    monkeypatch.setenv("WEFT_VAULT_KEY", "hush")
+
+    async with Extractor() as extractor:
+        ended = await extractor.run(attempts, DOCUMENT, str(secret), os.getpid())
+
+    assert ended == {
+        **dict.fromkeys(("read", "list", "write", "environment"), "EACCES"),
+        "stream": "EAFNOSUPPORT",
+        **dict.fromkeys(("signal", "program"), "EPERM"),
+        "variables": "",
+    }
+    assert secret.read_bytes() == b"hush"

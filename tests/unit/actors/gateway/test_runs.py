@@ -23,8 +23,9 @@ from actors.gateway.errors import (
     to_run_fault,
 )
 from actors.gateway.request import RequestContext, watching
+from protocol.actions import Action
 from protocol.browsers.results import ErrorCode
-from protocol.faults import Action, Code, FaultError, fault
+from protocol.faults import Code, FaultError, fault
 from protocol.replicas import Progress
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunOptions, inputs_of
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, RunList, RuntimeLimits, RuntimeProfile, TemplateList
@@ -219,6 +220,15 @@ async def test_who_tells_of_runs_may_be_restarted_meanwhile(code: Code) -> None:
 
     with anyio.fail_after(TEST_S):
         assert await runs.run(app(bus), SOMEONE, arguments()) == DONE
+
+
+async def test_a_repeat_that_is_waited_for_is_told_as_one() -> None:
+    again = msgspec.structs.replace(WAITED, deduplicated=True)
+    bus = RunBus({RUN_CREATE: again, RUN_FOLLOW: [news(3, run=DONE)], RUN_GET: DONE})
+    with anyio.fail_after(TEST_S):
+        told = await runs.run(app(bus), SOMEONE, arguments(idempotencyKey="k"))
+
+    assert told == msgspec.structs.replace(DONE, deduplicated=True)
 
 
 async def test_a_wait_that_is_over_before_the_run_tells_how_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:

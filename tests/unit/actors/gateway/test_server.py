@@ -65,6 +65,24 @@ async def test_a_head_beyond_them_is_refused(headers: list[str], target: str, st
     assert error_of(answer).code is Code.VALIDATION_INVALID_REQUEST
 
 
+@pytest.mark.parametrize(
+    ("target", "host", "status"),
+    [
+        ("http://rebound.example/healthz", "127.0.0.1:{port}", 421),
+        ("http://rebound.example:{port}/healthz", "127.0.0.1:{port}", 421),
+        ("http://127.0.0.1:{port}/healthz", "rebound.example", 200),
+        ("http://localhost:{port}/healthz", "127.0.0.1:{port}", 200),
+        ("//rebound.example/healthz", "127.0.0.1:{port}", 404),
+    ],
+)
+async def test_the_gate_goes_by_the_host_that_the_target_names(target: str, host: str, status: int) -> None:
+    async with listening(FakeBus()) as weft:
+        line = f"GET {target} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {KEY}\r\nConnection: close\r\n\r\n"
+        answer = await weft.say(line.format(port=weft.port).encode())
+
+    assert status_of(answer) == status
+
+
 async def test_a_header_without_an_end_is_refused_before_it_fills_the_memory() -> None:
     async with listening(FakeBus()) as weft:
         with anyio.fail_after(25):

@@ -17,11 +17,10 @@ from msgspec.structs import replace
 
 from actors.gateway.edge import edge
 from actors.gateway.mcp.transport.http import PATH
-from actors.gateway.pages import with_login
 from bus.seal import Seal
-from protocol.browse import BrowseOptions, StructuredError
+from protocol.access import OWNER_NAME
+from protocol.browse import StructuredError
 from protocol.faults import Code, FaultError, fault
-from protocol.pages import BrowsePage
 from protocol.sessions import (
     Cookie,
     ListSessions,
@@ -99,8 +98,8 @@ async def test_each_path_asks_for_its_own(method: str, path: str, asked: object)
 
     assert (named.status_code, named.json(), plain.json()) == (200, ONE, ONE)
     assert [(made[0], made[1]) for made in bus.calls] == [
-        (asked, NamedSession(domain="www.example.com", profile="me")),
-        (asked, NamedSession(domain="www.example.com")),
+        (asked, NamedSession(domain="www.example.com", profile="me", caller=OWNER_NAME)),
+        (asked, NamedSession(domain="www.example.com", caller=OWNER_NAME)),
     ]
     operation = document["paths"][path.replace("www.example.com", "{domain}")][method.lower()]
     shape = operation["responses"]["200"]["content"]["application/json"]["schema"]
@@ -118,8 +117,8 @@ async def test_logins_are_listed() -> None:
 
     assert everything.json() == mine.json() == {"sessions": [TOLD], "more": 2, "schemaVersion": "1.0"}
     assert [made[:2] for made in bus.calls] == [
-        (SESSION_LIST, ListSessions()),
-        (SESSION_LIST, ListSessions(profile="me")),
+        (SESSION_LIST, ListSessions(caller=OWNER_NAME)),
+        (SESSION_LIST, ListSessions(profile="me", caller=OWNER_NAME)),
     ]
 
 
@@ -196,7 +195,7 @@ async def test_a_tool_renews_a_login() -> None:
     result = await call(bus, "refresh_session", {"domain": "example.com", "profile": "me"})
 
     assert (bus.calls[0][:2], result.structured_content) == (
-        (SESSION_REFRESH, NamedSession(domain="example.com", profile="me")),
+        (SESSION_REFRESH, NamedSession(domain="example.com", profile="me", caller=OWNER_NAME)),
         ONE,
     )
     assert text_of(result) == (
@@ -215,7 +214,7 @@ async def test_a_tool_lists_checks_and_deletes() -> None:
     assert (listed.structured_content or {})["sessions"] == [TOLD]
     assert text_of(listed).endswith("\nAnd 3 more.")
     assert (checked.structured_content or {})["sessions"] == [ONE]
-    assert bus.calls[0][:2] == (SESSION_DELETE, NamedSession(domain="example.com", profile="me"))
+    assert bus.calls[0][:2] == (SESSION_DELETE, NamedSession(domain="example.com", profile="me", caller=OWNER_NAME))
     assert text_of(deleted).startswith("example.com (profile me): not found")
     assert text_of(nothing) == "No session is saved."
 
@@ -225,13 +224,3 @@ async def test_a_tool_that_is_told_no_site_says_so() -> None:
 
     assert result.is_error
     assert "Field at fault: domain" in text_of(result)
-
-
-def test_a_login_that_has_expired_is_told_with_how_to_renew_it() -> None:
-    page = BrowsePage(url="https://www.example.com/account", options=BrowseOptions(session_profile="me"))
-
-    refresh, retry = with_login(fault(Code.AUTH_SESSION_EXPIRED), page).actions
-
-    assert (refresh.tool_to_use, refresh.parameters) == ("refresh_session", {"domain": "example.com", "profile": "me"})
-    assert retry.parameters is None
-    assert with_login(fault(Code.AUTH_MISSING_SESSION), page) == fault(Code.AUTH_MISSING_SESSION)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,10 +100,69 @@ def test_a_heading_goes_with_what_stands_below_it() -> None:
     assert excerpt(document, max_chars=70).part.endswith("Words that fill another.\n\n")
 
 
-def test_rows_of_a_table_stay_whole() -> None:
-    parts = walk(TABLE, 500)
+@pytest.mark.parametrize("document", [TABLE, f"Words before.\n\n{TABLE}\n\nWords after."], ids=["alone", "among words"])
+def test_of_a_long_table_the_first_rows_are_shown_and_the_others_had_by_cursor(document: str) -> None:
+    first = excerpt(document)
+    named = re.search(
+        r'\*\(1,000 rows; the first 20 are shown; rows 21 to 1,000: cursor "([\w-]+)"\)\*', first.markdown
+    )
+    assert named is not None
 
+    parts = [excerpt(document, cursor=named[1], max_chars=2_000)]
+    while isinstance(cursor := parts[-1].cursor, str):
+        parts.append(excerpt(document, cursor=cursor, max_chars=2_000))
+
+    assert "| 19 | word19 |" in first.markdown
+    assert "| 20 | word20 |" not in first.markdown
+    assert first.markdown.endswith("Words after.") or document == TABLE
+    assert "".join(part.part for part in parts).strip() == TABLE[TABLE.index("| 20 |") :]
+    assert parts[0].markdown.startswith("*[Rows 21 to ")
+    assert all("of 1,000]*\n\n| n | word |\n| --- | --- |\n| " in part.markdown[: part.lead + 2] for part in parts)
+
+
+def test_a_document_that_fits_what_is_asked_for_has_all_rows() -> None:
+    assert excerpt(TABLE, max_chars=len(TABLE)).markdown == TABLE
+    assert len(excerpt(TABLE, max_chars=len(TABLE) - 1).markdown) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("the value in row 731", ["| 730 | word730 |", "| 731 | word731 |"]),
+        ("rows 999 to 1,000", ["| 998 | word998 |", "| 999 | word999 |"]),
+        ("Rows 2-3", ["| 1 | word1 |", "| 2 | word2 |"]),
+    ],
+)
+def test_a_row_is_had_by_its_number(query: str, rows: list[str]) -> None:
+    found = excerpt(f"Words.\n\n{TABLE}\n\nWords.", query=query).markdown
+
+    assert found.split("\n\n")[1].strip().split("\n") == ["| n | word |", "| --- | --- |", *rows]
+
+
+@pytest.mark.parametrize("query", ["word777", "n of word777", "777"])
+def test_of_a_table_the_rows_alone_are_shown_that_answer(query: str) -> None:
+    found = excerpt(f"Words before.\n\n{TABLE}", query=query)
+
+    assert found.markdown.split("\n\n")[0] == "| n | word |\n| --- | --- |\n| 777 | word777 |"
+
+
+def test_a_row_that_is_not_there_is_looked_for_by_its_words() -> None:
+    assert "No passage" in excerpt(TABLE, query="row 1001").markdown
+
+
+def test_what_looks_like_a_table_in_code_is_none() -> None:
+    code = f"```\n{TABLE}\n```"
+
+    assert "the first 20 are shown" not in excerpt(code).markdown
+
+
+def test_rows_of_a_table_stay_whole() -> None:
+    wide = "\n".join(TABLE.split("\n")[:40])
+    parts = walk(wide, 200)
+
+    assert len(parts) > 1
     assert all(part.part.startswith("|") and part.part.rstrip("\n").endswith("|") for part in parts)
+    assert all("| n | word |\n| --- | --- |\n" in part.markdown for part in parts)
 
 
 def test_code_that_must_be_cut_is_closed() -> None:
@@ -120,12 +181,11 @@ def test_code_that_fits_is_not_cut() -> None:
 @pytest.mark.parametrize(
     "document",
     [
-        TABLE * 2,
         "漢字を読む。" * 20_000,
         "Ein Wort gibt das andere, und so fort. " * 6_000,
         "# Ü\n\nд и т. д.\n\n" * 9_000,
     ],
-    ids=["table", "ideographs", "prose", "headings"],
+    ids=["ideographs", "prose", "headings"],
 )
 def test_the_default_costs_a_model_at_most_four_thousand_tokens(document: str) -> None:
     part = excerpt(document)

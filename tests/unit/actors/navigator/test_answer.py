@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.navigator.answer import decision_trace, field_confidence, page_browsed
-from actors.navigator.attempts import Absent, Attempt, Failed, TooSlow
+from actors.navigator.answer import blockers, decision_trace, field_confidence, page_browsed
+from actors.navigator.attempts import Absent, Accepted, Attempt, Failed, Rejected, TooSlow
 from protocol.browse import DecisionTrace, TierAttempt, TraceSummary, ValidationDetails
-from protocol.confidence import FieldConfidence, Level, Source, confidence, overall
+from protocol.confidence import FieldConfidence, Level, Source, Use, confidence, overall, usable_for
 from protocol.faults import Code, fault
-from protocol.pages import PageBrowsed
+from protocol.page import PageKind
+from protocol.pages import Fetched, PageBrowsed
 from protocol.tiers import RenderTier
 from tests.requirements import requirement
-from tests.unit.actors.page_data import SELECTORS, TITLES, accepted, attempt, fetched, rejected
+from tests.unit.actors.page_data import SELECTORS, TITLES, accepted, attempt, fetched, rejected, verdict
 
 CHEAP, MIDDLE, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 
@@ -79,32 +82,64 @@ def test_a_page_without_selectors_names_none() -> None:
     assert (summary.total_selectors_attempted, summary.selected_selector) == (0, "")
 
 
+def judged_as(page: Fetched, **fields: Any) -> Accepted:
+    return Accepted(page, msgspec.structs.replace(verdict(), **fields))
+
+
 @requirement("000.2.field-confidence")
 def test_every_field_has_its_confidence() -> None:
     table = confidence(Source.STRUCTURED_DATA)
     page = fetched(tables=(table,))
 
-    fields = field_confidence(page, accepted=True)
+    fields = field_confidence(page, [judged_as(page)])
 
     assert fields == FieldConfidence(
-        title=page.title, content=page.content, overall=overall(page.title, page.content), tables=(table,)
+        title=page.title, content=page.content, overall=overall(page.title, page.content, 1.0), tables=(table,)
     )
 
 
-def test_content_that_was_not_accepted_is_low_at_best() -> None:
+def test_what_makes_extraction_unsure_of_a_short_page_the_verifier_has_judged() -> None:
+    page = fetched(content=confidence(Source.HEURISTIC, 0.02))
+
+    sure, unsure = (field_confidence(page, [judged_as(page, probability=each)]).content.score for each in (1.0, 0.5))
+
+    assert (sure, unsure) == (0.55, 0.275)
+
+
+def test_the_whole_is_as_sure_as_the_page_is_the_right_one() -> None:
     page = fetched()
 
-    fields = field_confidence(page, accepted=False)
+    fields = field_confidence(page, [judged_as(page), judged_as(page, probability=0.5)])
+
+    assert (fields.content, fields.overall) == (page.content, overall(page.title, page.content, 0.5))
+
+
+def test_content_that_was_not_accepted_is_low_at_best() -> None:
+    page = fetched(title=confidence(Source.STRUCTURED_DATA, 1.0))
+
+    fields = field_confidence(page, [Rejected(page, verdict(), Code.CONTENT_TOO_SHORT)])
 
     content = confidence(Source.SELECTOR_MATCH, 0.59)
     assert content.level is Level.LOW
-    assert fields == FieldConfidence(title=page.title, content=content, overall=overall(page.title, content))
+    assert (fields.content, fields.overall) == (content, confidence(Source.AGGREGATED, 0.59))
 
 
 def test_what_is_low_already_stays() -> None:
     page = fetched(content=confidence(Source.FALLBACK))
 
-    assert field_confidence(page, accepted=False).content == page.content
+    assert field_confidence(page, [Rejected(page, verdict(), Code.CONTENT_EMPTY)]).content == page.content
+
+
+@given(scores=st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)))
+def test_a_page_with_a_wall_is_for_display_at_best(scores: tuple[float, float, float]) -> None:
+    page = fetched(title=confidence(Source.META_TAGS, scores[0]), content=confidence(Source.SELECTOR_MATCH, scores[1]))
+    teaser = judged_as(page, probability=scores[2], walls=(PageKind.PAYWALL,))
+
+    fields = field_confidence(page, [judged_as(fetched()), teaser])
+
+    assert blockers([judged_as(fetched()), teaser]) == (PageKind.PAYWALL,)
+    assert set(usable_for(fields.overall.score)) <= {Use.DISPLAY}
+    assert fields.content.score <= page.content.score
 
 
 def test_the_event_sums_up() -> None:

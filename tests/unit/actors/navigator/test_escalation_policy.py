@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from actors.navigator.attempts import (
     REACTIONS,
@@ -20,7 +22,9 @@ from actors.navigator.attempts import (
     Skipped,
     Superseded,
     TooSlow,
+    consistent,
     judged,
+    reason,
 )
 from actors.navigator.escalation_policy import (
     Budget,
@@ -35,9 +39,10 @@ from actors.navigator.escalation_policy import (
 )
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, Fault, FaultError, fault, rate_limited
+from protocol.page import PageKind
 from protocol.tiers import TIERS, RenderTier
 from tests.requirements import requirement
-from tests.unit.actors.page_data import accepted, attempt, fetched, rejected, verdict
+from tests.unit.actors.page_data import accepted, attempt, evidence, fetched, rejected, verdict
 
 CHEAP, MIDDLE, BROWSER = RenderTier.INTELLIGENCE, RenderTier.LIGHTWEIGHT, RenderTier.PLAYWRIGHT
 GONE = "No live replica of this tier"
@@ -52,6 +57,10 @@ def end(*outcomes: Outcome, limits: Budget = Budget(), elapsed_ms: int = 0) -> S
     """Decide after the allowed tiers came to these outcomes."""
     attempts = [attempt(tier, outcome) for tier, outcome in zip(limits.tiers, outcomes, strict=False)]
     return next_step(limits, attempts, elapsed_ms)
+
+
+def probable(outcome: Rejected, probability: float) -> Rejected:
+    return replace(outcome, verdict=structs.replace(outcome.verdict, probability=probability))
 
 
 def told(step: Step) -> Fault:
@@ -122,6 +131,23 @@ def test_a_verdict_without_a_code_accepts() -> None:
     outcomes = [judged(page, good), judged(page, bad)]
 
     assert outcomes == [Accepted(page, good), Rejected(page, bad, Code.CONTENT_EMPTY)]
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(403, Code.HTTP_FORBIDDEN), (500, Code.HTTP_SERVER_ERROR), (502, Code.HTTP_BAD_GATEWAY), (200, None)],
+)
+def test_a_delay_that_a_site_names_is_waited_for_whatever_the_status(status: int, code: Code | None) -> None:
+    refused = rejected(code or Code.HTTP_FORBIDDEN)
+    page = structs.replace(refused.page, status=status, retry_after_ms=7_000)
+
+    step = end(replace(refused, page=page))
+
+    if code is None:
+        assert step == TryTier(MIDDLE)
+    else:
+        first = told(step).actions[0]
+        assert (told(step).code, first.action, first.suggested_delay_ms) == (code, "wait_and_retry", 7_000)
 
 
 # -- time
@@ -233,11 +259,75 @@ def test_a_tier_that_cannot_fit_is_not_affordable(limit_ms: int, tiers: tuple[Re
 # -- the end
 
 
-def test_the_usable_page_with_the_most_text_is_the_answer() -> None:
+def test_of_pages_that_are_as_probable_the_one_with_the_most_text_is_the_answer() -> None:
     short = rejected(Code.CONTENT_TOO_SHORT, usable=True, length=300)
     longer = rejected(Code.CONTENT_REQUIRES_JS, MIDDLE, usable=True, length=700)
 
     assert end(short, longer, failed(Code.NETWORK_TIMEOUT)) == ReturnPage(longer.page)
+
+
+def test_the_page_that_is_most_probably_the_right_one_is_the_answer_however_short() -> None:
+    short = probable(rejected(Code.CONTENT_REQUIRES_JS, usable=True, length=300), 0.6)
+    longer = probable(rejected(Code.CONTENT_REQUIRES_JS, MIDDLE, usable=True, length=7_000), 0.5)
+
+    assert end(short, longer, failed(Code.NETWORK_TIMEOUT)) == ReturnPage(short.page)
+
+
+def test_a_tier_that_broke_down_is_not_taken_for_a_page_without_text() -> None:
+    died = failed(Code.PAGE_CRASHED, "The engine died.")
+
+    assert told(end(SHELL, died, Absent())) == fault(
+        Code.PAGE_CRASHED, "The engine died. playwright: No live replica of this tier"
+    )
+    assert told(end(SHELL, died, rejected(Code.CONTENT_REQUIRES_JS, BROWSER))).code is Code.CONTENT_REQUIRES_JS
+
+
+def test_what_a_tier_itself_doubts_does_not_end_the_browse() -> None:
+    gone = rejected(Code.HTTP_NOT_FOUND, MIDDLE)
+    doubted = structs.replace(gone.page, evidence=evidence(escalate=("context_refused",)))
+
+    attempts = [attempt(CHEAP, SHELL), attempt(MIDDLE, Rejected(doubted, gone.verdict, gone.code))]
+    assert next_step(Budget(), attempts, 0) == TryTier(BROWSER)
+
+
+@pytest.mark.parametrize("code", [Code.CONTENT_EMPTY, Code.CONTENT_TOO_SHORT])
+def test_a_page_that_hangs_in_a_browser_is_not_told_by_the_little_that_was_sent(code: Code) -> None:
+    hung = failed(Code.BROWSER_PAGE_HUNG)
+
+    assert told(end(rejected(code), hung, hung)).code is Code.BROWSER_PAGE_HUNG
+
+
+# -- one page, several tiers
+
+WALL = "Please verify that you are human. Ray 1234, 10:41. Then the page that you asked for is shown."
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "same"),
+    [
+        (PageKind.CHALLENGE, (WALL, WALL.replace("1234", "77")), True),
+        (PageKind.CHALLENGE, (WALL, "Looms: how the warp is lifted, and what the weft does meanwhile."), False),
+        (PageKind.CHALLENGE, ("", ""), False),
+        (PageKind.EMPTY_SHELL, (WALL, WALL), False),
+        (None, (WALL, WALL), False),
+    ],
+)
+def test_a_browser_turns_no_refusal_into_a_success(
+    kind: PageKind | None, texts: tuple[str, str], *, same: bool
+) -> None:
+    refused = rejected(Code.BLOCKED_BOT_DETECTION, reason="A challenge", evidence=evidence(90, visible=texts[0]))
+    refused = replace(refused, verdict=structs.replace(refused.verdict, kind=kind))
+    shown = replace(accepted(BROWSER), page=fetched(BROWSER, evidence=evidence(90, visible=texts[1])))
+
+    attempts = consistent([attempt(CHEAP, refused), attempt(BROWSER, shown)])
+
+    outcome = attempts[-1].outcome
+    assert (outcome == shown) is not same
+    if same:
+        assert isinstance(outcome, Rejected)
+        assert (outcome.code, outcome.verdict.usable) == (Code.BLOCKED_BOT_DETECTION, False)
+        assert told(next_step(Budget(force_tier=BROWSER), attempts, 0)).code is Code.BLOCKED_BOT_DETECTION
+        assert reason(outcome) == "The same as in the tier intelligence: A challenge"
 
 
 def test_of_equal_pages_the_better_tier_gives_the_answer() -> None:
@@ -325,7 +415,11 @@ def outcomes_of(tier: RenderTier) -> st.SearchStrategy[Outcome]:
     codes = st.sampled_from(Code)
     return st.one_of(
         st.just(accepted(tier)),
-        st.builds(rejected, codes, st.just(tier), usable=st.booleans()),
+        st.builds(
+            probable,
+            st.builds(rejected, codes, st.just(tier), usable=st.booleans(), length=st.integers(0, 2_000)),
+            st.floats(0, 1),
+        ),
         st.builds(failed, codes),
         st.just(Absent()),
     )
@@ -360,9 +454,9 @@ def browse_by_policy(
     return attempts, steps
 
 
-def answerable(attempts: Sequence[Attempt]) -> list[object]:
+def answerable(attempts: Sequence[Attempt]) -> list[Accepted | Rejected]:
     return [
-        one.outcome.page
+        one.outcome
         for one in attempts
         if isinstance(one.outcome, Accepted) or (isinstance(one.outcome, Rejected) and one.outcome.verdict.usable)
     ]
@@ -393,9 +487,10 @@ def test_the_ladder_ends_within_the_budget_and_answers_only_what_is_usable(
     assert set(seen) <= set(limits.tiers)
     assert all(tier.rank <= limits.max_cost_tier.rank for tier in seen)
     last = steps[-1]
-    assert isinstance(last, FailBrowse) or (
-        isinstance(last, ReturnPage) and any(last.page is one for one in answerable(attempts))
-    )
+    given = [one for one in answerable(attempts) if isinstance(last, ReturnPage) and last.page is one.page]
+    assert isinstance(last, FailBrowse) or len(given) == 1
+    if given and isinstance(given[0], Rejected):
+        assert given[0].verdict.probability == max(one.verdict.probability for one in answerable(attempts))
 
 
 @given(limits=budgets, elapsed_ms=st.integers(0, 10_000), tier=st.sampled_from(TIERS))

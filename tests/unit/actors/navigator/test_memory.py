@@ -14,7 +14,7 @@ import pytest
 from actors.navigator import memory
 from actors.navigator.attempts import Failed
 from actors.navigator.choice import Early, Reason
-from actors.navigator.history import MAX_WAITING, HistoryCache
+from actors.navigator.history import MAX_SHAPES, MAX_WAITING, HistoryCache
 from actors.navigator.hosts import KnownHosts, SiteKey, site_key_of
 from actors.navigator.memory import PROBE_MS, StartAdvice, TierMemory
 from bus import Bus
@@ -90,8 +90,8 @@ async def taking_part(broker: Broker, number: int = 0) -> AsyncGenerator[Part]:
     await transport.close()
 
 
-def place() -> SiteKey:
-    found = site_key_of(URL)
+def place(url: str = URL) -> SiteKey:
+    found = site_key_of(url)
     assert found is not None
     return found
 
@@ -122,6 +122,27 @@ def test_the_next_visit_begins_where_the_last_ended() -> None:
 
     assert one.start("http://shop.example/other", TIERS) == StartAdvice(LIGHT, Reason.LEARNED)
     assert one.start("https://elsewhere.example/", TIERS) == StartAdvice(CHEAP, Reason.CHEAPEST)
+
+
+def test_pages_that_are_made_alike_are_known_by_each_other_whatever_the_rest_of_the_host_needs() -> None:
+    one = alone()
+    for number in range(6):
+        one.record(f"https://shop.example/app/{number}", NEEDS_BROWSER)
+    one.record("https://shop.example/article/1-warp", STATIC)
+    one.record("https://shop.example/article/2-weft", STATIC)
+
+    assert one.start("https://shop.example/article/3-shed", TIERS).tier is CHEAP
+    assert one.start("https://shop.example/app/9", TIERS) == StartAdvice(BROWSER, Reason.LEARNED)
+    assert one.start("https://shop.example/nobody/was/here", TIERS).reason == Reason.LEARNED
+
+
+def test_of_a_host_so_many_shapes_are_remembered_and_the_rest_is_known_by_the_host() -> None:
+    one = alone()
+    for number in range(2 * MAX_SHAPES):
+        one.record(f"https://shop.example/{'a' * (1 + number // 12)}/{'b' * (1 + number % 12)}", NEEDS_LIGHT)
+
+    assert len(one.histories.due) == MAX_SHAPES + 2
+    assert one.start("https://shop.example/elsewhere", TIERS).tier is LIGHT
 
 
 def test_known_hosts_count_from_the_first_visit() -> None:
@@ -219,7 +240,7 @@ def test_the_next_tier_is_started_early_beside_one_that_mostly_fails() -> None:
 
 def test_the_hosts_that_were_longest_unused_are_forgotten() -> None:
     one = alone()
-    one.histories.max_hosts = 4
+    one.histories.max_hosts = 8
     for name in ("a", "b", "c"):
         one.record(f"https://{name}.example:1/", NEEDS_LIGHT)
     one.start("https://a.example:1/", TIERS)
@@ -228,7 +249,7 @@ def test_the_hosts_that_were_longest_unused_are_forgotten() -> None:
 
     tiers = [one.start(f"https://{name}.example:1/", TIERS).tier for name in "abcde"]
     assert tiers == [LIGHT, CHEAP, LIGHT, LIGHT, LIGHT]
-    assert len(one.histories.due) == 4
+    assert len(one.histories.due) == 8
 
 
 def test_what_waits_for_the_bus_is_bounded() -> None:
@@ -322,16 +343,18 @@ async def test_a_history_that_was_removed_is_forgotten() -> None:
         table = await one.bus.table(TIER_HISTORY)
         await table.delete(KEY)
         await table.delete(f"{KEY}/any")
+        await table.delete(place().shape_key)
 
         await until(lambda: one.memory.histories.of(place()) is None)
 
 
-async def test_only_hosts_are_written() -> None:
+async def test_only_hosts_and_hashes_of_shapes_are_written() -> None:
     async with parts(1) as (one,):
-        one.memory.record("https://user:secret@a.shop.example/private?token=1#here", NEEDS_LIGHT)
+        url = "https://a.shop.example/private?token=1#here"
+        one.memory.record(url, NEEDS_LIGHT)
         await until(lambda: not one.memory.histories.due)
 
         table = await one.bus.table(TIER_HISTORY)
         async with table.watch() as changes:
-            keys = {(await anext(changes)).key for _ in range(2)}
-        assert keys == {"a.shop.example", "shop.example/any"}
+            keys = {(await anext(changes)).key for _ in range(3)}
+        assert keys == {"a.shop.example", "shop.example/any", place(url).shape_key}

@@ -41,7 +41,8 @@ async def test_the_cheapest_tier_gives_the_answer() -> None:
 
     browsed = await browse(fake)
 
-    confidence = FieldConfidence(title=page.title, content=page.content, overall=overall(page.title, page.content))
+    whole = overall(page.title, page.content, 1.0)
+    confidence = FieldConfidence(title=page.title, content=page.content, overall=whole)
     assert browsed == Browsed(
         url=URL,
         page=page,

@@ -83,7 +83,7 @@ class Remembers:
     kind: HostKind | None = None
     now_ms: int = 0
 
-    def estimate(self, url: str, allowed: Sequence[RenderTier]) -> Estimate:
+    def estimate(self, url: str, allowed: Sequence[RenderTier], *, any_page: bool = False) -> Estimate:
         return estimate(self.history, self.kind, allowed, self.now_ms, percent=10)
 
 

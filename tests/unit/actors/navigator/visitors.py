@@ -149,9 +149,9 @@ def noticed(before: Needs, after: Needs, *, run: int, flaky: float = 0.0) -> int
     site, visitor = Site(chance, before, flaky), Visitor()
     for _ in range(40 + chance.randrange(40)):
         visitor.visit(site.page())
-    site.needs = after
+    site.needs, right = after, oracle(after)
     for number in range(1, 100):
         visitor.visit(site.page())
-        if visitor.label is oracle(after):
+        if visitor.label is right:
             return number
     return 100

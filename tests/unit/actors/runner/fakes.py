@@ -23,10 +23,11 @@ from bus.seal import Seal, new_key
 from bus.stores import FileStore, JournalLog
 from bus.transport import Transport
 from protocol import subjects
+from protocol.access import Scope
 from protocol.browse import BrowseOptions
 from protocol.browsers.operations import CloseSession, CreateSession, CreateTab, ListTabs
 from protocol.browsers.results import BrowserTab, Done, SessionClosed, SessionCreated, TabCreated, Tabs
-from protocol.browsers.sessions import AskBrowser, BrowserAnswer
+from protocol.browsers.sessions import FULL_SESSION, AskBrowser, BrowserAnswer
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
 from protocol.runs.events import LedgerLine, RunEnded, RunTaken, StepEnded, run_topics, slice_name, state_topic
@@ -210,6 +211,9 @@ class World:
     busy: int = 0
     """How often the browser has no room yet."""
 
+    full: bool = False
+    """Whether the session of the caller has as many tabs as it may have."""
+
     _numbers: int = 0
 
     def new_id(self) -> str:
@@ -224,7 +228,12 @@ class World:
         run_id = ours.pop("run_id", None) or self.new_id()
         given = ours.pop("inputs", {"chores": chores, **more})
         sealed = Seal.of(KEY).seal(msgspec.json.encode(given), inputs_of(run_id))
-        defaults: dict[str, Any] = {"caller": ME, "options": RunOptions(**options), "template_id": template}
+        defaults: dict[str, Any] = {
+            "caller": ME,
+            "scopes": tuple(Scope),
+            "options": RunOptions(**options),
+            "template_id": template,
+        }
         return CreateRun(run_id=run_id, inputs=sealed, **{**defaults, **ours})
 
     async def create(self, chores: Sequence[str] = ("a", "b"), /, **more: Any) -> RunAccepted:
@@ -279,6 +288,8 @@ class World:
                 raise FaultError(fault(Code.SESSION_NOT_FOUND))
             case ListTabs():
                 return Tabs(tabs=tuple(BrowserTab(tab=number + 1, url="") for number in range(self.tabs)))
+            case CreateTab() if self.full:
+                raise FaultError(fault(Code.INTERNAL_BUSY, "Full", field=FULL_SESSION))
             case CreateTab() if self.busy:
                 self.busy -= 1
                 raise FaultError(fault(Code.INTERNAL_BUSY))

@@ -199,6 +199,17 @@ async def test_a_tab_is_waited_for_while_there_is_no_room() -> None:
         assert len(set(orders)) == 1
 
 
+async def test_a_session_that_stays_full_is_waited_for_no_longer_than_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("actors.runner.steps.FULL_S", 0.2)
+    async with world() as here:
+        here.known.add(MINE)
+        here.full = True
+        ended = await here.done(("tab", "a"), in_tabs=True, session_id=MINE)
+
+        assert [one["status"] for one in ended.result["items"]] == ["failed", "succeeded"]
+        assert len([asked for asked in here.browser if isinstance(asked.do, CreateTab)]) > 1
+
+
 async def test_a_long_result_is_told_in_short_and_kept_whole_in_slices() -> None:
     async with world(artifact_inline_bytes=2_000) as here:
         forms = (ArtifactType.CSV, ArtifactType.MARKDOWN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 from contextlib import suppress
@@ -28,6 +29,26 @@ def test_what_is_written_is_found(tmp_path: Path) -> None:
 
     assert read_ready(tmp_path) == READY
     assert [path.name for path in ready_path(tmp_path).parent.iterdir()] == ["ready.json"]
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o770, 0o777, 0o2775])
+def test_a_folder_that_others_may_look_into_is_closed(tmp_path: Path, mode: int) -> None:
+    tmp_path.chmod(mode)
+
+    with claimed(tmp_path) as run:
+        modes = [stat.S_IMODE(folder.stat().st_mode) & 0o777 for folder in (tmp_path, run)]
+
+    assert modes == [0o700, 0o700]
+
+
+def test_a_folder_for_everybody_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)
+
+    with pytest.raises(FaultError) as caught, claimed(tmp_path):
+        pass
+
+    told = caught.value.fault
+    assert (told.code, told.field, stat.S_IMODE(tmp_path.stat().st_mode)) == (Code.CONFIG_INVALID, "data_dir", 0o1777)
 
 
 def test_it_is_json_for_others(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ import pytest
 from actors.actor import grant_of, handlers
 from actors.sessions.actor import LoginsActor
 from actors.settings import Settings
-from actors.sites import key_of
+from actors.sites import owned_key
 from bus import Bus
 from bus.memory import Broker
 from bus.seal import Seal, new_key
 from protocol import subjects
+from protocol.access import OWNER_NAME
 from protocol.browse import Freshness
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, PageBrowsed
@@ -37,7 +38,7 @@ from tests.unit.actors.gateway_data import browsed
 KEY = new_key()
 ADDRESS = "https://www.example.com/account"
 STATE = SessionState(cookies=(Cookie(name="sid", value="very-secret", domain="example.com"),))
-ME = NamedSession(domain="www.example.com", profile="me")
+ME = NamedSession(domain="www.example.com", profile="me", caller=OWNER_NAME)
 
 Browse = Callable[[BrowsePage], Browsed]
 
@@ -58,13 +59,16 @@ class World:
     async def save(self, state: SessionState = STATE, domain: str = "example.com", **more: str) -> SessionStatus:
         profile = more.setdefault("profile", "me")
         sealed = Seal.of(KEY).seal(msgspec.json.encode(state), sealed_for(profile, domain))
-        return await self.bus.call(subjects.SESSION_SAVE, SaveSession(domain=domain, sealed=sealed, **more))
+        return await self.bus.call(
+            subjects.SESSION_SAVE, SaveSession(domain=domain, sealed=sealed, caller=OWNER_NAME, **more)
+        )
 
     async def health(self) -> SessionStatus:
         return await self.bus.call(subjects.SESSION_HEALTH, ME)
 
     async def seen(self, url: str = ADDRESS, code: Code | None = None, profile: str | None = "me") -> None:
-        await self.bus.tell(subjects.PAGE_BROWSED, PageBrowsed(url=url, duration_ms=1, code=code, profile=profile))
+        event = PageBrowsed(url=url, duration_ms=1, code=code, profile=profile, caller=OWNER_NAME)
+        await self.bus.tell(subjects.PAGE_BROWSED, event)
         await anyio.wait_all_tasks_blocked()
 
 
@@ -102,8 +106,8 @@ async def test_a_login_that_was_saved_is_listed_and_stands_well() -> None:
     async with running() as world:
         saved = await world.save(address=ADDRESS)
         await world.save(profile="you")
-        everything = await world.bus.call(subjects.SESSION_LIST, ListSessions())
-        mine = await world.bus.call(subjects.SESSION_LIST, ListSessions(profile="me"))
+        everything = await world.bus.call(subjects.SESSION_LIST, ListSessions(caller=OWNER_NAME))
+        mine = await world.bus.call(subjects.SESSION_LIST, ListSessions(profile="me", caller=OWNER_NAME))
 
         assert (saved.domain, saved.profile, saved.health) == ("example.com", "me", SessionHealth.HEALTHY)
         assert (saved.cookies, saved.auth_cookies, saved.address) == (1, ("sid",), ADDRESS)
@@ -127,7 +131,7 @@ async def test_no_value_is_ever_told_or_lies_in_the_open() -> None:
             await world.save()
             await world.health()
             await world.bus.call(subjects.SESSION_REFRESH, ME)
-            await world.bus.call(subjects.SESSION_LIST, ListSessions())
+            await world.bus.call(subjects.SESSION_LIST, ListSessions(caller=OWNER_NAME))
             await anyio.wait_all_tasks_blocked()
             tasks.cancel_scope.cancel()
 
@@ -159,7 +163,8 @@ async def test_what_was_sealed_for_another_profile_is_refused() -> None:
     async with running() as world:
         with pytest.raises(FaultError) as caught:
             await world.bus.call(
-                subjects.SESSION_SAVE, SaveSession(domain="example.com", profile="mallory", sealed=sealed)
+                subjects.SESSION_SAVE,
+                SaveSession(domain="example.com", profile="mallory", sealed=sealed, caller=OWNER_NAME),
             )
 
         assert caught.value.fault.field == "state"
@@ -172,9 +177,9 @@ async def test_a_login_that_was_deleted_is_gone() -> None:
 
         assert told.health is SessionHealth.NOT_FOUND
         assert await world.health() == told
-        assert (await world.bus.call(subjects.SESSION_LIST, ListSessions())).sessions == ()
+        assert (await world.bus.call(subjects.SESSION_LIST, ListSessions(caller=OWNER_NAME))).sessions == ()
         assert await refused(world, subjects.SESSION_DELETE) is Code.AUTH_MISSING_SESSION
-        raw = world.broker.tables["sessions"].entries[key_of("me", "example.com")].value
+        raw = world.broker.tables["sessions"].entries[owned_key(OWNER_NAME, "me", "example.com")].value
         assert raw is not None
         assert len(raw) < 100
 
@@ -205,7 +210,15 @@ async def test_a_wall_is_tried_with_the_browser_and_then_the_login_has_expired()
 
         told = caught.value.fault
         assert [page.options.force_tier for page in world.asked] == [None, RenderTier.PLAYWRIGHT]
-        assert (told.code, [action.action for action in told.actions]) == (Code.AUTH_SESSION_EXPIRED, ["log_in"])
+        assert (told.code, [action.action for action in told.actions]) == (
+            Code.AUTH_SESSION_EXPIRED,
+            ["log_in", "report_to_user"],
+        )
+        assert told.retryable is False
+        assert told.actions[0].parameters == {
+            "templateId": "login_keep_session",
+            "inputs": {"startUrl": ADDRESS, "profile": "me"},
+        }
         assert (await world.health()).health is SessionHealth.EXPIRED
 
 

@@ -121,7 +121,8 @@ def test_a_wall_marks_the_login_and_the_same_page_without_it_clears_the_mark() -
     elsewhere = rules.after_browse(marked, _seen("https://www.example.com/"), NOW + 9)
     cleared = rules.after_browse(marked, _seen(), NOW + 9)
 
-    assert (marked.expired, marked.wall, again, elsewhere) == (NOW, WALL, marked, marked)
+    assert (marked.expired, marked.wall, again) == (NOW, WALL, marked)
+    assert elsewhere == replace(marked, origin="https://www.example.com")
     assert (cleared.expired, cleared.wall, cleared.verified) == (0, "", NOW + 9)
 
 
@@ -141,13 +142,16 @@ def test_a_page_that_was_not_got_says_nothing(code: Code) -> None:
 @pytest.mark.parametrize(
     ("login", "url"),
     [
-        (saved(address="https://example.com/me", wall=WALL), "https://example.com/me"),
-        (saved(wall=WALL), WALL),
-        (saved(), "https://example.com/"),
+        (saved(address="https://example.com/me", wall=WALL), ["https://example.com/me"]),
+        (saved(wall=WALL, origin="http://example.com:8080"), [WALL]),
+        (saved(origin="http://example.com:8080"), ["http://example.com:8080/"]),
+        (saved(origin="http://elsewhere.test"), ["https://example.com/", "http://example.com/"]),
+        (saved(), ["https://example.com/", "http://example.com/"]),
+        (saved(replace(cookie(), secure=True)), ["https://example.com/"]),
     ],
 )
-def test_what_is_visited_to_renew_a_login(login: SavedSession, url: str) -> None:
-    assert rules.to_visit(login) == url
+def test_what_is_visited_to_renew_a_login(login: SavedSession, url: list[str]) -> None:
+    assert list(rules.to_visit(login)) == url
 
 
 def test_a_state_belongs_to_the_sites_of_its_cookies_and_origins() -> None:

@@ -8,10 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.verifier.kinds import CODES, REASONS
+from actors.verifier.model import Assessment
 from actors.verifier.rules import judge
 from protocol.browse import ValidationDetails
-from protocol.faults import Code
-from protocol.pages import ErrorPage, PageClaim, PageEvidence, Verdict
+from protocol.faults import KINDS, Code
+from protocol.page import PageKind
+from protocol.pages import PageClaim, PageEvidence, PageTraits, Verdict
 from protocol.tiers import RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.page_data import claim
@@ -60,6 +63,8 @@ def test_a_short_page_with_scripts_is_too_short() -> None:
         (500, {"incomplete": ("loading",), "semantic": ("main",)}, None, True),
         (999, {"incomplete": ("loading",)}, Code.CONTENT_REQUIRES_JS, True),
         (1_000, {"incomplete": ("loading",)}, None, True),
+        (5_000, {"incomplete": ("loading_main",), "semantic": ("main",)}, Code.CONTENT_REQUIRES_JS, False),
+        (400, {"incomplete": ("empty_main",), "scripts": 1}, Code.CONTENT_REQUIRES_JS, False),
     ],
 )
 def test_how_much_of_the_page_is_there(
@@ -77,7 +82,9 @@ def test_how_much_of_the_page_is_there(
         (40, {"scripts": 5}, None),
         (40, {"scripts": 5, "incomplete": ("loading",)}, None),
         (700, {"incomplete": ("loading",)}, None),
-        (40, {"challenge": ("turnstile",)}, Code.BLOCKED_BOT_DETECTION),
+        (40, {"challenge": ("cf-chl",)}, Code.BLOCKED_BOT_DETECTION),
+        (40, {"challenge": ("turnstile",)}, None),
+        (4_000, {"incomplete": ("loading_main",)}, Code.CONTENT_EMPTY),
     ],
 )
 def test_a_browser_has_run_the_scripts(length: int, evidence: dict[str, Any], code: Code | None) -> None:
@@ -93,7 +100,8 @@ def test_a_browser_has_run_the_scripts(length: int, evidence: dict[str, Any], co
         (401, Code.AUTH_MISSING_SESSION),
         (403, Code.HTTP_FORBIDDEN),
         (404, Code.HTTP_NOT_FOUND),
-        (407, Code.AUTH_MISSING_SESSION),
+        (407, Code.HTTP_PROXY_REFUSED),
+        (999, Code.BLOCKED_BOT_DETECTION),
         (410, Code.HTTP_NOT_FOUND),
         (418, Code.HTTP_CLIENT_ERROR),
         (429, Code.RATE_LIMIT_EXCEEDED),
@@ -147,11 +155,10 @@ def test_words_of_a_refusal(status: int, words: str, code: Code | None) -> None:
     ("fields", "code"),
     [
         ({"status": 403, "content_length": 3_000}, Code.AUTH_MISSING_SESSION),
-        ({"content_length": 80}, Code.AUTH_MISSING_SESSION),
-        ({"content_length": 80, "url": "https://example.com/authors/7"}, Code.AUTH_MISSING_SESSION),
+        ({"final_url": "https://example.com/login?next=%2F"}, Code.AUTH_MISSING_SESSION),
+        ({"final_url": "https://example.com/sign-in.html", "session": True}, Code.AUTH_SESSION_EXPIRED),
         ({"content_length": 3_000}, None),
-        ({"content_length": 80, "url": "https://example.com/login"}, None),
-        ({"content_length": 80, "url": "https://example.com/sign-in.html?next=%2F"}, None),
+        ({"url": "https://example.com/login", "final_url": "https://example.com/login/"}, None),
     ],
 )
 def test_a_login_form_in_place_of_the_page(fields: dict[str, Any], code: Code | None) -> None:
@@ -159,32 +166,19 @@ def test_a_login_form_in_place_of_the_page(fields: dict[str, Any], code: Code | 
 
 
 @pytest.mark.parametrize(
-    ("status", "error", "code"),
+    ("fields", "vendor"),
     [
-        (200, ErrorPage.NOT_FOUND, Code.HTTP_NOT_FOUND),
-        (203, ErrorPage.SERVER_ERROR, Code.HTTP_SERVER_ERROR),
-        (410, ErrorPage.SERVER_ERROR, Code.HTTP_NOT_FOUND),
-        (200, None, None),
+        ({"content_length": 120, "vendors": ("kasada",)}, "kasada"),
+        ({"content_length": 5_000, "status": 429, "vendors": ("kasada",)}, "kasada"),
+        ({"content_length": 5_000, "status": 403, "challenge": ("cloudflare",)}, "cloudflare"),
     ],
 )
-def test_an_error_that_calls_itself_a_success(status: int, error: ErrorPage | None, code: Code | None) -> None:
-    judgement = judge(claim(2_000, status=status, error_page=error))
+def test_a_challenge_names_its_vendor(fields: dict[str, Any], vendor: str) -> None:
+    judgement = judge(claim(**fields))
 
-    assert (judgement.code, judgement.usable) == (code, code is None)
-
-
-@pytest.mark.parametrize(
-    ("tier", "code"),
-    [
-        (RenderTier.INTELLIGENCE, Code.CONTENT_REQUIRES_JS),
-        (RenderTier.LIGHTWEIGHT, Code.CONTENT_REQUIRES_JS),
-        (RenderTier.PLAYWRIGHT, Code.CONTENT_TOO_SHORT),
-    ],
-)
-def test_a_request_for_consent_is_not_the_page(tier: RenderTier, code: Code) -> None:
-    judgement = judge(claim(2_000, tier=tier, consent_wall=True))
-
-    assert (judgement.code, judgement.usable) == (code, False)
+    assert (judgement.code, judgement.kind) == (Code.BLOCKED_BOT_DETECTION, PageKind.CHALLENGE)
+    assert judgement.vendor == vendor
+    assert vendor in judgement.reasons[0]
 
 
 @pytest.mark.parametrize(
@@ -254,8 +248,31 @@ def test_a_page_that_was_cut_short_is_whole_for_nobody_but_a_browser(
     assert judgement.reasons == ("The page was cut short (never settled)",)
 
 
-def test_a_short_page_of_the_light_tier_may_be_longer_in_a_browser() -> None:
-    assert code_of(300, tier=RenderTier.LIGHTWEIGHT) == Code.CONTENT_TOO_SHORT
+def test_a_short_page_that_has_settled_is_a_page() -> None:
+    assert code_of(300, tier=RenderTier.LIGHTWEIGHT, scripts=3) is None
+
+
+@pytest.mark.parametrize("kind", PageKind)
+def test_every_kind_has_its_code_and_its_words(kind: PageKind) -> None:
+    assert CODES[kind] in KINDS
+    assert REASONS[kind]
+
+
+@pytest.mark.parametrize(
+    ("beyond", "code"),
+    [
+        ({}, None),
+        ({"absent_alike": 0.2}, None),
+        ({"absent_alike": 0.97}, Code.HTTP_NOT_FOUND),
+        ({"absent_alike": 0.97, "url": "https://example.com/"}, None),
+    ],
+)
+def test_what_a_host_answers_to_an_absent_page_counts(beyond: dict[str, Any], code: Code | None) -> None:
+    traits = PageTraits(title="Looms", html_chars=9_000, chars=2_000)
+    judgement = judge(claim(2_000, traits=traits, **beyond), lambda _: Assessment(0.8, PageKind.NOT_FOUND))
+
+    assert judgement.code == code
+    assert judgement.doubtful == (not beyond)
 
 
 names = st.lists(st.text(max_size=8), max_size=2).map(tuple)
@@ -292,3 +309,117 @@ def test_every_claim_gets_a_verdict(asked: PageClaim) -> None:
     assert judgement.usable if judgement.code is None else judgement.reasons
     assert not (refused and judgement.usable)
     assert judgement.code is not None or asked.evidence.content_length > 0
+
+
+@pytest.mark.parametrize(
+    ("free", "visible", "walls"),
+    [
+        (False, "Subscribe to continue reading. Already a subscriber?", (PageKind.PAYWALL,)),
+        (False, "Words about looms.", ()),
+        (None, "Subscribe to continue reading. Already a subscriber?", ()),
+    ],
+)
+def test_a_page_that_is_declared_to_be_fenced_in_part_says_so(
+    *, free: bool | None, visible: str, walls: tuple[PageKind, ...]
+) -> None:
+    traits = PageTraits(title="Looms", html_chars=9_000, chars=2_000, free=free)
+    judgement = judge(claim(2_000, traits=traits, visible=visible), lambda _: Assessment(0.95, PageKind.PAYWALL))
+
+    assert (judgement.code, judgement.walls) == (None, walls)
+    assert (judgement.probability < 0.7) == bool(walls)
+
+
+@pytest.mark.parametrize(
+    ("length", "end", "walls"),
+    [
+        (900, "Subscribe to continue reading. Already a subscriber? Log in.", (PageKind.PAYWALL,)),
+        (900, "Subscribe to our letter.", ()),
+        (9_000, "Subscribe to continue reading. Already a subscriber? Log in.", ()),
+    ],
+)
+def test_a_teaser_is_known_by_its_end(length: int, end: str, walls: tuple[PageKind, ...]) -> None:
+    traits = PageTraits(title="Looms", html_chars=9_000, chars=2_000)
+    asked = claim(length, traits=traits, markdown=f"{'Words about looms. ' * 40}\n\n{end}")
+
+    judgement = judge(asked, lambda _: Assessment(0.95, PageKind.PAYWALL))
+
+    assert (judgement.code, judgement.walls) == (None, walls)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ('{"error": "not found"}', Code.HTTP_NOT_FOUND),
+        ('{"status": 404, "message": "No such thing", "path": "/x"}', Code.HTTP_NOT_FOUND),
+        ('{"error": {"code": 429, "message": "Slow down"}}', Code.BLOCKED_RATE_LIMITED),
+        ('{"errors": ["Internal server error"], "data": null}', Code.HTTP_SERVER_ERROR),
+        ('{"error": null, "result": [1, 2]}', None),
+        ('{"status": "ok", "message": "not found in the list of errors"}', None),
+        ('{"title": "Looms", "code": 404}', None),
+        ('[{"error": "not found"}]', None),
+        ("404 page not found", Code.HTTP_NOT_FOUND),
+        ("Access denied", Code.HTTP_FORBIDDEN),
+        ("offline", None),
+        ("User-agent: *\nDisallow: /private", None),
+        ("An access that was denied is told here with all that came before it, and what has been done since.", None),
+    ],
+)
+def test_what_came_without_markup_may_be_an_error_too(body: str, code: Code | None) -> None:
+    assert code_of(len(body), markup=False, visible=body) == code
+
+
+def test_the_login_that_was_asked_for_is_a_page() -> None:
+    traits = PageTraits(title="Log in", html_chars=9_000, chars=300)
+    wall = Assessment(0.1, PageKind.LOGIN_WALL, login=0.95)
+
+    asked, other = (
+        judge(claim(300, traits=traits, url=url, final_url=url), lambda _: wall)
+        for url in ("https://example.com/login", "https://example.com/looms")
+    )
+
+    assert (asked.code, other.code) == (None, Code.AUTH_MISSING_SESSION)
+    assert asked.probability > 0.9
+
+
+@pytest.mark.parametrize(
+    ("length", "traits", "code"),
+    [
+        (298, {}, None),
+        (298, {"app": True}, Code.CONTENT_TOO_SHORT),
+        (5, {}, Code.CONTENT_TOO_SHORT),
+    ],
+)
+def test_what_a_script_may_fill_is_not_whole_before_it_has_run(
+    *, length: int, traits: dict[str, Any], code: Code | None
+) -> None:
+    whole = PageTraits(title="Looms", h1="Looms", paragraphs=3, html_chars=900, chars=length, **traits)
+
+    judgement = judge(claim(length, traits=whole, scripts=1), lambda _: Assessment(0.95, PageKind.SERVER_ERROR))
+
+    assert judgement.code == code
+
+
+def test_a_word_before_its_scripts_have_run_is_no_error_of_the_server() -> None:
+    traits = PageTraits(html_chars=900, chars=5)
+    judgement = judge(
+        claim(5, traits=traits, visible="Looms", scripts=1), lambda _: Assessment(0.1, PageKind.SERVER_ERROR)
+    )
+
+    assert judgement.code == Code.CONTENT_TOO_SHORT
+
+
+@pytest.mark.parametrize(
+    ("title", "kind", "code"),
+    [
+        ("403 - Hosting", PageKind.SERVER_ERROR, Code.HTTP_FORBIDDEN),
+        ("401: no entry", PageKind.SERVER_ERROR, Code.AUTH_MISSING_SESSION),
+        ("401: no entry", PageKind.FORBIDDEN, Code.HTTP_FORBIDDEN),
+        ("500, once 404", PageKind.NOT_FOUND, Code.HTTP_NOT_FOUND),
+        ("403 - Hosting", PageKind.PAYWALL, Code.CONTENT_PAYWALLED),
+        ("Peugeot 4040", PageKind.SERVER_ERROR, Code.HTTP_SERVER_ERROR),
+    ],
+)
+def test_the_status_that_a_page_states_says_what_it_is(title: str, kind: PageKind, code: Code) -> None:
+    traits = PageTraits(title=title, html_chars=900, chars=300)
+
+    assert judge(claim(300, traits=traits), lambda _: Assessment(0.05, kind)).code == code

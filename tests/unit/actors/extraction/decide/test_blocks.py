@@ -77,6 +77,7 @@ def test_counts_an_ideograph_as_a_word(text: str, count: int) -> None:
     assert count_words(text) == count
 
 
+@pytest.mark.slow
 def test_walks_trees_deeper_than_calls_may_nest() -> None:
     found = of("<div><b>" * 100_000 + "deep")
 

@@ -128,6 +128,7 @@ def test_leaves_a_text_of_the_data_that_says_no_more() -> None:
         pytest.param('<script type="application/ld+json">{"description": "' + "\\" * 100_000 + "</script>", id="bait"),
     ],
 )
+@pytest.mark.slow
 def test_bears_whatever_a_page_may_be(source: str) -> None:
     assert 0 <= chosen(source).confidence.score <= 1
 

@@ -14,6 +14,7 @@ from actors.extraction.evidence.sources import sources
 from actors.extraction.parse.tree import read
 from protocol.confidence import Source, confidence
 from protocol.page import PageFields, PageType
+from tests.support.scale import sized
 from tests.unit.actors.extraction.places import place
 
 URL = "https://www.daily.example/2024/02/03/on-blue-things"
@@ -184,7 +185,7 @@ def test_the_order_of_the_sources_does_not_matter() -> None:
     assert forwards == backwards
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=sized(10, 50), deadline=None)
 @given(
     st.lists(
         st.builds(

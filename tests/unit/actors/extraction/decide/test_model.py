@@ -31,6 +31,7 @@ def test_gives_each_output_its_own_trees() -> None:
     assert trees.scores(np.array([[2, 1]], np.float32)).tolist() == [[4.0, 0.5]]
 
 
+@pytest.mark.slow
 def test_comes_to_the_same_in_one_go_and_in_many() -> None:
     rows = np.random.default_rng(1).normal(1.5, 1, (150_000, 2)).astype(np.float32)
 

@@ -8,7 +8,7 @@ import pytest
 
 from actors.extraction.decide.product import product
 from actors.extraction.evidence.claim import Claim
-from actors.extraction.evidence.sources import embedded_json, framework, json_ld, microdata, open_graph, visible_product
+from actors.extraction.evidence.sources import embedded_json, json_ld, microdata, open_graph, visible_product
 from actors.extraction.parse.tree import Page, read
 from protocol.page import Product
 
@@ -48,7 +48,7 @@ def sold(markup: str, url: str = URL) -> Product | None:
 
 
 def claims(page: Page) -> list[Claim]:
-    sources = (json_ld, microdata, open_graph, framework, embedded_json, visible_product)
+    sources = (json_ld, microdata, open_graph, embedded_json, visible_product)
     return [claim for source in sources for claim in source.claims(page)]
 
 

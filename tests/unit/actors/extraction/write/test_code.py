@@ -32,6 +32,7 @@ ROUGE = (
         ("<pre class='language-plaintext'>a</pre>", "```\na\n```"),
         ("<pre>a\n```\nb</pre>", "````\na\n```\nb\n````"),
         ("<pre>a<br>b</pre>", "```\na\nb\n```"),
+        ("<pre>a<span>\n&nbsp;\n</span>b\n&#12288;\nc</pre>", "```\na\n \nb\n\u3000\nc\n```"),
         ("<pre><div>a</div><div>b</div></pre>", "```\na\nb\n```"),
         ("<pre><code><span class=line>a</span><span class=line>b</span></code></pre>", "```\na\nb\n```"),
         ("<pre><code>a<b> </b>b</code></pre>", "```\na b\n```"),

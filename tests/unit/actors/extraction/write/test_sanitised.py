@@ -12,7 +12,7 @@ from turbohtml import Element, parse
 from actors.extraction.decide.blocks import Block, blocks
 from actors.extraction.decide.content import Content
 from actors.extraction.parse import tree
-from actors.extraction.write.sanitised import sanitised_html
+from actors.extraction.write.writer import sanitised_html
 from protocol.confidence import Source, confidence
 
 URL = "https://example.org/a/b"

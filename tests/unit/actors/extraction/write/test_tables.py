@@ -1,10 +1,10 @@
-"""Tables are plain grids, short where they are long, and only where they hold data."""
+"""Tables are plain grids with all of their rows, and only where they hold data."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.unit.actors.extraction.write.pages import markdown
+from tests.unit.actors.extraction.write.pages import markdown, written
 
 LONG = "<table><tr><th>n<th>m</tr>" + "".join(f"<tr><td>{n}<td>x{n}</tr>" for n in range(1000)) + "</table>"
 
@@ -38,9 +38,26 @@ def test_a_table_is_a_grid_of_its_data(body: str, expected: str) -> None:
     assert markdown(body) == expected
 
 
-def test_of_a_long_table_the_first_rows_are_shown_and_all_counted() -> None:
+def test_a_long_table_is_written_with_all_of_its_rows() -> None:
     lines = markdown(LONG).split("\n")
 
     assert lines[:3] == ["| n | m |", "| --- | --- |", "| 0 | x0 |"]
-    assert lines[-3:] == ["| 19 | x19 |", "", "*(1,000 rows; the first 20 are shown)*"]
-    assert len(lines) == 24
+    assert lines[-1] == "| 999 | x999 |"
+    assert len(lines) == 1002
+
+
+def test_the_later_rows_of_a_very_long_table_are_read_as_the_first_are() -> None:
+    rows = "".join(
+        f"<tr{' hidden' if n == 1998 else ''}><td>{n}<td><a href='/p/{n}'>x{n}</a><td><td>{n}<br>EUR"
+        f"<td><a href='/{n}'>more</a>"
+        for n in range(2_000)
+    )
+    body = f"<p>before</p><table><thead><tr><th>n<th>m<th>none<th>sum<th>link</thead><tbody>{rows}</table><p>after</p>"
+
+    lines = written(body).markdown.split("\n")
+
+    assert lines[2:4] == ["| n | m | none | sum | link |", "| --- | --- | --- | --- | --- |"]
+    assert len(lines) == 4 + 1_999 + 2
+    assert lines[4 + 10].startswith("| 10 | [x10](https://example.org/p/10) |  | 10 EUR |")
+    assert lines[-3] == "| 1999 | [x1999](https://example.org/p/1999) |  | 1999 EUR | more |"
+    assert written(body).text.split("\n")[-3:] == ["1999 EUR", "more", "after"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.extraction.decide.content import Content
+from actors.extraction.page import extract_html
 from actors.extraction.parse import tree
 from actors.extraction.write import ContentText, LeftOut, write_markdown
 from protocol.confidence import Source, confidence
@@ -31,6 +32,12 @@ from tests.unit.actors.extraction.write.pages import URL, content, markdown, wri
         ("<b><p>a</p><pre>b</pre></b>", "a\n\n```\nb\n```"),
         ("<h2><b>a</b></h2><p>b</p>", "## a\n\nb"),
         ("<p>a&nbsp;b</p>", "a b"),
+        ("<p>&nbsp;&#12288;a&#12288;b&#160;</p><p>&#8195;<b>&nbsp;</b>c</p>", "a b\n\nc"),
+        ("<p>a<font>&#12288;</font>b</p><pre>c&#12288;d</pre>", "a b\n\n```\nc\u3000d\n```"),
+        ("<p>a<span><br></span>b<b><br></b>c</p>", "a  \nb  \nc"),
+        ("<p><span style='display:block'>a</span><em style='DISPLAY: flex'>b</em>c</p>", "a  \n*b*  \nc"),
+        ("<h2><span style='display:block'>a</span>b</h2><p>c</p>", "## a b\n\nc"),
+        ("<p>a<span style='display:inline-block'>b</span></p>", "ab"),
     ],
 )
 def test_prose_is_written_by_its_markup(body: str, expected: str) -> None:
@@ -54,10 +61,29 @@ def test_prose_is_written_by_its_markup(body: str, expected: str) -> None:
         ("<a href=/x><h3>a</h3><p>b</p></a>", "### [a](https://example.org/x)\n\nb"),
         ("<a href=/x><div><div>a</div><div>b</div></div></a>", "[a](https://example.org/x)\n\nb"),
         ("<a href=/x>a<br>b</a>", "[a b](https://example.org/x)"),
+        (
+            "<p><a href='/x?utm_source=a&id=1&amp;UTM_medium=b&_gl=1*c#d'>a</a></p>",
+            "[a](https://example.org/x?id=1#d)",
+        ),
+        (
+            "<p><a href='/x?fbclid=1'>a</a> <a href='/x?q=utm_source&a'>b</a></p>",
+            "[a](https://example.org/x) [b](https://example.org/x?q=utm_source&a)",
+        ),
     ],
 )
 def test_links_are_absolute_and_within_one_block(body: str, expected: str) -> None:
     assert markdown(body) == expected
+
+
+def test_links_for_programs_keep_their_address() -> None:
+    address = "https://example.org/x?utm_source=a"
+
+    summary = extract_html(
+        f"<main><h1>a</h1><p>{'Words that fill. ' * 20}<a href='{address}'>b</a></p></main>", URL
+    ).summary
+
+    assert "[b](https://example.org/x)" in summary.markdown
+    assert [link.url for link in summary.extracted_links] == [address]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +94,8 @@ def test_links_are_absolute_and_within_one_block(body: str, expected: str) -> No
             "<figure><img src=/i.png alt=a><figcaption>b</figcaption></figure>",
             "![a](https://example.org/i.png)\n\nb",
         ),
-        ("<figure><img src=/i.png><figcaption>b</figcaption></figure>", "![](https://example.org/i.png)\n\nb"),
+        ("<figure><img src=/i.png><figcaption>b</figcaption></figure>", "b"),
+        ("<p>a</p><img src=/i.png alt=' '><img src=/j.jpg alt=IMG_0815.JPG>", "a"),
         ("<p>a</p><img src='data:x' data-src=/i.png alt=b>", "a\n\n![b](https://example.org/i.png)"),
         ("<p>a</p><img src='data:x' data-srcset='/i.png 1x, /j.png 2x' alt=b>", "a\n\n![b](https://example.org/i.png)"),
         (
@@ -158,6 +185,57 @@ def test_joiners_stay_where_a_script_needs_them() -> None:
     assert markdown("<p>می\u200cخواهم a\u200cb</p>") == "می\u200cخواهم ab"
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("<p>The victimâ€™s â€œfamilyâ€\x9d, cafÃ© at 5Â°C</p>", "The victim’s “family”, café at 5°C"),
+        ("<p>Zarabiaj\u00c4\u0085 najlepiej: wiadomo\u00c5\u009bci</p>", "Zarabiają najlepiej: wiadomości"),
+        ("<p>It&acirc;&euro;&trade;s</p>", "It’s"),
+        ("<p>naïve Beyoncé’s Stra\u00dfe</p><p>â€™</p><pre>â€™</pre>", "naïve Beyoncé’s Straße\n\n’\n\n```\nâ€™\n```"),
+        ("<p>In UTF-8 it shows as â€™, and <code>Ã©</code></p>", "In UTF-8 it shows as â€™, and `Ã©`"),
+        ('<p>how often "Ã¤" stands there</p>', 'how often "Ã¤" stands there'),
+    ],
+)
+def test_text_that_was_encoded_twice_is_repaired_where_that_is_certain(body: str, expected: str) -> None:
+    assert markdown(body) == expected
+
+
+POST = (
+    "<div itemprop=comment itemscope><div itemprop=author>ann{0}</div><time datetime=2024-01-0{0}>day {0}</time>"
+    "<p>words {0}</p></div>"
+)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "expected"),
+    [
+        (("ann1", "day 1", "ann2", "day 2"), "**ann1**, 2024-01-01\n\nwords 1\n\n**ann2**, 2024-01-02\n\nwords 2"),
+        (("day 1", "day 2"), "2024-01-01\n\nann1\n\nwords 1\n\n2024-01-02\n\nann2\n\nwords 2"),
+    ],
+    ids=["neither is shown", "only the author is"],
+)
+def test_who_wrote_a_post_and_when_stands_above_it(left_out: tuple[str, ...], expected: str) -> None:
+    assert markdown(POST.format(1) + POST.format(2), *left_out) == expected
+
+
+def test_of_when_a_post_was_written_the_day_alone_stands_above_it() -> None:
+    said = [f"edited Jul 2{number}, 2016 at 13:13" for number in (1, 2)]
+    posts = [
+        POST.format(number).replace(f" datetime=2024-01-0{number}>day {number}", f">{when}")
+        for number, when in enumerate(said, 1)
+    ]
+
+    lines = markdown("".join(posts), "ann1", "ann2", *said).split("\n\n")
+
+    assert lines == ["**ann1**, 2016-07-21", "words 1", "**ann2**, 2016-07-22", "words 2"]
+
+
+def test_what_a_post_says_itself_is_not_said_twice() -> None:
+    rows = "".join(f"<tr itemprop=review><td itemprop=author>ann{n}<td>2024-01-0{n}<td>words {n}" for n in (1, 2))
+
+    assert "**" not in markdown(f"<table>{rows}</table>")
+
+
 def test_titles_and_labels_are_no_text() -> None:
     body = "<p>a <a href=/x title=no aria-label=no>b</a> <abbr title=no>c</abbr> <span aria-label=no>d</span></p>"
 
@@ -182,6 +260,6 @@ def test_the_same_page_gives_the_same_bytes() -> None:
 
 
 def test_the_text_has_a_line_for_every_block() -> None:
-    page = tree.read("<h2>a</h2><p>b <i>c</i></p><ul><li>d<li>e</ul>", URL)
+    page = tree.read("<h2>a</h2><p>b <i>c</i></p><ul><li>d<li>e<b style='display:block'>f</b>g</ul>", URL)
 
-    assert write_markdown(page, content(page)).text == "a\nb c\nd\ne"
+    assert write_markdown(page, content(page)).text == "a\nb c\nd\ne f g"

@@ -43,6 +43,14 @@ class FakeProcess:
         self.socket = Path()
         self._killed = Event()
 
+    @property
+    def cpu_s(self) -> float:
+        """Nothing is computed."""
+        return 0.0
+
+    def give_way(self) -> None:
+        """Do nothing."""
+
     async def serve(self, ready: Event) -> None:
         """Listen until killed."""
         try:

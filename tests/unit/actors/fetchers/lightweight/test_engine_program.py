@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.fetchers.lightweight import engine_process, sandbox
+from actors.fetchers import sandbox, system_calls
+from actors.fetchers.lightweight import engine_process
 from actors.fetchers.lightweight.engine_process import SandboxLayer
 from actors.settings import Settings
 
@@ -38,7 +39,7 @@ def test_without_the_package_the_cure_is_to_install_it(monkeypatch: pytest.Monke
 
     assert absence
     assert absence.reason == "The package lightpanda is not installed."
-    assert "weft[light]" in absence.cure
+    assert absence.cure.endswith("pipx inject weft lightpanda==1.0.2")
 
 
 @linux
@@ -76,7 +77,7 @@ def test_elsewhere_there_is_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_walls_say_what_this_kernel_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "landlock_version", lambda: 3)
-    monkeypatch.setattr(sandbox, "seccomp_available", lambda: False)
+    monkeypatch.setattr(system_calls, "available", lambda: False)
 
     assert engine_process.sandbox_layers() == (
         SandboxLayer(name="landlock", present=True, detail="Landlock, version 3"),

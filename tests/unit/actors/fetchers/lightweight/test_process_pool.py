@@ -106,6 +106,37 @@ async def test_nobody_who_waits_is_overtaken() -> None:
     assert order == ["b", "a", "c"]
 
 
+async def test_who_has_every_process_keeps_nobody_waiting() -> None:
+    order: list[str] = []
+    async with making(processes=2) as found, anyio.create_task_group() as tasks:
+
+        async def load(account: str, done: Event) -> None:
+            async with found.engine.page("", account=account):
+                order.append(account)
+                await done.wait()
+
+        over = Event()
+        for _ in range(6):
+            tasks.start_soon(load, "key-greedy", over)
+        while len(order) < 4:
+            await anyio.sleep(0.005)
+        tasks.start_soon(load, "key-modest", over)
+        while len(order) < 5:
+            await anyio.sleep(0.005)
+        over.set()
+
+    assert order == [*["key-greedy"] * 4, "key-modest", *["key-greedy"] * 2]
+
+
+async def test_keys_share_no_process() -> None:
+    async with (
+        making(processes=2) as found,
+        found.engine.page("", account="key-a") as first,
+        found.engine.page("", account="key-b") as second,
+    ):
+        assert (first.alone, second.alone, found.engine.pids) == (True, True, (1, 2))
+
+
 async def test_a_page_that_wants_to_be_alone_is() -> None:
     async with making(processes=1) as found, anyio.create_task_group() as tasks:
         over = Event()

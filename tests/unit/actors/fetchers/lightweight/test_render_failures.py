@@ -10,8 +10,9 @@ from protocol.faults import Code
 CODES = {
     RenderFailure.JS_HANG: Code.BROWSER_PAGE_HUNG,
     RenderFailure.RESOURCE_EXHAUSTED: Code.PAGE_CRASHED,
-    RenderFailure.ENGINE_STUCK: Code.PAGE_CRASHED,
+    RenderFailure.ENGINE_STUCK: Code.BROWSER_PAGE_HUNG,
     RenderFailure.READ_FAILED: Code.PAGE_CRASHED,
+    RenderFailure.NO_TIME: Code.NETWORK_TIMEOUT,
     RenderFailure.NO_ENGINE: Code.INTERNAL_UNAVAILABLE,
 }
 
@@ -33,6 +34,7 @@ def test_every_end_has_its_fault(ill: RenderFailure) -> None:
         (RenderFailure.JS_HANG, False, True),
         (RenderFailure.JS_HANG, True, False),
         (RenderFailure.READ_FAILED, False, True),
+        (RenderFailure.NO_TIME, False, False),
         (RenderFailure.NO_ENGINE, False, False),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from actors.fetchers.lightweight import sandbox
+from actors.fetchers import sandbox, system_calls
 
 ALLOWED, KILLED = 0x7FFF_0000, 0x8000_0000
 PRETENDED = "done, it seems"
@@ -20,18 +20,21 @@ THREAD = 0x3D0F00
 X86, ARM = "x86_64", "aarch64"
 
 
-def decide(machine: str, number: int, *arguments: int, audit: int | None = None) -> int | str:
+def decide(machine: str, number: int, *arguments: int, audit: int | None = None, browser: bool = False) -> int | str:
     """Interpret the filter; give the name of the error, or what becomes of the process."""
-    own_audit, _, column = sandbox.MACHINES[machine]
+    own_audit, _, column = system_calls.MACHINES[machine]
+    code = system_calls.for_engine(own_audit, column, OWN)
+    if browser:
+        code = system_calls.for_browser(own_audit, column)
     values = (*arguments, *(0,) * (6 - len(arguments)))
     data = struct.pack("<iIQ6Q", number, own_audit if audit is None else audit, 0, *values)
-    answer = interpret(sandbox.rules(own_audit, column, OWN), data)
+    answer = interpret(code, data)
     if answer in {ALLOWED, KILLED}:
         return answer
     return errno.errorcode.get(answer & 0xFFFF, PRETENDED)
 
 
-def interpret(code: list[sandbox.Code], data: bytes) -> int:
+def interpret(code: list[system_calls.Code], data: bytes) -> int:
     at = value = 0
     while True:
         operation, when_true, when_false, operand = code[at]
@@ -101,7 +104,7 @@ def test_a_call_is_allowed_or_refused(
 
 @pytest.mark.parametrize("machine", [X86, ARM])
 def test_calls_of_another_machine_end_the_process(machine: str) -> None:
-    other = sandbox.MACHINES[ARM if machine == X86 else X86][0]
+    other = system_calls.MACHINES[ARM if machine == X86 else X86][0]
 
     assert decide(machine, 0, audit=other) == KILLED
     assert decide(machine, 0, audit=0x40000003) == KILLED  # 32 bits
@@ -110,8 +113,8 @@ def test_calls_of_another_machine_end_the_process(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", [X86, ARM])
 def test_the_filter_fits_the_kernel(machine: str) -> None:
-    audit, _, column = sandbox.MACHINES[machine]
-    code = sandbox.rules(audit, column, OWN)
+    audit, _, column = system_calls.MACHINES[machine]
+    code = system_calls.for_engine(audit, column, OWN)
 
     assert len(code) <= 4096
     assert all(0 <= step <= 255 for _, *steps, _ in code for step in steps)
@@ -125,3 +128,27 @@ def test_an_order_is_a_command_without_a_site() -> None:
 
     assert command[:4] == [sys.executable, "-I", "-S", "-c"]
     assert command[5:] == ["/f", "1", "2", "1", "/a:/b", "/p", "serve", "--x"]
+
+
+@pytest.mark.parametrize("machine", [X86, ARM])
+@pytest.mark.parametrize(
+    ("numbers", "arguments", "expected"),
+    [
+        ((41, 198), (1, 2), ALLOWED),  # a socket of this machine
+        ((41, 198), (16, 3), ALLOWED),  # netlink
+        ((41, 198), (2, 0o2000001), ALLOWED),  # a stream of the Internet
+        ((41, 198), (10, 1), ALLOWED),
+        ((41, 198), (2, 2), "EAFNOSUPPORT"),  # datagrams
+        ((41, 198), (10, 3), "EAFNOSUPPORT"),
+        ((41, 198), (40, 1), "EAFNOSUPPORT"),  # of the machine's host
+        ((272, 97), (0x1000_0000,), ALLOWED),  # a user namespace, for its own sandbox
+        ((321, 280), (), "EPERM"),  # bpf
+        ((425, 425), (), "EPERM"),  # io_uring
+    ],
+)
+def test_a_browser_has_streams_alone_and_leaves_the_kernel_alone(
+    machine: str, numbers: tuple[int, int], arguments: tuple[int, ...], expected: object
+) -> None:
+    column = system_calls.MACHINES[machine][2]
+
+    assert decide(machine, numbers[column], *arguments, browser=True) == expected

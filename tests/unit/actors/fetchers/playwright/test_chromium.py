@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from actors.fetchers.playwright import chromium
+from actors.fetchers.playwright import browser_sandbox, chromium
+from actors.fetchers.playwright.browser_sandbox import BrowserSandbox
+from actors.fetchers.playwright.memory import MemoryLimits, ProcessSize, overgrown
 from actors.settings import Settings
+from protocol.replicas import Absence
 
 
 @pytest.fixture(autouse=True)
@@ -78,11 +79,59 @@ def test_the_browser_gets_none_of_our_secrets(machine: Path, monkeypatch: pytest
     assert (given["HOME"], "hush" in given.values()) == (str(machine), False)
 
 
-@pytest.mark.parametrize(("user", "chosen", "expected"), [(0, "auto", False), (7, "auto", True), (7, "off", False)])
-def test_the_sandbox_is_up_wherever_it_can_be(
-    monkeypatch: pytest.MonkeyPatch, user: int, chosen: str, *, expected: bool
-) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(os, "geteuid", lambda: user)
+HERE = ("user", "landlock", "calls", "namespaces")
+NO_NAMESPACES = BrowserSandbox(HERE[:3], ("namespaces: not permitted",))
+NO_LANDLOCK = BrowserSandbox(("user", "calls", "namespaces"), ("landlock: none",))
+NO_USER = BrowserSandbox(HERE[1:], ("user: not permitted",))
 
-    assert chromium.sandboxed(Settings(browser_sandbox=chosen)) is expected  # type: ignore[arg-type]  # one of both
+
+@pytest.mark.parametrize(
+    ("choice", "root", "there", "layers"),
+    [
+        ("auto", True, BrowserSandbox(HERE), HERE),
+        ("auto", False, BrowserSandbox(HERE[1:]), HERE[1:]),
+        ("auto", True, NO_NAMESPACES, HERE[:3]),
+        ("auto", True, NO_LANDLOCK, NO_LANDLOCK.layers),
+        ("auto", True, NO_USER, None),
+        ("auto", False, BrowserSandbox(("calls",), ("landlock: none", "namespaces: not permitted")), None),
+        ("on", True, BrowserSandbox(HERE), HERE),
+        ("on", True, NO_NAMESPACES, None),
+        ("off", True, NO_USER, ()),
+    ],
+)
+def test_no_browser_runs_with_too_little_around_it_unless_that_is_said(
+    choice: browser_sandbox.Choice, there: BrowserSandbox, layers: tuple[str, ...] | None, *, root: bool
+) -> None:
+    decided = browser_sandbox.decide(choice, there, root=root)
+
+    if isinstance(decided, Absence):
+        assert layers is None
+        assert 'browser_sandbox = "off"' in decided.cure
+        assert there.missing[0] in decided.reason
+    else:
+        assert decided.layers == layers
+
+
+MB = 1_000_000
+LIMITS = MemoryLimits(worn=100 * MB, page=70 * MB, all=300 * MB)
+
+
+@pytest.mark.parametrize(
+    ("pages", "root", "victim"),
+    [
+        ((10, 70), 20, None),
+        ((10, 71), 20, 71),
+        ((60,) * 4, 60, None),
+        ((60, 61, 60, 60), 60, 61),
+        ((60, 61), 200, 200),
+        ((), 301, 301),
+    ],
+)
+def test_what_holds_too_much_is_ended_and_the_browser_itself_last(
+    pages: tuple[int, ...], root: int, victim: int | None
+) -> None:
+    held = [ProcessSize(1, root * MB, root=True), *(ProcessSize(n, size * MB) for n, size in enumerate(pages, 2))]
+
+    ended = overgrown(held, LIMITS)
+
+    assert (ended.size if ended else None) == (victim * MB if victim else None)

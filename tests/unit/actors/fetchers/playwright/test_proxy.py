@@ -106,7 +106,7 @@ async def test_nobody_else_may_use_it(proof: str) -> None:
         ("127.0.0.2:80", Code.SECURITY_ADDRESS_BLOCKED),
         ("169.254.169.254:80", Code.SECURITY_ADDRESS_BLOCKED),
         ("[::1]:80", Code.SECURITY_ADDRESS_BLOCKED),
-        ("inside.example:80", Code.SECURITY_ADDRESS_BLOCKED),
+        ("inside.example:80", Code.NETWORK_DNS_FAILED),
         ("127.0.0.1:22", Code.SECURITY_URL_BLOCKED),
         ("gone.example:80", Code.NETWORK_DNS_FAILED),
         ("127.0.0.1:1025", Code.NETWORK_CONNECTION_FAILED),

@@ -9,9 +9,10 @@ from ipaddress import ip_address
 import anyio
 import httpcore2
 import pytest
+from msgspec import structs
 
 from actors.fetchers.web import guard
-from protocol.faults import Code, FaultError
+from protocol.faults import Code, Fault, FaultError, fault
 from tests.ssrf.corpus import corpus
 
 PUBLIC = "93.184.215.14"
@@ -177,13 +178,36 @@ async def test_a_resolver_that_fails_is_a_fault() -> None:
     assert caught.value.fault.code is Code.NETWORK_DNS_FAILED
 
 
-async def test_the_message_names_the_way_out_and_no_address() -> None:
-    with pytest.raises(FaultError) as caught:
-        await visit("http://mixed.example/", Recorder())
+async def test_who_asks_for_a_name_of_a_private_network_learns_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault, its words and its time are those of a name that nobody knows."""
+    refusals: list[tuple[Fault, float]] = []
+    slept: list[float] = []
 
-    assert caught.value.fault.message == (
-        "mixed.example lies in a private network. Its operator can allow the network with WEFT_ALLOW_PRIVATE."
-    )
+    async def sleep_until(moment: float) -> None:
+        slept.append(moment)
+
+    monkeypatch.setattr(anyio, "sleep_until", sleep_until)
+
+    async def resolve(host: str, port: int) -> Sequence[str]:
+        if host == "unknown.example":
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return {"mixed.example": ("93.184.216.34", "10.0.0.1"), "inside.example": ("10.0.0.1",)}[host]
+
+    for host in ("unknown.example", "mixed.example", "inside.example"):
+        began = anyio.current_time()
+        with pytest.raises(FaultError) as caught:
+            await guard.GuardedBackend((), resolve, Recorder()).connect_tcp(host, 80)
+        told = caught.value.fault
+        refusals.append((structs.replace(told, message=told.message.replace(host, "HOST")), slept[-1] - began))
+
+    assert {refusal for refusal, _ in refusals} == {
+        fault(
+            Code.NETWORK_DNS_FAILED,
+            "The host name HOST has no address on the public internet. "
+            "An operator can allow private ones: WEFT_ALLOW_PRIVATE=127.0.0.0/8, say.",
+        )
+    }
+    assert all(waited >= 0.15 for _, waited in refusals)
 
 
 async def test_a_socket_file_is_no_site() -> None:

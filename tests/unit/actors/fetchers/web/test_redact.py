@@ -57,6 +57,27 @@ def test_headers() -> None:
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        *("x-access-token", "Api-Key", "X-Amz-Security-Token", "x-csrftoken", "X-XSRF-TOKEN", "x-gitlab-token"),
+        *("X-Goog-Iam-Authorization-Token", "cf-access-jwt-assertion", "x-auth", "X-Session-Id", "cookie2"),
+        *("x-client-secret", "x-hub-signature-256", "authentication", "X-Functions-Key", "x-accesstoken"),
+    ],
+)
+def test_a_header_whose_name_says_so_is_a_secret(name: str) -> None:
+    assert redact.headers([(name, "s3cr3t")]) == {name.lower(): "[redacted]"}
+
+
+def test_headers_that_say_nothing_stay_and_lose_what_an_address_in_them_holds() -> None:
+    kept = [("content-type", "text/html"), ("x-monkey", "1"), ("etag", '"a"'), ("x-request-id", "7")]
+
+    assert redact.headers([*kept, ("Link", "<https://u:p@a.example/x>; rel=next")]) == {
+        **dict(kept),
+        "link": "<https://a.example/x>; rel=next",
+    }
+
+
+@pytest.mark.parametrize(
     ("body", "content_type", "recorded"),
     [
         (b'{"a": 1}', "application/json; charset=utf-8", {"a": 1}),

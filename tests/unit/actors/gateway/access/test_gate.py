@@ -163,6 +163,17 @@ def test_what_is_heard_late_changes_nothing() -> None:
     assert [one.revoked for one in key_store.records()] == [5]
 
 
+def test_what_no_gateway_has_written_ends_no_key_and_brings_none_back() -> None:
+    key_store = KeyStore()
+    record = KeyRecord(id="a", name="a")
+    states = list[list[int]]()
+    for revision, change in enumerate((record, None, msgspec.structs.replace(record, revoked=5), record, None), 1):
+        key_store.update("a", change, revision)
+        states.append([one.revoked for one in key_store.records()])
+
+    assert states == [[0], [0], [5], [5], []]
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [

@@ -141,6 +141,7 @@ def code_of(answer: httpx2.Response) -> Code:
 
 
 @pytest.mark.parametrize("algorithm", MAKERS)
+@pytest.mark.slow
 async def test_a_good_token_lets_in(algorithm: str) -> None:
     bus = FakeBus(browsed())
     async with issuing(algorithm) as issuer, gateway(issuer, bus) as weft:
@@ -238,6 +239,7 @@ def _part(value: dict[str, object]) -> str:
     return _base64(msgspec.json.encode(value))
 
 
+@pytest.mark.slow
 async def test_nobody_but_the_issuer_vouches_for_a_token() -> None:
     bus = FakeBus(browsed())
     async with issuing() as issuer, gateway(issuer, bus) as weft:
@@ -300,6 +302,7 @@ async def test_keys_are_looked_at_again_when_one_is_unknown_but_not_all_the_time
     assert (early, looks, rotated) == (401, 1, 200)
 
 
+@pytest.mark.slow
 async def test_a_key_that_the_issuer_took_back_vouches_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "COOL_DOWN_S", 0.0)
     monkeypatch.setattr(tokens, "BELIEVED_S", 0.0)
@@ -353,6 +356,7 @@ async def test_metadata_of_another_or_that_lead_elsewhere_are_not_believed(metad
     assert "/jwks" not in issuer.asked
 
 
+@pytest.mark.slow
 async def test_keys_on_another_host_are_not_the_issuers_unless_the_operator_says_so() -> None:
     async with issuing() as issuer, issuing() as other:
         issuer.metadata = {"jwks_uri": f"{other.url}/jwks"}
@@ -419,7 +423,11 @@ async def test_the_operator_may_say_where_the_keys_are_and_whom_tokens_are_for()
 
 
 async def test_who_has_no_token_is_told_where_one_is_to_be_had() -> None:
-    async with issuing() as issuer, gateway(issuer, FakeBus()) as weft, httpx2.AsyncClient(trust_env=False) as http:
+    async with (
+        issuing() as issuer,
+        gateway(issuer, FakeBus()) as weft,
+        httpx2.AsyncClient(trust_env=False, verify=False) as http,
+    ):
         asked = await http.post(f"{weft.base}/mcp")
         told = {path: (await http.get(f"{weft.base}{WELL_KNOWN}{path}")).json() for path in ("", "/mcp")}
 

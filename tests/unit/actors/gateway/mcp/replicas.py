@@ -225,7 +225,7 @@ class RoundRobin(httpx2.AsyncBaseTransport):
 
     def __init__(self, ports: list[int]) -> None:
         self._ports = cycle(ports)
-        self._transport = httpx2.AsyncHTTPTransport()
+        self._transport = httpx2.AsyncHTTPTransport(verify=False)
         self.sent: list[httpx2.Request] = []
         self.statuses: list[int] = []
 

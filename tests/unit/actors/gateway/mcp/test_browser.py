@@ -28,6 +28,8 @@ from actors.gateway.mcp.tools import browser
 from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, MAX_IMAGE_BYTES, default_session
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
 from actors.gateway.request import RequestContext
+from bus.seal import Seal, UnsealError
+from protocol.actions import Action
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.browsers import operations as do
 from protocol.browsers import results as came
@@ -44,11 +46,11 @@ from protocol.browsers.pageinfo import (
 )
 from protocol.browsers.results import ERROR_CODES, BrowserTab, ErrorCode
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer
-from protocol.faults import Action, Code, FaultError, fault
+from protocol.faults import Code, FaultError, fault
 from protocol.pages import Captured
 from protocol.subjects import BROWSER
 from tests.requirements import requirement
-from tests.unit.actors.gateway_data import FakeBus
+from tests.unit.actors.gateway_data import VAULT_KEY, FakeBus
 
 SESSION = "sess_" + "A" * 22
 REMOTE = Caller("someone")
@@ -173,7 +175,6 @@ def test_a_tool_takes_what_its_operation_takes(operation: type[msgspec.Struct]) 
         ("create_session", {"url": "https://a.example/", "fresh": True}, "fresh"),
         ("click", {}, "element_id"),
         ("click", {"element_id": 7}, "element_id"),
-        ("list_tabs", {"sessionId": "sess_short"}, "sessionId"),
         ("wait", {"milliseconds": 0}, "milliseconds"),
         ("scroll", {"direction": "left"}, "direction"),
         ("get_page_info", {"nope": 1}, "nope"),
@@ -209,13 +210,34 @@ async def test_who_names_a_session_gets_that_one_or_none() -> None:
     assert bus.order == AskBrowser(do=do.ListTabs(session_id=SESSION), caller="someone")
 
 
+@pytest.mark.parametrize(
+    ("tool", "words"),
+    [
+        ("type_text", {"element_id": "e1", "text": "needle"}),
+        ("set_value", {"element_id": "e1", "value": "needle"}),
+        ("select_option", {"element_id": "e1", "value": "needle"}),
+        ("handle_dialog", {"action": "accept", "text": "needle"}),
+    ],
+)
+async def test_what_goes_into_a_field_travels_sealed_for_its_session(tool: str, words: dict[str, str]) -> None:
+    bus = Browser(came.Acted(success=True, page=PAGE))
+
+    await called(bus, tool, sessionId=SESSION, **words)
+
+    assert b"needle" not in msgspec.json.encode(bus.order)
+    assert Seal.of(VAULT_KEY).unseal(bus.order.typed, do.typed_in(SESSION)) == b"needle"
+    with pytest.raises(UnsealError):
+        Seal.of(VAULT_KEY).unseal(bus.order.typed, do.typed_in(f"{SESSION}x"))
+
+
 async def test_a_session_that_is_created_is_a_new_one() -> None:
     bus = Browser(came.SessionCreated(session_id=SESSION))
 
     result = await called(bus, "create_session")
 
     assert bus.order == AskBrowser(do=do.CreateSession(), caller="someone")
-    assert (text_of(result), result.structured_content) == (f"Session {SESSION} is open.", {"sessionId": SESSION})
+    assert text_of(result) == f"Session {SESSION} is open."
+    assert result.structured_content == {"sessionId": SESSION, "schemaVersion": "1.0"}
 
 
 async def test_every_call_is_an_order_of_its_own() -> None:

@@ -29,9 +29,9 @@ ALL = frozenset(Toolset)
     ],
 )
 def test_an_id_carries_what_a_client_can_do(capabilities: dict[str, Any], told: dict[str, Any]) -> None:
-    made = new_client_id(capabilities)
+    made = new_client_id({"capabilities": capabilities, "clientInfo": {"name": "a-client", "version": "1"}})
 
-    assert read_client_id(made.header()) == made == ClientId(made.name, told)
+    assert read_client_id(made.header()) == made == ClientId(made.name, told, "a-client")
 
 
 def test_every_id_is_new() -> None:
@@ -40,7 +40,7 @@ def test_every_id_is_new() -> None:
 
 @pytest.mark.parametrize("capabilities", [None, "all", 7, [], {"sampling": {"words": "many" * 1_000}}])
 def test_what_an_id_cannot_carry_is_not_known(capabilities: object) -> None:
-    made = new_client_id(capabilities)
+    made = new_client_id({"capabilities": capabilities, "clientInfo": capabilities})
 
     read = read_client_id(made.header())
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from anyio.lowlevel import checkpoint
 from mcp.shared.exceptions import MCPError
-from mcp.types import INVALID_PARAMS, PromptReference, ResourceTemplateReference, TextContent
+from mcp.types import HEADER_MISMATCH, INVALID_PARAMS, PromptReference, ResourceTemplateReference, TextContent
 
 from actors.gateway.mcp import serializers
 from actors.gateway.mcp.offer_catalogue import ListsChanged, OfferChange, Offers
@@ -428,6 +428,21 @@ async def test_an_actor_that_does_not_answer_is_not_waited_for(offered: Any, ans
             result = await client.call_tool("weave")
 
     assert (result.structured_content or {})["code"] == code
+
+
+async def test_a_header_that_is_missing_says_nothing_to_who_may_not_know_of_the_tool() -> None:
+    region = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+    offer = Offer(tools=(msgspec.structs.replace(tool("weave"), input_schema=region),))
+    call = {"name": "weave", "arguments": {"region": "north"}}
+    unscoped: dict[str, Any] = {SCOPES: "browse,operate"}
+
+    with anyio.fail_after(TEST_S):
+        async with market(offer, never) as at, http(at) as client:
+            known = await post(client, "tools/call", call)
+            unknown = await post(client, "tools/call", call, **unscoped)
+
+    assert known["error"]["code"] == HEADER_MISMATCH
+    assert (unknown["error"]["code"], unknown["error"]["message"]) == (INVALID_PARAMS, "Unknown tool: weave")
 
 
 async def test_a_client_that_leaves_ends_the_work() -> None:

@@ -21,12 +21,12 @@ from actors.gateway.request import RequestContext
 from protocol.browse import Freshness
 from protocol.domains import DomainKnowledge
 from protocol.faults import Code, FaultError, fault
-from protocol.pages import BrowsePage, Captured
+from protocol.pages import BrowsePage, Captured, capture_name
 from protocol.tiers import RenderTier
 from tests.unit.actors.gateway_data import FakeBus, browsed
 from tests.unit.actors.page_data import URL
 
-NAME = "screenshot-" + "a" * 32 + ".png"
+NAME = capture_name("screenshot", "a" * 32, "someone", ".png")
 
 
 @asynccontextmanager
@@ -109,6 +109,13 @@ async def test_what_there_is_not_is_an_error_of_the_protocol(uri: str) -> None:
     error = await failure(FakeBus(), uri)
 
     assert (error.code, error.error.data) == (INVALID_PARAMS, {"uri": uri})
+
+
+async def test_a_capture_of_another_caller_is_not_there() -> None:
+    bus, name = FakeBus(), capture_name("screenshot", "a" * 32, "another", ".png")
+    await bus.blobs.put(name, b"\x89PNG")
+
+    assert (await failure(bus, CAPTURE + name)).code == INVALID_PARAMS
 
 
 async def test_a_capture_that_is_too_large_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

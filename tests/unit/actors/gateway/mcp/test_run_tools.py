@@ -135,7 +135,7 @@ async def test_a_key_without_the_scope_runs_nothing() -> None:
 async def test_templates_are_listed_with_what_they_take() -> None:
     told = await called(RunBus({RUN_TEMPLATES: TEMPLATES}), "list_task_templates")
 
-    assert told.structured_content == {"templates": as_json(TEMPLATES.templates)}
+    assert told.structured_content == {"templates": as_json(TEMPLATES.templates), "schemaVersion": "1.0"}
     assert f"{BATCH} 1.0.0" in words(told)
     assert '"required":["urls"]' in words(told)
 
@@ -150,6 +150,7 @@ async def test_the_profile_is_nested_as_the_contract_has_it() -> None:
         "trustLevel": TrustLevel.REMOTE.value,
         "artifactTtlMs": 86_400_000,
         "pollIntervalMs": 2_000,
+        "schemaVersion": "1.0",
     }
     assert "5 runs at once" in words(told)
 
@@ -245,7 +246,11 @@ async def test_runs_are_listed_with_the_way_to_the_next_ones() -> None:
 
     told = await called(bus, "list_task_runs", {"status": "running", "templateId": BATCH, "limit": 1, "offset": 1})
 
-    assert told.structured_content == {"runs": [msgspec.to_builtins(SUMMARY)], "total": 3}
+    assert told.structured_content == {
+        "runs": [msgspec.to_builtins(SUMMARY)],
+        "total": 3,
+        "schemaVersion": "1.0",
+    }
     assert "Runs 2 to 2 of 3" in words(told)
     assert "the same call with offset 2" in words(told)
     (asked,) = bus.every(RUN_LIST)
@@ -296,7 +301,7 @@ async def test_a_small_file_comes_at_once_and_a_large_one_in_pieces() -> None:
 
     one, first = await called(small, "get_artifact", named), await called(large, "get_artifact", named)
 
-    told = {"artifactId": ARTIFACT_ID, "mimeType": "text/csv"}
+    told = {"artifactId": ARTIFACT_ID, "mimeType": "text/csv", "schemaVersion": "1.0"}
     assert one.structured_content == {
         **told,
         "size": 4,
@@ -322,7 +327,8 @@ async def test_a_file_is_a_resource_too() -> None:
         (content,) = (await client.read_resource(ARTIFACT + ARTIFACT_ID)).contents
 
     assert isinstance(content, TextResourceContents)
-    assert (content.text.encode(), content.mime_type) == (data, "text/csv")
+    assert content.text.partition("untrusted-web-content")[2].partition("\n")[2].startswith(data.decode())
+    assert content.mime_type == "text/markdown"
 
 
 async def test_a_resource_that_is_too_large_names_the_tool_for_it() -> None:

@@ -128,6 +128,7 @@ async def test_progress_is_told_in_order_and_grows(mode: str) -> None:
 
 
 @eras
+@pytest.mark.slow
 async def test_what_nobody_foresaw_says_nothing_of_the_inside(mode: str) -> None:
     with anyio.fail_after(TEST_S):
         async with replicas() as loom, connected(loom, mode) as client:

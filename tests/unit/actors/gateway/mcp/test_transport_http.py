@@ -301,7 +301,7 @@ async def test_a_cancellation_reaches_the_replica_that_works_on_the_call(replica
             answers, statuses = list[Json](), list[int]()
 
             async def call() -> None:
-                async with httpx2.AsyncClient(headers={CALLER: "somebody", SESSION: label}) as other:
+                async with httpx2.AsyncClient(headers={CALLER: "somebody", SESSION: label}, verify=False) as other:
                     url = f"http://127.0.0.1:{loom.ports[0]}{PATH}"
                     answer = await other.post(url, json=asking("tools/call", 5, name="hang"), timeout=TEST_S)
                     answers.extend(events_of(answer.text))
@@ -309,7 +309,7 @@ async def test_a_cancellation_reaches_the_replica_that_works_on_the_call(replica
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(call)
                 await loom.asked.wait()
-                async with httpx2.AsyncClient(timeout=TEST_S) as other:
+                async with httpx2.AsyncClient(timeout=TEST_S, verify=False) as other:
                     for headers in ({CALLER: "thief", SESSION: label}, {CALLER: "somebody"}):
                         await other.post(base, headers=headers, json=CANCEL)
                         assert not loom.cancelled.is_set()

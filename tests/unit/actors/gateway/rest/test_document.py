@@ -148,6 +148,26 @@ async def test_the_page_shows_every_operation_and_schema_and_runs_nothing() -> N
     assert "prefers-color-scheme:dark" in style[1]
 
 
+async def test_a_person_at_the_root_sees_what_runs_here_and_a_program_is_asked_for_its_key() -> None:
+    async with client(FakeBus()) as http:
+        keyed = await http.get("/")
+        del http.headers["authorization"]
+        shown = await http.get("/", headers={"accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+        refused = [await http.get("/", headers={"accept": accept}) for accept in ("*/*", "application/json")]
+        posted = await http.post("/", headers={"accept": "text/html"})
+
+    seen, base = Seen(shown.text), str(http.base_url).rstrip("/")
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "Accept" in shown.headers["vary"]
+    assert shown.headers["content-security-policy"].startswith("default-src 'none'; style-src 'sha256-")
+    assert all(words in shown.text for words in ("1.2.3", f"{base}/mcp", f"{base}/api/browse", "weft keys add"))
+    assert seen.links == {"/docs", "/openapi.json", "/readyz"}
+    assert not {"script", "link", "img", "iframe", "object", "form"} & seen.tags
+    assert not ANYWHERE.search(shown.text)
+    assert [answer.status_code for answer in (*refused, posted, keyed)] == [401, 401, 401, 404]
+    assert refused[0].json()["code"] == "AUTH_INVALID_CREDENTIALS"
+
+
 def test_nothing_of_the_document_is_markup_on_the_page() -> None:
     evil = '"><script>alert(1)</script>'
     schemas = {evil: {"type": "object", "description": evil, "properties": {evil: {"enum": [evil], "default": evil}}}}

@@ -81,6 +81,7 @@ async def test_each_page_of_a_batch_is_told_of() -> None:
         (RuntimeError("secret inside"), Code.INTERNAL_ERROR),
     ],
 )
+@pytest.mark.slow
 async def test_a_failure_comes_as_an_error(failure: Exception, code: Code) -> None:
     *_, plain = await heard(FakeBus(failure), "/api/browse", ASKED)
     *_, enveloped = await heard(FakeBus(failure), "/v1/browse", ASKED)

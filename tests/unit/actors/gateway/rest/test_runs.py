@@ -106,6 +106,7 @@ async def test_a_run_that_goes_on_is_a_202_with_where_to_look() -> None:
         "mode": "async",
         "templateId": "batch_extract_pages",
         "pollIntervalMs": 2_000,
+        "schemaVersion": "1.0",
     }
     (order,) = bus.orders("run.create")
     assert isinstance(order, CreateRun)
@@ -250,6 +251,7 @@ async def test_the_profile_tells_what_bounds_all_runs() -> None:
         "trustLevel": "remote",
         "artifactTtlMs": 86_400_000,
         "pollIntervalMs": 2_000,
+        "schemaVersion": "1.0",
     }
 
 
@@ -262,7 +264,8 @@ async def test_a_cancel_tells_whether_it_was_taken() -> None:
 
     answer = await post(bus, f"/api/runs/{RUN_ID}/cancel")
 
-    assert (answer.status_code, answer.json()) == (200, {"cancelRequested": True, "currentStatus": "running"})
+    taken = {"cancelRequested": True, "currentStatus": "running", "schemaVersion": "1.0"}
+    assert (answer.status_code, answer.json()) == (200, taken)
     assert bus.orders("run.cancel") == [AskRun(run_id=RUN_ID, caller="owner")]
 
 
@@ -331,6 +334,7 @@ async def test_a_piece_of_a_file_is_base64() -> None:
             "complete": False,
             "offset": 4,
             "bytesReturned": 3,
+            "schemaVersion": "1.0",
         },
     )
 

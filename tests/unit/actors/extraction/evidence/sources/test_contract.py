@@ -90,7 +90,7 @@ def test_every_module_with_claims_is_a_source() -> None:
     found = sources()
 
     assert len({source.claims for source in found}) == len(found)
-    assert {"json_ld", "microdata", "open_graph", "framework", "embedded_json"} <= {name(source) for source in found}
+    assert {"json_ld", "microdata", "open_graph", "embedded_json"} <= {name(source) for source in found}
 
 
 def _limit(field: PageField) -> int:

@@ -10,10 +10,10 @@ from actors.extraction.evidence.claim import PageField
 from actors.extraction.evidence.sources import (
     address,
     document_title,
+    embedded_json,
     head_links,
     heading,
     meta,
-    script_keys,
     signature,
 )
 from actors.extraction.parse.tree import read
@@ -156,7 +156,7 @@ def test_days_under_telling_keys_of_scripts() -> None:
     markup = r"""<script>x = {"publishedAt": "2024-02-03T10:00", other: "2020-01-01"}</script>
         <script>push("{\"datePublished\":\"2024-02-04\"}")</script>"""
 
-    assert said(script_keys, markup, PageField.PUBLISHED) == [
+    assert said(embedded_json, markup, PageField.PUBLISHED) == [
         ("2024-02-03", "script: first"),
         ("2024-02-04", "script: later"),
     ]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from actors.extraction.evidence.claim import PageField
-from actors.extraction.evidence.sources import embedded_json, framework, json_ld, microdata, open_graph
+from actors.extraction.evidence.sources import embedded_json, json_ld, microdata, open_graph
 from actors.extraction.parse.tree import read
 
 URL = "https://news.example/blue"
@@ -137,8 +137,7 @@ def test_says_what_the_record_of_the_page_says() -> None:
     }
     markup = f"<title>On blue things | News</title><script>window.__INITIAL_STATE__={json.dumps(state)}</script>"
 
-    assert said(embedded_json, markup) == []
-    assert said(framework, markup) == [
+    assert said(embedded_json, markup) == [
         ("title", "On blue things", "framework:redux.title"),
         ("author", "Ada", "framework:redux.byline"),
         ("published", "2024-02-03T04:05:06+00:00", "framework:redux.publishedat"),
@@ -149,7 +148,6 @@ def test_tells_known_frameworks_from_others() -> None:
     state = json.dumps({"headline": "On blue things"})
     markup = f'<title>On blue things</title><script type="application/json">{state}</script>'
 
-    assert said(framework, markup) == []
     assert said(embedded_json, markup) == [(PageField.TITLE.value, "On blue things", "embedded-json:headline")]
 
 

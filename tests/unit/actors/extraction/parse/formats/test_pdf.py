@@ -14,6 +14,7 @@ from protocol.documents import ExtractedLink, ExtractedTable, Signal
 from protocol.faults import Code, FaultError
 from protocol.page import Heading
 from tests.support.pdf import HEIGHT, Sheet, pdf
+from tests.support.scale import sized
 
 URL = "https://a.example/papers/loom.pdf"
 PROSE = (
@@ -282,8 +283,9 @@ def test_half_a_character_is_none() -> None:
     assert (read(body).summary.title, b"d8000042" in body) == ("On looms", True)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=sized(10, 60))
 @given(st.data())
+@pytest.mark.slow
 def test_whatever_is_wrong_with_it_it_is_read_or_refused(data: st.DataObject) -> None:
     body = bytearray(pdf([article().grid([["a", "b"], ["c", "d"]], 72, 400)]))
     for _ in range(data.draw(st.integers(1, 8))):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.extraction.documents import read_text
 from actors.extraction.parse.formats.document import MAX_CHARS, ParsedDocument
 from actors.extraction.parse.formats.kinds import BodyKind
-from actors.extraction.parse.formats.readers import read_text
 from protocol.confidence import Source
 from protocol.documents import ExtractedLink, ExtractedTable
 from protocol.page import Heading, PageFields
@@ -179,11 +179,17 @@ def test_csv(delimiter: str) -> None:
     assert found.markdown == "| name | n |\n| --- | --- |\n| wa \\\\rp | 1 |\n| weft |  |"
 
 
-def test_a_long_table_is_whole_as_data_and_short_as_markdown() -> None:
-    found = read_text(BodyKind.CSV, "n,m\n" + "1,2\n" * 1_000, URL)
+def test_a_long_table_is_whole_as_data_and_as_markdown() -> None:
+    found = read_text(BodyKind.CSV, "n,m\n" + "1,2\n" * 20_000, URL)
 
-    assert len(found.tables[0].rows) == 1_000
-    assert found.markdown.endswith("*(1,000 rows; the first 100 are shown)*")
+    assert len(found.tables[0].rows) == 20_000
+    assert found.markdown.count("\n| 1 | 2 |") == 20_000
+
+
+def test_of_a_table_of_more_than_is_written_the_rows_are_counted() -> None:
+    found = read_text(BodyKind.CSV, "n,m\n" + f"{'a' * 500},{'b' * 500}\n" * 2_000, URL)
+
+    assert found.markdown.endswith("|\n\n*(2,000 rows; the first 992 are written)*")
 
 
 def test_markdown_is_markdown() -> None:

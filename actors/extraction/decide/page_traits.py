@@ -1,0 +1,237 @@
+"""Describes what a page shows as a whole, its chrome included, for the verifier to judge by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from urllib.parse import urljoin, urlsplit
+
+from msgspec import structs
+from turbohtml import Element
+
+from actors.extraction.decide.blocks import Block, TextBox
+from actors.extraction.evidence.markers import ROOTS
+from actors.extraction.parse.tree import Page
+from protocol.pages import VISIBLE_CHARS, PageTraits
+
+_MAX_LINE = 300
+_MAX_NAMES = 600
+_MAX_OUTER = 60
+_OUTER_LEVELS = 6
+_MAX_COUNT = 1_000
+
+_CHROME = frozenset({"header", "nav", "footer", "aside"})
+_CHROME_ROLES = frozenset({"banner", "navigation", "contentinfo", "complementary", "search"})
+_CHROME_KEY = re.compile(
+    r"(?:^|[\s_-])(?:header|footer|nav|navbar|navigation|menu|sidebar|breadcrumbs?|topbar|masthead|copyright)"
+    r"(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_MAIN = frozenset({"main", "article"})
+_NO_CHROME = frozenset({"html", "body", *_MAIN})
+_PROSE_CHARS = 80
+"""From here on a block outside the chrome is a sentence or more."""
+
+_MOSTLY = 0.5
+_DATED = re.compile(
+    r"""datePublished["']|article:published_time|["']pubdate["']|name=["']?(?:date|dc\.date)["']?""", re.IGNORECASE
+)
+_SIGNED = re.compile(
+    r"""name=["']?author\b|article:author|rel=["']?author\b|itemprop=["']?author\b|"author"\s*:""", re.IGNORECASE
+)
+_DECLARED = re.compile(r"""(?:"@type"\s*:\s*\[?\s*"|itemtype=["']?https?://schema\.org/)(\w{3,30})""")
+_CURRENT = "[aria-current], nav .active, nav .current, nav .selected, .current-menu-item, .breadcrumb, .breadcrumbs"
+_MAX_SEARCHED = 400_000
+_MAX_DECLARED = 200
+_FREE = re.compile(r'"isAccessibleForFree"\s*:\s*"?(true|false)', re.IGNORECASE)
+_BUTTONS = "button, input[type=submit i], input[type=button i], [role=button]"
+_HOME = frozenset({"", "/", "#"})
+
+
+def page_traits(page: Page, blocks: Sequence[Block]) -> tuple[str, PageTraits]:
+    """Return the first `VISIBLE_CHARS` of what a page shows, and what the whole of it is like."""
+    weighed, root = _weigh(blocks), page.root
+    metas = {(_attr(meta, "name") or _attr(meta, "property")): _attr(meta, "content") for meta in _some(root, "meta")}
+    links = [_attr(link, "href") for link in _some(root, "a")]
+    canonical = _canonical(page)
+    traits = PageTraits(
+        title=_first_line(root, "title"),
+        h1=_first_line(root, "h1"),
+        names=" ".join(_outer_names(root))[:_MAX_NAMES],
+        chars=weighed.chars,
+        chrome_chars=weighed.chrome,
+        main_chars=weighed.main,
+        prose_chars=weighed.prose,
+        longest=weighed.longest,
+        blocks=weighed.outside,
+        inline_links=weighed.inline_links,
+        html_chars=len(page.source),
+        headings=_count(root, "h1, h2, h3"),
+        paragraphs=_count(root, "p"),
+        links=len(links),
+        links_within=sum(_leads_within(link, page.url) for link in links),
+        forms=_count(root, "form"),
+        inputs=_count(root, "input:not([type=hidden i]), textarea, select"),
+        passwords=_count(root, "input[type=password i]"),
+        buttons=_count(root, _BUTTONS),
+        images=_count(root, "img, picture"),
+        styles=_count(root, "link[rel~=stylesheet i]"),
+        noindex="noindex" in metas.get("robots", "").lower(),
+        free=_is_free(page.source),
+        canonical_elsewhere=canonical is False,
+        refresh=root.select_one("meta[http-equiv=refresh i]") is not None,
+        og_type=metas.get("og:type", "")[:_MAX_LINE],
+        language=_attr(root, "lang")[:_MAX_LINE],
+        items=_count(root, "li"),
+        cells=_count(root, "td"),
+        description=len(metas.get("description", "")),
+        metas=len(metas),
+        alternates=_count(root, "link[rel~=alternate i]"),
+        canonical=canonical is not None,
+        app=any(element.text.strip() for element in root.select(ROOTS)),
+        current=root.select_one(_CURRENT) is not None,
+    )
+    return _visible(blocks), _with_declared(traits, root, page.source[:_MAX_SEARCHED])
+
+
+def _with_declared(traits: PageTraits, root: Element, source: str) -> PageTraits:
+    return structs.replace(
+        traits,
+        dated=_DATED.search(source) is not None or root.select_one("time[datetime]") is not None,
+        signed=_SIGNED.search(source) is not None,
+        declared=" ".join(dict.fromkeys(_DECLARED.findall(source)))[:_MAX_DECLARED],
+    )
+
+
+def _visible(blocks: Sequence[Block]) -> str:
+    lines, length = list[str](), 0
+    for block in blocks:
+        lines.append(block.text[: VISIBLE_CHARS - length])
+        length += len(lines[-1]) + 1
+        if length >= VISIBLE_CHARS:
+            break
+    return "\n".join(lines)[:VISIBLE_CHARS]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """Characters of all blocks, in the chrome, in what is called main, and in sentences outside the chrome.
+
+    `longest` is the largest block there, `outside` the number of blocks, `inline_links` how many sentences hold links.
+    """
+
+    chars: int
+    chrome: int
+    main: int
+    prose: int
+    longest: int
+    outside: int
+    inline_links: int
+
+
+def _weigh(blocks: Sequence[Block]) -> _Weights:
+    places = dict[TextBox, tuple[bool, bool]]()
+    chars = chrome = main = 0
+    outside = list[Block]()
+    for block in blocks:
+        size = len(block.text)
+        in_chrome, in_main = _place(block.box, places)
+        chars += size
+        chrome += size * in_chrome
+        main += size * in_main
+        if not in_chrome:
+            outside.append(block)
+    prose = [block for block in outside if len(block.text) >= _PROSE_CHARS and block.linked < _MOSTLY]
+    return _Weights(
+        chars=chars,
+        chrome=chrome,
+        main=main,
+        prose=sum(len(block.text) for block in prose),
+        longest=max((len(block.text) for block in prose), default=0),
+        outside=len(outside),
+        inline_links=sum(block.linked > 0 for block in prose),
+    )
+
+
+def _place(box: TextBox, places: dict[TextBox, tuple[bool, bool]]) -> tuple[bool, bool]:
+    """Return whether a box lies in the chrome and whether in the main part, by what is around it."""
+    waiting: list[TextBox] = []
+    at: TextBox | None = box
+    while at is not None and at not in places:
+        waiting.append(at)
+        at = at.parent
+    around = places[at] if at is not None else (False, False)
+    for each in reversed(waiting):
+        in_main = around[1] or each.tag in _MAIN
+        around = places[each] = (around[0] or (not in_main and _is_chrome(each)), in_main)
+    return around
+
+
+def _is_chrome(box: TextBox) -> bool:
+    if box.tag in _CHROME:
+        return True
+    if box.tag in _NO_CHROME:
+        return False
+    return _attr(box.element, "role") in _CHROME_ROLES or bool(box.key and _CHROME_KEY.search(box.key))
+
+
+def _outer_names(root: Element) -> Iterator[str]:
+    """Return the classes and ids of the first elements of the body, level by level."""
+    body = root.find("body")
+    level = [body] if body is not None else []
+    left = _MAX_OUTER
+    for _ in range(_OUTER_LEVELS):
+        for element in level:
+            yield from filter(None, (_attr(element, "class"), _attr(element, "id")))
+        left -= len(level)
+        if left <= 0:
+            return
+        inner = (node for element in level for node in element.children if isinstance(node, Element))
+        level = list(islice((node for node in inner if node.tag not in ("script", "style")), left))
+
+
+def _some(root: Element, tag: str) -> Iterator[Element]:
+    return islice(root.iter_elements(tag), _MAX_COUNT)
+
+
+def _count(root: Element, selector: str) -> int:
+    return len(root.select(selector)[:_MAX_COUNT])
+
+
+def _first_line(root: Element, tag: str) -> str:
+    element = next(iter(root.iter_elements(tag)), None)
+    return " ".join(element.text.split())[:_MAX_LINE] if element is not None else ""
+
+
+def _is_free(source: str) -> bool | None:
+    """Return what is declared first of the page being free to read."""
+    at = source.find("isAccessibleForFree")
+    declared = _FREE.search(source, max(at - 1, 0), at + 60) if at >= 0 else None
+    return None if declared is None else declared[1].lower() == "true"
+
+
+def _canonical(page: Page) -> bool | None:
+    """Return whether the page says that it is to be known by the path that it stands at; None where it does not say."""
+    link = page.root.select_one("link[rel=canonical i]")
+    declared = _attr(link, "href") if link is not None else ""
+    if not declared:
+        return None
+    try:
+        return urlsplit(urljoin(page.url, declared)).path.rstrip("/") == urlsplit(page.url).path.rstrip("/")
+    except ValueError:
+        return None
+
+
+def _leads_within(link: str, url: str) -> bool:
+    if link.startswith(("/", ".", "?")) and not link.startswith("//"):
+        return link not in _HOME
+    try:
+        return urlsplit(urljoin(url, link)).netloc == urlsplit(url).netloc and link not in _HOME
+    except ValueError:
+        return False
+
+
+def _attr(element: Element, name: str) -> str:
+    return element.attr(name) or ""

@@ -1,0 +1,147 @@
+"""Finds in a text what stand-ins for a page say, in many languages; and hashes its words and characters."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocol.page import PageKind
+
+KINDS = tuple(PageKind)
+
+Hashes = NDArray[np.uint64]
+Amounts = NDArray[np.float32]
+
+_BASE = 0x9E3779B97F4A7C15 | 1
+_MIX = np.uint64(0xD6E8FEB86659FD93)
+_MAX_CHARS = 8_192
+_LONGEST = 8
+"""Characters of a phrase by which it is looked up before it is compared."""
+
+_TABLE_BITS = 16
+_NO_WORD = re.compile(r"[\W_]+")
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_ESCAPES = re.compile(r"\\|https?://\S+|[#*\[\]()!|>`]")
+
+
+def folded(text: str) -> str:
+    """Return the words of a text in one form: lower case, a space before each and at the end."""
+    return f" {_NO_WORD.sub(' ', text.casefold()).strip()} "
+
+
+def plain(markdown: str) -> str:
+    """Return Markdown without its marks and addresses."""
+    return _ESCAPES.sub(" ", markdown)
+
+
+@dataclass(frozen=True)
+class HashedText:
+    """A folded text whose pieces can be hashed at once: `sums` are the prefix sums of its hash."""
+
+    text: str
+    codes: Hashes
+    sums: Hashes
+
+    @staticmethod
+    def of(text: str) -> HashedText:
+        """Prepare a folded text."""
+        codes = np.frombuffer(text[:_MAX_CHARS].encode("utf-32-le", "replace"), np.uint32).astype(np.uint64)
+        powers, _ = _powers()
+        sums = np.zeros(len(codes) + 1, np.uint64)
+        np.cumsum(codes * powers[: len(codes)], out=sums[1:])
+        return HashedText(text[:_MAX_CHARS], codes, sums)
+
+    def pieces(self, size: int) -> Hashes:
+        """Hash every run of `size` characters."""
+        if len(self.codes) < size:
+            return np.zeros(0, np.uint64)
+        _, inverse = _powers()
+        return ((self.sums[size:] - self.sums[:-size]) * inverse[: len(self.codes) - size + 1]) * _MIX
+
+    def words(self, count: int) -> Hashes:
+        """Hash every run of `count` words."""
+        spaces = np.flatnonzero(self.codes == ord(" "))
+        if len(spaces) <= count:
+            return np.zeros(0, np.uint64)
+        _, inverse = _powers()
+        starts, ends = spaces[:-count], spaces[count:]
+        return ((self.sums[ends] - self.sums[starts]) * inverse[starts]) * _MIX
+
+
+@cache
+def _powers() -> tuple[Hashes, Hashes]:
+    inverse = pow(_BASE, -1, 1 << 64)
+    powers, inverses = np.ones(_MAX_CHARS + 1, np.uint64), np.ones(_MAX_CHARS + 1, np.uint64)
+    with np.errstate(over="ignore"):
+        powers[1:] = np.cumprod(np.full(_MAX_CHARS, _BASE, np.uint64))
+        inverses[1:] = np.cumprod(np.full(_MAX_CHARS, inverse, np.uint64))
+    return powers, inverses
+
+
+@dataclass(frozen=True)
+class PhraseBook:
+    """The phrases, folded, with the kind that each hints at; and by length what each begins with, hashed."""
+
+    phrases: tuple[str, ...]
+    kinds: NDArray[np.int64]
+    begins: tuple[tuple[int, NDArray[np.int64], NDArray[np.int64]], ...]
+
+    def counts(self, zone: HashedText) -> tuple[Amounts, Amounts]:
+        """Return for each kind how many of its phrases a text holds, and which share of the text they make."""
+        counts, share = np.zeros(len(KINDS), np.float32), np.zeros(len(KINDS), np.float32)
+        for at in self._matches(zone):
+            counts[self.kinds[at]] += 1
+            share[self.kinds[at]] += len(self.phrases[at])
+        return counts, np.minimum(share / max(len(zone.text), 1), 1)
+
+    def _matches(self, zone: HashedText) -> list[int]:
+        matches: list[int] = []
+        for size, places, slots in self.begins:
+            table = np.zeros(1 << _TABLE_BITS, np.bool_)
+            table[_slots(zone.pieces(size))] = True
+            matches += [at for at in places[table[slots]].tolist() if self.phrases[at] in zone.text]
+        return matches
+
+
+def _slots(hashes: Hashes) -> NDArray[np.int64]:
+    return (hashes >> np.uint64(64 - _TABLE_BITS)).astype(np.int64)
+
+
+@cache
+def phrase_book() -> PhraseBook:
+    """Return the shipped phrases."""
+    kinds, phrases = list[int](), list[str]()
+    for _, kind, phrase in spoken():
+        words = folded(phrase).rstrip()
+        phrases.append(words.strip() if _UNSPACED.search(words) else words)
+        kinds.append(KINDS.index(kind))
+    sizes = np.array([min(len(phrase), _LONGEST) for phrase in phrases])
+    begins = list[tuple[int, NDArray[np.int64], NDArray[np.int64]]]()
+    for size in sorted(set(sizes.tolist())):
+        places = np.flatnonzero(sizes == size)
+        starts = "".join(phrases[at][:size] for at in places.tolist()).encode("utf-32-le")
+        codes = np.frombuffer(starts, np.uint32).astype(np.uint64).reshape(-1, size)
+        with np.errstate(over="ignore"):
+            hashes = (codes * _powers()[0][:size]).sum(1, dtype=np.uint64) * _MIX
+        begins.append((size, places, _slots(hashes)))
+    return PhraseBook(tuple(phrases), np.array(kinds), tuple(begins))
+
+
+@cache
+def spoken() -> tuple[tuple[str, PageKind, str], ...]:
+    """Return every phrase with its language and kind."""
+    source = files("actors.verifier").joinpath("package_data", "phrases.toml").read_text("utf-8")
+    tables: dict[str, dict[str, list[Any]]] = tomllib.loads(source)
+    return tuple(
+        (language, PageKind(kind), str(phrase))
+        for language, kinds in tables.items()
+        for kind, phrases in kinds.items()
+        for phrase in phrases
+    )

@@ -1,0 +1,151 @@
+"""The next things to try after an error: each names what to do, with which tool, and with what (000 §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from protocol.tiers import BROWSER, SCRIPTED, TIERS
+
+RATE_LIMIT_DELAY_MS: Final = 60_000
+"""How long to wait after a rate limit that names no delay (000 §3, recovery tree)."""
+
+
+class Action(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One thing a client can do next; the lowest priority number first (000 §3).
+
+    `tool_to_use` is a tool of MCP, and `parameters` are its arguments; in the table of codes only those that the action
+    is about, at the edge the whole of the next call. Over REST `request` is the method and the path of that call, and
+    `parameters` its body; `command` is the same as a line for a shell.
+    """
+
+    action: str
+    description: str
+    # 000 §3 requires it in the JSON, where `omit_defaults` would leave out a plain 1.
+    priority: int = msgspec.field(default_factory=lambda: 1)
+    suggested_delay_ms: int | None = None
+    tool_to_use: str | None = None
+    parameters: dict[str, Any] | None = None
+    request: str | None = None
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        """Keep the numbers in the ranges that the contract gives them."""
+        if self.priority < 1:
+            msg = "priority counts from 1"
+            raise ValueError(msg)
+
+
+_BROWSE: Final = "browse"
+
+RETRY = Action(
+    action="retry",
+    description="Wait a moment and send the same request again, three times at most.",
+    suggested_delay_ms=1_000,
+)
+REPORT = Action(action="report_to_user", description="Tell the user; trying again will not help.")
+"""What is left when there is nothing more to try."""
+USE_BROWSER = Action(
+    action="use_browser_tier",
+    description="Ask again with the full browser, which runs the page's scripts.",
+    tool_to_use=_BROWSE,
+    parameters={"forceTier": BROWSER.value},
+)
+USE_LIGHTWEIGHT = Action(
+    action="use_lightweight_tier",
+    description="Ask again with the tier that runs the page's scripts without a browser.",
+    tool_to_use=_BROWSE,
+    parameters={"forceTier": SCRIPTED[0].value},
+)
+NO_SCRIPTS = Action(
+    action="read_without_scripts",
+    description="Ask again with the tier that runs no scripts of the page.",
+    tool_to_use=_BROWSE,
+    parameters={"forceTier": TIERS[0].value},
+)
+ANY_TIER = Action(action="use_any_tier", description="Ask again without forceTier: another tier may do.")
+MORE_TIME = Action(action="allow_more_time", description="Ask again, and allow more time by maxLatencyMs.")
+NO_SELECTOR = Action(
+    action="do_not_wait_for_selector", description="Ask again without waitForSelector: the page may do without it."
+)
+REFUSE_CONSENT = Action(
+    action="dismiss_overlays",
+    description="Ask again with the full browser, and have it refuse what the page wants consent for.",
+    tool_to_use=_BROWSE,
+    parameters={"forceTier": BROWSER.value, "dismissOverlays": True},
+)
+WAIT = Action(
+    action="wait_and_retry",
+    description="Wait for the suggested delay, then send the request again; double the delay each time.",
+    suggested_delay_ms=RATE_LIMIT_DELAY_MS,
+)
+SLOWER = Action(action="reduce_frequency", description="Ask this domain less often.", priority=2)
+REFRESH = Action(
+    action="refresh_session",
+    description="Renew the saved session of this domain, then repeat the request.",
+    tool_to_use="refresh_session",
+)
+USE_SAVED = Action(
+    action="use_saved_session", description="Ask again with a session that is saved for this site, by sessionProfile."
+)
+LOG_IN = Action(
+    action="log_in",
+    description="Save a session for this site first, with the credentials of the user, then name it in the request.",
+    tool_to_use="run_task_template",
+    parameters={"templateId": "login_keep_session"},
+)
+"""What a page that wants a login needs, where none is saved."""
+CHECK_URL = Action(action="check_url", description="Check the address: it may be misspelt or gone.")
+FIX_INPUT = Action(action="fix_request", description="Correct the field that the message names and send it again.")
+OPERATOR = Action(
+    action="ask_operator", description="The operator of this Weft has to change a setting or start an actor."
+)
+FRESH = Action(
+    action="fetch_fresh",
+    description="Fetch again without anything remembered of this site.",
+    tool_to_use=_BROWSE,
+    parameters={"freshnessRequirement": "realtime"},
+)
+NEW_SESSION = Action(
+    action="create_session",
+    description="Open a new browser session, and go on there.",
+    tool_to_use="create_session",
+    parameters={},
+)
+LOOK_AGAIN = Action(
+    action="look_again",
+    description="Look at the page as it stands now, and go on from there.",
+    tool_to_use="get_page_info",
+)
+ASK_SITE = Action(action="ask_site", description="Ask whoever runs the site; its robots.txt keeps programs out.")
+OTHER_KEY = Action(
+    action="use_other_key", description="Use a key or token with the scope that the message names, or ask for one."
+)
+LIST_TEMPLATES = Action(
+    action="list_templates",
+    description="Take the id and the version of a template from the list of them.",
+    tool_to_use="list_task_templates",
+)
+GO_LOCAL = Action(
+    action="use_other_connection",
+    description="Take another template, or have the user start `weft mcp` or `weft run` on their own machine.",
+)
+CHECK_RUN = Action(
+    action="check_run_id", description="Take the id from the list of your runs.", tool_to_use="list_task_runs"
+)
+LESS_WORK = Action(action="split_run", description="Give the run more time, or split it into smaller ones.")
+RUN_ANEW = Action(action="run_again", description="Run the template again.", tool_to_use="run_task_template")
+SEE_STEP = Action(action="see_details", description="`details` name the step that failed and its code.")
+CHECK_ARTIFACT = Action(
+    action="check_artifact_id",
+    description="Take the id from the artifacts of the run.",
+    tool_to_use="get_task_run",
+)
+
+
+def ranked(actions: Iterable[Action]) -> tuple[Action, ...]:
+    """Return actions with priorities in this order, from 1."""
+    return tuple(msgspec.structs.replace(action, priority=rank) for rank, action in enumerate(actions, start=1))
