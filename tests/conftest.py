@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import gc
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from tests.support import durations, scale
+from tests.support import durations, scale, warm
 
 settings.register_profile("quick", max_examples=10, deadline=None)
 settings.register_profile("full", max_examples=100, deadline=None)
+
+MAX_RERUN = 3
+"""How many tests may pass at their second run alone (`--reruns 1`, in CI): a machine is busy at times, a suite is not."""
 
 COUNTS = "counts"
 """The property by which a test records figures of its own: `record_property(COUNTS, "30 of 30 scenarios")`."""
@@ -29,9 +33,26 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose how much is tried, before the modules of tests are imported: some ask for it as they are."""
     full = bool(config.getoption("full"))
     scale.choose(full=full)
+    warm.want(wanted=not full)
     settings.load_profile("full" if full else "quick")
     if config.getoption("record_durations"):
         config.pluginmanager.register(durations.Recorder(config.rootpath))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without looking for garbage, and look for none among them later: there are thousands."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """End what all tests of a worker have shared."""
+    warm.end()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -55,6 +76,15 @@ def _longest_first(items: list[pytest.Item]) -> None:
 def _without(items: Sequence[pytest.Item], left_out: Sequence[pytest.Item]) -> list[pytest.Item]:
     gone = set(map(id, left_out))
     return [item for item in items if id(item) not in gone]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail where more than a few tests had to be run again, however they ended."""
+    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    again = len(reporter.stats.get("rerun", ())) if reporter is not None else 0
+    if again > MAX_RERUN and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
