@@ -15,7 +15,7 @@ settings.register_profile("quick", max_examples=10, deadline=None)
 settings.register_profile("full", max_examples=100, deadline=None)
 
 MAX_RERUN = 3
-"""How many tests may pass at their second run alone (`--reruns 1`, in CI): a machine is busy at times, a suite is not."""
+"""How many tests may pass at their second run alone (`--reruns 1`, in CI): a machine is busy at times."""
 
 COUNTS = "counts"
 """The property by which a test records figures of its own: `record_property(COUNTS, "30 of 30 scenarios")`."""
