@@ -8,9 +8,23 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 
 from protocol.access import KeyRecord, UsageRecord
+from protocol.answers import (
+    Answered,
+    AnswerText,
+    AskConversation,
+    AskQuestion,
+    ChatEvent,
+    ConversationList,
+    ConversationLog,
+    ExtractData,
+    Extracted,
+    ListConversations,
+    Summarize,
+)
 from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
 from protocol.domains import AbsentPage, AskDomain, DomainKnowledge, Foreseen, ForeseePage, HostTexts, Preview
+from protocol.models import CallLine, CallModel, CallOutcome, ModelAnswer, ModelText
 from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Offer
 from protocol.offers.results import OfferAnswer, OfferNews, Said
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
@@ -23,6 +37,24 @@ from protocol.replicas import (
     ReplicaReady,
     ReplyTaken,
     WhyAbsent,
+)
+from protocol.routes import (
+    AskMetrics,
+    AskRoute,
+    ListOptimizations,
+    ListProviders,
+    ListRoutes,
+    NamedProvider,
+    Optimizations,
+    Override,
+    ProviderList,
+    ProviderState,
+    RouteChange,
+    RouteConfig,
+    RouteMetrics,
+    RouteTable,
+    SetRoute,
+    UnsetRoute,
 )
 from protocol.runs.events import LedgerLine
 from protocol.runs.requests import (
@@ -61,6 +93,12 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 REPLICA = "replica"
+
+MAX_MODEL_MS = 300_000
+"""How long a call of a model may take, all its tries together."""
+
+MAX_ANSWER_MS = 600_000
+"""How long a summary or an answer may take, the reading of its pages included."""
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+")
@@ -254,9 +292,34 @@ RUN_LIST = Call("run.list", ListRuns, RunList, timeout_ms=10_000)
 RUN_FOLLOW = Call("run.follow", FollowRun, RunNews, timeout_ms=30_000)
 ARTIFACT_READ = Call("artifact.read", ReadArtifact, ArtifactChunk, timeout_ms=30_000)
 
+SUMMARIZE = Call("web.summarize", Summarize, Answered, timeout_ms=MAX_ANSWER_MS)
+ANSWER = Call("web.answer", AskQuestion, Answered, timeout_ms=MAX_ANSWER_MS)
+EXTRACT = Call("web.extract", ExtractData, Extracted, timeout_ms=MAX_ANSWER_MS)
+CONVERSATION_LIST = Call("conversation.list", ListConversations, ConversationList, timeout_ms=10_000)
+CONVERSATION_GET = Call("conversation.get", AskConversation, ConversationLog, timeout_ms=10_000)
+
+CALL_MODEL = Call("model.call", CallModel, ModelAnswer, idempotent=False, timeout_ms=MAX_MODEL_MS)
+"""Ask a model; the router alone has the keys of providers."""
+ROUTES = Call("route.list", ListRoutes, RouteTable, timeout_ms=5_000)
+ROUTE = Call("route.decide", AskRoute, RouteChange, timeout_ms=5_000)
+"""Who would be asked, and why; nobody is."""
+ROUTE_CONFIG = Call("route.config", AskRoute, RouteConfig, timeout_ms=5_000)
+ROUTE_SET = Call("route.set", SetRoute, RouteChange, timeout_ms=5_000)
+ROUTE_UNSET = Call("route.unset", UnsetRoute, RouteChange, timeout_ms=5_000)
+ROUTE_METRICS = Call("route.metrics", AskMetrics, RouteMetrics, timeout_ms=10_000)
+ROUTE_AUDIT = Call("route.audit", ListOptimizations, Optimizations, timeout_ms=10_000)
+PROVIDERS = Call("provider.list", ListProviders, ProviderList, timeout_ms=5_000)
+PROVIDER_TEST = Call("provider.test", NamedProvider, ProviderState, idempotent=False, timeout_ms=60_000)
+
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
 PROGRESS = Event("events.progress.{replica}", Progress)
 """How far work is, told to the replica that waits for it (see Watch)."""
+MODEL_TEXT = Event("events.model.text.{replica}", ModelText)
+"""What a model has written further, told to the replica that waits for it (see Watch)."""
+ANSWER_TEXT = Event("events.answer.text.{replica}", AnswerText)
+"""What was written further of an answer, told to the replica of the gateway that waits for it."""
+CALL_OUTCOME = Event("events.model.outcome", CallOutcome)
+"""Whether what a model answered was found to be true; the router writes it down."""
 OFFER_NEWS = Event("events.offers.news", OfferNews)
 """What has changed of what an actor brings to MCP."""
 OFFER_SAID = Event("events.offers.said.{replica}", Said)
@@ -295,6 +358,19 @@ LEDGER: Journal[LedgerLine] = Journal(
     "ledger", cast("type[LedgerLine]", LedgerLine), ttl_ms=7 * 86_400_000, max_bytes=512 * 1024 * 1024, sealed=True
 )
 """What has happened to runs: they are continued from it, and the keeper's database is made of it."""
+
+ROUTE_OVERRIDES = Bucket("route-overrides", Override)
+"""Which tools go to another model than the default table says, by pattern; every router watches it."""
+
+MODEL_CALLS: Journal[CallLine] = Journal(
+    "model-calls", cast("type[CallLine]", CallLine), ttl_ms=30 * 86_400_000, max_bytes=256 * 1024 * 1024, sealed=True
+)
+"""Every call of a model and what checks have found of it, by tool: what is learned, counted and shown comes of it."""
+
+CONVERSATIONS: Journal[ChatEvent] = Journal(
+    "conversations", ChatEvent, ttl_ms=30 * 86_400_000, max_bytes=256 * 1024 * 1024, sealed=True
+)
+"""What was asked of pages and answered, by conversation; of pages no more than a digest and a beginning."""
 
 KEYS = Bucket("keys", KeyRecord, sealed=True)
 """The keys that were given out, by their ids, each as its hash; every gateway watches them."""
