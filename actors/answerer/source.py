@@ -1,0 +1,51 @@
+"""A source as the answerer reads it: its Markdown, the words that citations may quote, and its parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from protocol.documents import ExtractedTable, PageParts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A page or a document, whole: chunks are joined in their order.
+
+    `doc_id` is the name by which citations name it, `source_id` that of a collection's source beside it.
+    """
+
+    doc_id: str
+    url: str
+    title: str
+    markdown: str
+    source_id: str = ""
+    language: str = ""
+    confidence: float | None = None
+    tables: tuple[ExtractedTable, ...] = ()
+    parts: PageParts = field(default_factory=PageParts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """A sentence of a source: `quote` stands in the source's plain text word for word; `score` from 0 to 1."""
+
+    doc_id: str
+    quote: str
+    score: float
+    section: str = ""
+    """The heading above it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalAnswer:
+    """What the sources say by themselves: quotes, the most telling first (in the order of the text for a summary).
+
+    `supported`: whether they say what was asked, `confidence` how probable that is. `value` is a short answer within
+    the first quote, for questions about a date, a number or a name. `collect` says what to read next.
+    """
+
+    quotes: tuple[Quote, ...]
+    supported: bool
+    confidence: float
+    value: str = ""
+    collect: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""The router: decides which model of which provider is asked, asks it, and has the keys of all."""
