@@ -23,10 +23,20 @@ class Override(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     pattern: ToolPattern
     name: ModelName
-    reason: Literal[RouteReason.OPTIMIZED, RouteReason.DOWNGRADE_TEST]
+    reason: Literal["optimized", "downgrade_test"]
     manual: bool
     updated_at: int
-    share: float = 1.0
+    share: Annotated[float, Meta(ge=0.0, le=1.0)] = 1.0
+
+    @property
+    def key(self) -> str:
+        """The key of its row: a pattern has room for two, one that is tested beside the one that holds."""
+        return f"{override_key(self.pattern)}{'.test' if self.reason == 'downgrade_test' else ''}"
+
+
+def override_key(pattern: str) -> str:
+    """Return the key under which the override of a pattern lies; a key can hold no star, and no dot at its end."""
+    return pattern.replace(".", "/").replace("*", "=")
 
 
 class Route(Struct, frozen=True, kw_only=True, rename="camel"):
