@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from actors.settings.fields import Settings, masked
 from actors.settings.keys import key_file, resolve_api_key, resolve_vault_key, vault_key_file
 from actors.settings.loading import Loaded, Setting, describe, env_name, load, text_of
+from actors.settings.settings import Settings, masked
 
 __all__ = [
     "Loaded",

@@ -1,10 +1,9 @@
-"""The settings of a Weft system, each with its meaning, limits and default."""
+"""The settings of the system, of its edge and of how pages are got, each with its meaning, limits and default."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -21,8 +20,8 @@ def _user_data_dir() -> Path:
     return platformdirs.user_data_path("weft", appauthor=False)
 
 
-class Settings(Struct, frozen=True, kw_only=True):
-    """Everything an operator may choose; `load` reads it, `describe` explains it."""
+class SystemSettings(Struct, frozen=True, kw_only=True):
+    """What an operator may choose of all but models; a further field is written here, or in model_fields.py."""
 
     data_dir: Annotated[
         Path,
@@ -368,33 +367,3 @@ class Settings(Struct, frozen=True, kw_only=True):
     jetstream_max_bytes: Annotated[
         Bytes, Meta(description="Bytes on disk that JetStream of the server of our own may take.")
     ] = 2**31
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Show every field to rich, secrets masked."""
-        return [(name, masked(name, getattr(self, name))) for name in self.__struct_fields__]
-
-    def __repr__(self) -> str:
-        """Show every field, secrets masked."""
-        return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
-
-
-MASK = "***"
-SECRETS = frozenset({"api_key", "vault_key"})
-"""The settings that nobody gets to see."""
-
-
-def masked(name: str, value: object) -> object:
-    """Return a value of the setting `name` as anybody may see it."""
-    if name in SECRETS:
-        return MASK if value else value
-    return _without_credentials(value) if isinstance(value, str) and name == "nats_url" else value
-
-
-def _without_credentials(urls: str) -> str:
-    return ",".join(map(_without_userinfo, re.split(r",(?=\w+://)", urls)))
-
-
-def _without_userinfo(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    userinfo, at, host = rest.rpartition("@")
-    return f"{scheme}://{MASK}@{host}" if userinfo or at else url

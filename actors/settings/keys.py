@@ -7,8 +7,8 @@ import secrets
 import stat
 from pathlib import Path
 
-from actors.settings.fields import Settings
 from actors.settings.loading import env_name, invalid
+from actors.settings.settings import Settings
 
 KEY_BYTES = 32
 

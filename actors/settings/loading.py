@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, cast
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.settings.fields import SECRETS, Settings, masked
+from actors.settings.settings import SECRETS, Settings, masked
 from protocol.actions import Action
 from protocol.faults import Code, FaultError, fault
 

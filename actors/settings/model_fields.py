@@ -1,0 +1,39 @@
+"""The settings of models: who is asked, and what may be spent."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from actors.settings.fields import SystemSettings
+
+
+class ModelSettings(SystemSettings, frozen=True, kw_only=True):
+    """What an operator may choose of models."""
+
+    routing_file: Annotated[
+        str,
+        Meta(
+            description="TOML file of routes, models and ladders, in the form of config/routing.toml, which it adds to "
+            "and wins over; a change counts at once. Empty: routing.toml in the data folder, if there is one."
+        ),
+    ] = ""
+    model_day_cents: Annotated[
+        int, Meta(ge=0, le=100_000_000, description="US cents that all calls of models may cost a day (UTC); 0: any.")
+    ] = 2_000
+    model_key_day_cents: Annotated[
+        int,
+        Meta(ge=0, le=100_000_000, description="US cents of those that the calls of one key may cost a day; 0: any."),
+    ] = 0
+    model_run_cents: Annotated[
+        int, Meta(ge=0, le=100_000_000, description="US cents that the calls of one run may cost; 0: any.")
+    ] = 0
+    model_unpriced_calls: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100_000_000,
+            description="Calls a day of models that have no known price, which no other limit counts; 0: any number.",
+        ),
+    ] = 5_000
