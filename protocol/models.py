@@ -118,7 +118,7 @@ class CallModel(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `max_cost_usd` bounds this call alone.
     """
 
-    tool: Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9_.-]+$")]
+    tool: Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9_.-]+$(?!\n)")]
     messages: Annotated[tuple[Message, ...], Meta(min_length=1)]
     tools: tuple[ToolDefinition, ...] = ()
     output: OutputSchema | None = None

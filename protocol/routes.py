@@ -10,7 +10,7 @@ from protocol.browse import SCHEMA_VERSION
 from protocol.documents import NonEmpty
 from protocol.models import ModelClass, ModelName, Provider, RouteDecision, RouteReason
 
-ToolPattern = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9_.-]*\*?$")]
+ToolPattern = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^(?:[A-Za-z0-9_.-]+\*?|\*)$(?!\n)")]
 """A name of a tool, or the beginning of some with a star at its end."""
 
 
