@@ -10,15 +10,15 @@ from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import UNSET, structs
 
+from actors import redact
 from actors.extraction import page
 from actors.extraction.assets import vendors_of_answer
 from actors.extraction.extraction import Extraction
 from actors.extraction.parse.formats.kinds import kind_of
 from actors.fetchers.extractor import PageSource
-from actors.fetchers.web import redact
 from actors.fetchers.web.exchange import WebRequest, WebResponse, trusted
 from actors.fetchers.web.rate_limits import retry_after_ms
-from actors.fetchers.web.redact import REDACTED, is_secret
+from actors.redact import REDACTED, is_secret
 from actors.sites import site_of
 from bus import span
 from bus.tracing import Span

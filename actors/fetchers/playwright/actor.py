@@ -19,6 +19,7 @@ import anyio
 import anyio.to_thread
 import structlog
 
+from actors import redact
 from actors.actor import Actor, Handler, handles
 from actors.fetchers import page_answer
 from actors.fetchers.extractor import Extractor
@@ -29,7 +30,6 @@ from actors.fetchers.playwright.fetching import PageFetcher
 from actors.fetchers.playwright.operations import OperationDependencies
 from actors.fetchers.playwright.priorities import Priorities
 from actors.fetchers.playwright.session_router import SessionRouter
-from actors.fetchers.web import redact
 from actors.fetchers.web.client import BUCKETS, web_client
 from actors.settings import Settings
 from bus import remaining_ms, span

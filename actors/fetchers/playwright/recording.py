@@ -14,9 +14,9 @@ from playwright.async_api import ConsoleMessage as ConsoleLine
 from playwright.async_api import Dialog as OpenDialog
 from playwright.async_api import Download, Error, Page, Request, Response
 
+from actors import redact
 from actors.fetchers.page_answer import MANY_DIALOGS, is_json
 from actors.fetchers.playwright.faults import code_of
-from actors.fetchers.web import redact
 from bus.clock import now_ms
 from protocol.browse import ConsoleMessage, NetworkRequest
 from protocol.pages import Dialog

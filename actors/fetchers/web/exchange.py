@@ -15,7 +15,8 @@ import anyio.lowlevel
 import httpcore2
 import httpx2
 
-from actors.fetchers.web import guard, redact
+from actors import redact
+from actors.fetchers.web import guard
 from actors.fetchers.web.cache_transport import Clock, Served
 from actors.fetchers.web.codings import ends_early
 from actors.fetchers.web.cookies import Jar

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from actors import redact
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.snapshot import take_snapshot
-from actors.fetchers.web import redact
 
 _MAX_QUOTED = 3
 _QUOTE_CHARS = 40

@@ -9,11 +9,11 @@ import anyio
 import msgspec
 from msgspec.structs import replace
 
+from actors import redact
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.documents import TabDocument, main_document
 from actors.fetchers.playwright.view.elements import PageText, TextBlock
 from actors.fetchers.playwright.view.snapshot import snapshot_document
-from actors.fetchers.web import redact
 from protocol.browsers.operations import GetPageContent
 from protocol.browsers.pageinfo import ContentImage, ContentLink, Section
 from protocol.browsers.results import PageContent

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
+from actors import redact
 from actors.fetchers.playwright.stability import FOR_STEP
 from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view import kinds
@@ -15,7 +16,6 @@ from actors.fetchers.playwright.view.documents import ElementListing, memory_of
 from actors.fetchers.playwright.view.elements import PageElement, PageSnapshot
 from actors.fetchers.playwright.view.intents import FIELDS, intents
 from actors.fetchers.playwright.view.snapshot import take_snapshot
-from actors.fetchers.web import redact
 from protocol.browsers.operations import GetPageInfo
 from protocol.browsers.pageinfo import Element, ElementKind, Intent, PageSummary, Region, Stability
 from protocol.browsers.results import PageInfo

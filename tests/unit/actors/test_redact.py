@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from actors.fetchers.web import redact
+from actors import redact
 
 
 @pytest.mark.parametrize(
