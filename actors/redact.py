@@ -1,9 +1,10 @@
-"""Removes credentials from what is recorded of an exchange with a site."""
+"""Removes credentials from what is recorded of an exchange with a site, and from words that go to strangers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
@@ -27,6 +28,24 @@ _SECRET_ENDINGS = ("token", "apikey", "password", "passwd", "secret", "signature
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _PAIR = re.compile(r"([^&;=]+)=([^&;]*)")
 _USERINFO = re.compile(r"(\w://)[^\s/?#\"'<>]*@")
+
+# What credentials look like in prose. Repetitions are bounded: strangers write what is read here.
+_ADDRESS = re.compile(r"\bhttps?://[^\s<>\"'\])}]{1,8192}")
+_FORMS = re.compile(
+    r"\b(?:[spr]k[-_](?=[\w-]{0,512}\d)[\w-]{16,512}|gh[pousr]_\w{20,255}|github_pat_\w{20,255}|glpat-[\w-]{16,255}"
+    r"|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[\w-]{30,64}|xox[abeprs]-[\w-]{10,255}|hf_\w{20,64}|ya29\.[\w-]{20,512}"
+    r"|weft_[a-z0-9]{12}_\w{1,128}|eyJ[\w-]{8,4096}\.[\w-]{8,8192}(?:\.[\w-]{0,4096})?)"
+)
+_PRIVATE_KEY = re.compile(r"(-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----)[^-]{1,16384}(?=-----END|$)")
+_HEADER_LINE = re.compile(
+    r"\b((?:set-)?cookie2?\s{0,4}:\s{0,4}(?=[\w.-]{1,128}=)|(?:proxy-)?authorization\s{0,4}:\s{0,4})[^\r\n]{1,8192}",
+    re.IGNORECASE,
+)
+_SCHEME = re.compile(r"\b(bearer|basic)(\s{1,4})([\w.~+/=-]{8,4096})", re.IGNORECASE)
+_NAMED = re.compile(r"\b([\w.-]{2,64})([\"']?\s{0,4}[=:]\s{0,4}[\"']?)([^\s\"'<>&;,]{6,4096})")
+_RANDOM = re.compile(r"[A-Za-z0-9+/_=-]{40,512}")
+_RANDOM_SWITCHES = 0.45
+"""From which share of neighbours that differ in kind (capital, small, digit) a long word is no word: keys have 0.6."""
 
 
 def url(address: str) -> str:
@@ -69,6 +88,17 @@ def json_body(body: bytes, content_type: str) -> object:
     return parsed
 
 
+def text(words: str) -> str:
+    """Replace what is a credential in prose: by its form, in addresses and headers, or behind a telling name."""
+    words = _PRIVATE_KEY.sub(rf"\1{REDACTED}", words)
+    words = _ADDRESS.sub(lambda found: url(found[0]), words)
+    words = _FORMS.sub(REDACTED, words)
+    words = _HEADER_LINE.sub(rf"\1{REDACTED}", words)
+    words = _SCHEME.sub(lambda found: f"{found[1]}{found[2]}{REDACTED}" if _has_digit(found[3]) else found[0], words)
+    words = _NAMED.sub(_named, words)
+    return _RANDOM.sub(lambda found: REDACTED if _is_random(found[0]) else found[0], words)
+
+
 def is_secret(name: str) -> bool:
     """Return whether the name of a parameter, a field or a header says that its value is a credential."""
     words = (name, *_WORDS.findall(name))
@@ -83,3 +113,20 @@ def _header(name: str, value: str) -> str:
 
 def _query(query: str) -> str:
     return _PAIR.sub(lambda pair: f"{pair[1]}={REDACTED}" if is_secret(pair[1]) else pair[0], query)
+
+
+def _named(pair: re.Match[str]) -> str:
+    name, between, value = pair.groups()
+    telling = name.lower().endswith(_SECRET_ENDINGS) and "=" in between
+    mixed = _has_digit(value) and any(character.isalpha() for character in value)
+    return f"{name}{between}{REDACTED}" if is_secret(name) and (telling or mixed) else pair[0]
+
+
+def _has_digit(word: str) -> bool:
+    return any(character.isdigit() for character in word)
+
+
+def _is_random(word: str) -> bool:
+    kinds = [(one.isdigit(), one.isupper()) for one in word]
+    switches = sum(one != other for one, other in pairwise(kinds))
+    return switches >= _RANDOM_SWITCHES * len(word) and not (word.islower() or word.isupper())  # a digest is no key

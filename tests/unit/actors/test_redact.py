@@ -90,3 +90,35 @@ def test_headers_that_say_nothing_stay_and_lose_what_an_address_in_them_holds() 
 )
 def test_bodies(body: bytes, content_type: str, recorded: object) -> None:
     assert redact.json_body(body, content_type) == recorded
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("See https://a.example/x?token=abc#top.", "See https://a.example/x?token=[redacted]#top."),
+        ("[a](https://u:p@a.example/x)", "[a](https://a.example/x)"),
+        ("use sk-proj-abcdefghijklmnop1234 now", "use [redacted] now"),
+        ("ghp_0123456789abcdefghij0123456789abcdef", "[redacted]"),
+        ("AKIAIOSFODNN7EXAMPLE", "[redacted]"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc-def_1", "[redacted]"),
+        ("Authorization: Basic dXNlcjpwYXNz", "Authorization: [redacted]"),
+        ("Set-Cookie: sid=31d4d96e407aad42; Path=/", "Set-Cookie: [redacted]"),
+        ("send bearer 31d4d96e407aad42", "send bearer [redacted]"),
+        ("password=swordfish", "password=[redacted]"),
+        ('"api_key": "k3y0fm1ne"', '"api_key": "[redacted]"'),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END", "-----BEGIN RSA PRIVATE KEY-----[redacted]-----END"),
+        ("MIICXAIBAAKBgQCqGKukO1De7zhZj6H0qtjTkVxwTCpvKe4eCZ0FPqri0cb2", "[redacted]"),
+        # What only speaks of credentials stays as it is.
+        (
+            "Cookie: a small file. Basic understanding of tokens.",
+            "Cookie: a small file. Basic understanding of tokens.",
+        ),
+        ("Password: must have eight characters", "Password: must have eight characters"),
+        ("state = 1889; code: 200", "state = 1889; code: 200"),
+        ("https://a.example/A-Long-Title-Of-An-Article-2024-With-Words/", None),
+        ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", None),
+        ("monkey=abc123def", None),
+    ],
+)
+def test_words(words: str, shown: str | None) -> None:
+    assert redact.text(words) == (words if shown is None else shown)
