@@ -13,14 +13,13 @@ import structlog
 from msgspec.structs import replace
 
 from actors.actor import Actor, handles
-from actors.keeper.consumer import LedgerConsumer, patience_s
-from actors.keeper.database import Database, locked_file
-from actors.keeper.projection import Projection, RunQueries
+from actors.keeper.run_tables import RunQueries, RunTables
 from actors.keeper.views import run_so_far, summary, whole_run
+from actors.projection.consumer import JournalConsumer, patience_s, projected
+from actors.projection.database import Database, locked_file
 from bus.clock import now_ms
-from bus.stores import EVERYTHING, FileStore, JournalLog
+from bus.stores import FileStore, JournalLog
 from protocol import subjects
-from protocol.codec import MalformedError
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.events import KeptArtifact, LedgerLine, RunEnded, RunState, slice_name
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
@@ -78,11 +77,10 @@ async def _bytes(store: FileStore, kept: KeptArtifact, offset: int, end: int) ->
 
 @dataclass(frozen=True)
 class Sweeper:
-    """Deletes the files that have expired, and the runs that the ledger has no longer."""
+    """Deletes the files that have expired."""
 
-    ledger: JournalLog[LedgerLine]
     store: FileStore
-    projection: Projection
+    tables: RunTables
     queries: RunQueries
     clock: Callable[[], int]
 
@@ -91,7 +89,6 @@ class Sweeper:
         while True:
             try:
                 await self._sweep()
-                await self._prune()
             except (FaultError, sqlite3.Error) as error:
                 log.warning(NOT_SWEPT, reason=str(error))
             await anyio.sleep(SWEEP_S)
@@ -101,13 +98,8 @@ class Sweeper:
             for kept in expired:
                 for number in range(max(1, -(-kept.size // kept.slice_bytes))):  # an empty file has a slice too
                     await self.store.delete(slice_name(kept.artifact_id, number))
-                await self.projection.mark_swept(kept.artifact_id)
+                await self.tables.mark_swept(kept.artifact_id)
                 log.info(ARTIFACT_SWEPT, artifact=kept.artifact_id, size=kept.size)
-
-    async def _prune(self) -> None:
-        end = await self.ledger.end()
-        first = await self.ledger.records.batch(EVERYTHING, 0, 1)
-        await self.projection.prune(first[0].sequence if first else end + 1)
 
 
 MAX_WAIT_S = 5.0
@@ -127,25 +119,26 @@ class Keeper(Actor):
 
     _ledger: JournalLog[LedgerLine] = field(init=False, repr=False)
     _store: FileStore = field(init=False, repr=False)
-    _projection: Projection = field(init=False, repr=False)
     _queries: RunQueries = field(init=False, repr=False)
-    _consumer: LedgerConsumer = field(init=False, repr=False)
+    _runs: JournalConsumer[LedgerLine] = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Open a database of its own, and keep it at the end of the ledger."""
+        """Open a database of its own, and keep it at the end of its journals."""
         self._ledger = await self.bus.journal(subjects.LEDGER)
         self._store = await self.bus.objects(subjects.ARTIFACTS)
         async with locked_file(self.settings.data_dir / "keeper") as path:
-            database = Database(path)
-            async with database.open():
-                self._projection, self._queries = Projection(database), RunQueries(database)
-                self._consumer = LedgerConsumer(self._ledger, self._projection)
-                await self._projection.load()
-                async with self._consumer.open(), anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._sweeper().run)
-                    yield
-                    tasks.cancel_scope.cancel()
+            database = Database(path, "actors.keeper")
+            tables, self._queries = RunTables(database), RunQueries(database)
+            sweeper = Sweeper(self._store, tables, self._queries, self.clock)
+            async with (
+                database.open(),
+                projected(self._ledger, database, tables) as self._runs,
+                anyio.create_task_group() as tasks,
+            ):
+                tasks.start_soon(sweeper.run)
+                yield
+                tasks.cancel_scope.cancel()
 
     @handles(subjects.RUN_GET, at_once=64)
     async def get(self, request: AskRun) -> Run:
@@ -154,7 +147,7 @@ class Keeper(Actor):
         Raises:
             FaultError: RUN_NOT_FOUND; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
         """
-        await self._consumer.wait_current(subjects.RUN_GET.timeout_ms)
+        await self._runs.wait_current(subjects.RUN_GET.timeout_ms)
         state = await self._run(request.run_id, request.caller)
         artifacts = await self._queries.artifacts(state.run_id) if state.status.final else ()
         return whole_run(state, artifacts, await self._end_of(state), self.clock())
@@ -162,7 +155,7 @@ class Keeper(Actor):
     @handles(subjects.RUN_LIST, at_once=16)
     async def list(self, request: ListRuns) -> RunList:
         """Return the runs of a caller."""
-        await self._consumer.wait_current(subjects.RUN_LIST.timeout_ms)
+        await self._runs.wait_current(subjects.RUN_LIST.timeout_ms)
         page = await self._queries.page(request)
         return RunList(runs=tuple(map(summary, page.runs)), total=page.total)
 
@@ -175,17 +168,17 @@ class Keeper(Actor):
         """
         wait_s = min(request.wait_ms / 1000, MAX_WAIT_S, patience_s(subjects.RUN_FOLLOW.timeout_ms))
         until = anyio.current_time() + wait_s
-        await self._consumer.wait_current(subjects.RUN_FOLLOW.timeout_ms)
+        await self._runs.wait_current(subjects.RUN_FOLLOW.timeout_ms)
         while True:
-            applied, signal = self._projection.position.applied, self._projection.signal_of(request.run_id)
+            applied, signal = self._runs.projection.position.applied, self._runs.projection.signal_of(request.run_id)
             state = await self._run(request.run_id, request.caller)
             events = await self._queries.events(request.run_id, request.after)
             if events or state.status.final or anyio.current_time() >= until:
                 return RunNews(events=events, run=run_so_far(state, self.clock()))
             with anyio.CancelScope(deadline=until):
                 await signal.wait()
-            if self._projection.position.applied < applied:  # the tables are being rebuilt
-                await self._consumer.wait_current(subjects.RUN_FOLLOW.timeout_ms)
+            if self._runs.projection.position.applied < applied:  # the tables are being rebuilt
+                await self._runs.wait_current(subjects.RUN_FOLLOW.timeout_ms)
 
     @handles(subjects.ARTIFACT_READ, at_once=16)
     async def read(self, request: ReadArtifact) -> ArtifactChunk:
@@ -195,7 +188,7 @@ class Keeper(Actor):
             FaultError: ARTIFACT_NOT_FOUND; ARTIFACT_EXPIRED; VALIDATION_INVALID_REQUEST, when it ends before the
                 offset; INTERNAL_UNAVAILABLE, when the ledger cannot be read.
         """
-        await self._consumer.wait_current(subjects.ARTIFACT_READ.timeout_ms)
+        await self._runs.wait_current(subjects.ARTIFACT_READ.timeout_ms)
         kept = await self._queries.artifact(request.artifact_id, request.caller)
         if kept is None:
             raise FaultError(fault(Code.ARTIFACT_NOT_FOUND))
@@ -215,11 +208,5 @@ class Keeper(Actor):
         """Read the line that ended a run, which alone has its result."""
         if not state.status.final:
             return None
-        try:
-            line = await self._ledger.at(state.ended_line)
-        except MalformedError:
-            return None
+        line = await self._ledger.at(state.ended_line)
         return line.value if line is not None and isinstance(line.value, RunEnded) else None
-
-    def _sweeper(self) -> Sweeper:
-        return Sweeper(self._ledger, self._store, self._projection, self._queries, self.clock)

@@ -90,7 +90,11 @@ class World:
         """Look at how far a keeper is that is at work."""
         try:
             with closing(sqlite3.connect(f"file:{self.file}?mode=ro", uri=True)) as connection:
-                return int(connection.execute("SELECT applied FROM place").fetchone()[0])
+                return int(
+                    connection.execute(
+                        "SELECT coalesce(max(applied), 0) FROM positions WHERE journal = 'ledger'"
+                    ).fetchone()[0]
+                )
         except sqlite3.Error:
             return 0
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.keeper.database import Database
-from actors.keeper.projection import where
+from actors.keeper.run_tables import where
+from actors.projection.database import START, Database, JournalPosition
 from protocol import subjects
 from protocol.runs.requests import ListRuns
 from protocol.runs.states import RunStatus
@@ -56,11 +56,11 @@ def _gone(path: Path) -> None:
 
 
 def _of_another_ledger(path: Path) -> None:
-    changed(path, "UPDATE place SET written_at = written_at - 1", "UPDATE runs SET status = 'failed'")
+    changed(path, "UPDATE positions SET written_at = written_at - 1", "UPDATE runs SET status = 'failed'")
 
 
 def _ahead(path: Path) -> None:
-    changed(path, "UPDATE place SET applied = 1000000, line = 1000000", "UPDATE runs SET status = 'failed'")
+    changed(path, "UPDATE positions SET applied = 1000000, line = 1000000", "UPDATE runs SET status = 'failed'")
 
 
 @pytest.mark.parametrize("harm", [_garbage, _torn, _halved, _newer, _gone, _of_another_ledger, _ahead])
@@ -167,7 +167,7 @@ async def test_each_replica_has_its_own_and_leaves_it_to_the_next(tmp_path: Path
 
 
 async def test_lists_never_look_at_every_run(tmp_path: Path) -> None:
-    file = Database(tmp_path / FILE)
+    file = Database(tmp_path / FILE, "actors.keeper")
     async with file.open():
         for status in (None, RunStatus.RUNNING):
             for template in (None, "batch_extract_pages"):
@@ -182,12 +182,30 @@ async def test_lists_never_look_at_every_run(tmp_path: Path) -> None:
 
 
 async def test_what_is_cut_off_in_the_middle_leaves_no_trace(tmp_path: Path) -> None:
-    file = Database(tmp_path / FILE)
+    file = Database(tmp_path / FILE, "actors.keeper")
     async with file.open():
         with pytest.raises(sqlite3.Error):
-            await file.write(("UPDATE place SET applied = ?", [(5,)]), ("INSERT INTO nowhere VALUES (?)", [(1,)]))
+            await file.advance("a", JournalPosition(5, 5, 5), ("INSERT INTO nowhere VALUES (?)", [(1,)]))
         with anyio.CancelScope() as scope:
             scope.cancel()
-            await file.write(("UPDATE place SET line = ?", [(7,)]))
+            await file.advance("b", JournalPosition(7, 6, 5))
 
-        assert await file.read("SELECT applied, line FROM place") == [(0, 7)]
+        assert (file.position("a"), file.position("b")) == (START, JournalPosition(7, 6, 5))
+        assert await file.read("SELECT * FROM positions WHERE journal IN ('a', 'b')") == [("b", 7, 6, 5)]
+
+
+async def test_a_file_of_before_is_read_on(tmp_path: Path) -> None:
+    async with world(tmp_path) as place:
+        await place.asking.write(*success())
+        async with place.keeper():
+            await place.asking.get()
+        changed(
+            database(place),
+            "CREATE TABLE place (only_one INTEGER PRIMARY KEY, applied INTEGER, line INTEGER, written_at INTEGER)",
+            "INSERT INTO place SELECT 1, applied, line, written_at FROM positions",
+            "DROP TABLE positions",
+            "PRAGMA user_version = 1",
+            "UPDATE runs SET template_id = 'of the file'",
+        )
+        async with place.keeper():
+            assert (await place.asking.get()).template_id == "of the file"

@@ -10,9 +10,10 @@ import anyio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.keeper.database import Database, Row
-from actors.keeper.projection import Projection, rows
+from actors.keeper.run_tables import RunTables
 from actors.keeper.views import change_of
+from actors.projection.database import Database, Row, rows
+from actors.projection.projection import Projection
 from bus.stores import JournalLine
 from protocol.faults import Code, fault
 from protocol.runs.events import LedgerLine, RunState, StepEnded
@@ -60,15 +61,16 @@ def numbered(lines: Sequence[LedgerLine]) -> list[JournalLine[LedgerLine]]:
 async def tables(batches: Sequence[Sequence[JournalLine[LedgerLine]]]) -> list[list[Row]]:
     """Apply batches, and give all that is in the tables then."""
     with tempfile.TemporaryDirectory() as folder:
-        database = Database(Path(folder) / "keeper.sqlite")
+        database = Database(Path(folder) / "keeper.sqlite", "actors.keeper")
         async with database.open():
-            projection = Projection(database)
+            projection = Projection("ledger", database, RunTables(database))
             for batch in batches:
                 await projection.apply(batch)
-            fresh = Projection(database)
-            assert await fresh.load() == projection.position
+            reached = projection.position
+        async with database.open():
+            assert projection.position == reached
             return [
-                await database.read("SELECT * FROM place"),
+                await database.read("SELECT * FROM positions"),
                 await database.read("SELECT * FROM runs ORDER BY run_id"),
                 await database.read("SELECT * FROM events ORDER BY id"),
                 await database.read("SELECT * FROM artifacts ORDER BY artifact_id"),

@@ -1,30 +1,26 @@
-"""The ledger as tables: lines go in, in their order and each once, and queries come out of them."""
+"""The tables of runs: what the lines of the ledger change in them, and what is asked of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
-from weakref import WeakValueDictionary
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-import anyio
 import msgspec
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from actors.keeper.database import Database, Row, Write
 from actors.keeper.views import RunChange, change_of
+from actors.projection.database import Database, Row, Write, rows
+from actors.projection.projection import TableUpdate
 from bus.stores import JournalLine
 from protocol.runs.events import KeptArtifact, LedgerLine, RunState, StepEnded
 from protocol.runs.requests import ListRuns
 from protocol.runs.responses import RunEvent
 
-S = TypeVar("S", bound=Struct)
-
 MAX_EVENTS = 500
 """How many events one answer has at most."""
 
-_POSITION = "UPDATE place SET applied = ?, line = ?, written_at = ?"
 _RUN = (
     "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "
     "status = excluded.status, updated_at = excluded.updated_at, started_at = excluded.started_at, "
@@ -59,89 +55,22 @@ _TO_SWEEP = (
 _NEWEST = " ORDER BY created_at DESC, created_line DESC LIMIT ? OFFSET ?"
 
 
-class LedgerPosition(Struct, frozen=True):
-    """How much of the ledger is in the tables, and the last line of that: its sequence, and when it was written."""
-
-    applied: int
-    line: int
-    written_at: int
-
-
-START: Final = LedgerPosition(0, 0, 0)
-
-
-@dataclass
-class Projection:
-    """The tables, and the position in the ledger that they have reached."""
+@dataclass(frozen=True)
+class RunTables:
+    """The runs, their events and their files: what the lines of the ledger make of them."""
 
     database: Database
-    position: LedgerPosition = START
-    _moved: anyio.Event = field(default_factory=anyio.Event, init=False, repr=False)
-    _awaited: WeakValueDictionary[str, anyio.Event] = field(
-        default_factory=WeakValueDictionary[str, anyio.Event], init=False, repr=False
-    )
+    clear: ClassVar[tuple[str, ...]] = ("DELETE FROM runs",)
+    prune: ClassVar[tuple[str, ...]] = ("DELETE FROM runs WHERE created_line < ?",)
 
-    async def load(self) -> LedgerPosition:
-        """Read the position of the tables."""
-        (row,) = await self.database.read("SELECT applied, line, written_at FROM place")
-        self.position = LedgerPosition(*row)
-        return self.position
-
-    async def apply(self, lines: Sequence[JournalLine[LedgerLine]], upto: int = 0) -> None:
-        """Apply lines, and note that there are no others up to `upto`; those that are applied already are skipped.
-
-        Raises:
-            sqlite3.Error: none of them was applied.
-        """
-        fresh = [line for line in lines if line.sequence > self.position.applied]
-        if fresh:
-            position = LedgerPosition(max(upto, fresh[-1].sequence), fresh[-1].sequence, fresh[-1].at_ms)
-        else:
-            position = LedgerPosition(max(upto, self.position.applied), self.position.line, self.position.written_at)
-        changes = await self._changes(fresh)
-        if position != self.position:
-            await self.database.write(*_writes(changes), (_POSITION, [astuple(position)]))
-            self._reached(position, {change.run.run_id for change in changes})
-
-    async def restart(self) -> None:
-        """Delete everything: the ledger is not the one that the tables were made of."""
-        await self.database.write(("DELETE FROM runs", [()]), (_POSITION, [astuple(START)]))
-        self._reached(START, set(self._awaited))
-
-    async def renew(self) -> None:
-        """Replace the database by an empty one."""
-        await self.database.renew()
-        self._reached(START, set(self._awaited))
-
-    async def prune(self, first: int) -> None:
-        """Delete the runs that began before the first line that the ledger still has."""
-        await self.database.write(("DELETE FROM runs WHERE created_line < ?", [(first,)]))
+    async def update(self, lines: Sequence[JournalLine[LedgerLine]]) -> TableUpdate:
+        """Return what some lines change, by the names of the runs that they are of."""
+        changes = await self._changes(lines)
+        return TableUpdate(_writes(changes), {change.run.run_id for change in changes})
 
     async def mark_swept(self, artifact_id: str) -> None:
         """Note that the bytes of a file were deleted."""
         await self.database.write(("UPDATE artifacts SET swept = 1 WHERE artifact_id = ?", [(artifact_id,)]))
-
-    async def moved(self) -> None:
-        """Wait until the tables have moved."""
-        await self._moved.wait()
-
-    def wake(self) -> None:
-        """Wake everybody who waits for the tables to move."""
-        self._moved.set()
-        self._moved = anyio.Event()
-
-    def signal_of(self, run_id: str) -> anyio.Event:
-        """Return the event that is set when something happens to a run; get it first, then read the run."""
-        if (event := self._awaited.get(run_id)) is None:
-            event = self._awaited[run_id] = anyio.Event()
-        return event
-
-    def _reached(self, position: LedgerPosition, runs: Iterable[str]) -> None:
-        self.position = position
-        self.wake()
-        for run_id in runs:
-            if (event := self._awaited.pop(run_id, None)) is not None:
-                event.set()
 
     async def _changes(self, lines: Sequence[JournalLine[LedgerLine]]) -> list[RunChange]:
         """Fold lines, each after those before it."""
@@ -210,20 +139,13 @@ class RunQueries:
         return RunPage(runs=tuple(rows(RunState, page)), total=total)
 
 
-def rows(kind: type[S], records: Iterable[Row]) -> list[S]:
-    """Convert rows whose columns are the fields of `kind`."""
-    names = kind.__struct_encode_fields__
-    return [msgspec.convert(dict(zip(names, row, strict=True)), kind, strict=False) for row in records]
-
-
 def _writes(changes: Sequence[RunChange]) -> list[Write]:
     last = {change.run.run_id: change.run for change in changes}
-    writes: list[Write] = [
+    return [
         (_RUN, [astuple(run) for run in last.values()]),
         (_EVENT, [_event(change.run.run_id, change.event) for change in changes]),
         (_ARTIFACT, [row for change in changes for row in _artifacts(change.run.run_id, change.artifacts)]),
     ]
-    return [write for write in writes if write[1]]
 
 
 def _event(run_id: str, event: RunEvent) -> tuple[Any, ...]:

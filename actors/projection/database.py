@@ -1,6 +1,6 @@
 """The SQLite file of a replica: locked for it alone, with one connection that writes and one that reads.
 
-What is in it is made of the ledger: a file that is broken, or of a newer Weft, is replaced by an empty one.
+What is in it is made of journals: a file that is broken, or of a newer Weft, is replaced by an empty one.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import aiosqlite
 import anyio
+import msgspec
 import structlog
 from anyio import to_thread
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from protocol.faults import Code, FaultError, fault
 
@@ -34,9 +37,36 @@ BUSY_S = 5.0
 MAX_FILES = 1_000
 """How many replicas may keep a database in one folder."""
 
+S = TypeVar("S", bound=Struct)
+
 Row = tuple[Any, ...]
 Write = tuple[str, Sequence[Sequence[Any]]]
 """A statement, and the values of each of its executions."""
+
+
+_POSITIONS = """
+CREATE TABLE IF NOT EXISTS positions (
+  journal TEXT PRIMARY KEY,
+  applied INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  written_at INTEGER NOT NULL
+) STRICT
+"""
+_ADVANCE = (
+    "INSERT INTO positions VALUES (?, ?, ?, ?) ON CONFLICT (journal) DO UPDATE SET "
+    "applied = excluded.applied, line = excluded.line, written_at = excluded.written_at"
+)
+
+
+class JournalPosition(Struct, frozen=True):
+    """How much of a journal is in the tables, and the last line of that: its sequence, and when it was written."""
+
+    applied: int
+    line: int
+    written_at: int
+
+
+START: Final = JournalPosition(0, 0, 0)
 
 
 class BrokenDatabaseError(Exception):
@@ -45,7 +75,7 @@ class BrokenDatabaseError(Exception):
 
 @asynccontextmanager
 async def locked_file(folder: Path) -> AsyncGenerator[Path]:
-    """Lock the first file of the folder that no other replica has, as long as the block lasts.
+    """Lock the first file of the folder that no other replica has, as long as the block lasts; it is named like that.
 
     Raises:
         OSError: the folder cannot be written, or has no file to spare.
@@ -60,15 +90,23 @@ async def locked_file(folder: Path) -> AsyncGenerator[Path]:
 
 @dataclass
 class Database:
-    """The database at `path`, which no other process opens."""
+    """The database at `path`, which no other process opens.
+
+    Its tables are made by the files `migrations/*.sql` of a `package`, each one step, in the order of their names.
+    """
 
     path: Path
+    package: str
     broken: bool = False
     """Whether a read or a write has failed: the file is to be replaced."""
+
+    turn: anyio.Lock = field(default_factory=anyio.Lock, init=False, repr=False)
+    """Held by the one who brings a journal further, so that nobody does who does not know that the file is another."""
 
     _writer: aiosqlite.Connection | None = field(default=None, init=False, repr=False)
     _reader: aiosqlite.Connection | None = field(default=None, init=False, repr=False)
     _writing: anyio.Lock = field(default_factory=anyio.Lock, init=False, repr=False)
+    _positions: dict[str, JournalPosition] = field(default_factory=dict[str, JournalPosition], init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -83,6 +121,19 @@ class Database:
         finally:
             with anyio.CancelScope(shield=True):
                 await self._close()
+
+    def position(self, journal: str) -> JournalPosition:
+        """Return how much of a journal is in the tables."""
+        return self._positions.get(journal, START)
+
+    async def advance(self, journal: str, position: JournalPosition, *writes: Write) -> None:
+        """Execute all statements, and note how much of a journal is in the tables now, in one transaction.
+
+        Raises:
+            sqlite3.Error: it cannot be written.
+        """
+        await self.write(*writes, (_ADVANCE, [(journal, *astuple(position))]))
+        self._positions[journal] = position
 
     async def renew(self) -> None:
         """Replace the file by an empty one."""
@@ -139,9 +190,11 @@ class Database:
         await to_thread.run_sync(_create, self.path)
         writer = self._writer = await aiosqlite.connect(self.path, isolation_level=None, timeout=BUSY_S)
         await writer.execute("PRAGMA journal_mode = WAL")
-        await writer.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read again from the ledger
+        await writer.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is read again from the journal
         await writer.execute("PRAGMA foreign_keys = ON")
-        await _migrate(writer)
+        await _migrate(writer, self.package)
+        rows = await writer.execute_fetchall("SELECT * FROM positions")
+        self._positions = {journal: JournalPosition(*position) for journal, *position in rows}
         reader = self._reader = await aiosqlite.connect(self.path, isolation_level=None, timeout=BUSY_S)
         await reader.execute("PRAGMA query_only = ON")
 
@@ -153,12 +206,19 @@ class Database:
                 await connection.close()
 
 
-async def _migrate(writer: aiosqlite.Connection) -> None:
+def rows(kind: type[S], records: Iterable[Row]) -> list[S]:
+    """Convert rows whose columns are the fields of `kind`."""
+    names = kind.__struct_encode_fields__
+    return [msgspec.convert(dict(zip(names, row, strict=True)), kind, strict=False) for row in records]
+
+
+async def _migrate(writer: aiosqlite.Connection, package: str) -> None:
     """Bring the tables to the newest form, one step in one transaction."""
     checked = await _one(writer, "PRAGMA quick_check(1)")
     if checked != "ok":
         raise BrokenDatabaseError(f"quick_check: {checked}")
-    steps = await to_thread.run_sync(_migrations)
+    await writer.execute(_POSITIONS)
+    steps = await to_thread.run_sync(_migrations, package)
     version = int(await _one(writer, "PRAGMA user_version"))
     if version > len(steps):
         raise BrokenDatabaseError(f"version {version} is newer than {len(steps)}")
@@ -171,8 +231,8 @@ async def _one(connection: aiosqlite.Connection, query: str) -> Any:
     return row[0]
 
 
-def _migrations() -> list[str]:
-    folder = resources.files("actors.keeper") / "migrations"
+def _migrations(package: str) -> list[str]:
+    folder = resources.files(package) / "migrations"
     files = sorted((one for one in folder.iterdir() if one.name.endswith(".sql")), key=lambda one: one.name)
     return [file.read_text(encoding="utf-8") for file in files]
 
@@ -191,11 +251,11 @@ def _remove(path: Path) -> None:
 def _lock_first(folder: Path) -> tuple[Path, int]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if sys.platform == "win32":
-        return folder / f"keeper-{token_hex(8)}.sqlite", -1  # no lock shows which of the others are still in use
+        return folder / f"{folder.name}-{token_hex(8)}.sqlite", -1  # no lock shows which of the others are still in use
     for number in range(MAX_FILES):
-        lock = os.open(folder / f"keeper-{number}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = os.open(folder / f"{folder.name}-{number}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if _try_lock(lock):
-            return folder / f"keeper-{number}.sqlite", lock
+            return folder / f"{folder.name}-{number}.sqlite", lock
         os.close(lock)
     raise OSError(f"all {MAX_FILES} databases of {folder} are in use")
 

@@ -1,0 +1,175 @@
+"""Consumes a journal: keeps the tables at its end, and lets requests wait until they are there."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+import anyio
+import structlog
+
+from actors.projection.database import Database
+from actors.projection.projection import Projection, Reducer
+from bus.errors import TransportError
+from bus.stores import EVERYTHING, JournalLine, JournalLog
+from protocol.faults import Code, FaultError, fault
+
+A = TypeVar("A")
+
+log = structlog.stdlib.get_logger()
+
+JOURNAL_NOT_READ = "journal_not_read"
+NOT_APPLIED = "journal_not_applied"
+REBUILT = "projection_rebuilt"
+CAUGHT_UP = "projection_caught_up"
+
+AGAIN_S: Final = 1.0
+"""How long to wait for a signal before reading all the same, and after a failure."""
+
+PRUNE_S: Final = 60.0
+"""How often is deleted what the journal has no longer."""
+
+BATCH: Final = 256
+"""Lines of one transaction while catching up."""
+
+SHARE: Final = 0.8
+"""Of the time that a request has left: what waiting for the tables may take, so that a response still arrives."""
+
+FIRST_S: Final = 5.0
+"""How long a replica waits for its tables before it serves; requests that come then wait for them themselves."""
+
+_BEHIND = "Weft is still reading what has happened; ask again."
+
+
+def patience_s(timeout_ms: int) -> float:
+    """Return how long the request in hand may wait, of the time that it has, which is `timeout_ms` at most."""
+    return min(timeout_ms / 1000, anyio.current_effective_deadline() - anyio.current_time()) * SHARE
+
+
+@asynccontextmanager
+async def projected(
+    journal: JournalLog[A], database: Database, reducer: Reducer[A]
+) -> AsyncGenerator[JournalConsumer[A]]:
+    """Have an open database follow a journal while the block lasts, which begins when the end is reached.
+
+    Where that takes longer than `FIRST_S`, the block begins all the same.
+    """
+    consumer = JournalConsumer(journal, Projection(journal.journal.name, database, reducer))
+    async with consumer.open():
+        yield consumer
+
+
+@dataclass
+class JournalConsumer(Generic[A]):
+    """Applies a journal to its tables as long as it is open."""
+
+    journal: JournalLog[A]
+    projection: Projection[A]
+    _verified: bool = field(default=False, init=False)
+    """Whether the tables are known to be made of this journal."""
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Consume while the block lasts, which begins when the end is reached, or after `FIRST_S`."""
+        caught_up = anyio.Event()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._consume, caught_up)
+            tasks.start_soon(self._prune)
+            with anyio.move_on_after(FIRST_S):
+                await caught_up.wait()
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def wait_current(self, timeout_ms: int) -> None:
+        """Wait until the tables have everything that is in the journal now, within the deadline of the request in hand.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when they will not be there in time.
+        """
+        with anyio.move_on_after(patience_s(timeout_ms)):
+            end = await self._end()
+            while self.projection.position.applied < end:
+                await self.projection.moved()
+            return
+        raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, _BEHIND))
+
+    async def _consume(self, caught_up: anyio.Event) -> None:
+        name = self.projection.journal
+        while True:
+            try:
+                async with self.journal.records.signal() as wait:
+                    while True:
+                        async with self.projection.database.turn:
+                            await self._catch_up()
+                        caught_up.set()
+                        with anyio.move_on_after(AGAIN_S):
+                            await wait()
+            except TransportError as error:
+                log.warning(JOURNAL_NOT_READ, journal=name, reason=str(error))
+            except (sqlite3.Error, OSError, FaultError) as error:
+                log.warning(NOT_APPLIED, journal=name, reason=str(error))
+                self.projection.database.broken = True
+            await anyio.sleep(AGAIN_S)
+
+    async def _prune(self) -> None:
+        """Delete what the journal has no longer, now and then; other replicas do the same to their own tables."""
+        while True:
+            try:
+                end = await self.journal.end()
+                first = await self.journal.records.batch(EVERYTHING, 0, 1)
+                await self.projection.prune(first[0].sequence if first else end + 1)
+            except (TransportError, sqlite3.Error) as error:
+                log.warning(NOT_APPLIED, journal=self.projection.journal, reason=str(error))
+            await anyio.sleep(PRUNE_S)
+
+    async def _end(self) -> int:
+        """Return the end of the journal that the tables are made of."""
+        while True:
+            before = self.projection.position.applied
+            end = await self.journal.end()
+            if self._verified and end >= before:
+                return end
+            # A position that did not move: the next read of the journal will see what is wrong with it.
+            if not self._verified or self.projection.position.applied == before:
+                await self.projection.moved()
+
+    async def _catch_up(self) -> None:
+        """Apply what there is."""
+        if self.projection.database.broken:
+            await self.projection.database.renew()
+            self.projection.wake_all()
+        end = await self.journal.end()
+        if not (self._verified or await self._of_this_journal(end)) or end < self.projection.position.applied:
+            log.warning(REBUILT, journal=self.projection.journal, reason="another journal, or lines are missing")
+            await self.projection.restart()
+        if end > self.projection.position.applied:
+            await self._apply(end)
+        if not self._verified:
+            self._verified = True
+            log.info(CAUGHT_UP, journal=self.projection.journal, line=end)
+            self.projection.wake_all()
+
+    async def _apply(self, end: int) -> None:
+        """Apply the lines after those that are in the tables, at least up to `end`."""
+        batch = list[JournalLine[A]]()
+        async with aclosing(self.journal.read(EVERYTHING, self.projection.position.applied)) as lines:
+            async for line in lines:
+                batch.append(line)
+                if len(batch) >= BATCH or line.sequence == end:
+                    await self.projection.apply(batch)
+                    batch.clear()
+        await self.projection.apply(batch, end)
+
+    async def _of_this_journal(self, end: int) -> bool:
+        """Whether the tables are made of this journal, and no line is missing between them and what it has."""
+        position = self.projection.position
+        if position.applied == 0 or end < position.applied:
+            return position.applied == 0
+        line = await self.journal.records.at(position.line) if position.line else None
+        if line is not None:
+            return line.at_ms == position.written_at
+        first = await self.journal.records.batch(EVERYTHING, 0, 1)
+        return bool(first) and position.line < first[0].sequence <= position.applied + 1

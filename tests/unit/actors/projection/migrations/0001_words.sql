@@ -1,0 +1,1 @@
+CREATE TABLE words (journal TEXT NOT NULL, line INTEGER NOT NULL, word TEXT NOT NULL, PRIMARY KEY (journal, line)) STRICT;
