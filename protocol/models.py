@@ -274,4 +274,61 @@ class ModelJudged(Struct, frozen=True, kw_only=True, tag_field="line", tag="judg
     verified: bool
 
 
-CallLine = ModelCalled | ModelJudged
+class LearningStep(StrEnum):
+    """What was done with the route of a tool by what its calls have taught (004 "Self-Learning Mechanism")."""
+
+    UPGRADED = "upgraded"
+    TEST_STARTED = "test_started"
+    TEST_PASSED = "test_passed"
+    TEST_FAILED = "test_failed"
+    UNDONE = "undone"
+    """What was changed before turned out badly, or is needed no longer."""
+    OPTIMIZED = "optimized"
+    """Another model costs less, failures included (the policy `economic`)."""
+    REROUTED = "rerouted"
+    """Somebody else has changed the route: a person, or the table; what was learned of the old one is void."""
+
+
+class RouteStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One change of what a tool's calls go to: from `old` to `new`, both the same where a test begins or fails.
+
+    `home` is who is asked where nothing is learned. `tested` is asked beside `new`, with `share` of the calls.
+    `why` is for people. `savings_usd` is per call.
+    """
+
+    tool: str
+    step: LearningStep
+    home: ModelName
+    old: ModelName
+    new: ModelName
+    why: str
+    tested: ModelName | None = None
+    share: float = 1.0
+    old_rate: float | None = None
+    new_rate: float | None = None
+    savings_usd: float | None = None
+
+
+LEARNED_TOPIC: Final = "routes.learned"
+"""The topic of MODEL_CALLS that RoutesLearned stands under; those of calls are one token, the tool's."""
+
+
+class RoutesLearned(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="line", tag="learned"):
+    """A line of MODEL_CALLS: what one look at the calls has changed; `at` in ms since the epoch.
+
+    `counted`: the calls had reached the number at which cheaper models are tested, and are counted from 0 again.
+    """
+
+    at: int
+    steps: tuple[RouteStep, ...] = ()
+    counted: bool = False
+
+
+class LearnerTurn(Struct, frozen=True, kw_only=True):
+    """The value of LEARNER_TURN: the replica that acts, `until` then (ms since the epoch) if it does not say more."""
+
+    replica: str
+    until: int
+
+
+CallLine = ModelCalled | ModelJudged | RoutesLearned

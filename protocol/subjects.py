@@ -24,7 +24,7 @@ from protocol.answers import (
 from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
 from protocol.domains import AbsentPage, AskDomain, DomainKnowledge, Foreseen, ForeseePage, HostTexts, Preview
-from protocol.models import CallLine, CallModel, CallOutcome, ModelAnswer, ModelText
+from protocol.models import CallLine, CallModel, CallOutcome, LearnerTurn, ModelAnswer, ModelText
 from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Offer
 from protocol.offers.results import OfferAnswer, OfferNews, Said
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
@@ -362,10 +362,14 @@ LEDGER: Journal[LedgerLine] = Journal(
 ROUTE_OVERRIDES = Bucket("route-overrides", Override)
 """Which tools go to another model than the default table says, by pattern; every router watches it."""
 
+LEARNER_TURN = Bucket("learner-turn", LearnerTurn)
+"""Which replica of the learner acts, until when; it is the only key, `turn`."""
+
 MODEL_CALLS: Journal[CallLine] = Journal(
     "model-calls", cast("type[CallLine]", CallLine), ttl_ms=30 * 86_400_000, max_bytes=256 * 1024 * 1024, sealed=True
 )
-"""Every call of a model and what checks have found of it, by tool: what is learned, counted and shown comes of it."""
+"""Every call of a model and what checks have found of it, by tool, and what was learned of them, in one order: the
+figures, the state of the learner and the audit are made of it."""
 
 CONVERSATIONS: Journal[ChatEvent] = Journal(
     "conversations", ChatEvent, ttl_ms=30 * 86_400_000, max_bytes=256 * 1024 * 1024, sealed=True
