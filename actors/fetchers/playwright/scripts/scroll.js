@@ -1,7 +1,7 @@
 // Goes one step down: the window, or the largest thing that scrolls; keeps the rows of lists that forget them.
-((press) => {
+(async (press) => {
   const MORE = /^(load|show|view|see) (more|all)\b|^more( results| items)?$|^mehr (laden|anzeigen)|^(charger|voir|afficher) plus|^(cargar|mostrar|ver) más|^carica altro|^carregar mais|^meer (laden|tonen)/i;
-  const ROWS = 3, MANY_ROWS = 3000, STEP = 0.85, MANY = 4000;
+  const ROWS = 3, MANY_ROWS = 3000, STEP = 0.85, MANY = 4000, FRAMES_MS = 1000;
   const known = globalThis.__weft ?? (globalThis.__weft = { last: performance.now(), roots: new WeakSet(), observer: new MutationObserver(() => {}) });
   const kept = known.kept ?? (known.kept = { list: null, rows: new Map(), pressed: 0 });
   const root = document.scrollingElement ?? document.documentElement;
@@ -75,5 +75,8 @@
       pressed = true;
     }
   }
+  // What a page draws because it was scrolled it draws in the next frame; one that is not drawn at all has none.
+  const frames = new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  await Promise.race([frames, new Promise((late) => setTimeout(late, FRAMES_MS))]);
   return { end, pressed, height: box.scrollHeight, rows: kept.rows.size, present: kept.list?.childElementCount ?? 0 };
 })
