@@ -136,6 +136,10 @@ GO_LOCAL = Action(
 CHECK_RUN = Action(
     action="check_run_id", description="Take the id from the list of your runs.", tool_to_use="list_task_runs"
 )
+CHECK_CONVERSATION = Action(
+    action="check_conversation_id",
+    description="Take the id from the list of your conversations, which go back 30 days.",
+)
 LESS_WORK = Action(action="split_run", description="Give the run more time, or split it into smaller ones.")
 RUN_ANEW = Action(action="run_again", description="Run the template again.", tool_to_use="run_task_template")
 SEE_STEP = Action(action="see_details", description="`details` name the step that failed and its code.")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from hashlib import blake2b
 from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.browse import SCHEMA_VERSION
 from protocol.confidence import Score
-from protocol.documents import Content, Document, NonEmpty
+from protocol.documents import Content, Document
 from protocol.faults import Fault
 from protocol.models import ModelName, RouteReason, TokenUsage
 from protocol.packets import Assistant, Citation, ToolCall
@@ -156,13 +157,17 @@ class Extracted(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: Score
 
 
+CHAT_PREFIX: Final = "chat_"
+ChatId = Annotated[str, Meta(pattern=r"^chat_[A-Za-z0-9_-]{16,86}$(?!\n)")]
+
+
 class ChatEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A line of CONVERSATIONS: what was asked or answered (003 "Durable history"); `at` in ms since the epoch.
 
-    Of documents there is a digest and a beginning alone.
+    Of documents there is a digest and a beginning alone. `collection` is the one that the question was about, if any.
     """
 
-    id: NonEmpty
+    id: ChatId
     at: int
     conversation: str
     turn: int
@@ -175,6 +180,12 @@ class ChatEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     documents: tuple[DocumentDigest, ...] = ()
     served_by: ServedBy | None = None
     fault: Fault | None = None
+    collection: str | None = None
+
+
+def conversation_topic(caller: str, conversation: str) -> str:
+    """Name where the lines of a conversation are: by a hash, since clients choose its id."""
+    return blake2b(f"{caller} {conversation}".encode(errors="replace"), digest_size=16).hexdigest()
 
 
 class DocumentDigest(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -188,7 +199,7 @@ class DocumentDigest(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ListConversations(Struct, frozen=True, kw_only=True):
-    """CONVERSATIONS_LIST: the conversations of a caller, the newest first."""
+    """CONVERSATION_LIST: the conversations of a caller, the newest first."""
 
     caller: str
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
@@ -196,7 +207,7 @@ class ListConversations(Struct, frozen=True, kw_only=True):
 
 
 class ConversationInfo(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A conversation as it is listed; times in ms since the epoch."""
+    """A conversation as it is listed, by what was asked first in it; times in ms since the epoch."""
 
     id: str
     started_at: int
@@ -222,7 +233,10 @@ class AskConversation(Struct, frozen=True, kw_only=True):
 
 
 class ModelRun(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """A call of a model within a conversation (003 `llm_runs`): payloads are previews, redacted."""
+    """A try of a call of a model within a conversation (003 `llm_runs`): payloads are previews, redacted.
+
+    `verified`: whether a check has found the answer to be true, where one was made.
+    """
 
     call_id: str
     at: int
@@ -234,6 +248,7 @@ class ModelRun(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     usage: TokenUsage = TokenUsage()
     cost_usd: float | None = None
     error: str | UnsetType = UNSET
+    verified: bool | UnsetType = UNSET
     request_preview: str = ""
     response_preview: str = ""
 

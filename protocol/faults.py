@@ -16,6 +16,7 @@ from protocol.actions import (
     ANY_TIER,
     ASK_SITE,
     CHECK_ARTIFACT,
+    CHECK_CONVERSATION,
     CHECK_RUN,
     CHECK_URL,
     FIX_INPUT,
@@ -124,6 +125,7 @@ class Code(StrEnum):
     STEP_EXECUTION_FAILED = "STEP_EXECUTION_FAILED"
     TPL_LOGIN_FIELD_NOT_FOUND = "TPL_LOGIN_FIELD_NOT_FOUND"
     ARTIFACT_NOT_FOUND = "ARTIFACT_NOT_FOUND"
+    VALIDATION_UNKNOWN_CONVERSATION = "VALIDATION_UNKNOWN_CONVERSATION"
     ARTIFACT_EXPIRED = "ARTIFACT_EXPIRED"
     INTERNAL_ERROR = "INTERNAL_ERROR"
     INTERNAL_UNAVAILABLE = "INTERNAL_UNAVAILABLE"
@@ -317,6 +319,9 @@ _ROWS: Mapping[Code, Kind] = {
     Code.STEP_EXECUTION_FAILED: Kind(_C.INTERNAL, True, "A step of the run failed.", (SEE_STEP,)),
     Code.TPL_LOGIN_FIELD_NOT_FOUND: Kind(
         _C.VALIDATION, False, "The page has no such field of a login form.", (FIX_INPUT,)
+    ),
+    Code.VALIDATION_UNKNOWN_CONVERSATION: Kind(
+        _C.VALIDATION, False, "There is no such conversation.", (CHECK_CONVERSATION,)
     ),
     Code.ARTIFACT_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such artifact.", (CHECK_ARTIFACT,)),
     Code.ARTIFACT_EXPIRED: Kind(_C.VALIDATION, False, "The artifact is kept no longer.", (RUN_ANEW,)),

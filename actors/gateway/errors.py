@@ -109,6 +109,7 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.TEMPLATE_VERSION_UNSUPPORTED: 404,
         Code.RUN_NOT_FOUND: 404,
         Code.ARTIFACT_NOT_FOUND: 404,
+        Code.VALIDATION_UNKNOWN_CONVERSATION: 404,
         Code.ARTIFACT_EXPIRED: 410,
         Code.RUN_TIMEOUT: 504,
         Code.RUN_CANCELED: 409,  # it cannot be gone on with as it stands

@@ -217,6 +217,7 @@ REACTIONS: Mapping[Code, Reaction] = MappingProxyType(
         Code.TPL_LOGIN_FIELD_NOT_FOUND: Reaction.END,
         Code.ARTIFACT_NOT_FOUND: Reaction.END,
         Code.ARTIFACT_EXPIRED: Reaction.END,
+        Code.VALIDATION_UNKNOWN_CONVERSATION: Reaction.END,
         Code.INTERNAL_ERROR: Reaction.ESCALATE,
         Code.INTERNAL_UNAVAILABLE: Reaction.ESCALATE,
         Code.INTERNAL_BUSY: Reaction.ESCALATE,

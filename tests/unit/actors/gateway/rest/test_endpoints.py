@@ -16,8 +16,8 @@ import pytest
 
 from actors.gateway.actor import Gateway
 from actors.gateway.edge import edge
-from actors.gateway.errors import RUNTIME_CODES
 from actors.gateway.http_input import MAX_BODY_BYTES
+from actors.gateway.rest.browse import NO_PAGE_CODES
 from actors.gateway.rest.endpoints import ENDPOINTS
 from actors.gateway.server import serving
 from actors.gateway.translate import to_result
@@ -115,7 +115,7 @@ async def test_what_is_no_request_is_refused(body: bytes) -> None:
     assert (answer.status_code, error_of(answer).code) == (400, Code.VALIDATION_INVALID_REQUEST)
 
 
-@pytest.mark.parametrize("code", [code for code in Code if code not in {Code.SESSION_NOT_FOUND, *RUNTIME_CODES}])
+@pytest.mark.parametrize("code", [code for code in Code if code not in NO_PAGE_CODES])
 @pytest.mark.slow
 async def test_every_fault_crosses_as_it_is(code: Code) -> None:
     told = fault(code).at(url=URL, tier="intelligence", attempt=1)
