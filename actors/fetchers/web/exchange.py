@@ -16,6 +16,7 @@ import httpcore2
 import httpx2
 
 from actors import redact
+from actors.addresses import Network
 from actors.fetchers.web import guard
 from actors.fetchers.web.cache_transport import Clock, Served
 from actors.fetchers.web.codings import ends_early
@@ -256,7 +257,7 @@ def _public_authorities() -> ssl.SSLContext:
 class LimitedTransport(httpx2.AsyncBaseTransport):
     """A transport behind the limits of each host; the extension `turn` of a request is its Turn."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, limiter: HostLimiter, own: tuple[guard.Network, ...]) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport, limiter: HostLimiter, own: tuple[Network, ...]) -> None:
         """Send requests to addresses of the networks `own` at once: those are the operator's."""
         self._inner = inner
         self._limiter = limiter
