@@ -355,6 +355,13 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
             "empty: none."
         ),
     ] = ""
+    model_hosts: Annotated[
+        tuple[Word, ...],
+        Meta(
+            description="Servers of models that may be private or speak plain HTTP, as HOST:PORT; any other provider "
+            "is asked at a public address over HTTPS."
+        ),
+    ] = ("127.0.0.1:11434", "localhost:11434", "127.0.0.1:1234", "localhost:1234")
     hedge_percent: Annotated[
         int,
         Meta(
