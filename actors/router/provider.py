@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -105,14 +105,19 @@ class ProviderKind:
     """A row of the table of providers, one file each in `providers/`.
 
     `requires` are the fields of Credentials without which it cannot be asked, `environment` the variables that they are
-    read from, the first that is set; `defaults` fill what is not given.
+    read from, the first that is set; `defaults` fill what is not given, and `complete` adds what follows from the rest.
+    None of it counts before something of the provider is set: no server is believed to run unasked.
+    `make` gets the hosts of the setting `model_hosts`, and opens nothing.
     """
 
     provider: Provider
     requires: tuple[str, ...]
     environment: Mapping[str, tuple[str, ...]]
-    make: Callable[[Credentials], ProviderClient]
+    make: Callable[[Credentials, Collection[str]], ProviderClient]
     capabilities: Capabilities = Capabilities()
     defaults: Mapping[str, str] = field(default_factory=dict[str, str])
+    complete: Callable[[Credentials], Credentials] = lambda given: given
+    modules: tuple[str, ...] = ()
+    """Without these the provider is not available: they come with the extra `weft[llm]`."""
     price_id: str | None = None
     """Its id in genai-prices, where prices are known."""

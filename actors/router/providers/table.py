@@ -1,0 +1,34 @@
+"""The providers, in the order in which they are asked where no rule says otherwise (004 "Supported Providers")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from actors.router.provider import ProviderKind
+from actors.router.providers import (
+    azure,
+    browseros,
+    lmstudio,
+    ollama,
+    openai,
+    openai_compatible,
+    openrouter,
+)
+from protocol.models import Provider
+
+PROVIDERS: Final[Mapping[Provider, ProviderKind]] = MappingProxyType(
+    {
+        module.KIND.provider: module.KIND
+        for module in (
+            openai,
+            openrouter,
+            azure,
+            ollama,
+            lmstudio,
+            browseros,
+            openai_compatible,
+        )
+    }
+)
