@@ -13,6 +13,7 @@ from actors.router.pool import ProviderPool
 from actors.router.provider import Credentials, ProviderError
 from bus.seal import Seal, new_key
 from protocol.models import CallErrorKind, Provider
+from tests.requirements import requirement
 
 HOSTS = ("127.0.0.1:11434", "127.0.0.1:1234")
 KEY = "sk-planted-77aa"
@@ -25,7 +26,7 @@ async def pool_of(environ: dict[str, str], file: CredentialFile | None = None) -
     return pool
 
 
-@pytest.mark.requirement("004.providers")
+@requirement("004.providers")
 async def test_who_has_its_credentials_can_be_asked() -> None:
     pool = await pool_of(
         {
