@@ -170,7 +170,7 @@ class ChatEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: ChatId
     at: int
     conversation: str
-    turn: int
+    turn: Annotated[int, Meta(ge=0, le=2**53)]
     caller: str
     role: Literal["user", "assistant"]
     task: str

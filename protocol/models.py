@@ -144,13 +144,16 @@ class ModelText(Struct, frozen=True, kw_only=True, omit_defaults=True):
     restarted: bool = False
 
 
+TokenCount = Annotated[int, Meta(ge=0, le=10**12)]
+
+
 class TokenUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a call has used, as the provider counts; `cache_read` and `cache_write` are part of `input`."""
 
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
+    input: TokenCount = 0
+    output: TokenCount = 0
+    cache_read: TokenCount = 0
+    cache_write: TokenCount = 0
 
 
 class CallErrorKind(StrEnum):

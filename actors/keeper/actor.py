@@ -1,18 +1,17 @@
-"""The actor that answers how runs stand, from a database made of the ledger, and reads and deletes their files."""
+"""The actor that answers how runs stand and what was said in conversations, from a database made of journals."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import anyio
-import structlog
-from msgspec.structs import replace
 
 from actors.actor import Actor, handles
+from actors.keeper.artifacts import Sweeper, read_piece
+from actors.keeper.conversations import ChatTables, ConversationQueries, ModelRunTables
 from actors.keeper.run_tables import RunQueries, RunTables
 from actors.keeper.views import run_so_far, summary, whole_run
 from actors.projection.consumer import JournalConsumer, patience_s, projected
@@ -20,87 +19,13 @@ from actors.projection.database import Database, locked_file
 from bus.clock import now_ms
 from bus.stores import FileStore, JournalLog
 from protocol import subjects
+from protocol.answers import AskConversation, ChatEvent, ConversationList, ConversationLog, ListConversations
 from protocol.faults import Code, FaultError, fault
-from protocol.runs.events import KeptArtifact, LedgerLine, RunEnded, RunState, slice_name
+from protocol.models import CallLine
+from protocol.runs.events import LedgerLine, RunEnded, RunState
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
 from protocol.runs.responses import ArtifactChunk, Run, RunList
 from protocol.subjects import Journal, Objects
-
-log = structlog.stdlib.get_logger()
-
-ARTIFACT_SWEPT = "artifact_swept"
-NOT_SWEPT = "artifacts_not_swept"
-
-SWEEP_S: Final = 60.0
-AT_ONCE: Final = 100
-
-
-async def read_piece(store: FileStore, kept: KeptArtifact, offset: int, limit: int) -> ArtifactChunk:
-    """Read up to `limit` bytes from `offset` on.
-
-    Raises:
-        FaultError: VALIDATION_INVALID_REQUEST, when there is nothing from there on; ARTIFACT_EXPIRED, when its bytes
-            are gone.
-    """
-    if offset > kept.size:
-        message = f"offset: {offset} is beyond the {kept.size} bytes of the artifact"
-        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="offset"))
-    end = min(offset + limit, kept.size)
-    data = await _bytes(store, kept, offset, end)
-    chunk = ArtifactChunk(
-        artifact_id=kept.artifact_id,
-        mime_type=kept.type.media_type,
-        size=kept.size,
-        data=data,
-        complete=end == kept.size,
-    )
-    return chunk if len(data) == kept.size else replace(chunk, offset=offset, bytes_returned=len(data))
-
-
-async def _bytes(store: FileStore, kept: KeptArtifact, offset: int, end: int) -> bytes:
-    """Join the bytes of the slices that a piece lies in."""
-    pieces = list[bytes]()
-    at = offset
-    while at < end:
-        number, within = divmod(at, kept.slice_bytes)
-        try:
-            data = await store.get(slice_name(kept.artifact_id, number))
-        except KeyError:
-            raise FaultError(fault(Code.ARTIFACT_EXPIRED)) from None
-        piece = data[within : within + end - at]
-        if not piece:
-            raise FaultError(fault(Code.ARTIFACT_EXPIRED))
-        pieces.append(piece)
-        at += len(piece)
-    return b"".join(pieces)
-
-
-@dataclass(frozen=True)
-class Sweeper:
-    """Deletes the files that have expired."""
-
-    store: FileStore
-    tables: RunTables
-    queries: RunQueries
-    clock: Callable[[], int]
-
-    async def run(self) -> None:
-        """Sweep now and every minute; other replicas do the same, which does no harm."""
-        while True:
-            try:
-                await self._sweep()
-            except (FaultError, sqlite3.Error) as error:
-                log.warning(NOT_SWEPT, reason=str(error))
-            await anyio.sleep(SWEEP_S)
-
-    async def _sweep(self) -> None:
-        while expired := await self.queries.to_sweep(self.clock(), AT_ONCE):
-            for kept in expired:
-                for number in range(max(1, -(-kept.size // kept.slice_bytes))):  # an empty file has a slice too
-                    await self.store.delete(slice_name(kept.artifact_id, number))
-                await self.tables.mark_swept(kept.artifact_id)
-                log.info(ARTIFACT_SWEPT, artifact=kept.artifact_id, size=kept.size)
-
 
 MAX_WAIT_S = 5.0
 """How long a request for events is kept open at most: a replica that is stopped completes the requests in hand."""
@@ -108,11 +33,11 @@ MAX_WAIT_S = 5.0
 
 @dataclass
 class Keeper(Actor):
-    """Answers for runs and their files; the truth is in the ledger, this is a view of it."""
+    """Answers for runs, their files and conversations; the truth is in the journals, this is a view of them."""
 
     name: ClassVar[str] = "keeper"
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
-    reads: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER,)
+    reads: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER, subjects.CONVERSATIONS, subjects.MODEL_CALLS)
 
     clock: Callable[[], int] = now_ms
     """The time in ms since the epoch."""
@@ -120,23 +45,32 @@ class Keeper(Actor):
     _ledger: JournalLog[LedgerLine] = field(init=False, repr=False)
     _store: FileStore = field(init=False, repr=False)
     _queries: RunQueries = field(init=False, repr=False)
+    _said: ConversationQueries = field(init=False, repr=False)
     _runs: JournalConsumer[LedgerLine] = field(init=False, repr=False)
+    _events: JournalConsumer[ChatEvent] = field(init=False, repr=False)
+    _calls: JournalConsumer[CallLine] = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Open a database of its own, and keep it at the end of its journals."""
+        seal = self.bus.seal
+        if seal is None:
+            raise FaultError(fault(Code.CONFIG_INVALID, "This process has no key to read journals with."))
         self._ledger = await self.bus.journal(subjects.LEDGER)
         self._store = await self.bus.objects(subjects.ARTIFACTS)
+        chat, calls = await self.bus.journal(subjects.CONVERSATIONS), await self.bus.journal(subjects.MODEL_CALLS)
         async with locked_file(self.settings.data_dir / "keeper") as path:
             database = Database(path, "actors.keeper")
             tables, self._queries = RunTables(database), RunQueries(database)
-            sweeper = Sweeper(self._store, tables, self._queries, self.clock)
+            self._said = ConversationQueries(database, seal)
             async with (
                 database.open(),
                 projected(self._ledger, database, tables) as self._runs,
+                projected(chat, database, ChatTables(seal)) as self._events,
+                projected(calls, database, ModelRunTables(seal)) as self._calls,
                 anyio.create_task_group() as tasks,
             ):
-                tasks.start_soon(sweeper.run)
+                tasks.start_soon(Sweeper(self._store, tables, self._queries, self.clock).run)
                 yield
                 tasks.cancel_scope.cancel()
 
@@ -197,6 +131,32 @@ class Keeper(Actor):
         return await read_piece(
             self._store, kept, request.offset, min(request.limit, self.settings.artifact_inline_bytes)
         )
+
+    @handles(subjects.CONVERSATION_LIST, at_once=16)
+    async def list_conversations(self, request: ListConversations) -> ConversationList:
+        """Return the conversations of a caller, the one that was last gone on with first.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
+        """
+        await self._events.wait_current(subjects.CONVERSATION_LIST.timeout_ms)
+        page, total = await self._said.page(request), await self._said.total(request.caller)
+        return ConversationList(conversations=page, total=total)
+
+    @handles(subjects.CONVERSATION_GET, at_once=16)
+    async def conversation(self, request: AskConversation) -> ConversationLog:
+        """Return what was said in a conversation, and the calls of models that it took.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_CONVERSATION, also for that of somebody else; INTERNAL_UNAVAILABLE, when the
+                journals cannot be read.
+        """
+        await self._events.wait_current(subjects.CONVERSATION_GET.timeout_ms)
+        await self._calls.wait_current(subjects.CONVERSATION_GET.timeout_ms)
+        events = await self._said.events(request)
+        if not events:
+            raise FaultError(fault(Code.VALIDATION_UNKNOWN_CONVERSATION, field="id"))
+        return ConversationLog(id=request.id, events=events, model_runs=await self._said.model_runs(request))
 
     async def _run(self, run_id: str, caller: str) -> RunState:
         state = await self._queries.run(run_id, caller)

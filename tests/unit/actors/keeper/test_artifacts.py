@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.keeper.actor import read_piece
+from actors.keeper.artifacts import read_piece
 from bus.memory import Broker
 from protocol import subjects
 from protocol.faults import Code, FaultError

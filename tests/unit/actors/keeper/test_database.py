@@ -203,7 +203,7 @@ async def test_a_file_of_before_is_read_on(tmp_path: Path) -> None:
             database(place),
             "CREATE TABLE place (only_one INTEGER PRIMARY KEY, applied INTEGER, line INTEGER, written_at INTEGER)",
             "INSERT INTO place SELECT 1, applied, line, written_at FROM positions",
-            "DROP TABLE positions",
+            *(f"DROP TABLE {name}" for name in ("positions", "chat_events", "llm_runs")),
             "PRAGMA user_version = 1",
             "UPDATE runs SET template_id = 'of the file'",
         )
