@@ -143,6 +143,20 @@ CHECK_CONVERSATION = Action(
 LESS_WORK = Action(action="split_run", description="Give the run more time, or split it into smaller ones.")
 RUN_ANEW = Action(action="run_again", description="Run the template again.", tool_to_use="run_task_template")
 SEE_STEP = Action(action="see_details", description="`details` name the step that failed and its code.")
+ANSWER_LOCALLY = Action(
+    action="answer_locally",
+    description="Ask again with localOnly: answers that quote the page need no model.",
+)
+ADD_PROVIDER = Action(
+    action="add_provider",
+    description="Set the key of a provider where Weft runs, such as ANTHROPIC_API_KEY, OPENAI_API_KEY or "
+    "GEMINI_API_KEY, or the address of a server of your own by OLLAMA_HOST; or add one by `weft providers add`.",
+)
+MORE_BUDGET = Action(
+    action="raise_budget",
+    description="The operator of this Weft can raise model_day_cents, model_key_day_cents, model_run_cents or "
+    "model_unpriced_calls; days end at midnight UTC.",
+)
 CHECK_ARTIFACT = Action(
     action="check_artifact_id",
     description="Take the id from the artifacts of the run.",

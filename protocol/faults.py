@@ -13,6 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from protocol.actions import (
+    ADD_PROVIDER,
+    ANSWER_LOCALLY,
     ANY_TIER,
     ASK_SITE,
     CHECK_ARTIFACT,
@@ -26,6 +28,7 @@ from protocol.actions import (
     LIST_TEMPLATES,
     LOG_IN,
     LOOK_AGAIN,
+    MORE_BUDGET,
     MORE_TIME,
     NEW_SESSION,
     NO_SCRIPTS,
@@ -73,6 +76,7 @@ class Code(StrEnum):
     NETWORK_CONNECTION_FAILED = "NETWORK_CONNECTION_FAILED"
     NETWORK_DNS_FAILED = "NETWORK_DNS_FAILED"
     NETWORK_TLS_FAILED = "NETWORK_TLS_FAILED"
+    NETWORK_MODEL_FAILED = "NETWORK_MODEL_FAILED"
     HTTP_NOT_FOUND = "HTTP_NOT_FOUND"
     HTTP_FORBIDDEN = "HTTP_FORBIDDEN"
     HTTP_SERVICE_UNAVAILABLE = "HTTP_SERVICE_UNAVAILABLE"
@@ -86,6 +90,7 @@ class Code(StrEnum):
     AUTH_MISSING_SESSION = "AUTH_MISSING_SESSION"
     AUTH_INSUFFICIENT_SCOPE = "AUTH_INSUFFICIENT_SCOPE"
     RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"
+    RATE_LIMIT_BUDGET = "RATE_LIMIT_BUDGET"
     CONTENT_REQUIRES_JS = "CONTENT_REQUIRES_JS"
     CONTENT_EMPTY = "CONTENT_EMPTY"
     CONTENT_TOO_SHORT = "CONTENT_TOO_SHORT"
@@ -107,6 +112,7 @@ class Code(StrEnum):
     SESSION_NOT_FOUND = "SESSION_NOT_FOUND"
     CONFIG_TIER_NOT_DEPLOYED = "CONFIG_TIER_NOT_DEPLOYED"
     CONFIG_INVALID = "CONFIG_INVALID"
+    CONFIG_NO_MODEL = "CONFIG_NO_MODEL"
     SITE_STRUCTURE_CHANGED = "SITE_STRUCTURE_CHANGED"
     SITE_PARKED = "SITE_PARKED"
     SITE_NOT_READY = "SITE_NOT_READY"
@@ -218,6 +224,9 @@ _ROWS: Mapping[Code, Kind] = {
     Code.NETWORK_TLS_FAILED: Kind(
         _C.NETWORK, True, "The site's certificate or TLS handshake was refused.", (RETRY, REPORT)
     ),
+    Code.NETWORK_MODEL_FAILED: Kind(
+        _C.NETWORK, True, "No model that could be asked has answered.", (RETRY, ANSWER_LOCALLY, REPORT)
+    ),
     Code.HTTP_NOT_FOUND: Kind(_C.HTTP, False, "The page does not exist.", (CHECK_URL, REPORT)),
     Code.HTTP_FORBIDDEN: Kind(
         _C.HTTP, False, "The site refuses access to this page.", (USE_BROWSER, USE_SAVED, LOG_IN, REPORT)
@@ -240,6 +249,9 @@ _ROWS: Mapping[Code, Kind] = {
     Code.AUTH_INSUFFICIENT_SCOPE: Kind(_C.AUTH, False, "The key or token is not good for this.", (OTHER_KEY, REPORT)),
     Code.RATE_LIMIT_EXCEEDED: Kind(
         _C.RATE_LIMIT, True, "The site, or Weft, allows fewer requests.", (WAIT, SLOWER, REPORT)
+    ),
+    Code.RATE_LIMIT_BUDGET: Kind(
+        _C.RATE_LIMIT, True, "What models may cost is spent.", (ANSWER_LOCALLY, MORE_BUDGET, REPORT)
     ),
     Code.CONTENT_REQUIRES_JS: Kind(
         _C.CONTENT,
@@ -287,6 +299,9 @@ _ROWS: Mapping[Code, Kind] = {
         _C.CONFIG, False, "The tier that was asked for is not deployed.", (ANY_TIER, OPERATOR, REPORT)
     ),
     Code.CONFIG_INVALID: Kind(_C.CONFIG, False, "A setting has a value that cannot be used.", (OPERATOR,)),
+    Code.CONFIG_NO_MODEL: Kind(
+        _C.CONFIG, False, "There is no model that can be asked.", (ADD_PROVIDER, ANSWER_LOCALLY, REPORT)
+    ),
     Code.SITE_STRUCTURE_CHANGED: Kind(
         _C.SITE_CHANGE, True, "The site no longer has the page where it was.", (FRESH, CHECK_URL, REPORT)
     ),

@@ -277,6 +277,15 @@ class ModelJudged(Struct, frozen=True, kw_only=True, tag_field="line", tag="judg
     verified: bool
 
 
+class SpendTaken(Struct, frozen=True, kw_only=True):
+    """A row of MODEL_SPEND: how much of a limit the replicas of the router have taken, in US dollars or in calls.
+
+    They take it in portions before they spend it, so that no limit is ever exceeded by all of them together.
+    """
+
+    taken: float
+
+
 class LearningStep(StrEnum):
     """What was done with the route of a tool by what its calls have taught (004 "Self-Learning Mechanism")."""
 

@@ -24,7 +24,7 @@ from protocol.answers import (
 from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
 from protocol.domains import AbsentPage, AskDomain, DomainKnowledge, Foreseen, ForeseePage, HostTexts, Preview
-from protocol.models import CallLine, CallModel, CallOutcome, LearnerTurn, ModelAnswer, ModelText
+from protocol.models import CallLine, CallModel, CallOutcome, LearnerTurn, ModelAnswer, ModelText, SpendTaken
 from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Offer
 from protocol.offers.results import OfferAnswer, OfferNews, Said
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
@@ -364,6 +364,9 @@ ROUTE_OVERRIDES = Bucket("route-overrides", Override)
 
 LEARNER_TURN = Bucket("learner-turn", LearnerTurn)
 """Which replica of the learner acts, until when; it is the only key, `turn`."""
+
+MODEL_SPEND = Bucket("model-spend", SpendTaken, ttl_ms=3 * 86_400_000)
+"""What may be spent on models, by limit and day or run: every replica of the router takes its portions from it."""
 
 MODEL_CALLS: Journal[CallLine] = Journal(
     "model-calls", cast("type[CallLine]", CallLine), ttl_ms=30 * 86_400_000, max_bytes=256 * 1024 * 1024, sealed=True
