@@ -13,12 +13,14 @@ from actors.settings import Settings
 from protocol.faults import Code, FaultError
 from protocol.models import ModelClass, ModelName, Provider
 from protocol.routing import FALLBACK_CLASS, model_name
+from tests.requirements import requirement
 
 HAIKU = "anthropic/claude-haiku-4-5-20251001"
 SONNET = "anthropic/claude-sonnet-4-5-20250929"
 SIMPLE, STANDARD, COMPLEX, VISION = ModelClass
 
 
+@requirement("004.routing.default")
 def test_what_is_shipped_is_the_default_table() -> None:
     table = {row.pattern: (row.category, row.name) for row in read_routing().table.rows()}
 
