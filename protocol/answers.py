@@ -16,6 +16,7 @@ from protocol.models import ModelName, RouteReason, TokenUsage
 from protocol.packets import Assistant, Citation, ToolCall
 from protocol.pages import BrowsePage
 from protocol.replicas import Watch
+from protocol.tiers import RenderTier
 
 MAX_SOURCES: Final = 20
 """Pages and documents of one request."""
@@ -79,11 +80,15 @@ class AnswerText(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SourceRead(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """A source as it was read: the id that citations name it by, how sure its reading is, or why it was not read."""
+    """A source as it was read: the id that citations name it by, how sure its reading is, or why it was not read.
+
+    `tier` read it, where it is a page.
+    """
 
     doc_id: str
     url: str
     title: str = ""
+    tier: RenderTier | None = None
     confidence: Score | None = None
     chars: int = 0
     error: Fault | None = None
@@ -161,7 +166,7 @@ CHAT_PREFIX: Final = "chat_"
 ChatId = Annotated[str, Meta(pattern=r"^chat_[A-Za-z0-9_-]{16,86}$(?!\n)")]
 
 
-class ChatEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ChatEvent(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """A line of CONVERSATIONS: what was asked or answered (003 "Durable history"); `at` in ms since the epoch.
 
     Of documents there is a digest and a beginning alone. `collection` is the one that the question was about, if any.
@@ -188,7 +193,7 @@ def conversation_topic(caller: str, conversation: str) -> str:
     return blake2b(f"{caller} {conversation}".encode(errors="replace"), digest_size=16).hexdigest()
 
 
-class DocumentDigest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DocumentDigest(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """What is remembered of a document: where it is from, the SHA-256 of its Markdown, and its beginning, redacted."""
 
     doc_id: str

@@ -147,7 +147,7 @@ class ModelText(Struct, frozen=True, kw_only=True, omit_defaults=True):
 TokenCount = Annotated[int, Meta(ge=0, le=10**12)]
 
 
-class TokenUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TokenUsage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """What a call has used, as the provider counts; `cache_read` and `cache_write` are part of `input`."""
 
     input: TokenCount = 0
@@ -190,7 +190,7 @@ class ModelAttempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     waited_ms: int = 0
 
 
-class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """A model that could have been chosen, with what is known of it, and why it was not chosen."""
 
     name: ModelName
