@@ -31,8 +31,18 @@ class Scope(StrEnum):
     OFFERS = "offers"
     """Use what other actors bring: tools, resources and prompts."""
 
+    MODELS = "models"
+    """Have models asked for summaries, answers and data, which may cost; without it they come from the pages alone."""
+
+    ROUTES = "routes"
+    """Say which models are asked, and try providers."""
+
     OPERATE = "operate"
     """Look at the figures of the system, and speak packets with it."""
+
+
+UNASKED: Final = frozenset({Scope.MODELS, Scope.ROUTES, Scope.OPERATE})
+"""What a key is good for only where its maker says so: what costs, and what concerns everybody."""
 
 
 MAX_WEIGHT = 100
@@ -71,12 +81,19 @@ class KeyRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class UsageRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one caller has used on one day (UTC) at one replica of the gateway; `pages` are counted by tier."""
+    """What one caller has used on one day (UTC) at one replica of the gateway; `pages` are counted by tier.
+
+    `model_cost_usd` sums the calls of models whose price is known.
+    """
 
     requests: int = 0
     errors: int = 0
     pages: dict[str, int] = {}
     cost_units: int = 0
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    model_cost_usd: float = 0.0
 
 
 class KeyInfo(Struct, frozen=True, kw_only=True, rename="camel"):

@@ -27,7 +27,9 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="What the key is for, 
 Key = Annotated[str, typer.Argument(metavar="NAME|ID", help="Name or id of the key.")]
 Scopes = Annotated[
     list[Scope] | None,
-    typer.Option("--scope", help="What it is good for; may be repeated. All but operate, unless it is given."),
+    typer.Option(
+        "--scope", help="What it is good for; may be repeated. All but models, routes and operate, unless it is given."
+    ),
 ]
 Expires = Annotated[
     str | None,

@@ -21,6 +21,7 @@ from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
+from protocol.answers import AnswerText
 from protocol.browsers.operations import TYPING
 from protocol.offers.results import OfferNews, Said
 from protocol.replicas import CallCancelled, ClientReply, Progress, ReplyTaken
@@ -60,6 +61,20 @@ class Gateway(Actor):
         subjects.RUN_LIST,
         subjects.RUN_FOLLOW,
         subjects.ARTIFACT_READ,
+        subjects.SUMMARIZE,
+        subjects.ANSWER,
+        subjects.EXTRACT,
+        subjects.CONVERSATION_LIST,
+        subjects.CONVERSATION_GET,
+        subjects.ROUTES,
+        subjects.ROUTE,
+        subjects.ROUTE_CONFIG,
+        subjects.ROUTE_SET,
+        subjects.ROUTE_UNSET,
+        subjects.ROUTE_METRICS,
+        subjects.ROUTE_AUDIT,
+        subjects.PROVIDERS,
+        subjects.PROVIDER_TEST,
         subjects.BROWSER,
         subjects.OFFERED,
         subjects.EDGE_REPLY,
@@ -96,7 +111,12 @@ class Gateway(Actor):
     @subscribes(subjects.PROGRESS, at_once=1)
     async def on_progress(self, progress: Progress) -> None:
         """Pass on how far work is that somebody waits for here."""
-        await self.state.watchers.on_progress(progress)
+        await self.state.watchers.on_news(progress)
+
+    @subscribes(subjects.ANSWER_TEXT, at_once=1)
+    async def on_answer_text(self, text: AnswerText) -> None:
+        """Pass on what was written further of an answer that somebody waits for here."""
+        await self.state.watchers.on_news(text)
 
     @subscribes(subjects.OFFER_NEWS, at_once=1)
     async def on_offer_news(self, news: OfferNews) -> None:

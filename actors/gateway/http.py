@@ -16,6 +16,7 @@ from protocol.faults import Code, Fault, FaultError, fault
 JSON = "application/json"
 EVENTS = "text/event-stream"
 HTML = "text/html"
+MARKDOWN = "text/markdown; charset=utf-8"
 
 FRONT = "/"
 """The path at which a person sees what runs here."""

@@ -27,15 +27,22 @@ from starlette.types import Scope as AsgiScope
 
 from actors.gateway.access.caller import NOBODY, Caller, RequestUsage, Scope
 from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
+from protocol.answers import AnswerText
 from protocol.replicas import Progress, Watch
 
 SCOPE_KEY: Final = "weft.request"
 """Where it stands in the ASGI scope."""
 
 OnProgress = Callable[[Progress], Awaitable[None]]
+OnText = Callable[[AnswerText], Awaitable[None]]
+Watched = Progress | AnswerText
+"""What is told of work: how far it is, and what was written further of an answer."""
 
 _MAX_BEHIND = 32
-"""Progress that a slow listener may be behind."""
+"""What a slow listener may be behind before it hears no more of progress."""
+
+_MAX_TEXTS = 4_096
+"""What it may be behind before it hears no more of what is written: the result has all of that."""
 
 _LAST_WORDS_S = 1.0
 """What a listener may take for what was reported before the block ended, in seconds."""
@@ -93,16 +100,18 @@ class Watcher:
     """Who waits for one piece of work; `watch` is how other actors reach them."""
 
     watch: Watch
-    stream: MemoryObjectSendStream[Progress]
+    stream: MemoryObjectSendStream[Watched]
 
     def report(self, done: int, message: str, total: int | None = None) -> None:
         """Report how far the work of this gateway itself is."""
         self.put(Progress(token=self.watch.token, done=done, message=message, total=total))
 
-    def put(self, progress: Progress) -> None:
-        """Pass on progress; dropped where the listener is too far behind."""
+    def put(self, news: Watched) -> None:
+        """Pass on what is told; dropped where the listener is too far behind."""
+        if isinstance(news, Progress) and self.stream.statistics().current_buffer_used >= _MAX_BEHIND:
+            return
         with suppress(anyio.WouldBlock, anyio.BrokenResourceError):
-            self.stream.send_nowait(progress)
+            self.stream.send_nowait(news)
 
 
 @dataclass(frozen=True)
@@ -112,19 +121,19 @@ class Watchers:
     replica: str
     _by_token: dict[str, Watcher] = field(default_factory=dict[str, Watcher])
 
-    async def on_progress(self, progress: Progress) -> None:
+    async def on_news(self, news: Watched) -> None:
         """Handle an event of the bus."""
-        self.deliver(progress)
+        self.deliver(news)
 
-    def deliver(self, progress: Progress) -> None:
-        """Pass progress to its watcher; nobody may be waiting any more."""
-        watcher = self._by_token.get(progress.token)
+    def deliver(self, news: Watched) -> None:
+        """Pass what is told to its watcher; nobody may be waiting any more."""
+        watcher = self._by_token.get(news.token)
         if watcher is not None:
-            watcher.put(progress)
+            watcher.put(news)
 
     @contextmanager
-    def listening(self, stream: MemoryObjectSendStream[Progress]) -> Generator[Watcher]:
-        """Put the progress of the work in the block into `stream`."""
+    def listening(self, stream: MemoryObjectSendStream[Watched]) -> Generator[Watcher]:
+        """Put the news of the work in the block into `stream`."""
         watch = Watch(replica=self.replica, token=secrets.token_urlsafe(_TOKEN_BYTES))
         watcher = self._by_token[watch.token] = Watcher(watch, stream)
         try:
@@ -134,10 +143,15 @@ class Watchers:
 
 
 @asynccontextmanager
-async def watching(watchers: Watchers, on_progress: OnProgress) -> AsyncGenerator[Watcher]:
-    """Call `on_progress` with the progress of what is done in the block for the watcher that it yields."""
-    send, receive = anyio.create_memory_object_stream[Progress](_MAX_BEHIND)
-    async with beside(lambda: _pass_on(receive, on_progress), _LAST_WORDS_S):
+async def watching(
+    watchers: Watchers, on_progress: OnProgress, on_text: OnText | None = None
+) -> AsyncGenerator[Watcher]:
+    """Call `on_progress` with the progress of what is done in the block for the watcher that it yields.
+
+    `on_text` is called with what is written further of an answer.
+    """
+    send, receive = anyio.create_memory_object_stream[Watched](_MAX_TEXTS)
+    async with beside(lambda: _pass_on(receive, on_progress, on_text), _LAST_WORDS_S):
         with send, watchers.listening(send) as watcher:
             yield watcher
 
@@ -161,7 +175,10 @@ async def beside(listen: Callable[[], Coroutine[Any, Any, None]], last_words_s: 
         raise failure
 
 
-async def _pass_on(stream: MemoryObjectReceiveStream[Progress], on_progress: OnProgress) -> None:
+async def _pass_on(stream: MemoryObjectReceiveStream[Watched], on_progress: OnProgress, on_text: OnText | None) -> None:
     with stream:
-        async for progress in stream:
-            await on_progress(progress)
+        async for news in stream:
+            if isinstance(news, Progress):
+                await on_progress(news)
+            elif on_text is not None:
+                await on_text(news)

@@ -6,7 +6,7 @@ Use is counted here without a word to the bus, written to it every few seconds, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from actors.gateway.http import CHALLENGE, HttpStatusError
 from bus import Tables
 from protocol.access import OWNER_NAME, KeyLimits, UsageRecord
 from protocol.access import Scope as Scope  # noqa: PLC0414 - it is the gate's word, and stands with what it is kept in
+from protocol.answers import ServedBy
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import USAGE
 from protocol.tiers import RenderTier
@@ -79,6 +80,10 @@ class Usage(Struct, frozen=True, kw_only=True, rename="camel"):
     errors: int = 0
     pages: dict[str, int] = {}
     cost_units: int = 0
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    model_cost_usd: float = 0.0
 
 
 @dataclass
@@ -89,13 +94,16 @@ class UsageCounters:
     errors: int = 0
     pages: Counter[str] = field(default_factory=Counter[str])
     cost_units: int = 0
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    model_cost_usd: float = 0.0
     written: bool = False
 
     def record(self) -> UsageRecord:
         """Return it as it stands."""
-        return UsageRecord(
-            requests=self.requests, errors=self.errors, pages=dict(self.pages), cost_units=self.cost_units
-        )
+        counted = {name: getattr(self, name) for name in _SUMS}
+        return UsageRecord(pages=dict(self.pages), **counted)
 
 
 @dataclass
@@ -112,6 +120,13 @@ class RequestUsage:
         """Count pages of a tier."""
         self.counters.pages[tier.value] += count
         self.counters.cost_units += tier.spec.cost_units * count
+
+    def models_asked(self, served: ServedBy) -> None:
+        """Count the calls of models that an answer took."""
+        self.counters.model_calls += served.calls
+        self.counters.input_tokens += served.usage.input
+        self.counters.output_tokens += served.usage.output
+        self.counters.model_cost_usd += served.cost_usd or 0.0
 
 
 def utc_day() -> str:
@@ -178,26 +193,36 @@ class Ledger:
         Raises:
             FaultError: the bus is broken.
         """
+        return (await self.usages(bus, caller)).get(caller) or Usage(day=self.today())
+
+    async def usages(self, bus: Tables, caller: str | None = None) -> dict[str, Usage]:
+        """Sum what every caller, or this one, has used today, over all replicas.
+
+        Raises:
+            FaultError: the bus is broken.
+        """
         day = self.today()
-        own = self._counters.get((caller, day), UsageCounters()).record()
-        table, begin = await bus.table(USAGE), f"{caller}/{day}/"
-        records = [own]
+        records = {who: [one.record()] for (who, when), one in self._counters.items() if when == day}
+        table = await bus.table(USAGE)
         for name in await table.names():
-            if name.startswith(begin) and name != begin + self.replica:
+            who, when, replica = name.rsplit("/", 2)
+            if when == day and replica != self.replica and caller in (None, who):
                 change = await table.get(name)
-                records += [change.value] if change and change.value else []
-        pages = Counter[str]()
-        for one in records:
-            pages.update(one.pages)
-        return Usage(
-            day=day,
-            requests=sum(one.requests for one in records),
-            errors=sum(one.errors for one in records),
-            pages=dict(pages),
-            cost_units=sum(one.cost_units for one in records),
-        )
+                records.setdefault(who, []).extend([change.value] if change and change.value else [])
+        return {who: _sum(day, of_one) for who, of_one in records.items()}
 
     async def _write(self, bus: Tables) -> None:
         while True:
             await anyio.sleep(WRITE_EVERY_S)
             await self.write(bus)
+
+
+def _sum(day: str, records: Sequence[UsageRecord]) -> Usage:
+    pages = Counter[str]()
+    for one in records:
+        pages.update(one.pages)
+    return Usage(day=day, pages=dict(pages), **{name: sum(getattr(one, name) for one in records) for name in _SUMS})
+
+
+_SUMS = ("requests", "errors", "cost_units", "model_calls", "input_tokens", "output_tokens", "model_cost_usd")
+"""What is counted in one number."""

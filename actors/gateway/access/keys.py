@@ -25,7 +25,7 @@ from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.http import invalid
 from bus import Tables
 from bus.clock import now_ms
-from protocol.access import KeyInfo, KeyLimits, KeyRecord, KeysAnswer, NewKey, RevokedKey
+from protocol.access import UNASKED, KeyInfo, KeyLimits, KeyRecord, KeysAnswer, NewKey, RevokedKey
 from protocol.faults import FaultError
 from protocol.subjects import KEYS
 
@@ -217,7 +217,7 @@ async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: A
     Raises:
         FaultError: the caller lacks a scope, or the name is taken.
     """
-    scopes = tuple(sorted(caller.scopes - {Scope.OPERATE} if arguments.scopes is None else set(arguments.scopes)))
+    scopes = tuple(sorted(caller.scopes - UNASKED if arguments.scopes is None else set(arguments.scopes)))
     for scope in scopes:
         caller.require(scope)
     now = key_store.clock()

@@ -17,7 +17,7 @@ from actors.gateway.mcp.offer_catalogue import Offers
 from actors.gateway.request import Watchers
 from protocol.faults import FaultError
 from protocol.replicas import CallCancelled, ClientReply
-from protocol.subjects import EDGE_REPLY, OFFER_NEWS, OFFER_SAID, PROGRESS, Event
+from protocol.subjects import ANSWER_TEXT, EDGE_REPLY, OFFER_NEWS, OFFER_SAID, PROGRESS, Event
 
 log = structlog.stdlib.get_logger()
 
@@ -39,7 +39,8 @@ class ReplicaState:
     def events(self) -> tuple[tuple[Event[Any], Callable[[Any], Awaitable[None]]], ...]:
         """Return the events that concern whoever speaks MCP, each with its handler."""
         return (
-            (PROGRESS, self.watchers.on_progress),
+            (PROGRESS, self.watchers.on_news),
+            (ANSWER_TEXT, self.watchers.on_news),
             (OFFER_SAID, self.offers.deliver),
             (OFFER_NEWS, self.offers.publish),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import msgspec
 from msgspec import Struct
@@ -17,9 +17,21 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.errors import Failure
 from actors.gateway.http import CONVERSATION, EVENTS, JSON, answer
 from actors.gateway.request import RequestContext
-from actors.gateway.rest import browse, compatible, docs, operation, packets, runs, sessions
+from actors.gateway.rest import (
+    answers,
+    browse,
+    compatible,
+    conversations,
+    docs,
+    models,
+    operation,
+    packets,
+    runs,
+    sessions,
+)
 from actors.gateway.rest.routing import TAGS, Endpoint
 from protocol.browse import SCHEMA_VERSION, StructuredError
+from protocol.documents import Kind
 from protocol.schemas import tidied
 from protocol.tiers import SCRIPTED, TIERS
 
@@ -46,6 +58,8 @@ _SCOPES: Mapping[Scope, str] = {
     Scope.BROWSER: "drive a browser step by step",
     Scope.RUNS: "run templates, and read what came of it",
     Scope.OFFERS: "use what other actors bring: tools, resources and prompts",
+    Scope.MODELS: "have models asked for summaries, answers and data, which may cost",
+    Scope.ROUTES: "say which models are asked, and try providers",
     Scope.OPERATE: "look at the figures of the system, and speak packets with it",
 }
 
@@ -77,6 +91,35 @@ _EVENT: Mapping[str, Any] = MappingProxyType(
 )
 """One event of a stream, by the fields of its lines."""
 
+
+def _given(name: str, **shape: Any) -> dict[str, Any]:
+    """Describe an object in which a field is given, and is so."""
+    return {"required": [name], "properties": {name: shape}}
+
+
+_SOURCES: Mapping[str, Any] = {
+    "allOf": [
+        {
+            "anyOf": [
+                _given("url", type="string"),
+                _given("urls", type="array", minItems=1),
+                _given("documents", type="array", minItems=1),
+            ]
+        },
+        {"not": {"allOf": [_given("url", type="string"), _given("urls", type="array", minItems=1)]}},
+        {
+            "anyOf": [
+                {"not": {"anyOf": [_given("provider", type="string"), _given("model", type="string")]}},
+                {
+                    "allOf": [_given("provider", type="string"), _given("model", type="string")],
+                    "properties": {"localOnly": {"const": False}},
+                },
+            ]
+        },
+    ]
+}
+"""There is a source, pages are named in one way, and a model is named whole or not at all."""
+
 RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "BrowseOptions": {
@@ -102,6 +145,21 @@ RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                     if tier not in SCRIPTED
                 ]
             }
+        },
+        "SummarizeRequest": _SOURCES,
+        "AnswerRequest": _SOURCES,
+        "ExtractRequest": _SOURCES,
+        "SourceDocument": {
+            "anyOf": [
+                {
+                    "properties": {
+                        "kind": {"const": kind},
+                        "content": {"properties": {"doc_type": {"const": kind}}},
+                        "trust": {"const": "untrusted"},
+                    }
+                }
+                for kind in get_args(Kind)
+            ]
         },
         "FetchRequest": {
             "not": {
@@ -224,6 +282,8 @@ def _contents(endpoint: Endpoint, status: int, schemas: Mapping[Any, dict[str, A
     kind = endpoint.answers[status]
     if kind is not None:
         contents: dict[str, Any] = {JSON: {"schema": schemas[kind]}}
+        if endpoint.also is not None:
+            contents[endpoint.also.partition(";")[0]] = {"schema": {"type": "string"}}
     else:
         plain = {media.partition(";")[0]: "object" if media == JSON else "string" for media in endpoint.media}
         contents = {media: {"schema": {"type": shape}} for media, shape in plain.items()}
@@ -277,6 +337,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *browse.DOMAIN_ENDPOINTS,
     *sessions.ENDPOINTS,
     *runs.ENDPOINTS,
+    *answers.ENDPOINTS,
+    *conversations.ENDPOINTS,
+    *models.ENDPOINTS,
     *packets.ENDPOINTS,
     *compatible.ENDPOINTS,
     *operation.KEY_ENDPOINTS,

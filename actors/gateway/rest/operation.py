@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
 from actors.gateway.access import keys
-from actors.gateway.access.caller import Scope
+from actors.gateway.access.caller import Scope, Usage
 from actors.gateway.access.keys import AddKey, NamedKey
 from actors.gateway.access.rules import RESOURCES, base_url, metadata_paths
 from actors.gateway.app_context import AppContext
@@ -46,6 +46,12 @@ _KEY = ("actor", "replica", "key")
 _OF_KEYS: tuple[tuple[str, str, Callable[[AccountStats], int]], ...] = (
     ("weft_key_calls", "Calls begun for a key, by its id.", lambda one: one.calls),
     ("weft_key_refused", "Calls of a key beyond what it may have.", lambda one: one.refused),
+)
+_OF_MODELS: tuple[tuple[str, str, Callable[[Usage], float]], ...] = (
+    ("weft_key_model_calls", "Calls of models for a key today, by its id.", lambda one: one.model_calls),
+    ("weft_key_input_tokens", "Tokens that models have read for a key today.", lambda one: one.input_tokens),
+    ("weft_key_output_tokens", "Tokens that models have written for a key today.", lambda one: one.output_tokens),
+    ("weft_key_model_cost_usd", "What models cost for a key today, as far as known.", lambda one: one.model_cost_usd),
 )
 _BOUNDS = (*(str(bound) for bound in BUCKET_BOUNDS_S), "+Inf")
 _NOT_KEPT = {"Cache-Control": "no-store"}
@@ -89,13 +95,18 @@ async def _readyz(app: AppContext, _request: RequestContext, _arguments: None) -
 
 
 async def _metrics(app: AppContext, _request: RequestContext, _arguments: None) -> Response:
-    return Response(render_metrics(await app.bus.replicas(LOOK_MS)), media_type=METRICS_MEDIA)
+    replicas = await app.bus.replicas(LOOK_MS)
+    return Response(render_metrics(replicas, await app.ledger.usages(app.bus)), media_type=METRICS_MEDIA)
 
 
-def render_metrics(replicas: Sequence[Replica]) -> bytes:
-    """Write the figures in the text format of Prometheus; counters start again with each replica."""
+def render_metrics(replicas: Sequence[Replica], usages: Mapping[str, Usage]) -> bytes:
+    """Write the figures in the text format of Prometheus.
+
+    Counters start again with each replica, those of what keys have used of models with each day (UTC).
+    """
     registry = CollectorRegistry()
     registry.register(_Figures(replicas))
+    registry.register(_ModelFigures(usages))
     return generate_latest(registry)
 
 
@@ -144,6 +155,20 @@ class _Figures:
         for replica in self._replicas:
             for endpoint in replica.endpoints:
                 yield (replica.actor, replica.replica, endpoint.subject), endpoint
+
+
+class _ModelFigures:
+    """A collector of what keys have used of models today."""
+
+    def __init__(self, usages: Mapping[str, Usage]) -> None:
+        self._usages = usages
+
+    def collect(self) -> Iterator[Metric]:
+        for name, text, read in _OF_MODELS:
+            family = CounterMetricFamily(name, text, labels=("key",))
+            for key, usage in self._usages.items():
+                family.add_metric((key,), read(usage))
+            yield family
 
 
 def _cumulative(buckets: Iterable[int]) -> list[tuple[str, float]]:

@@ -42,6 +42,8 @@ class Tag(StrEnum):
     DOMAINS = "Domains"
     SESSIONS = "Saved logins"
     RUNS = "Runs"
+    ANSWERS = "Answers"
+    ROUTER = "Models"
     PACKETS = "Packets"
     COMPATIBLE = "Compatible"
     OPERATION = "Operation"
@@ -53,6 +55,8 @@ TAGS: Mapping[Tag, str] = {
     Tag.SESSIONS: "Logins that pages are read with. No value of one is ever told.",
     Tag.RUNS: "Templates of work with many steps, their runs, and the files that those leave. Errors have `errorCode`, "
     "`recoverHint` and `details` too.",
+    Tag.ANSWERS: "Summaries, answers and data of pages and documents, with citations that stand there word for word.",
+    Tag.ROUTER: "Which models are asked, what that came to, and the providers.",
     Tag.PACKETS: "LLMCP packets, as Weft's own actors exchange them.",
     Tag.COMPATIBLE: "The same for clients that expect `{success, data}`. Errors come as `{success: false, error}`.",
     Tag.OPERATION: "Health, figures and this document.",
@@ -85,7 +89,8 @@ class Endpoint:
 
     The fields of `params` are those that `path` has in braces, and of the query all others; with both `params` and
     `body` it gets them as Addressed, and a `body` that is `optional` may be left out where every field has a default.
-    `answer` is the type of a 200, or None for something else of one of the types `media`. `accepted` is the type of
+    `answer` is the type of a 200, which is of the media type `also` where a request wants that, or None for something
+    else of one of the types `media`. `accepted` is the type of
     a 202, for work that goes on after the answer; without `answer` there is no 200 then. `open` needs no key, any
     other one a key with `scope`. `errors` are the statuses that `run` itself fails with. `events` answers in place of
     `run` who wants server-sent events, and `stream` says what those are where they are not as usual.
@@ -95,13 +100,14 @@ class Endpoint:
     its error for a body that breaks the contract has the body as it should be.
     """
 
-    method: Literal["GET", "POST", "DELETE"]
+    method: Literal["GET", "POST", "PUT", "DELETE"]
     path: str
     name: str
     summary: str
     run: Callable[[AppContext, RequestContext, Any], Awaitable[Response]]
     answer: Any = None
     media: tuple[str, ...] = (JSON,)
+    also: str | None = None
     accepted: Any = None
     body: type[Struct] | None = None
     optional: bool = False

@@ -24,6 +24,7 @@ from actors.gateway.http_input import drain
 from actors.gateway.request import RequestContext, watching
 from actors.gateway.runs import ArtifactRequest
 from bus.context import conversation_id
+from protocol.answers import AnswerText
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.replicas import Progress
@@ -62,6 +63,19 @@ class WorkProgress(Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     done: int
     message: str
     total: int | None = None
+
+
+class TextPiece(Struct, frozen=True, kw_only=True):
+    """What was written further of an answer, before its citations were checked; `index` counts from 0."""
+
+    index: int
+    text: str
+
+
+class TextRestarted(Struct, frozen=True, kw_only=True):
+    """What was written before this `index` is void: another model begins again."""
+
+    index: int
 
 
 @dataclass(frozen=True)
@@ -149,7 +163,13 @@ class EventStream(EventResponse):
             step = WorkProgress(done=progress.done, message=progress.message, total=progress.total)
             await self._event(send, "progress", step)
 
-        async with watching(self._app.watchers, on_progress) as watcher:
+        async def on_text(text: AnswerText) -> None:
+            if text.restarted:
+                await self._event(send, "restarted", TextRestarted(index=text.index))
+            if text.text:
+                await self._event(send, "text", TextPiece(index=text.index, text=text.text))
+
+        async with watching(self._app.watchers, on_progress, on_text) as watcher:
             self._last = await self._outcome(self._request.watched_by(watcher))
 
     async def send_last(self, send: Send) -> None:

@@ -20,7 +20,7 @@ from actors.gateway.access.caller import Ledger
 from actors.gateway.access.keys import KeyStore
 from actors.gateway.edge import edge
 from actors.gateway.mcp.transport.http import PATH
-from protocol.access import KeyRecord, Scope, UsageRecord
+from protocol.access import UNASKED, KeyRecord, Scope, UsageRecord
 from protocol.browse import StructuredError
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import KEYS, USAGE
@@ -92,7 +92,7 @@ async def test_a_key_is_shown_once_and_kept_as_its_hash() -> None:
     key = answer.json()["key"]
     assert answer.headers["cache-control"] == "no-store"
     assert [(one["name"], sorted(one["scopes"])) for one in listing.json()["keys"]] == [
-        ("laptop", sorted(set(Scope) - {Scope.OPERATE}))
+        ("laptop", sorted(set(Scope) - UNASKED))
     ]
     assert key.split("_")[2] not in listing.text
     assert stored is not None

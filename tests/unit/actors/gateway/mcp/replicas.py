@@ -136,7 +136,7 @@ async def _hear(bus: Bus, here: ReplicaState) -> None:
 
     await bus.serve(EDGE_REPLY.answered_by(bus.replica), replied, at_once=8)
     await bus.serve(CALL_CANCELLED, cancelled, at_once=1)
-    await bus.serve(PROGRESS.answered_by(bus.replica), here.watchers.on_progress, at_once=1)
+    await bus.serve(PROGRESS.answered_by(bus.replica), here.watchers.on_news, at_once=1)
 
 
 @asynccontextmanager

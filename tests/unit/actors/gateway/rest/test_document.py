@@ -14,17 +14,25 @@ import msgspec
 import pytest
 
 from actors.gateway.access.caller import Scope
+from actors.gateway.answers import AnswerRequest, ExtractRequest, SummarizeRequest
 from actors.gateway.http import EVENTS
 from actors.gateway.rest.docs import page
 from actors.gateway.rest.endpoints import ENDPOINTS, RULES, document
 from actors.gateway.rest.routing import TAGS
 from protocol.browse import BrowseOptions, contradiction
 from protocol.tiers import TIERS
+from tests.unit.actors.gateway.answer_data import ANSWERED, EXTRACTED
 from tests.unit.actors.gateway.rest.calling import client
 from tests.unit.actors.gateway_data import FakeBus
 
 DOCUMENT: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document("1.2.3")))
 OPERATIONS = {one.name: DOCUMENT["paths"][one.path][one.method.lower()] for one in ENDPOINTS}
+NOTE: dict[str, Any] = {
+    "doc_id": "note-1",
+    "kind": "web.observation.summary.v1",
+    "trust": "untrusted",
+    "content": {"doc_type": "web.observation.summary.v1", "url": "", "title": "", "markdown": "A note."},
+}
 ANYWHERE = re.compile(r"""(?:src|href|action|content)\s*=\s*["']?\s*(?:https?:)?//|@import|url\(""", re.IGNORECASE)
 
 
@@ -100,10 +108,45 @@ def options() -> list[dict[str, Any]]:
 
 
 def test_the_rules_of_the_document_are_those_of_weft() -> None:
-    assert set(RULES) == {"BrowseOptions", "FetchRequest"}
+    assert set(RULES) == {"BrowseOptions", "FetchRequest", "SourceDocument"} | set(OF_SOURCES)
     for chosen in options():
         taken = contradiction(msgspec.convert(chosen, BrowseOptions)) is None
         assert check(chosen, {"$ref": "#/components/schemas/BrowseOptions"}) is taken, chosen
+
+
+OF_SOURCES = {
+    "SummarizeRequest": SummarizeRequest,
+    "AnswerRequest": AnswerRequest,
+    "ExtractRequest": ExtractRequest,
+}
+_KNOWN = {"url": "https://a.example/", "urls": ["https://a.example/"], "documents": [NOTE]}
+
+
+@pytest.mark.parametrize("name", OF_SOURCES)
+async def test_the_rules_of_sources_are_those_of_weft(name: str) -> None:
+    asked: dict[str, Any] = {"question": "What?"} if name == "AnswerRequest" else {}
+    asked |= {"schema": {"type": "object"}} if name == "ExtractRequest" else {}
+    named: list[dict[str, Any]] = [{}, {"url": _KNOWN["url"]}, {"urls": []}, {"urls": _KNOWN["urls"]}, _KNOWN]
+    named += [{"url": None, "documents": [NOTE]}, {"documents": []}, {"urls": [], "url": _KNOWN["url"]}]
+    pins: list[dict[str, Any]] = [{}, {"provider": "openai"}, {"model": "x", "provider": None}]
+    pins += [{"provider": "openai", "model": "x", "localOnly": local} for local in (False, True)]
+    path = {"SummarizeRequest": "summarize", "AnswerRequest": "answer", "ExtractRequest": "extract"}[name]
+    bus = FakeBus(EXTRACTED if path == "extract" else ANSWERED)
+    async with client(bus) as http:
+        for body in ({**asked, **sources, **pin} for sources in named for pin in pins):
+            taken = (await http.post(f"/api/{path}", json=body)).status_code == 200
+            assert check(body, {"$ref": f"#/components/schemas/{name}"}) is taken, body
+
+
+def test_the_rule_of_documents_is_that_of_weft() -> None:
+    chunk: dict[str, Any] = {"doc_type": "web.observation.chunk.v1", "url": "", "title": "", "markdown": ""}
+    others: list[dict[str, Any]] = [
+        {"trust": "trusted"},
+        {"kind": "collection.index.v1"},
+        {"content": {**chunk, "chunk_index": 1}},
+    ]
+    for given, allowed in [(NOTE, True), *(({**NOTE, **other}, False) for other in others)]:
+        assert check(given, {"$ref": "#/components/schemas/SourceDocument"}) is allowed, given
 
 
 # -- the page ------------------------------------------------------------------------------------------------------
