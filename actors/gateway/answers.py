@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct, structs
@@ -18,7 +17,6 @@ from actors.gateway.answer_results import (
     to_result,
 )
 from actors.gateway.app_context import AppContext
-from actors.gateway.http import HttpStatusError
 from actors.gateway.pages import advised, with_login
 from actors.gateway.request import RequestContext
 from bus.context import conversation, current_conversation
@@ -165,27 +163,24 @@ async def conversation_log(app: AppContext, request: RequestContext, name: str) 
     """Return what was said in a conversation of the caller.
 
     Raises:
-        HttpStatusError: 404, the caller has no such conversation.
+        FaultError: VALIDATION_UNKNOWN_CONVERSATION, the caller has no such conversation.
     """
     return conversation_view(await _log(app, request, name))
 
 
 async def _log(app: AppContext, request: RequestContext, name: str) -> ConversationLog:
     question = AskConversation(caller=request.caller.name, id=name)
-    try:
-        return await app.bus.call(CONVERSATION_GET, question, wait_ms=app.grace_ms)
-    except FaultError as error:
-        if error.fault.category is Category.VALIDATION:
-            raise HttpStatusError(error.fault, HTTPStatus.NOT_FOUND) from None
-        raise
+    return await app.bus.call(CONVERSATION_GET, question, wait_ms=app.grace_ms)
 
 
 async def _turns(app: AppContext, request: RequestContext, name: str) -> int:
     """Return how many turns a conversation has had; one that nobody knows begins."""
     try:
         return max((event.turn for event in (await _log(app, request, name)).events), default=0)
-    except HttpStatusError:
-        return 0
+    except FaultError as error:
+        if error.fault.code is Code.VALIDATION_UNKNOWN_CONVERSATION:
+            return 0
+        raise
 
 
 async def _asked(app: AppContext, request: RequestContext, call: Call[S, R], arguments: S) -> R:

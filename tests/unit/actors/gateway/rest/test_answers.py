@@ -336,7 +336,7 @@ async def test_own_conversations_are_listed_and_told() -> None:
 
 
 async def test_a_conversation_of_nobody_is_not_there() -> None:
-    nothing = fault(Code.VALIDATION_INVALID_REQUEST, "There is no such conversation.")
+    nothing = fault(Code.VALIDATION_UNKNOWN_CONVERSATION)
     async with client(FakeBus(FaultError(nothing))) as http:
         answer = await http.get("/api/conversations/loom-2")
 
