@@ -12,12 +12,20 @@ from itertools import islice
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*$")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+([^\n]*)")
-_SPECIAL = re.compile(r"[\\`*~\[#]")
+_SPECIAL = re.compile(r"[\\`*~\[#_]")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 # No link begins at an escaped bracket: looking on from there would cost the square of a text that is full of them.
-_IMAGE = re.compile(r"(?<!\\)!\[((?:[^\[\]\\]|\\.)*)\]\((?:[^()\\\s]|\\.|\([^()]*\))*\)")
-_LINK = re.compile(r"(?<!\\)\[((?:[^\[\]\\]|\\.)*)\]\((?:<[^<>]*>|(?:[^()\\\s]|\\.|\([^()]*\))*)\)")
-_MARKS = re.compile(r"(?<!\\)(?:\*{1,3}|`+|~~)")
+_TEXT = r"\[((?:[^\[\]\\]|\\.)*)\]"
+_TO = r"(?:[^()\\\s]|\\.|\([^()]*\))*"
+_TITLE = r"(?:[ \t]+\"[^\"]*\")?"
+_IMAGE = re.compile(rf"(?<!\\)!{_TEXT}\({_TO}{_TITLE}\)")
+_LINK = re.compile(rf"(?<!\\){_TEXT}\((?:<[^<>]*>|{_TO}){_TITLE}\)")
+_MARKS = re.compile(
+    r"(?<!\\)(?:\*{2,3}|(?<![\w\s])\*|\*(?![\w\s])|(?<=\s)\*(?=\w)|(?<=\w)\*(?=\s)"
+    r"|`+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w))"
+)
+"""A star between two figures or two blanks is no mark, nor is a line within a word."""
+
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 _MAX_CHARS = 1_500
@@ -112,6 +120,11 @@ def plain_words(markdown: str) -> str:
         markdown = _LINK.sub(r"\1", _IMAGE.sub(r"\1", markdown))
         markdown = _ESCAPED.sub(r"\1", _MARKS.sub("", markdown))
     return " ".join(markdown.split())
+
+
+def without_images(markdown: str) -> str:
+    """Return some Markdown without its images and what they are called."""
+    return _IMAGE.sub("", markdown)
 
 
 def _without_closing(heading: str) -> str:
