@@ -1,0 +1,152 @@
+"""Cuts a document into numbered sentences, the smallest pieces that are quoted, in whatever language it is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from actors.markdown.plain_lines import LineKind, plain_lines
+
+MAX_CHARS = 2_000_000
+"""Characters of a document that are read."""
+
+MAX_SENTENCE_CHARS = 600
+"""Longer sentences are cut where a clause or a word ends, so that a quote can be shown."""
+
+_CLOSING = "\"'\u201d\u2019\u00bb)\\]"
+_END = re.compile(
+    # of the scripts that set blanks between words,
+    rf"(?<![.!?\u2026])[.!?\u2026]{{1,9}}[{_CLOSING}]{{0,3}}(?:\[[\w ]{{1,20}}\]){{0,3}}(?=\s)"
+    # of Chinese and Japanese,
+    r"|[\u3002\uff01\uff1f\uff61]+[\u300d\u300f\u201d\u2019\uff09\u300b]*"
+    # and of Arabic, the Indic scripts, Ethiopic, Khmer and Burmese
+    r"|[\u061f\u06d4\u0964\u0965\u1362\u17d4\u104b](?=\s)"
+)
+_NEXT = re.compile(r"\s*[\"'\u201c\u201e\u2018\u00ab\u00bf\u00a1(\[]*(\w+)")
+_LAST_WORD = re.compile(r"[\w.]+$")
+_MAX_WORD = 24
+_CLAUSE = re.compile(r"[;:,\uff1b\uff1a\uff0c\u3001\u060c](?=\s|[^\x00-\u2fff])")
+_THAI = re.compile(r"(?<=[\u0e00-\u0e7f]) (?=[\u0e00-\u0e7f])")
+_THAI_CHARS = 60
+"""Thai sets blanks where a sentence or a clause ends: what is shorter is joined to what follows."""
+
+_SHORTENED = (
+    "mr mrs ms dr prof st sr jr gen col lt sgt capt rev hon gov sen rep pres vs etc approx est inc ltd corp dept univ "
+    "fig no vol pp p ed eds al cf ca e.g i.e u.s u.k a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mt ft "
+    "nr bzw z.b u.a d.h ggf evtl vgl std abs art str bd hrsg mme mlle mm av bd env cad sra srta núm pág dott sig "
+    "г гг ул др т.д т.п см стр руб им"  # noqa: RUF001 - Russian
+)
+_ABBREVIATIONS = frozenset(_SHORTENED.split())
+_MONTHS = frozenset(
+    [
+        "januar",
+        "februar",
+        "märz",
+        "april",
+        "mai",
+        "juni",
+        "juli",
+        "august",
+        "september",
+        "oktober",
+        "november",
+        "dezember",
+    ]
+)
+"""Before these a number with a period is a day."""
+
+
+class Sentence(Struct, frozen=True, gc=False):
+    """A sentence, or a heading, row or line of code: `text` is what stands from `start` to `end` in the plain text.
+
+    `number` counts from 1. `section` is the heading above it, "" before the first.
+    """
+
+    number: int
+    text: str
+    start: int
+    end: int
+    kind: LineKind
+    section: str
+
+
+class SourceText(Struct, frozen=True):
+    """The plain text of a document, a line for each of its blocks, and its sentences in their order."""
+
+    text: str
+    sentences: tuple[Sentence, ...]
+
+
+def read_sentences(markdown: str) -> SourceText:
+    """Cut a document into sentences; every quote is to stand in the plain text that comes with them."""
+    lines, sentences = list[str](), list[Sentence]()
+    start, section = 0, ""
+    for line in plain_lines(markdown[:MAX_CHARS]):
+        if line.kind is LineKind.HEADING:
+            section = line.text
+        for begin, end in _cuts(line.text, line.kind):
+            number = len(sentences) + 1
+            sentences.append(Sentence(number, line.text[begin:end], start + begin, start + end, line.kind, section))
+        lines.append(line.text)
+        start += len(line.text) + 1
+    return SourceText("\n".join(lines), tuple(sentences))
+
+
+def _cuts(text: str, kind: LineKind) -> Iterator[tuple[int, int]]:
+    """Yield where the sentences of a line begin and end, without the blanks between them."""
+    start = 0
+    if kind in (LineKind.PROSE, LineKind.ITEM):
+        for match in _END.finditer(text):
+            if _ends(text, match):
+                yield from _shorter(text, start, match.end())
+                start = match.end() + (text[match.end() : match.end() + 1] == " ")
+    if start < len(text):
+        yield from _shorter(text, start, len(text))
+
+
+def _ends(text: str, mark: re.Match[str]) -> bool:
+    """Return whether a sentence ends at a mark, where a period may be that of an abbreviation."""
+    if not mark[0].startswith((".", "\u2026", "!", "?")):
+        return True
+    following = _NEXT.match(text, mark.end(), mark.end() + _MAX_WORD)
+    if following is not None and following[1][0].islower():
+        return False
+    if mark[0] != ".":
+        return True
+    word = _LAST_WORD.search(text, max(mark.start() - _MAX_WORD, 0), mark.start())
+    return word is None or not _is_abbreviated(word[0], following[1] if following is not None else "")
+
+
+def _is_abbreviated(word: str, following: str) -> bool:
+    lower = word.lower()
+    if len(word) == 1 and word.isalpha():
+        return word.isupper()  # the initial of a name
+    if word.isdigit():
+        return len(word) < 3 and following.lower() in _MONTHS  # noqa: PLR2004 - a day has two figures
+    return lower in _ABBREVIATIONS
+
+
+def _shorter(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut a sentence that is too long; what has no blanks is cut anywhere."""
+    if "\u0e00" <= text[start] <= "\u0e7f":
+        for blank in _THAI.finditer(text, start, end):
+            if blank.start() - start >= _THAI_CHARS:
+                yield from _pieces(text, start, blank.start())
+                start = blank.end()
+    yield from _pieces(text, start, end)
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while end - start > MAX_SENTENCE_CHARS:
+        most = start + MAX_SENTENCE_CHARS
+        stop = max(
+            (clause.end() for clause in _CLAUSE.finditer(text, start + MAX_SENTENCE_CHARS // 2, most)), default=0
+        )
+        stop = stop or text.rfind(" ", start + 1, most)
+        stop = stop if stop > start else most
+        yield start, stop
+        start = stop + (text[stop : stop + 1] == " ")
+    if start < end:
+        yield start, end
