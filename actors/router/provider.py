@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from protocol.models import CallErrorKind, Message, OutputSchema, Provider, TokenUsage, ToolDefinition, ToolUsePart
 
+StructuredMeans = Literal["native", "tool", "prompt"]
+
 Write = Callable[[str], Awaitable[None]]
 """Is called with each piece of text as the model writes it."""
 
@@ -42,7 +44,7 @@ class ModelRequest:
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...] = ()
     output: OutputSchema | None = None
-    means: Literal["native", "tool", "prompt"] | None = None
+    means: StructuredMeans | None = None
     max_tokens: int = 1_024
     temperature: float | None = None
     first_token_ms: int = 60_000
@@ -71,6 +73,8 @@ class ProviderError(Exception):
         self.kind = kind
         self.retry_after_ms = retry_after_ms
         self.status = status
+        self.usage = TokenUsage()
+        """What was used nevertheless, as by answers that did not keep to a schema."""
 
 
 class ProviderClient(Protocol):
