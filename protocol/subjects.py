@@ -369,13 +369,13 @@ MODEL_SPEND = Bucket("model-spend", SpendTaken, ttl_ms=3 * 86_400_000)
 """What may be spent on models, by limit and day or run: every replica of the router takes its portions from it."""
 
 MODEL_CALLS: Journal[CallLine] = Journal(
-    "model-calls", cast("type[CallLine]", CallLine), ttl_ms=30 * 86_400_000, max_bytes=256 * 1024 * 1024, sealed=True
+    "model-calls", cast("type[CallLine]", CallLine), ttl_ms=30 * 86_400_000, max_bytes=128 * 1024 * 1024, sealed=True
 )
 """Every call of a model and what checks have found of it, by tool, and what was learned of them, in one order: the
 figures, the state of the learner and the audit are made of it."""
 
 CONVERSATIONS: Journal[ChatEvent] = Journal(
-    "conversations", ChatEvent, ttl_ms=30 * 86_400_000, max_bytes=256 * 1024 * 1024, sealed=True
+    "conversations", ChatEvent, ttl_ms=30 * 86_400_000, max_bytes=128 * 1024 * 1024, sealed=True
 )
 """What was asked of pages and answered, by conversation; of pages no more than a digest and a beginning."""
 

@@ -30,6 +30,7 @@ from actors.settings import (
 )
 from bus.seal import Seal
 from protocol.faults import Code, Fault, FaultError
+from protocol.subjects import Journal, Objects, table
 
 SHIPPED = Path(__file__).parents[4] / "config" / "weft.toml"
 
@@ -59,6 +60,12 @@ def test_without_any_layer_every_setting_is_its_default() -> None:
     assert loaded.settings == Settings()
     assert set(loaded.origins.values()) == {"default"}
     assert list(loaded.origins) == list(Settings.__struct_fields__)
+
+
+def test_the_disk_of_the_bus_holds_all_that_is_reserved_and_the_cache() -> None:
+    reserved = sum(entry.max_bytes for _, entry in table() if isinstance(entry, Objects | Journal))
+
+    assert reserved <= Settings().jetstream_max_bytes * 3 // 4
 
 
 def test_each_layer_wins_over_those_below_it(tmp_path: Path) -> None:
