@@ -75,13 +75,13 @@ class AnswerResult(Struct, frozen=True, kw_only=True, rename="camel"):
     proposals of a model: nothing was executed.
     """
 
-    markdown: str
     supported: bool
     confidence: Score
     citations: tuple[CitedQuote, ...]
     sources: tuple[ReadSource, ...]
     served_by: ServedBy
     conversation: Conversation
+    markdown: str | UnsetType = UNSET
     title: str | UnsetType = UNSET
     unsupported: tuple[str, ...] | UnsetType = UNSET
     collect: tuple[str, ...] | UnsetType = UNSET
@@ -161,7 +161,7 @@ def _answer(answered: Answered, talk: Conversation) -> AnswerResult:
 def _data(extracted: Extracted, talk: Conversation) -> ExtractResult:
     return ExtractResult(
         data=extracted.data,
-        fields={pointer: _field(found) for pointer, found in extracted.fields.items()},
+        fields={pointer: _field(origin) for pointer, origin in extracted.fields.items()},
         confidence=extracted.confidence,
         sources=tuple(map(_source, extracted.sources)),
         served_by=extracted.served_by,
@@ -185,12 +185,12 @@ def _source(source: SourceRead) -> ReadSource:
     )
 
 
-def _field(found: FieldFound) -> FoundField:
+def _field(origin: FieldFound) -> FoundField:
     return FoundField(
-        confidence=found.confidence,
-        origin=found.origin or UNSET,
-        citation=UNSET if found.citation is None else _cited(found.citation),
-        reason=found.reason or UNSET,
+        confidence=origin.confidence,
+        origin=origin.origin or UNSET,
+        citation=UNSET if origin.citation is None else _cited(origin.citation),
+        reason=origin.reason or UNSET,
     )
 
 
@@ -239,8 +239,8 @@ def as_markdown(outcome: Answered | Extracted) -> str:
 
 
 def _citations(extracted: Extracted) -> tuple[Citation, ...]:
-    found = (one.citation for one in extracted.fields.values())
-    return tuple(dict.fromkeys(citation for citation in found if citation is not None))
+    citations = (one.citation for one in extracted.fields.values())
+    return tuple(dict.fromkeys(citation for citation in citations if citation is not None))
 
 
 def _json(data: Any) -> str:
@@ -261,7 +261,7 @@ def _answer_text(result: AnswerResult, boundary: str) -> str:
     unsupported = [f"- {one_line(claim)}" for claim in result.unsupported or ()]
     collect = [f"- {one_line(next_one)}" for next_one in result.collect or ()]
     inside = [
-        result.markdown.strip("\n"),
+        (result.markdown or "").strip("\n"),
         *_listed("Citations, each word for word in its source:", quotes),
         *_listed("Claims that no source bears out:", unsupported),
         *_listed("To read next:", collect),

@@ -132,12 +132,12 @@ async def ask(app: AppContext, request: RequestContext, arguments: SourcesReques
     sources = await _sources(app, request, arguments)
     match arguments:
         case SummarizeRequest(style=style):
-            return await _asked(app, request, SUMMARIZE, Summarize(**sources, style=style))
+            return await _call_answerer(app, request, SUMMARIZE, Summarize(**sources, style=style))
         case AnswerRequest(question=question):
-            return await _asked(app, request, ANSWER, AskQuestion(**sources, question=question))
+            return await _call_answerer(app, request, ANSWER, AskQuestion(**sources, question=question))
         case ExtractRequest(schema=schema, instructions=instructions):
             wanted = ExtractData(**sources, schema=schema, instructions=instructions)
-            return await _asked(app, request, EXTRACT, wanted)
+            return await _call_answerer(app, request, EXTRACT, wanted)
         case _:
             msg = f"no task takes {type(arguments).__name__}"
             raise TypeError(msg)
@@ -183,7 +183,7 @@ async def _turns(app: AppContext, request: RequestContext, name: str) -> int:
         raise
 
 
-async def _asked(app: AppContext, request: RequestContext, call: Call[S, R], arguments: S) -> R:
+async def _call_answerer(app: AppContext, request: RequestContext, call: Call[S, R], arguments: S) -> R:
     """Ask the answerer, and count what that used; a page that was not to be had is told of with the next calls."""
     try:
         result = await app.bus.call(call, arguments, wait_ms=app.grace_ms)
@@ -191,7 +191,7 @@ async def _asked(app: AppContext, request: RequestContext, call: Call[S, R], arg
         if len(arguments.pages) != 1 or error.fault.category not in _PAGE_FAILURES:
             raise
         raise FaultError(await advised(app, request, error.fault, arguments.pages[0])) from None
-    request.usage.models_asked(result.served_by)
+    request.usage.models_call_answerer(result.served_by)
     for source in result.sources:
         if source.tier is not None:
             request.usage.page_read(source.tier)

@@ -70,14 +70,14 @@ async def config(app: AppContext, tool: str) -> RouteConfig:
         HttpStatusError: 404, no provider can be asked (004 "LLMConfig Output").
     """
     try:
-        found = await app.bus.call(ROUTE_CONFIG, AskRoute(tool=tool), wait_ms=app.grace_ms)
+        route_config = await app.bus.call(ROUTE_CONFIG, AskRoute(tool=tool), wait_ms=app.grace_ms)
     except FaultError as error:
         if error.fault.category is Category.CONFIG:
             raise HttpStatusError(error.fault, HTTPStatus.NOT_FOUND) from None
         raise
-    if found.reason is RouteReason.NO_PROVIDERS_AVAILABLE:
+    if route_config.reason is RouteReason.NO_PROVIDERS_AVAILABLE:
         raise HttpStatusError(_NOBODY, HTTPStatus.NOT_FOUND)
-    return found
+    return route_config
 
 
 async def set_route(app: AppContext, pattern: str, name: ModelName) -> RouteChange:

@@ -98,8 +98,7 @@ def _told(result: CallToolResult, tool: Tool) -> dict[str, Any]:
     data: dict[str, Any] | None = result.structured_content
     assert not result.is_error, result
     assert data is not None
-    assert tool.output_schema is not None
-    jsonschema.validate(data, tool.output_schema, jsonschema.Draft202012Validator)
+    jsonschema.validate(data, tool.output_schema or {}, jsonschema.Draft202012Validator)
     return data
 
 

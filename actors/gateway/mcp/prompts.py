@@ -18,8 +18,8 @@ Weft reads web pages for you, as clean Markdown with a confidence on every field
 not enough.
 
 Reading. `browse` takes a full address (https://...). Leave the options alone at first: Weft takes the cheapest way that
-works and climbs to a real browser by itself. For several pages use one `batch_browse`. A long answer names its
-cursor; `section` and `query` get at a part, or at rows of a table, at once.
+works by itself. For several pages use one `batch_browse`. A long answer names its cursor; `section` and `query` get at
+a part, or at table rows. `summarize`, `answer` and `extract` answer with quotes.
 
 Acting. Use the browser tools to click, type or log in: `navigate`, `get_page_info` for the ids of what can be acted on,
 then `click`, `type_text` and so on. Ids last while the page redraws itself. Without `sessionId` you work in a session

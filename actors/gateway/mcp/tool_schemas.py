@@ -11,7 +11,7 @@ _DEFS_PREFIX = f"#/{_DEFS}/"
 _HEADING = frozenset({"title", "$schema"})
 _PROSE = _HEADING | {"description"}
 _LENGTHS = ("minLength", "maxLength", "minItems", "maxItems", "pattern")
-_NOTHING: tuple[object, ...] = (None, False, ())
+_NOTHING: tuple[object, ...] = (None, False, (), "")
 _NULL = {"type": "null"}
 _MANY = 400
 """A larger bound is left out, and named to whoever oversteps it: next to nobody does."""
@@ -40,10 +40,13 @@ def input_schema(whole: dict[str, Any], plain: Collection[str] = ()) -> dict[str
     return brief | ({_DEFS: {name: definitions[name] for name in sorted(used)}} if used else {})
 
 
-def output_schema(whole: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of a tool's answer: the types of a few fields, which are always there where they must be."""
+def output_schema(whole: dict[str, Any], fields: Sequence[str]) -> dict[str, Any] | None:
+    """Return the schema of a tool's answer: the types of a few fields, which are always there where they must be.
+
+    Without any there is none: that the data is an object goes without saying.
+    """
     if not fields:
-        return {"type": whole["type"]}
+        return None
     types = {name: _bare(whole, whole["properties"][name]) for name in fields}
     required = [name for name in whole["required"] if name in types]
     return {"type": whole["type"], "properties": types, "required": required}

@@ -17,6 +17,7 @@ from actors.gateway.mcp.page_data import page_data
 from actors.gateway.mcp.resources import page_link
 from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer
 from actors.gateway.mcp.tool_schemas import BRIEFLY
+from actors.gateway.mcp.tools.answers import ANSWER_TOOLS
 from actors.gateway.pages import (
     DEFAULT_AT_ONCE,
     MAX_AT_ONCE,
@@ -75,9 +76,7 @@ BROWSE = BuiltinTool(
         | {"dismissOverlays", "followPagination", "maxPages", "section"}
     ),
     words_in_text=True,
-    annotations=ToolAnnotations(
-        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True
-    ),
+    annotations=ToolAnnotations(read_only_hint=True),
 )
 
 
@@ -252,7 +251,13 @@ MANAGE = BuiltinTool(
 
 
 CORE_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
-    {"browse": BROWSE, "batch_browse": BATCH, REFRESH_SESSION: REFRESH, "session_management": MANAGE}
+    {
+        "browse": BROWSE,
+        "batch_browse": BATCH,
+        **ANSWER_TOOLS,
+        REFRESH_SESSION: REFRESH,
+        "session_management": MANAGE,
+    }
 )
 """The tools, by name."""
 

@@ -54,9 +54,9 @@ NAMES = [
     "list_task_templates",
     "run_task_template",
     "get_task_run",
-    "list_task_runs",
     "cancel_task_run",
     "get_artifact",
+    "list_task_runs",
     "get_runtime_profile",
 ]
 NAMED = {"runId": RUN_ID}

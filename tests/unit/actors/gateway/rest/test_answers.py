@@ -347,7 +347,7 @@ async def test_a_conversation_of_nobody_is_not_there() -> None:
 
 
 class Writing(Replying):
-    """Tells the replica that waits what it writes, as an answerer does, before it answers."""
+    """Sends what it writes to the replica that waits, as an answerer does, before it answers."""
 
     def __init__(self, state: ReplicaState) -> None:
         super().__init__(REPLIES)
