@@ -191,7 +191,7 @@ async def _call_answerer(app: AppContext, request: RequestContext, call: Call[S,
         if len(arguments.pages) != 1 or error.fault.category not in _PAGE_FAILURES:
             raise
         raise FaultError(await advised(app, request, error.fault, arguments.pages[0])) from None
-    request.usage.models_call_answerer(result.served_by)
+    request.usage.models_asked(result.served_by)
     for source in result.sources:
         if source.tier is not None:
             request.usage.page_read(source.tier)
