@@ -17,7 +17,7 @@ INSTRUCTIONS = """\
 Weft reads web pages for you, as clean Markdown with a confidence on every field, and drives a browser where reading is
 not enough.
 
-Reading. `browse` takes a full address (https://...). Leave the options alone at first: Weft takes the cheapest way that
+Reading. `browse` takes a full address. Leave the options alone at first: Weft takes the cheapest way that
 works by itself. For several pages use one `batch_browse`. A long answer names its cursor; `section` and `query` get at
 a part, or at table rows. `summarize`, `answer` and `extract` answer with quotes.
 
