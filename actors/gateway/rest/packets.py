@@ -7,143 +7,50 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, structs
 from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
+from actors.gateway.answer_results import as_assistant, as_markdown
+from actors.gateway.answers import AnswerRequest, ExtractRequest, SourcesRequest, SummarizeRequest, ask
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import http_status
-from actors.gateway.http import HttpStatusError, answer, headers_of
+from actors.gateway.http import MARKDOWN, HttpStatusError, answer, headers_of
 from actors.gateway.pages import advised, with_login
 from actors.gateway.request import RequestContext
-from actors.gateway.rest.browse import HOST
+from actors.gateway.rest.packet_types import (
+    AnsweringTask,
+    AnswerTask,
+    BrowseTask,
+    CallingTask,
+    DeleteTask,
+    DomainArguments,
+    DomainTask,
+    ExtractTask,
+    HealthTask,
+    ListTask,
+    LoginArguments,
+    LoginsArguments,
+    PageArguments,
+    PreviewTask,
+    RefreshTask,
+    RequestPacket,
+    ResponsePacket,
+    SummarizeTask,
+)
 from actors.gateway.rest.routing import Endpoint, Tag
 from bus.context import conversation, new_id
 from protocol import subjects
-from protocol.browse import BrowseOptions
+from protocol.answers import Answered
 from protocol.domains import AskDomain
 from protocol.faults import Code, Fault, FaultError, fault
-from protocol.packets import PROTOCOL_NAME, PROTOCOL_VERSION, Conversation, InReplyTo, Moment, Protocol, Role, Sender
-from protocol.pages import Browsed, BrowsePage, Url
-from protocol.sessions import DEFAULT_PROFILE, ListSessions, NamedSession, Profile
+from protocol.packets import PROTOCOL_NAME, PROTOCOL_VERSION, Conversation, InReplyTo, Protocol, Role, Sender
+from protocol.pages import Browsed, BrowsePage
+from protocol.sessions import ListSessions, NamedSession
 from protocol.subjects import Call
-
-SENDER = Sender(role=Role.AGENT, actor="gateway")
-
-MAX_ID_CHARS = 200
-Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_CHARS)]
-
-
-class PageArguments(Struct, frozen=True, kw_only=True):
-    """The page that is meant, and how it is to be read; with `obey_robots`, if the site lets programs have it."""
-
-    url: Url
-    options: BrowseOptions = BrowseOptions()
-    obey_robots: bool = False
-
-
-class BrowseTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.BROWSE.task):
-    """Read a page."""
-
-    args: PageArguments
-
-
-class PreviewTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.PREVIEW.task):
-    """Return what reading a page would take."""
-
-    args: PageArguments
-
-
-class DomainArguments(Struct, frozen=True, kw_only=True):
-    """The domain that is meant."""
-
-    domain: Annotated[str, Meta(min_length=1, max_length=253, pattern=HOST)]
-
-
-class LoginArguments(DomainArguments, frozen=True, kw_only=True):
-    """The saved login that is meant."""
-
-    profile: Profile = DEFAULT_PROFILE
-
-
-class LoginsArguments(Struct, frozen=True, kw_only=True):
-    """The saved logins that are meant: those of one profile, or all."""
-
-    profile: Profile | None = None
-
-
-class DomainTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.DOMAIN.task):
-    """Return what is known of a domain."""
-
-    args: DomainArguments
-
-
-class ListTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_LIST.task):
-    """List the saved logins."""
-
-    args: LoginsArguments
-
-
-class HealthTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_HEALTH.task):
-    """Return how a saved login stands."""
-
-    args: LoginArguments
-
-
-class DeleteTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_DELETE.task):
-    """Forget a saved login."""
-
-    args: LoginArguments
-
-
-class RefreshTask(Struct, frozen=True, kw_only=True, tag_field="name", tag=subjects.SESSION_REFRESH.task):
-    """Renew a saved login."""
-
-    args: LoginArguments
-
-
-Task = BrowseTask | PreviewTask | DomainTask | ListTask | HealthTask | DeleteTask | RefreshTask
-
-
-class TaskInput(Struct, frozen=True, kw_only=True):
-    """What a request packet asks for."""
-
-    task: Task
-
-
-class RequestPacket(Struct, frozen=True, kw_only=True):
-    """An LLMCP request packet; what it holds beside this is not looked at."""
-
-    type: Literal["request"]
-    protocol: Protocol
-    id: Id
-    created_at: Moment
-    conversation: Talk
-    sender: Sender
-    input: TaskInput
-
-
-class Talk(Struct, frozen=True, kw_only=True):
-    """The piece of a user's work that a packet belongs to; the packets that it leads to keep it."""
-
-    id: Id
-    turn: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0
-
-
-class ResponsePacket(Struct, frozen=True, kw_only=True):
-    """An LLMCP response packet, with a `result` or an `error`."""
-
-    protocol: Protocol
-    id: str
-    created_at: datetime
-    conversation: Conversation
-    sender: Sender
-    in_reply_to: InReplyTo
-    type: Literal["response"] = "response"
-    result: Any | UnsetType = UNSET
-    error: Fault | UnsetType = UNSET
 
 
 @dataclass(frozen=True)
@@ -189,21 +96,66 @@ PERMITTED: Mapping[type[Struct], Permitted] = MappingProxyType(
 )
 """What may be asked by packet: nothing that only actors say to each other, and nothing that carries a login."""
 
+ANSWERING = (subjects.SUMMARIZE, subjects.ANSWER, subjects.EXTRACT)
+"""What is answered for a reader."""
+
+TASKS = tuple(one.task for one in (*(permitted.call for permitted in PERMITTED.values()), *ANSWERING))
+"""The names of all tasks that a client may give."""
+
+_IN_PACKET = frozenset({"assistant", "tool_calls"})
+_QUESTION = "input.user_message.text"
+
 
 async def _answer(app: AppContext, request: RequestContext, packet: RequestPacket) -> Response:
     """Do the task in the conversation of the packet."""
     with conversation(Conversation(id=packet.conversation.id, turn=packet.conversation.turn)):
+        task = packet.input.task
         try:
-            result = await _call(app, request, packet.input.task)
+            if isinstance(task, AnsweringTask):
+                return await _answered(app, request, packet, task)
+            result = await _call(app, request, task)
         except FaultError as error:
             status = error.status if isinstance(error, HttpStatusError) else http_status(error.fault)
-            if error.fault.code is Code.AUTH_MISSING_SESSION and isinstance(packet.input.task.args, LoginArguments):
+            if error.fault.code is Code.AUTH_MISSING_SESSION and isinstance(task.args, LoginArguments):
                 status = HTTPStatus.NOT_FOUND
             return answer(_response(packet, error=error.fault), status, headers_of(error, status))
         return answer(_response(packet, result=result))
 
 
-async def _call(app: AppContext, request: RequestContext, task: Task) -> Any:
+async def _answered(app: AppContext, request: RequestContext, packet: RequestPacket, task: AnsweringTask) -> Response:
+    """Answer from pages and documents: by a packet, or without an envelope where Markdown is wanted."""
+    request.caller.require(Scope.BROWSE)
+    outcome = await ask(app, request, _sources_of(packet, task))
+    if packet.output.format == "markdown":
+        return Response(as_markdown(outcome), media_type=MARKDOWN)
+    details = {name: value for name, value in msgspec.to_builtins(outcome).items() if name not in _IN_PACKET}
+    calls = outcome.tool_calls if isinstance(outcome, Answered) else ()
+    packed = _response(packet, Role.ASSISTANT)
+    return answer(structs.replace(packed, assistant=as_assistant(outcome), tool_calls=calls, details=details))
+
+
+def _sources_of(packet: RequestPacket, task: AnsweringTask) -> SourcesRequest:
+    """Return the request that a task is, with the documents of its packet and the words of the user.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST: a question without words.
+    """
+    given: dict[str, Any] = structs.asdict(task.args) | {"documents": packet.context.documents}
+    said = "" if isinstance(packet.input.user_message, UnsetType) else packet.input.user_message.text
+    match task:
+        case SummarizeTask():
+            return SummarizeRequest(**given)
+        case AnswerTask():
+            question = given.pop("question") or said
+            if not question:
+                raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, "There is no question.", field=_QUESTION))
+            return AnswerRequest(**given, question=question)
+        case ExtractTask():
+            instructions = given.pop("instructions")
+            return ExtractRequest(**given, instructions=said if instructions is None else instructions)
+
+
+async def _call(app: AppContext, request: RequestContext, task: CallingTask) -> Any:
     permitted, arguments = PERMITTED[type(task)], task.args
     request.caller.require(permitted.scope)
     page = _page(arguments) if isinstance(arguments, PageArguments) else None
@@ -225,13 +177,15 @@ async def _call(app: AppContext, request: RequestContext, task: Task) -> Any:
     return result
 
 
-def _response(packet: RequestPacket, result: Any = UNSET, error: Fault | UnsetType = UNSET) -> ResponsePacket:
+def _response(
+    packet: RequestPacket, role: Role = Role.AGENT, *, result: Any = UNSET, error: Fault | UnsetType = UNSET
+) -> ResponsePacket:
     return ResponsePacket(
         protocol=Protocol(name=PROTOCOL_NAME, version=PROTOCOL_VERSION),
         id=new_id(),
         created_at=datetime.now(UTC),
         conversation=Conversation(id=packet.conversation.id, turn=packet.conversation.turn),
-        sender=SENDER,
+        sender=Sender(role=role, actor="gateway"),
         in_reply_to=InReplyTo(request_id=packet.id),
         result=result,
         error=error,
@@ -254,12 +208,15 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         path="/api/llmcp",
         name="llmcp",
         summary="Take an LLMCP request packet, and answer with the response packet.",
-        about="For the tasks " + ", ".join(f"`{one.call.task}`" for one in PERMITTED.values()) + ". The key needs the "
-        "scope of the task, as everywhere. A task that fails is answered with a packet that holds its `error`, "
-        "in the status that it stands for; what is no packet, with an error as everywhere.",
+        about="For the tasks " + ", ".join(f"`{task}`" for task in TASKS) + ". The key needs the scope of the task, as "
+        "everywhere. What answers from pages and documents takes those of `context` too, and is answered with an "
+        "`assistant`, or with `output.format` `markdown` without an envelope. A task that fails is answered with a "
+        "packet that holds its `error`, in the status that it stands for; what is no packet, with an error as "
+        "everywhere.",
         run=_answer,
         body=RequestPacket,
         answer=ResponsePacket,
+        also=MARKDOWN,
         failure=ResponsePacket,
         errors=frozenset(http_status(fault(code)) for code in Code),
         scope=Scope.OPERATE,

@@ -6,21 +6,27 @@ from collections.abc import Iterable
 from typing import Any
 
 import httpx2
+import msgspec
 import pytest
-from msgspec import UnsetType
+from msgspec import UnsetType, structs
 
 from actors.gateway.access.caller import Scope
-from actors.gateway.rest.packets import EXAMPLE, PERMITTED
+from actors.gateway.answers import SourceDocument
+from actors.gateway.rest.packets import EXAMPLE, PERMITTED, TASKS
 from protocol import subjects
 from protocol.access import OWNER_NAME
+from protocol.answers import AskQuestion, ExtractData, Summarize, SummaryStyle
 from protocol.codec import decoder
 from protocol.domains import AskDomain, DomainKnowledge
 from protocol.faults import Code, FaultError, fault
-from protocol.packets import Conversation, Response
+from protocol.models import ModelName, Provider
+from protocol.packets import Assistant, Conversation, Response
 from protocol.pages import BrowsePage
 from protocol.sessions import ListSessions, NamedSession, SessionHealth, SessionList, SessionStatus
 from protocol.subjects import Call, table
 from protocol.tiers import RenderTier
+from tests.requirements import requirement
+from tests.unit.actors.gateway.answer_data import ANSWERED, BLOCK, CITATION, EXTRACTED, MARKDOWN, TREE
 from tests.unit.actors.gateway.rest.calling import Replying, client, error_of
 from tests.unit.actors.gateway_data import FakeBus, browsed
 from tests.unit.actors.page_data import URL
@@ -145,8 +151,7 @@ async def test_what_a_packet_holds_beside_its_task_is_let_be() -> None:
 
 
 def _others() -> Iterable[str]:
-    permitted = {one.call.task for one in PERMITTED.values()}
-    return sorted({entry.task for _, entry in table() if isinstance(entry, Call)} - permitted)
+    return sorted({entry.task for _, entry in table() if isinstance(entry, Call)} - set(TASKS))
 
 
 @pytest.mark.parametrize("task", _others())
@@ -199,3 +204,148 @@ async def test_a_login_is_used_by_those_alone_who_may_look_after_them(task: str)
 def test_only_reading_and_logins_are_permitted() -> None:
     assert {one.scope for one in PERMITTED.values()} == {Scope.BROWSE, Scope.SESSIONS}
     assert subjects.SESSION_SAVE not in [one.call for one in PERMITTED.values()]
+
+
+# -- answers from pages and documents (003 "Tasks") ----------------------------------------------------------------
+
+NOTE: dict[str, Any] = {
+    "doc_id": "doc:web:summary",
+    "kind": "web.observation.summary.v1",
+    "trust": "untrusted",
+    "source": {"browser": "safari", "tab_id": "7"},
+    "content": {
+        "doc_type": "web.observation.summary.v1",
+        "url": URL,
+        "title": "Looms",
+        "markdown": "# Looms\n\nA loom has warp and weft.",
+        "signals": ["sparse_text"],
+    },
+}
+SAID = {"id": "u-1", "text": "What has a loom?"}
+SCHEMA = {"type": "object", "properties": {"parts": {"type": "array", "items": {"type": "string"}}}}
+ANSWERS = {subjects.SUMMARIZE.pattern: ANSWERED, subjects.ANSWER.pattern: ANSWERED, subjects.EXTRACT.pattern: EXTRACTED}
+
+
+def asking(task: str, args: object = None, **more: Any) -> dict[str, Any]:
+    """Write a request packet as the seed has it."""
+    return {
+        **EXAMPLE,
+        "conversation": {"id": "c-1", "turn": 3},
+        "input": {"user_message": SAID, "task": {"name": task, "args": args or {}}},
+        "context": {"documents": [NOTE]},
+        **more,
+    }
+
+
+@requirement("003.request.input")
+@pytest.mark.parametrize(
+    ("task", "args", "asked"),
+    [
+        ("web.summarize", {"style": "detailed"}, Summarize(caller=OWNER_NAME, style=SummaryStyle.DETAILED)),
+        ("web.answer", {}, AskQuestion(caller=OWNER_NAME, question="What has a loom?")),
+        (
+            "web.answer",
+            {"question": "Which?", "urls": [URL], "local_only": True, "max_cost_usd": 0.5},
+            AskQuestion(
+                pages=(BrowsePage(url=URL),), caller=OWNER_NAME, question="Which?", local_only=True, max_cost_usd=0.5
+            ),
+        ),
+        (
+            "web.extract",
+            {"schema": SCHEMA, "provider": "openai", "model": "gpt-4o-mini"},
+            ExtractData(
+                caller=OWNER_NAME,
+                schema=SCHEMA,
+                instructions="What has a loom?",
+                pin=ModelName(provider=Provider.OPENAI, model="gpt-4o-mini"),
+            ),
+        ),
+    ],
+)
+async def test_an_answering_task_takes_the_documents_and_words_of_its_packet(
+    task: str, args: object, asked: Any
+) -> None:
+    bus = Replying(ANSWERS)
+    async with client(bus) as http:
+        answer = await http.post("/api/llmcp", json=asking(task, args))
+
+    ((call, told, *_),) = bus.calls
+    assert (answer.status_code, call.task, bus.conversations) == (200, task, [Conversation(id="c-1", turn=3)])
+    assert told == structs.replace(asked, documents=(msgspec.convert(NOTE, SourceDocument),))
+
+
+@requirement("003.response.bodies")
+async def test_an_answer_is_a_packet_with_its_tree_its_citations_and_proposals() -> None:
+    async with client(Replying(ANSWERS)) as http:
+        answer = await http.post("/api/llmcp", json=asking("web.summarize"))
+
+    packed, told = response(answer), answer.json()
+    assert packed.assistant == Assistant(title="Looms", render=TREE, citations=(CITATION,))
+    assert (packed.tool_calls, packed.sender.role, packed.conversation.turn) == (ANSWERED.tool_calls, "assistant", 3)
+    assert set(told["assistant"]) == {"title", "render", "citations"}
+    assert told["details"] == {
+        name: value
+        for name, value in msgspec.json.decode(msgspec.json.encode(ANSWERED), type=dict[str, Any]).items()
+        if name not in ("assistant", "tool_calls")
+    }
+
+
+async def test_data_is_a_block_of_json_in_the_tree_and_whole_beside_it() -> None:
+    async with client(Replying(ANSWERS)) as http:
+        told = (await http.post("/api/llmcp", json=asking("web.extract", {"schema": SCHEMA}))).json()
+
+    (block,) = told["assistant"]["render"]["children"]
+    assert (block["type"], block["language"]) == ("code_block", "json")
+    assert msgspec.json.decode(block["text"]) == told["details"]["data"] == EXTRACTED.data
+    assert (told["assistant"]["citations"], told["tool_calls"]) == ([msgspec.to_builtins(CITATION)], [])
+
+
+async def test_an_answer_without_a_tree_is_given_one() -> None:
+    plain = structs.replace(ANSWERED, assistant=Assistant(markdown="One.\n\n*Two.*"))
+    async with client(Replying({subjects.SUMMARIZE.pattern: plain})) as http:
+        told = (await http.post("/api/llmcp", json=asking("web.summarize"))).json()
+
+    assert [one["children"][0]["text"] for one in told["assistant"]["render"]["children"]] == ["One.", "*Two.*"]
+
+
+@requirement("003.output.markdown-mode")
+async def test_as_markdown_an_answer_has_no_envelope() -> None:
+    async with client(Replying(ANSWERS)) as http:
+        answer = await http.post("/api/llmcp", json=asking("web.answer", output={"format": "markdown"}))
+
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
+    assert answer.text == f"{MARKDOWN}\n\n{BLOCK}"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        (asking("web.answer", input={"task": {"name": "web.answer", "args": {}}}), 400, "input.user_message.text"),
+        (asking("web.summarize", context={}), 400, "urls"),
+        (asking("web.extract"), 400, "input.task.args.schema"),
+        (asking("web.summarize", {"style": "loud"}), 400, "input.task.args.style"),
+        (asking("web.summarize", context={"documents": [{**NOTE, "trust": "trusted"}]}), 400, "context.documents[0]"),
+        (asking("web.summarize", context={"documents": [{**NOTE, "kind": "x"}]}), 400, "context.documents[0].kind"),
+        (asking("web.summarize", output={"format": "html"}), 400, "output.format"),
+    ],
+)
+async def test_what_is_no_answering_task_is_refused(body: dict[str, Any], status: int, field: str) -> None:
+    bus = Replying(ANSWERS)
+    async with client(bus) as http:
+        answer = await http.post("/api/llmcp", json=body)
+
+    told = answer.json()
+    named = (told.get("error") if isinstance(told.get("error"), dict) else told)["field"]
+    assert (answer.status_code, named, bus.calls) == (status, field, [])
+
+
+@pytest.mark.parametrize(("scopes", "status"), [(["browse"], 200), (["operate", "models"], 403)])
+async def test_an_answer_needs_the_scope_of_reading(scopes: list[str], status: int) -> None:
+    bus = Replying(ANSWERS)
+    async with client(bus) as http:
+        made = (await http.post("/api/keys", json={"name": "loom", "scopes": scopes})).json()
+        headers = {"Authorization": f"Bearer {made['key']}"}
+        answer = await http.post("/api/llmcp", json=asking("web.summarize"), headers=headers)
+
+    assert answer.status_code == status
+    assert [asked.local_only for _, asked, *_ in bus.calls] == [True] * (status == 200)
