@@ -40,6 +40,7 @@ ACTORS: Mapping[str, str] = MappingProxyType(
         "sessions": "actors.sessions.actor:LoginsActor",
         "navigator": "actors.navigator.actor:Navigator",
         "verifier": "actors.verifier.actor:Verifier",
+        "router": "actors.router.actor:Router",
         **{tier.actor: f"actors.{tier.actor}.actor:{tier.name.title()}" for tier in TIERS},
     }
 )

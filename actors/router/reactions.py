@@ -82,13 +82,11 @@ class Cooldowns:
         self, name: ModelName, key: str, kind: CallErrorKind, retry_after_ms: int | None, *, now_ms: int
     ) -> None:
         """Leave it alone: for as long as the provider asks, or twice as long each time."""
-        match REACTIONS[kind].cools:
-            case "nothing":
-                return
-            case "model":
-                place, usual_ms = (name.provider.value, name.model, key), FIRST_COOLDOWN_MS
-            case "key":
-                place, usual_ms = (name.provider.value, "", key), KEY_COOLDOWN_MS
+        cools = REACTIONS[kind].cools
+        if cools == "nothing":
+            return
+        place = (name.provider.value, name.model if cools == "model" else "", key)
+        usual_ms = FIRST_COOLDOWN_MS if cools == "model" else KEY_COOLDOWN_MS
         before = self._left_alone.get(place)
         failures = before.failures + 1 if before else 1
         backed_off_ms = max(usual_ms, min(usual_ms * 2 ** min(failures - 1, 20), LONGEST_COOLDOWN_MS))
