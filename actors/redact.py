@@ -30,7 +30,7 @@ _PAIR = re.compile(r"([^&;=]+)=([^&;]*)")
 _USERINFO = re.compile(r"(\w://)[^\s/?#\"'<>]*@")
 
 # What credentials look like in prose. Repetitions are bounded: strangers write what is read here.
-_ADDRESS = re.compile(r"\bhttps?://[^\s<>\"'\])}]{1,8192}")
+_ADDRESS = re.compile(r"\bhttps?://(?:\[redacted\]|[^\s<>\"'\])}]){1,8192}")
 _FORMS = re.compile(
     r"\b(?:[spr]k[-_](?=[\w-]{0,512}\d)[\w-]{16,512}|gh[pousr]_\w{20,255}|github_pat_\w{20,255}|glpat-[\w-]{16,255}"
     r"|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[\w-]{30,64}|xox[abeprs]-[\w-]{10,255}|hf_\w{20,64}|ya29\.[\w-]{20,512}"

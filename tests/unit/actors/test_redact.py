@@ -95,6 +95,7 @@ def test_bodies(body: bytes, content_type: str, recorded: object) -> None:
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
+        ("https://a.example/x?token=[redacted]&q=1 and", None),
         ("See https://a.example/x?token=abc#top.", "See https://a.example/x?token=[redacted]#top."),
         ("[a](https://u:p@a.example/x)", "[a](https://a.example/x)"),
         ("use sk-proj-abcdefghijklmnop1234 now", "use [redacted] now"),
