@@ -1,0 +1,192 @@
+"""Verifies citations: what leaves stands in the source that it names, in the page's own words, or does not leave."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec import UNSET
+from rapidfuzz import fuzz
+
+from actors.answerer.evidence import Evidence, fold_quote, words_of
+from actors.answerer.fragments import text_directive
+from actors.answerer.sentences import Sentence
+from actors.markdown.plain_lines import inline
+from protocol.packets import Citation, Locator
+
+MAX_QUOTE_CHARS: Final = 1_200
+"""Longer quotes of a model are cut before they are looked for; what leaves is whole sentences."""
+
+CHOSEN: Final = 0.97
+"""How sure a citation is whose sentence was chosen by its number, or that stands in its source word for word."""
+
+_SHORT_CHARS, _SHORT = 12, 0.6
+"""Shorter quotes stand in many places, so that one more says less."""
+
+_MIN_LETTERS = 3
+_ELLIPSIS = re.compile(r"\s*(?:\[\s*)?(?:\.{3,}|\u2026)(?:\s*\])?\s*")
+_MIN_PIECE_CHARS, _MAX_GAP_CHARS = 5, 800
+_CANDIDATES = 24
+_WINDOW_SENTENCES = 4
+_NUMBER = re.compile(r"\d(?:[\d.,\u2009\u202f ]*\d)?")
+_NEGATIONS = frozenset({
+    "not", "no", "never", "none", "nor", "cannot", "without", "don't", "doesn't", "didn't", "isn't", "aren't",
+    "wasn't", "weren't", "won't", "can't", "couldn't", "nicht", "kein", "keine", "keinen", "nie", "ohne", "pas",
+    "jamais", "sans", "nunca", "sin", "jamás", "non", "mai", "senza", "bez", "не", "нет", "不", "没", "无",
+})  # fmt: skip
+
+_SLOPE, _OFFSET = 0.29, -23.4
+"""How alike (0 to 100) becomes how probable it is that the page says what the quote says: a logistic curve.
+
+Fitted by scripts/calibrate_citations.py on sentences that were worn (typos, words left out, cut ends, other marks) and
+falsified (another figure, a negation, other names, halves of two); the test holds it on others.
+"""
+
+MIN_CONFIDENCE: Final = 0.5
+"""A quote that is less sure than this is not the page's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """Where a quote stands in the plain text of a source, and how sure that is what was meant."""
+
+    start: int
+    end: int
+    confidence: float
+
+
+def chosen(evidence: Evidence, sentence: Sentence) -> Citation:
+    """Return the citation of a sentence that was chosen by its number."""
+    return citation(evidence, Passage(start=sentence.start, end=sentence.end, confidence=CHOSEN))
+
+
+def verified(claimed: Citation, sources: Sequence[Evidence]) -> Citation | None:
+    """Return what a model cites as it stands in the source that it names; None where it does not."""
+    names = [name for name in (claimed.doc_id, claimed.source_id) if isinstance(name, str) and name]
+    if not names or not isinstance(claimed.quote, str):
+        return None
+    named = (one for one in sources if all(one.knows(name) for name in names))
+    evidence = next(named, None)
+    passage = find(claimed.quote, evidence) if evidence is not None else None
+    return citation(evidence, passage) if evidence is not None and passage is not None else None
+
+
+def citation(evidence: Evidence, passage: Passage) -> Citation:
+    """Return the citation of a passage: words, address and locator are those of the source, never of a model."""
+    source = evidence.source
+    directive = text_directive(evidence, passage.start, passage.end)
+    return Citation(
+        doc_id=evidence.doc_id_of(passage.start, passage.end),
+        source_id=source.source_id or UNSET,
+        url=source.url or UNSET,
+        quote=" ".join(evidence.text.text[passage.start : passage.end].split("\n")),
+        locator=Locator(type="text_fragment", value=directive),
+        confidence=round(passage.confidence, 3),
+    )
+
+
+def find(quote: str, evidence: Evidence) -> Passage | None:
+    """Find a quote in a source: word for word, in parts with something left out between, or as what it resembles."""
+    wanted = fold_quote(inline(quote[:MAX_QUOTE_CHARS].replace("|", " "))).strip(" \"'")
+    if sum(character.isalnum() for character in wanted) < _MIN_LETTERS and not _has_wide(wanted):
+        return None
+    return _exact(wanted, evidence) or _elided(wanted, evidence) or _alike(wanted, evidence)
+
+
+def numbers_of(text: str) -> frozenset[str]:
+    """Return the figures in a text, without what sets their digits apart."""
+    return frozenset(re.sub(r"\D", "", found[0]) for found in _NUMBER.finditer(text))
+
+
+def _exact(wanted: str, evidence: Evidence, after: int = 0) -> Passage | None:
+    start = evidence.folded.find(wanted, after)
+    if start < 0:
+        return None
+    start, end = _whole_words(evidence.folded, start, start + len(wanted))
+    short = len(wanted) < _SHORT_CHARS and not _has_wide(wanted)
+    return Passage(start=start, end=end, confidence=_SHORT if short else CHOSEN)
+
+
+def _elided(wanted: str, evidence: Evidence) -> Passage | None:
+    """Find the parts of a quote, one behind the other and not far apart; the passage is all from first to last."""
+    parts = [part for part in _ELLIPSIS.split(wanted) if len(part) >= _MIN_PIECE_CHARS]
+    if not parts or parts == [wanted]:
+        return None
+    first = last = _exact(parts[0], evidence)
+    for part in parts[1:]:
+        last = _exact(part, evidence, last.end) if last is not None else None
+    if first is None or last is None or last.end - first.start > _MAX_GAP_CHARS:
+        return None
+    return Passage(start=first.start, end=last.end, confidence=CHOSEN)
+
+
+def _alike(wanted: str, evidence: Evidence) -> Passage | None:
+    """Find the sentences that a quote resembles, unless it says another figure or the contrary."""
+    best, place = 0.0, (0, 0)
+    for start, end in _candidates(wanted, evidence):
+        window = evidence.folded[start:end]
+        found = fuzz.partial_ratio_alignment(wanted, window, score_cutoff=best)
+        if found is not None and found.score > best:
+            best, place = found.score, (start + found.dest_start, start + found.dest_end)
+    confidence = probability(best)
+    touched = evidence.within(*place)
+    if confidence < MIN_CONFIDENCE or not touched:
+        return None
+    start, end = touched[0].start, touched[-1].end
+    return Passage(start=start, end=end, confidence=confidence) if _agree(wanted, evidence.folded[start:end]) else None
+
+
+def probability(alike: float) -> float:
+    """Return how probable it is that words which are so alike (0 to 100) say the same."""
+    return 1.0 / (1.0 + math.exp(-(_SLOPE * alike + _OFFSET)))
+
+
+def _candidates(wanted: str, evidence: Evidence) -> list[tuple[int, int]]:
+    """Return the windows of sentences that share most words with a quote, none shorter than it where possible."""
+    words = set(words_of(wanted))
+    best = heapq.nlargest(_CANDIDATES, _windows(evidence, words, len(wanted)))
+    return [(start, end) for shared, start, end in best if 2 * shared >= len(words)]
+
+
+def _windows(evidence: Evidence, words: set[str], length: int) -> Iterator[tuple[int, int, int]]:
+    """Yield how many words of a quote stand in a few sentences that follow each other, and where these are."""
+    sentences = evidence.text.sentences
+    shared = [words & of_sentence for of_sentence in evidence.words]
+    for index, first in enumerate(sentences):
+        count, end = set[str](), first.end
+        for further, sentence in zip(
+            shared[index : index + _WINDOW_SENTENCES], sentences[index : index + _WINDOW_SENTENCES], strict=True
+        ):
+            count, end = count | further, sentence.end
+            if end - first.start >= length:
+                break
+        if count:
+            yield len(count), first.start, end
+
+
+def _agree(quote: str, passage: str) -> bool:
+    """Return whether a passage has the figures of a quote, and negates what that negates."""
+    denied = [_NEGATIONS.intersection(re.findall(r"[\w']+", text)) for text in (quote, passage)]
+    return numbers_of(quote) <= numbers_of(passage) and bool(denied[0]) == bool(denied[1])
+
+
+def _whole_words(folded: str, start: int, end: int) -> tuple[int, int]:
+    """Widen a match so that it cuts no word in two."""
+    while start > 0 and _is_inside(folded, start):
+        start -= 1
+    while end < len(folded) and _is_inside(folded, end):
+        end += 1
+    return start, end
+
+
+def _is_inside(folded: str, place: int) -> bool:
+    pair = folded[place - 1 : place + 1]
+    return pair.isalnum() and not _has_wide(pair)
+
+
+def _has_wide(text: str) -> bool:
+    return any("\u3040" <= character <= "\u9fff" or "\u0e00" <= character <= "\u0e7f" for character in text)
