@@ -1,0 +1,125 @@
+"""Checks what a model has written against the sources: what holds is cited, what does not is said to be unsupported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Final
+
+from msgspec import UNSET
+
+from actors.answerer.citations import chosen, numbers_of, verified
+from actors.answerer.claims import checked, marks_of
+from actors.answerer.evidence import Evidence
+from actors.answerer.packing import Part
+from actors.answerer.prompts import WrittenAnswer
+from actors.answerer.rendering import render
+from protocol.packets import Assistant, Citation
+from protocol.render import Doc, to_markdown
+
+MAX_CITATIONS: Final = 60
+MAX_COLLECT: Final = 5
+MAX_COLLECT_CHARS: Final = 200
+
+NOT_SAID: Final = "The sources do not say this."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What a model has written, in whichever form: `cited` is what it cites by the marks in its text, None if nothing.
+
+    `lost` are quotes that no source has and no mark stands for.
+    """
+
+    markdown: str
+    cited: Mapping[int, Citation | None]
+    title: str = ""
+    supported: bool = True
+    collect: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """An answer after its check: `held` tells that every citation stood; without citations nothing was to be held."""
+
+    assistant: Assistant
+    supported: bool
+    confidence: float
+    unsupported: tuple[str, ...]
+    collect: tuple[str, ...]
+    held: bool
+
+
+def by_number(answer: WrittenAnswer, part: Part) -> Written:
+    """Return an answer that cites sentences by their numbers; a number that no sentence has cites nothing."""
+    lines = {line.number: (one.evidence, line.sentence) for one in part for line in one.lines}
+    said = answer.assistant
+    numbers = dict.fromkeys((*marks_of(said.markdown), *said.citations))
+    cited = {number: chosen(*lines[number]) if number in lines else None for number in list(numbers)[:MAX_CITATIONS]}
+    return Written(
+        markdown=said.markdown, cited=cited, title=said.title, supported=answer.supported, collect=answer.collect
+    )
+
+
+def by_quote(assistant: Assistant, sources: Sequence[Evidence]) -> Written:
+    """Return an answer that quotes: its marks count its citations from 1."""
+    tree = assistant.render
+    markdown = assistant.markdown if isinstance(assistant.markdown, str) else to_markdown(tree) if tree else ""
+    claimed = assistant.citations[:MAX_CITATIONS]
+    cited = {number: verified(one, sources) for number, one in enumerate(claimed, 1)}
+    marks = marks_of(markdown)
+    lost = (one.quote for number, one in enumerate(claimed, 1) if cited[number] is None and number not in marks)
+    title = assistant.title if isinstance(assistant.title, str) else ""
+    quotes = tuple(quote[:MAX_COLLECT_CHARS] for quote in lost if isinstance(quote, str))
+    return Written(markdown=markdown, cited=cited, title=title, lost=quotes)
+
+
+def check(written: Written, sources: Sequence[Evidence], question: str) -> Checked:
+    """Return an answer with the citations that hold, each once, and with its other claims marked."""
+    held = [(number, one) for number, one in written.cited.items() if one is not None]
+    citations = list(dict.fromkeys(one for _, one in held))
+    places = {number: citations.index(one) + 1 for number, one in held}
+    figures = numbers_of(question).union(*(numbers_of(one.text.text) for one in sources))
+    text = checked(written.markdown if written.markdown.strip() else NOT_SAID, places, figures)
+    unsupported = tuple(dict.fromkeys((*text.unsupported, *written.lost)))
+    supported = written.supported and bool(citations)
+    tree = render(text.markdown, lambda address: leads_to(address, sources))
+    return Checked(
+        assistant=_assistant(written.title, tree, citations),
+        supported=supported,
+        confidence=confidence(citations, unsupported, sources) if supported else 0.0,
+        unsupported=unsupported,
+        collect=tuple(" ".join(one.split())[:MAX_COLLECT_CHARS] for one in written.collect[:MAX_COLLECT]),
+        held=bool(citations) and len(held) == len(written.cited) and not unsupported,
+    )
+
+
+def confidence(citations: Sequence[Citation], unsupported: Sequence[str], sources: Sequence[Evidence]) -> float:
+    """Return how sure an answer is: as its citations and the reading of what they cite, less what lost its citation."""
+    if not citations:
+        return 0.0
+    read = [
+        one.source.confidence
+        for one in sources
+        if one.source.confidence is not None and any(_cites(citation, one) for citation in citations)
+    ]
+    quoted = fmean(one.confidence if isinstance(one.confidence, float) else 0.0 for one in citations)
+    share = len(citations) / (len(citations) + len(unsupported))
+    return round(quoted * share * (fmean(read) if read else 1.0), 3)
+
+
+def leads_to(address: str, sources: Sequence[Evidence]) -> bool:
+    """Return whether an address stands in a source: an answer links to nothing else."""
+    web = address.startswith(("http://", "https://"))
+    return web and any(address == one.source.url or address in one.source.markdown for one in sources)
+
+
+def _assistant(title: str, tree: Doc, citations: Sequence[Citation]) -> Assistant:
+    words = " ".join(title.split())[:MAX_COLLECT_CHARS]
+    return Assistant(title=words or UNSET, render=tree, citations=tuple(citations))
+
+
+def _cites(citation: Citation, evidence: Evidence) -> bool:
+    return isinstance(citation.doc_id, str) and evidence.knows(citation.doc_id)

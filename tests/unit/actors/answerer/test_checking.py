@@ -1,0 +1,119 @@
+"""What a model writes is held to the sources: its marks become citations, or its claims are said to be unsupported."""
+
+from __future__ import annotations
+
+import pytest
+
+from actors.answerer.checking import NOT_SAID, Checked, Written, by_number, by_quote, check
+from actors.answerer.packing import numbered
+from actors.answerer.prompts import WrittenAnswer, WrittenAssistant
+from protocol.packets import Assistant, Citation
+from protocol.render import Doc, to_markdown
+from tests.unit.actors.answerer.sources import evidence
+
+SOURCE = evidence()
+FIRST, LARGEST = SOURCE.text.sentences[1].text, SOURCE.text.sentences[2].text
+
+
+def by_numbers(markdown: str, *citations: int, supported: bool = True, collect: tuple[str, ...] = ()) -> Checked:
+    assistant = WrittenAssistant(markdown=markdown, citations=citations)
+    answer = WrittenAnswer(assistant=assistant, supported=supported, collect=collect)
+    return check(by_number(answer, numbered([SOURCE])), [SOURCE], "When was it built?")
+
+
+def text_of(found: Checked) -> str:
+    assert isinstance(found.assistant.render, Doc)
+    return to_markdown(found.assistant.render).replace("\\", "")
+
+
+def quotes_of(found: Checked) -> list[str]:
+    return [str(one.quote) for one in found.assistant.citations]
+
+
+def test_marks_of_sentences_become_numbers_of_citations() -> None:
+    found = by_numbers("It holds 240 MW [3]. It was built in 1966 [2][3] at La Rance, [2, 3].", 2, 3)
+
+    assert text_of(found) == "It holds 240 MW [1]. It was built in 1966 [2][1] at La Rance, [2][1]."
+    assert quotes_of(found) == [LARGEST, FIRST]
+    assert (found.supported, found.held, found.unsupported, found.confidence) == (True, True, (), 0.97)
+
+
+def test_a_mark_that_no_sentence_has_leaves_its_claim_unsupported() -> None:
+    found = by_numbers("It was built in 1966 [2]. The moon pays [77].", 2, 77)
+
+    assert text_of(found) == "It was built in 1966 [1]. The moon pays [unsupported]."
+    assert (quotes_of(found), found.unsupported) == ([FIRST], ("The moon pays",))
+    assert (found.supported, found.held, found.confidence) == (True, False, 0.485)
+
+
+def test_a_figure_that_no_source_has_is_not_carried_by_a_citation() -> None:
+    found = by_numbers("- It holds 240 MW [3].\n- It serves 100,000 people [3].\n- It holds 2 boats [3].")
+
+    assert (
+        text_of(found) == "- It holds 240 MW [1].\n- It serves 100,000 people [unsupported].\n- It holds 2 boats [1]."
+    )
+    assert (found.unsupported, found.held) == (("It serves 100,000 people",), False)
+
+
+def test_an_answer_without_any_citation_is_not_supported() -> None:
+    found = by_numbers("The moon pays for it.")
+
+    assert (found.supported, found.held, found.confidence, found.assistant.citations) == (False, False, 0.0, ())
+
+
+@pytest.mark.parametrize(("markdown", "text"), [("It does not say so.", "It does not say so."), (" ", NOT_SAID)])
+def test_a_model_may_say_that_the_sources_do_not(markdown: str, text: str) -> None:
+    found = by_numbers(markdown, supported=False, collect=("the\nlist", "b", "c", "d", "e", "f" * 900))
+
+    assert (text_of(found), found.supported) == (text, False)
+    assert found.collect == ("the list", "b", "c", "d", "e")
+
+
+def test_code_keeps_its_brackets() -> None:
+    found = by_numbers("It is so [2].\n\n```\na[77]\n```", 2)
+
+    assert text_of(found) == "It is so [1].\n\n```\na[77]\n```"
+
+
+def test_quotes_count_from_one_and_what_is_invented_is_told() -> None:
+    answer = Assistant(
+        markdown="Built in 1966 [1]. It sings [2].",
+        citations=(
+            Citation(doc_id="doc_1", quote="built at La Rance"),
+            Citation(doc_id="doc_1", quote="It sings at night."),
+            Citation(doc_id="doc_1", quote="It dances by day."),
+            Citation(doc_id="doc_7", quote="built at La Rance"),
+        ),
+    )
+
+    found = check(by_quote(answer, [SOURCE]), [SOURCE], "")
+
+    assert text_of(found) == "Built in 1966 [1]. It sings [unsupported]."
+    assert quotes_of(found) == ["built at La Rance"]
+    assert found.unsupported == ("It sings", "It dances by day.", "built at La Rance")
+
+
+def test_links_lead_to_the_sources_alone_and_html_is_text() -> None:
+    markdown = (
+        "[list](https://tides.example/list) [here](https://tides.example/power) [evil](https://evil.example/?q=1966) "
+        "![p](https://evil.example/p.png) [s](javascript:alert(1)) <img src=x onerror=alert(1)>"
+    )
+
+    found = check(Written(markdown=markdown, cited={}), [SOURCE], "")
+
+    assert text_of(found) == (
+        "[list](<https://tides.example/list>) [here](<https://tides.example/power>) evil p [s](javascript:alert(1)) "
+        "<img src=x onerror=alert(1)>"
+    )
+    assert isinstance(found.assistant.render, Doc)
+    assert "\\<img src=x onerror=alert(1)\\>" in to_markdown(found.assistant.render)
+
+
+def test_a_page_that_was_read_badly_makes_its_answer_less_sure() -> None:
+    doubtful = evidence(confidence=0.5)
+    written = by_number(
+        WrittenAnswer(assistant=WrittenAssistant(markdown="1966 [2]", citations=()), supported=True, collect=()),
+        numbered([doubtful]),
+    )
+
+    assert check(written, [doubtful], "").confidence == 0.485
