@@ -1,12 +1,11 @@
 """The tools that a model may propose to call, and how a proposal is checked (003 "Tool call schema").
 
-This table is the one source: a proposal is held to it, and what a prompt says of tools is written from it. Nothing here
-runs anything.
+Nothing here runs anything: a proposal is data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
@@ -239,17 +238,3 @@ def arguments_of(call: ToolCall) -> ToolArguments:
     except msgspec.ValidationError as error:
         msg = f"{call.name}: {error}"
         raise ValueError(msg) from None
-
-
-def described(names: Iterable[str] = TOOLS) -> str:
-    """Write what a prompt says of some tools: a line for each with its arguments, those in brackets optional."""
-    return "\n".join(f"- {name} {_signature(TOOLS[name])}: {_meaning(TOOLS[name])}" for name in names)
-
-
-def _signature(kind: type[ToolArguments]) -> str:
-    fields = msgspec.structs.fields(kind)
-    return f"({', '.join(one.encode_name if one.required else f'[{one.encode_name}]' for one in fields)})"
-
-
-def _meaning(kind: type[ToolArguments]) -> str:
-    return (kind.__doc__ or "").strip().partition("\n")[0]

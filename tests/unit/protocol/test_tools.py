@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from protocol.packets import ToolCall
-from protocol.tools import TOOLS, ClickHandle, arguments_of, described
+from protocol.tools import TOOLS, ClickHandle, arguments_of
 from tests.requirements import requirement
 
 RIGHT: dict[str, list[dict[str, Any]]] = {
@@ -75,10 +75,3 @@ def test_arguments_come_as_their_type() -> None:
 def test_unknown_tools_and_arguments_are_refused(name: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=name):
         arguments_of(ToolCall(name=name, arguments=arguments))
-
-
-def test_what_a_prompt_says_of_tools_is_written_from_the_table() -> None:
-    lines = described().split("\n")
-
-    assert [line.split()[1] for line in lines] == list(TOOLS)
-    assert described(["search"]) == "- search (query, [engine], [newTab]): Ask a search engine."
