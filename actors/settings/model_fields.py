@@ -37,3 +37,11 @@ class ModelSettings(SystemSettings, frozen=True, kw_only=True):
             description="Calls a day of models that have no known price, which no other limit counts; 0: any number.",
         ),
     ] = 5_000
+    answer_window_tokens: Annotated[
+        int,
+        Meta(
+            ge=1_000,
+            le=1_000_000,
+            description="Tokens of pages that a model is given at once for an answer; more is read in parts.",
+        ),
+    ] = 24_000

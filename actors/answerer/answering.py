@@ -1,0 +1,207 @@
+"""Answers one request from what was read: by a model whose citations are checked, otherwise by quotes alone."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+import anyio
+import msgspec
+from anyio import CapacityLimiter, to_thread
+from msgspec import structs
+
+from actors.answerer.asking import ModelCalls
+from actors.answerer.checking import Checked, Written, by_number, by_quote, check
+from actors.answerer.model_output import read_model_output, valid_calls
+from actors.answerer.packing import Excerpt, Part, numbered, pack, picked, shortened
+from actors.answerer.prompts import (
+    Brief,
+    SelectedSentences,
+    WrittenAnswer,
+    answer_schema,
+    answering,
+    quoting,
+    selecting,
+    selection_schema,
+)
+from actors.answerer.quoting import quoted
+from actors.answerer.reading import Reading
+from actors.answerer.source import LocalAnswer, Source
+from actors.answerer.streaming import AnswerRelay, MarkdownBeforeCitations, MarkdownOfJson, ModelStreams
+from bus import Bus, TransportError
+from protocol.answers import Answered, ServedBy
+from protocol.faults import Code, FaultError, fault
+from protocol.models import CallOutcome, ModelAnswer
+from protocol.packets import ToolCall
+from protocol.render import Doc, to_markdown
+from protocol.subjects import CALL_OUTCOME
+
+MAX_PASSES: Final = 3
+"""How often what does not fit into a model's window is gone through, the answer included (003 "Packing")."""
+
+CALLS_AT_ONCE: Final = 3
+SELECT: Final = "web_select"
+
+LOCAL_ONLY: Final = "No model was to be asked."
+UNVERIFIED: Final = "No citation of the model's answer stands in the sources."
+UNREADABLE: Final = "The model's answer could not be read."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """What is asked: the name that the router routes it by, the words for a model, and how it is done without one."""
+
+    tool: str
+    words: str
+    question: str
+    local: Callable[[Sequence[Source]], LocalAnswer]
+    listed: bool = False
+
+
+@dataclass(kw_only=True)
+class Answering:
+    """The answer to one request; `window_tokens` is what a model is given to read at once."""
+
+    bus: Bus
+    assignment: Assignment
+    reading: Reading
+    calls: ModelCalls
+    relay: AnswerRelay
+    streams: ModelStreams
+    window_tokens: int
+
+    async def answer(self) -> Answered:
+        """Ask a model and check what it says; where none answers, or nothing of it holds, quote the sources.
+
+        Raises:
+            FaultError: CONFIG_NO_MODEL, where the one that the request names is not to be had.
+        """
+        if self.calls.request.local_only:
+            return await self._local(LOCAL_ONLY)
+        try:
+            written, answer = await self._written()
+        except FaultError as error:
+            if self.calls.request.pin is not None and error.fault.code is Code.CONFIG_NO_MODEL:
+                raise
+            return await self._local(error.fault.message)
+        await self.relay.report("Checking the citations")
+        evidence, question = self.reading.evidence, self.assignment.question
+        found = await to_thread.run_sync(check, written, evidence, question)
+        if written.supported or written.cited:
+            await self._tell_outcome(answer, found)
+        if found.assistant.citations or not written.supported:
+            return self._answered(found, self.calls.served, _proposals(answer))
+        local = await self._local(UNVERIFIED, unverified=True)
+        return structs.replace(local, unsupported=found.unsupported)
+
+    # -- by a model ----------------------------------------------------------------------------------------------------
+
+    async def _written(self) -> tuple[Written, ModelAnswer]:
+        """Have an answer written that cites by numbers, or by quotes where no model can hold to a schema."""
+        part = await self._narrowed(await to_thread.run_sync(numbered, self.reading.evidence))
+        await self.relay.report("Asking a model")
+        try:
+            return await self._by_number(part)
+        except FaultError as error:
+            if error.fault.code is not Code.NETWORK_MODEL_FAILED:
+                raise
+        return await self._by_quote(part)
+
+    async def _by_number(self, part: Part) -> tuple[Written, ModelAnswer]:
+        with self.streams.listening(self.relay, MarkdownOfJson) as watch:
+            messages = answering(self._brief(part))
+            answer = await self.calls.call(self.assignment.tool, messages, output=answer_schema(part), watch=watch)
+        try:
+            data = msgspec.convert(answer.data, WrittenAnswer)
+        except msgspec.ValidationError:
+            raise FaultError(fault(Code.NETWORK_MODEL_FAILED, UNREADABLE)) from None
+        return await to_thread.run_sync(by_number, data, part), answer
+
+    async def _by_quote(self, part: Part) -> tuple[Written, ModelAnswer]:
+        with self.streams.listening(self.relay, MarkdownBeforeCitations) as watch:
+            answer = await self.calls.call(self.assignment.tool, quoting(self._brief(part)), watch=watch)
+        output = read_model_output(answer.text, tools=False)
+        return await to_thread.run_sync(by_quote, output.assistant, self.reading.evidence), answer
+
+    async def _narrowed(self, excerpts: Sequence[Excerpt]) -> Part:
+        """Return what fits into a model's window: all, or what the model selects of each part in turn."""
+        for _ in range(MAX_PASSES - 1):
+            parts = await to_thread.run_sync(pack, excerpts, self.assignment.question, self.window_tokens)
+            if len(parts) == 1:
+                return parts[0]
+            await self.relay.report(f"Reading {len(parts)} parts")
+            excerpts = picked(excerpts, await self._selected(parts))
+        return await to_thread.run_sync(shortened, excerpts, self.assignment.question, self.window_tokens)
+
+    async def _selected(self, parts: Sequence[Part]) -> frozenset[int]:
+        """Ask of each part which sentences count; where a model does not say, those that have the task's words."""
+        numbers = dict[int, frozenset[int]]()
+        limiter = CapacityLimiter(CALLS_AT_ONCE)
+
+        async def select(index: int, part: Part) -> None:
+            async with limiter:
+                numbers[index] = await self._selected_of(part) or _by_words(
+                    part, self.assignment.question, self.window_tokens // len(parts)
+                )
+
+        async with anyio.create_task_group() as tasks:
+            for index, part in enumerate(parts):
+                tasks.start_soon(select, index, part)
+        return frozenset[int]().union(*numbers.values())
+
+    async def _selected_of(self, part: Part) -> frozenset[int]:
+        try:
+            answer = await self.calls.call(SELECT, selecting(self._brief(part)), output=selection_schema(part))
+            selected = msgspec.convert(answer.data, SelectedSentences)
+        except (FaultError, msgspec.ValidationError):
+            return frozenset()
+        known = {line.number for excerpt in part for line in excerpt.lines}
+        return frozenset(selected.sentences) & known
+
+    def _brief(self, part: Part) -> Brief:
+        marker = secrets.token_hex(8)
+        return Brief(task=self.assignment.words, part=part, marker=marker, index=self.reading.index)
+
+    # -- without one ---------------------------------------------------------------------------------------------------
+
+    async def _local(self, why: str, *, unverified: bool = False) -> Answered:
+        found = await to_thread.run_sync(self._quoted, unverified)
+        tree = found.assistant.render
+        await self.relay.replace(to_markdown(tree) if isinstance(tree, Doc) else "")
+        return self._answered(found, self.calls.local(why))
+
+    def _quoted(self, unverified: bool) -> Checked:  # noqa: FBT001 - called in a thread, which takes no keywords
+        answer = self.assignment.local(self.reading.sources)
+        return quoted(answer, self.reading.evidence, listed=self.assignment.listed, unverified=unverified)
+
+    # -- what came of it -----------------------------------------------------------------------------------------------
+
+    def _answered(self, found: Checked, served: ServedBy, proposals: tuple[ToolCall, ...] = ()) -> Answered:
+        return Answered(
+            assistant=found.assistant,
+            supported=found.supported,
+            sources=self.reading.reads,
+            served_by=served,
+            confidence=found.confidence,
+            unsupported=found.unsupported,
+            collect=found.collect,
+            tool_calls=proposals,
+        )
+
+    async def _tell_outcome(self, answer: ModelAnswer, found: Checked) -> None:
+        """Tell the router whether all citations held; of an answer that only says that nothing is said, nobody can."""
+        outcome = CallOutcome(call_id=answer.call_id, tool=self.assignment.tool, verified=found.held)
+        with suppress(FaultError, TransportError):
+            await self.bus.tell(CALL_OUTCOME, outcome)
+
+
+def _by_words(part: Part, question: str, tokens: int) -> frozenset[int]:
+    return frozenset(line.number for excerpt in shortened(part, question, tokens) for line in excerpt.lines)
+
+
+def _proposals(answer: ModelAnswer) -> tuple[ToolCall, ...]:
+    """Return the calls that a model proposes, if each is one of a known tool: proposals, which nothing here runs."""
+    return valid_calls(tuple(ToolCall(name=one.name, arguments=one.arguments) for one in answer.tool_calls))

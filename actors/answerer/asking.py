@@ -1,0 +1,105 @@
+"""Asks models through the router, and adds up who has answered and what that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec import structs
+
+from bus import Requester
+from bus.context import conversation_id, remaining_ms
+from protocol.answers import LOCAL, ServedBy, Sources
+from protocol.faults import Code, FaultError, fault
+from protocol.models import CallModel, Message, ModelAnswer, OutputSchema, TokenUsage
+from protocol.replicas import Watch
+from protocol.subjects import CALL_MODEL
+
+_RESERVE_MS: Final = 3_000
+"""What is left of the time allowed for an answer without a model, should the models take too long."""
+
+NO_TIME = "No time was left to ask a model."
+NO_MONEY = "What this request may cost is spent."
+REFUSED = "The model refused to answer."
+
+
+@dataclass
+class ModelCalls:
+    """The calls of models that one request takes; `served` is what they came to so far."""
+
+    bus: Requester
+    request: Sources
+    served: ServedBy = field(default_factory=lambda: ServedBy(provider=LOCAL))
+
+    async def call(
+        self,
+        tool: str,
+        messages: Sequence[Message],
+        *,
+        output: OutputSchema | None = None,
+        max_tokens: int = 2_048,
+        watch: Watch | None = None,
+    ) -> ModelAnswer:
+        """Ask a model.
+
+        Raises:
+            FaultError: none has answered, or none may be asked: no time or no money is left.
+        """
+        request = CallModel(
+            tool=tool,
+            messages=tuple(messages),
+            output=output,
+            max_tokens=max_tokens,
+            pin=self.request.pin,
+            conversation=conversation_id() or "",
+            caller=self.request.caller,
+            max_cost_usd=self._money_left(),
+            watch=watch,
+        )
+        answer = await self.bus.call(CALL_MODEL, request, timeout_ms=_time_left_ms())
+        self._add(answer)
+        if answer.finish == "refused":
+            raise FaultError(fault(Code.CONTENT_EMPTY, REFUSED))
+        return answer
+
+    def local(self, why: str) -> ServedBy:
+        """Return who has answered where no model has, for all that was asked and paid."""
+        return structs.replace(self.served, provider=LOCAL, model=None, why_local=why)
+
+    def _money_left(self) -> float | None:
+        limit = self.request.max_cost_usd
+        if limit is None:
+            return None
+        left = limit - (self.served.cost_usd or 0.0)
+        if left <= 0:
+            raise FaultError(fault(Code.RATE_LIMIT_EXCEEDED, NO_MONEY))
+        return left
+
+    def _add(self, answer: ModelAnswer) -> None:
+        served, usage = self.served, answer.usage
+        known = served.calls == 0 or served.cost_usd is not None
+        cost = answer.cost_usd
+        self.served = ServedBy(
+            provider=answer.served.provider,
+            model=answer.served.model,
+            requested=answer.requested,
+            reason=answer.reason,
+            calls=served.calls + 1,
+            usage=TokenUsage(
+                input=served.usage.input + usage.input,
+                output=served.usage.output + usage.output,
+                cache_read=served.usage.cache_read + usage.cache_read,
+                cache_write=served.usage.cache_write + usage.cache_write,
+            ),
+            cost_usd=(served.cost_usd or 0.0) + cost if known and cost is not None else None,
+        )
+
+
+def _time_left_ms() -> int | None:
+    left = remaining_ms()
+    if left is None:
+        return None
+    if left <= _RESERVE_MS:
+        raise FaultError(fault(Code.INTERNAL_DEADLINE, NO_TIME))
+    return min(left - _RESERVE_MS, CALL_MODEL.timeout_ms)

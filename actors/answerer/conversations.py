@@ -1,0 +1,110 @@
+"""Writes down what was asked and answered (003 "Durable history"): redacted, and of documents a digest alone."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import anyio
+import structlog
+from msgspec import UNSET, structs
+
+from actors import redact
+from actors.answerer.evidence import Evidence
+from bus import Bus, TransportError
+from bus.clock import now_ms
+from protocol.answers import Answered, ChatEvent, DocumentDigest, Extracted, conversation_topic
+from protocol.faults import Fault, FaultError
+from protocol.packets import Citation, Conversation
+from protocol.render import Doc, to_markdown
+from protocol.subjects import CONVERSATIONS
+
+log = structlog.stdlib.get_logger()
+
+NOT_WRITTEN = "conversation_not_written"
+
+MAX_CHARS: Final = 50_000
+"""What is kept of a question or an answer."""
+
+PREVIEW_CHARS: Final = 200
+"""What is kept of the beginning of a document."""
+
+_WRITE_S: Final = 2.0
+"""How long an answer may wait for its line; it is given without it then."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """One question of a conversation and its answer; `task` is 003's name of it, `text` what was asked."""
+
+    bus: Bus
+    task: str
+    caller: str
+    conversation: Conversation
+
+    async def asked(self, text: str) -> None:
+        """Write what was asked."""
+        await self._write(self._event("user", text))
+
+    async def answered(self, answer: Answered, evidence: Sequence[Evidence]) -> None:
+        """Write what was answered."""
+        render = answer.assistant.render
+        event = self._event("assistant", to_markdown(render) if isinstance(render, Doc) else "")
+        cited = tuple(_redacted(one) for one in answer.assistant.citations)
+        await self._write(structs.replace(event, citations=cited, tool_calls=answer.tool_calls), answer, evidence)
+
+    async def extracted(self, answer: Extracted, evidence: Sequence[Evidence]) -> None:
+        """Write how much data was found; the data themselves are the caller's."""
+        found = sum(one.origin is not None for one in answer.fields.values())
+        event = self._event("assistant", f"{found} of {len(answer.fields)} fields were found.")
+        await self._write(event, answer, evidence)
+
+    async def failed(self, failure: Fault) -> None:
+        """Write that there was no answer, and why."""
+        await self._write(structs.replace(self._event("assistant", ""), fault=failure))
+
+    def _event(self, role: Literal["user", "assistant"], text: str) -> ChatEvent:
+        return ChatEvent(
+            id=f"chat_{secrets.token_hex(12)}",
+            at=now_ms(),
+            conversation=self.conversation.id,
+            turn=self.conversation.turn,
+            caller=self.caller,
+            role=role,
+            task=self.task,
+            markdown=redact.text(text[:MAX_CHARS]),
+        )
+
+    async def _write(
+        self, event: ChatEvent, answer: Answered | Extracted | None = None, evidence: Sequence[Evidence] = ()
+    ) -> None:
+        """Write a line; what cannot be written is logged, for the answer is worth more than its line."""
+        if answer is not None:
+            documents = tuple(_digest(one) for one in evidence)
+            event = structs.replace(event, documents=documents, served_by=answer.served_by)
+        try:
+            with anyio.fail_after(_WRITE_S):
+                journal = await self.bus.journal(CONVERSATIONS)
+                await journal.append(conversation_topic(event.caller, event.conversation), event)
+        except (FaultError, TransportError, TimeoutError) as error:
+            log.warning(NOT_WRITTEN, reason=type(error).__name__)
+
+
+def _redacted(citation: Citation) -> Citation:
+    quote = redact.text(citation.quote) if isinstance(citation.quote, str) else UNSET
+    url = redact.url(citation.url) if isinstance(citation.url, str) else UNSET
+    return structs.replace(citation, quote=quote, url=url)
+
+
+def _digest(evidence: Evidence) -> DocumentDigest:
+    source = evidence.source
+    return DocumentDigest(
+        doc_id=source.doc_id,
+        url=redact.url(source.url),
+        digest=hashlib.sha256(source.markdown.encode()).hexdigest(),
+        chars=len(source.markdown),
+        preview=redact.text(evidence.text.text[: 2 * PREVIEW_CHARS])[:PREVIEW_CHARS],
+    )

@@ -1,0 +1,209 @@
+"""Reads what a request is about: its pages, by the cheapest tier that can, and the documents that came with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+from msgspec import structs
+
+from actors import redact
+from actors.answerer.evidence import Evidence, evidence_of
+from actors.answerer.source import Source
+from bus import Requester
+from protocol.answers import SourceRead, Sources
+from protocol.documents import (
+    CollectionIndex,
+    CollectionSource,
+    Content,
+    Document,
+    WebObservationChunk,
+    WebObservationSummary,
+)
+from protocol.faults import Code, Fault, FaultError, fault
+from protocol.pages import BrowsePage
+from protocol.subjects import BROWSE
+from protocol.tiers import RenderTier
+
+PAGES_AT_ONCE: Final = 5
+"""Pages of one request that are read at the same time."""
+
+EMPTY = "There is nothing to read in this document."
+NOTHING = "Name pages (url, urls) or send documents: there is nothing to read."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What was read: the sources with something in them, how each was read, and the lines of collections' indexes."""
+
+    evidence: tuple[Evidence, ...]
+    reads: tuple[SourceRead, ...]
+    index: tuple[str, ...] = ()
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The sources that were read."""
+        return tuple(one.source for one in self.evidence)
+
+
+async def read(bus: Requester, request: Sources) -> Reading:
+    """Read the pages, several at the same time, and the documents; what could not be read is told with its reason.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST where nothing is to be read or two documents have one id; the first
+            failure where nothing could be read.
+    """
+    if not request.pages and not request.documents:
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, NOTHING))
+    taken = frozenset(document.doc_id for document in request.documents)
+    names = [name for number in range(1, 1 + len(taken) + len(request.pages)) if (name := f"doc_{number}") not in taken]
+    pages = await _browsed(bus, request.pages, names)
+    sources = await to_thread.run_sync(lambda: [*map(_page, pages), *_documents(request.documents)])
+    evidence = tuple(one for one in sources if isinstance(one, Evidence) and one.text.sentences)
+    reads = tuple(_read_of(one) for one in sources)
+    reads = (*map(_with_tier, reads, pages), *reads[len(pages) :])
+    if not evidence:
+        raise FaultError(
+            next((read.error for read in reads if read.error is not None), fault(Code.CONTENT_EMPTY, EMPTY))
+        )
+    return Reading(evidence=evidence, reads=reads, index=tuple(_index(request.documents)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ReadPage:
+    """A page as it was read, and by which tier."""
+
+    source: Source
+    tier: RenderTier
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Unread:
+    """A page that could not be read."""
+
+    doc_id: str
+    url: str
+    error: Fault
+
+
+_Page = _ReadPage | _Unread
+
+
+async def _browsed(bus: Requester, pages: Sequence[BrowsePage], names: Sequence[str]) -> list[_Page]:
+    results = dict[int, _Page]()
+    limiter = CapacityLimiter(PAGES_AT_ONCE)
+
+    async def browse(number: int, page: BrowsePage) -> None:
+        async with limiter:
+            results[number] = await _browse(bus, page, names[number])
+
+    async with anyio.create_task_group() as tasks:
+        for number, page in enumerate(pages):
+            tasks.start_soon(browse, number, page)
+    return [results[number] for number in range(len(pages))]
+
+
+async def _browse(bus: Requester, page: BrowsePage, doc_id: str) -> _Page:
+    try:
+        browsed = await bus.call(BROWSE, structs.replace(page, watch=None))
+    except FaultError as error:
+        return _Unread(doc_id=doc_id, url=page.url, error=error.fault)
+    content = browsed.page.document.content
+    confidence = min(browsed.confidence.overall.score, browsed.confidence.content.score)
+    source = replace(_source(doc_id, content), url=browsed.page.final_url or content.url, confidence=confidence)
+    return _ReadPage(source=source, tier=browsed.page.tier)
+
+
+def _page(page: _Page) -> Evidence | _Unread:
+    return evidence_of(page.source) if isinstance(page, _ReadPage) else page
+
+
+def _with_tier(read: SourceRead, page: _Page) -> SourceRead:
+    return structs.replace(read, tier=page.tier) if isinstance(page, _ReadPage) else read
+
+
+def _source(doc_id: str, content: WebObservationSummary) -> Source:
+    return Source(
+        doc_id=doc_id,
+        url=content.url,
+        title=content.title,
+        markdown=content.markdown,
+        language=content.language if isinstance(content.language, str) else "",
+        tables=content.tables,
+        parts=content.parts,
+    )
+
+
+def _documents(documents: Iterable[Document[Content]]) -> list[Evidence]:
+    """Return the documents as sources, in their order; the chunks of a page stand together where its first stood."""
+    groups = dict[tuple[str, str], list[Document[Content]]]()
+    for document in documents:
+        key = (
+            ("chunk", document.content.url)
+            if isinstance(document.content, WebObservationChunk)
+            else ("", document.doc_id)
+        )
+        if key in groups and not key[0]:
+            message = f"Two documents have the id {document.doc_id}; each needs its own."
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="documents"))
+        groups.setdefault(key, []).append(document)
+    return [evidence for group in groups.values() for evidence in _group(group)]
+
+
+def _group(documents: Sequence[Document[Content]]) -> Iterable[Evidence]:
+    first = documents[0]
+    match first.content:
+        case WebObservationSummary() as page:
+            yield evidence_of(_source(first.doc_id, page))
+        case CollectionSource() as source:
+            yield evidence_of(
+                Source(
+                    doc_id=first.doc_id,
+                    source_id=source.source_id,
+                    url=source.url,
+                    title=source.title,
+                    markdown=source.markdown,
+                )
+            )
+        case WebObservationChunk():
+            yield _joined(documents)
+        case CollectionIndex():
+            pass
+
+
+def _joined(documents: Sequence[Document[Content]]) -> Evidence:
+    """Join the chunks of a page by their numbers; each stays known by its own id."""
+    chunks = [(one.doc_id, one.content) for one in documents if isinstance(one.content, WebObservationChunk)]
+    chunks.sort(key=lambda one: one[1].chunk_index)
+    unique = [next(same) for _, same in groupby(chunks, key=lambda one: one[1].chunk_index)]
+    doc_id, first = unique[0]
+    markdown = "\n\n".join(chunk.markdown for _, chunk in unique)
+    source = Source(doc_id=doc_id, url=first.url, title=first.title, markdown=markdown)
+    return evidence_of(source, tuple((name, chunk.markdown) for name, chunk in unique))
+
+
+def _read_of(one: Evidence | _Unread) -> SourceRead:
+    if isinstance(one, _Unread):
+        return SourceRead(doc_id=one.doc_id, url=one.url, error=one.error)
+    source = one.source
+    return SourceRead(
+        doc_id=source.doc_id,
+        url=source.url,
+        title=source.title,
+        confidence=source.confidence,
+        chars=len(source.markdown),
+        error=None if one.text.sentences else fault(Code.CONTENT_EMPTY, EMPTY),
+    )
+
+
+def _index(documents: Iterable[Document[Content]]) -> Iterable[str]:
+    """Return the lines of the indexes: which sources a collection has, whether they came along or not."""
+    for document in documents:
+        if isinstance(document.content, CollectionIndex):
+            yield f"collection: {document.content.title}"
+            for entry in document.content.sources:
+                yield f"source {entry.source_id}: {entry.title} ({redact.url(entry.url)})"
