@@ -70,7 +70,7 @@ class Router(Actor):
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.MODEL_CALLS,)
     purposes: ClassVar[tuple[str, ...]] = (PURPOSE,)
 
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     """Where credentials are looked for first."""
     kinds: Mapping[Provider, ProviderKind] = field(default_factory=lambda: PROVIDERS, repr=False)
 
@@ -82,7 +82,7 @@ class Router(Actor):
     async def open(self) -> AsyncGenerator[None]:
         """Read credentials, routes and overrides, and follow their changes; nobody is asked."""
         file = CredentialFile.of(self.settings.data_dir, self.bus.seal) if self.bus.seal is not None else None
-        pool = ProviderPool(self.environ, self.settings.model_hosts, file, self.kinds)
+        pool = ProviderPool(self.environment, self.settings.model_hosts, file, self.kinds)
         await pool.load()
         self._routing, self._overrides = WatchedRouting(self.settings), SharedOverrides(self.bus)
         budget, chooser = Budget(self.bus, self.settings), Chooser(pool, self._table, self.kinds)

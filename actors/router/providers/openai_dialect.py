@@ -15,7 +15,8 @@ import msgspec
 from actors.router.provider import Completion, Credentials, ModelRequest, ProviderError, Write
 from actors.router.providers.errors import failure, failure_of_response, kind_of_error
 from actors.router.providers.openai_wire import Assembly, Chunk, UnreadableCallError, body_of
-from actors.router.providers.reach import connection
+from actors.router.providers.reach import connection, is_named
+from bus.tracing import inject
 from protocol.models import CallErrorKind, Provider
 
 IDLE_S: Final = 60.0
@@ -81,7 +82,7 @@ class OpenAIClient:
         if request.tools or request.output is not None:
             body |= self._dialect.with_demands
         assembly = Assembly()
-        async with http.stream("POST", "chat/completions", json=body) as response:
+        async with http.stream("POST", "chat/completions", json=body, headers=self._trace_context()) as response:
             if not response.is_success:
                 raise await self._refusal(response)
             async with aclosing(_chunks(response)) as chunks:
@@ -104,6 +105,13 @@ class OpenAIClient:
                 base_url = f"{self._credentials.base_url.rstrip('/')}/"
                 self._http = await connection(base_url, self._hosts, headers | {"User-Agent": "Weft"})
             return self._http
+
+    def _trace_context(self) -> dict[str, str]:
+        """Return the W3C context of the current span for a server that the operator has named; strangers get none."""
+        headers: dict[str, str] = {}
+        if is_named(self._credentials.base_url, self._hosts):
+            inject(headers)
+        return headers
 
     async def _refusal(self, response: httpx2.Response) -> ProviderError:
         body = await _body(response, MAX_ERROR_BYTES)

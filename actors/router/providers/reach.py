@@ -44,6 +44,12 @@ def why_not_reached(base_url: str, hosts: Collection[str]) -> str | None:
     return f"{_named(host, port)} is private: the setting model_hosts must name it" if private else None
 
 
+def is_named(base_url: str, hosts: Collection[str]) -> bool:
+    """Return whether a base URL is on a host that the operator has named."""
+    url = httpx2.URL(base_url)
+    return _named(url.host, _port_of(url)) in hosts
+
+
 async def connection(base_url: str, hosts: Collection[str], headers: dict[str, str]) -> httpx2.AsyncClient:
     """Open a client of a provider; nothing but what is allowed is connected to, whatever its name resolves to."""
     timeout = httpx2.Timeout(None, connect=CONNECT_S, write=WRITE_S)

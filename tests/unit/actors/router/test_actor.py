@@ -54,7 +54,9 @@ async def second(world: World) -> AsyncGenerator[Router]:
     transport = world.router.bus.transport
     async with Bus(transport, "router", "r2").running() as bus:
         bus.seal = world.router.bus.seal
-        router = Router(bus=bus, settings=world.settings, environ=world.router.environ, kinds=world.router.kinds)
+        router = Router(
+            bus=bus, settings=world.settings, environment=world.router.environment, kinds=world.router.kinds
+        )
         async with serving(router):
             yield router
 
@@ -207,7 +209,8 @@ class Recording:
     def __init__(self) -> None:
         self.spans = list[Recorded]()
 
-    def span(self, name: str, kind: SpanKind, attributes: Attributes | None, _headers: object) -> Recorded:
+    def span(self, name: str, kind: SpanKind, attributes: Attributes | None, headers: object) -> Recorded:
+        del headers
         self.spans.append(Recorded(name, kind, attributes))
         return self.spans[-1]
 

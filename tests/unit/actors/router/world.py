@@ -173,7 +173,7 @@ async def routing(
             own.seal = Seal.of(new_key())
             chosen = structs.replace(Settings(data_dir=Path(folder)), **(settings or {}))
             environ = {f"{provider.name}_API_KEY": KEY for provider in models}
-            router = Router(bus=own, settings=chosen, environ=environ, kinds=kinds(clients, capabilities or {}))
+            router = Router(bus=own, settings=chosen, environment=environ, kinds=kinds(clients, capabilities or {}))
             world = World(asker, router, clients, chosen)
 
             async def hear(text: ModelText) -> None:

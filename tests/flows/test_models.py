@@ -1,0 +1,76 @@
+"""Models of a whole Weft: a real server is asked over a real socket, and its key is nowhere but there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.support.models import document, scripted
+from tests.support.otlp import receiving
+from tests.support.system import RunningWeft, running_weft, stop_process
+
+pytestmark = [pytest.mark.nats, pytest.mark.slow]
+
+TEST_S = 120.0
+KEY = "sk-planted-9b1e44c07d"
+PROVIDER = "openai-compatible"
+ANSWER = {
+    "model": "tiny-1",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "yes"}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 12, "completion_tokens": 1},
+}
+REFUSED = {"error": {"message": f"wrong key {KEY}", "type": "invalid_api_key", "code": "invalid_api_key"}}
+
+
+async def asked(running: RunningWeft, method: str, path: str, body: object = None) -> Any:
+    """Ask over REST; nothing that is answered has the key in it."""
+    async with running.client() as client:
+        answer = await client.request(method, path, json=body)
+    assert KEY not in answer.text
+    assert answer.is_success, answer.text
+    return answer.json()
+
+
+async def route(running: RunningWeft) -> tuple[str, str]:
+    """Return which model a tool goes to, as one of the replicas says, and why."""
+    decision = await asked(running, "GET", "/router/route/browser_click")
+    return decision["model"], decision["reason"]
+
+
+async def test_a_server_of_the_operators_own_is_asked_and_its_key_is_known_to_nobody_else(tmp_path: Path) -> None:
+    with anyio.fail_after(TEST_S), receiving() as receiver:
+        async with (
+            scripted(document(ANSWER), document(REFUSED, status=401)) as server,
+            running_weft(
+                tmp_path,
+                ["--actors", "gateway,router=2"],
+                OPENAI_COMPATIBLE_API_KEY=KEY,
+                OPENAI_COMPATIBLE_BASE_URL=server.base_url,
+                WEFT_MODEL_HOSTS=server.host,
+                OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint,
+            ) as running,
+        ):
+            listed = await asked(running, "GET", "/router/providers")
+            config = await asked(running, "GET", "/router/config/browser_click")
+            await asked(running, "PUT", "/router/overrides/browser_*", {"provider": PROVIDER, "model": "mine"})
+            while {("mine", "optimized")} != {await route(running) for _ in range(10)}:
+                await anyio.sleep(0.01)  # until both replicas have heard of it
+            works = await asked(running, "POST", f"/router/providers/{PROVIDER}/test")
+            refused = await asked(running, "POST", f"/router/providers/{PROVIDER}/test", {"model": "other"})
+            assert await stop_process(running.process) == 0
+
+    available = [row["provider"] for row in listed["providers"] if row["available"]]
+    assert (available, config["provider"], config["hasApiKey"]) == ([PROVIDER], PROVIDER, True)
+    assert (works["works"], refused["works"]) == (True, False)
+    assert [(one.path, one.headers["authorization"], one.body["model"]) for one in server.asked] == [
+        ("/v1/chat/completions", f"Bearer {KEY}", "default"),
+        ("/v1/chat/completions", f"Bearer {KEY}", "other"),
+    ]
+    spans = {span.id: span for span in receiver.spans if span.name.startswith("chat ")}
+    assert [span.attributes["gen_ai.request.model"] for span in spans.values()] == ["default", "other"]
+    assert [one.headers["traceparent"].split("-")[2] in spans for one in server.asked] == [True, True]
+    everything = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()] + receiver.bodies
+    assert [KEY.encode() in one for one in everything if KEY.encode() in one] == []
