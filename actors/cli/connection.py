@@ -113,8 +113,10 @@ def read_response(status: int, body: bytes, kind: type[S]) -> S:
 
 
 @asynccontextmanager
-async def at_gateway(loaded: Loaded, *, or_private: bool = False) -> AsyncGenerator[GatewayClient]:
-    """Yield a client of the running Weft.
+async def at_gateway(
+    loaded: Loaded, *, or_private: bool = False, watched: bool = False
+) -> AsyncGenerator[GatewayClient]:
+    """Yield a client of the running Weft; one that is `watched` hears how far work is.
 
     Where none runs, `or_private` starts one that ends with the block, and what it keeps ends with it.
 
@@ -127,7 +129,10 @@ async def at_gateway(loaded: Loaded, *, or_private: bool = False) -> AsyncGenera
 
     joined = connected_or_private if or_private else connected
     async with joined(loaded, stdio=True) as bus:
-        yield GatewayClient(bus, version("weft"), loaded.settings.restart_grace_ms)
+        client = GatewayClient(bus, version("weft"), loaded.settings.restart_grace_ms)
+        if watched:
+            await client.listen(bus)
+        yield client
 
 
 @asynccontextmanager

@@ -9,12 +9,15 @@ from typing import Annotated
 
 import typer
 
+from actors.cli.answers import ask, pull, summarize
 from actors.cli.artifact import artifact
 from actors.cli.browse import browse
+from actors.cli.conversations import conversations
 from actors.cli.doctor import doctor
 from actors.cli.extract import extract
 from actors.cli.keys import app as keys
 from actors.cli.nats import nats
+from actors.cli.routes import app as routes
 from actors.cli.runs import app as runs
 from actors.cli.runs import run as run_template
 from actors.cli.runs import templates
@@ -57,12 +60,16 @@ def weft(
 
 for _verb in (up, browse, extract):
     app.command(no_args_is_help=_verb is browse)(_verb)
+for _question in (summarize, ask, pull):
+    app.command(no_args_is_help=True)(_question)
+app.command()(conversations)
 app.command()(templates)
 app.command("run", no_args_is_help=True)(run_template)
 app.command(no_args_is_help=True)(artifact)
 for _other in (status, tap, mcp, doctor, schema, nats):
     app.command()(_other)
 app.add_typer(runs, name="runs", help="List runs, look at one, stop it, go on with it.")
+app.add_typer(routes, name="routes", help="List which models are asked, say so, and tell why.")
 app.add_typer(keys, name="keys", help="Give out, list and revoke keys.")
 app.add_typer(sessions, name="sessions", help="List, import, renew and forget saved logins.")
 

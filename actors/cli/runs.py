@@ -61,7 +61,9 @@ def run(  # noqa: PLR0913 - the options of a command
     data_dir: DataDir = None,
     log_level: LogLevel = None,
 ) -> None:
-    """Run a template, tell how far it is, and print what came of it.
+    """Run a template, and print what came of it.
+
+    Its steps are shown on stderr as they are done.
 
     Uses the running Weft; without one, and without --async, it starts a private one, whose files end with this call.
     Ctrl-C asks the run to stop after the step in hand. Exit codes: 0 succeeded, 4 succeeded in part, 1 failed or

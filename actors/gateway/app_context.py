@@ -22,7 +22,9 @@ NAMING_BYTES = 32
 
 
 class BusClient(Tables, Requester, Publisher, Directory, Protocol):
-    """What the gateway needs of the bus."""
+    """What the gateway needs of the bus; `replica` is the name by which others reach it there."""
+
+    replica: str
 
     @property
     def seal(self) -> Seal | None:

@@ -8,25 +8,40 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from actors.gateway import pages, runs
+from actors.gateway import answers, models, pages, runs
 from actors.gateway.access.caller import STDIO
+from actors.gateway.answer_results import AnswerResult, ConversationView, ExtractResult
+from actors.gateway.answers import AnswerRequest, ExtractRequest, SourcesRequest, SummarizeRequest
 from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.errors import to_error
-from actors.gateway.request import RequestContext
+from actors.gateway.models import RouteAnswer
+from actors.gateway.request import OnProgress, OnText, RequestContext, Watchers, watching
 from actors.gateway.runs import ArtifactRequest, ResumeRequest, RunRequest, RunsRequest
 from actors.settings import Settings
 from bus import Bus
+from protocol.answers import ConversationList
 from protocol.browse import BrowseResult
+from protocol.models import ModelName, Provider
 from protocol.pages import BrowsePage
+from protocol.routes import ProviderList, ProviderState, RouteChange, RouteTable
 from protocol.runs.requests import RunNews
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, TemplateList
+from protocol.subjects import ANSWER_TEXT, PROGRESS
 
 __all__ = [
+    "AnswerRequest",
+    "AnswerResult",
     "ArtifactRequest",
+    "ConversationView",
+    "ExtractRequest",
+    "ExtractResult",
     "GatewayClient",
     "ResumeRequest",
+    "RouteAnswer",
     "RunRequest",
     "RunsRequest",
+    "SourcesRequest",
+    "SummarizeRequest",
     "load_stdio_server",
     "to_error",
 ]
@@ -40,12 +55,56 @@ class GatewayClient:
 
     def __init__(self, bus: BusClient, version: str, grace_ms: int = 0) -> None:
         """Ask over this bus."""
-        self._app = AppContext(bus=bus, grace_ms=grace_ms, version=version)
+        self._app = AppContext(bus=bus, grace_ms=grace_ms, version=version, watchers=Watchers(bus.replica))
         self._request = RequestContext(caller=STDIO)
 
     async def browse(self, page: BrowsePage) -> BrowseResult:
         """Read a page."""
         return await pages.browse(self._app, self._request, page)
+
+    async def listen(self, bus: Bus) -> None:
+        """Hear on this bus what actors tell of work that is waited for here."""
+        for event in (PROGRESS, ANSWER_TEXT):
+            await bus.serve(event.answered_by(bus.replica), self._app.watchers.on_news, at_once=1)
+
+    async def answer(
+        self, arguments: SourcesRequest, on_progress: OnProgress, on_text: OnText
+    ) -> AnswerResult | ExtractResult:
+        """Have an answer written from pages; calls back with how far that is, and with what is written meanwhile."""
+        async with watching(self._app.watchers, on_progress, on_text) as watcher:
+            return await answers.answer(self._app, self._request.watched_by(watcher), arguments)
+
+    async def conversations(self, limit: int) -> ConversationList:
+        """List the conversations, the newest first."""
+        return await answers.conversations(self._app, self._request, limit)
+
+    async def conversation(self, name: str) -> ConversationView:
+        """Return what was said in a conversation."""
+        return await answers.conversation_log(self._app, self._request, name)
+
+    async def routes(self) -> RouteTable:
+        """List which model is asked for which tools."""
+        return await models.routes(self._app)
+
+    async def route(self, tool: str) -> RouteAnswer:
+        """Return who would be asked for a tool, and why."""
+        return await models.route(self._app, tool)
+
+    async def set_route(self, pattern: str, name: ModelName) -> RouteChange:
+        """Send tools of a pattern to a model."""
+        return await models.set_route(self._app, pattern, name)
+
+    async def unset_route(self, pattern: str) -> RouteChange:
+        """Take back where tools of a pattern were sent."""
+        return await models.unset_route(self._app, pattern)
+
+    async def providers(self) -> ProviderList:
+        """List the providers of models, and how each stands."""
+        return await models.providers(self._app)
+
+    async def try_provider(self, provider: Provider, model: str | None = None) -> ProviderState:
+        """Ask a provider for a few words."""
+        return await models.try_provider(self._app, provider, model)
 
     async def templates(self) -> TemplateList:
         """List the templates that can be run."""

@@ -141,18 +141,18 @@ def _sources_of(packet: RequestPacket, task: AnsweringTask) -> SourcesRequest:
         FaultError: VALIDATION_INVALID_REQUEST: a question without words.
     """
     given: dict[str, Any] = structs.asdict(task.args) | {"documents": packet.context.documents}
-    said = "" if isinstance(packet.input.user_message, UnsetType) else packet.input.user_message.text
+    user_text = "" if isinstance(packet.input.user_message, UnsetType) else packet.input.user_message.text
     match task:
         case SummarizeTask():
             return SummarizeRequest(**given)
         case AnswerTask():
-            question = given.pop("question") or said
+            question = given.pop("question") or user_text
             if not question:
                 raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, "There is no question.", field=_QUESTION))
             return AnswerRequest(**given, question=question)
         case ExtractTask():
             instructions = given.pop("instructions")
-            return ExtractRequest(**given, instructions=said if instructions is None else instructions)
+            return ExtractRequest(**given, instructions=user_text if instructions is None else instructions)
 
 
 async def _call(app: AppContext, request: RequestContext, task: CallingTask) -> Any:

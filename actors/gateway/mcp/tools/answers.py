@@ -25,7 +25,7 @@ from protocol.pages import Url
 BOUNDARY_BYTES = 8
 
 
-class PagesArguments(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class PagesCall(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """The pages to answer from, and how they are read."""
 
     urls: Annotated[tuple[Url, ...], Meta(min_length=1, max_length=MAX_SOURCES)]
@@ -36,19 +36,19 @@ class PagesArguments(Struct, frozen=True, kw_only=True, rename="camel", forbid_u
     conversation: ConversationId | None = None
 
 
-class SummarizeArguments(PagesArguments, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class SummarizePages(PagesCall, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """What is to be summarized, and how."""
 
     style: SummaryStyle = SummaryStyle.CONCISE
 
 
-class AnswerArguments(PagesArguments, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class AskPages(PagesCall, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """A question, and what it is to be answered from."""
 
     question: answers.Question
 
 
-class ExtractArguments(PagesArguments, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class ExtractFromPages(PagesCall, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """The data that is wanted, and what it is to be found in."""
 
     schema: Annotated[dict[str, Any], Meta(description="JSON Schema.")]
@@ -56,7 +56,7 @@ class ExtractArguments(PagesArguments, frozen=True, kw_only=True, rename="camel"
 
 
 async def _answer(
-    kind: type[SourcesRequest], app: AppContext, request: RequestContext, arguments: PagesArguments
+    kind: type[SourcesRequest], app: AppContext, request: RequestContext, arguments: PagesCall
 ) -> ToolAnswer:
     result = await answers.answer(app, request, kind(**structs.asdict(arguments)))
     return ToolAnswer(result_text(result, secrets.token_hex(BOUNDARY_BYTES)), _without_words(result))
@@ -77,7 +77,7 @@ ANSWER_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
         "summarize": _TOOL(
             title="Summarize pages",
             description="Summarize pages, with verbatim quotes.",
-            arguments=SummarizeArguments,
+            arguments=SummarizePages,
             run=partial(_answer, SummarizeRequest),
             answer=AnswerResult,
             plain=_PLAIN,
@@ -85,7 +85,7 @@ ANSWER_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
         "answer": _TOOL(
             title="Answer from pages",
             description="Answer a question from pages alone, with verbatim quotes, or say that they do not tell.",
-            arguments=AnswerArguments,
+            arguments=AskPages,
             run=partial(_answer, AnswerRequest),
             answer=AnswerResult,
             plain=_PLAIN,
@@ -93,7 +93,7 @@ ANSWER_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
         "extract": _TOOL(
             title="Extract data",
             description="Find data in pages, each value with its quote; null is what is not there.",
-            arguments=ExtractArguments,
+            arguments=ExtractFromPages,
             run=partial(_answer, ExtractRequest),
             answer=ExtractResult,
             plain=_PLAIN,
