@@ -38,6 +38,11 @@ VERBS = (
     "runs",
     "templates",
     "artifact",
+    "summarize",
+    "ask",
+    "pull",
+    "conversations",
+    "routes",
 )
 
 
