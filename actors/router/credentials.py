@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from pathlib import Path
 from secrets import token_hex
 from typing import Final
@@ -12,17 +12,11 @@ import msgspec
 from msgspec import structs
 
 from actors.router.provider import Credentials, ProviderKind
-from actors.router.providers.table import PROVIDERS
 from bus.seal import Seal, UnsealError
 from protocol.models import Provider
 
 PURPOSE: Final = "providers"
 """What the file is sealed for, and the place of all that is in it."""
-
-VARIABLES: Final = tuple(
-    dict.fromkeys(name for kind in PROVIDERS.values() for names in kind.environment.values() for name in names)
-)
-"""Every variable of the environment that says anything of a provider: the router alone gets them."""
 
 Stored = dict[Provider, Credentials]
 
@@ -31,11 +25,6 @@ _read = msgspec.json.Decoder(Stored).decode
 
 class CredentialsError(Exception):
     """The stored credentials cannot be read; the message says why, and nothing of what is in them."""
-
-
-def take(environ: MutableMapping[str, str]) -> dict[str, str]:
-    """Take the variables of providers out of an environment, so that no program that is started gets them."""
-    return {name: environ.pop(name) for name in VARIABLES if name in environ}
 
 
 def from_environment(kind: ProviderKind, environ: Mapping[str, str]) -> Credentials | None:

@@ -25,7 +25,7 @@ from actors.router.provider import (
 )
 from protocol.models import CallErrorKind, Message, ModelName, OutputSchema, TextPart, TokenUsage
 
-LADDER: Final[tuple[StructuredMeans, ...]] = ("native", "tool", "prompt")
+MEANS: Final[tuple[StructuredMeans, ...]] = ("native", "tool", "prompt")
 
 MAX_COMPLAINTS: Final = 10
 MAX_COMPLAINT_CHARS: Final = 300
@@ -44,11 +44,11 @@ class LearnedCapabilities:
 
     _lacking: dict[ModelName, set[StructuredMeans]] = field(default_factory=dict[ModelName, set[StructuredMeans]])
 
-    def ladder(self, name: ModelName, capabilities: Capabilities) -> list[StructuredMeans]:
+    def means(self, name: ModelName, capabilities: Capabilities) -> list[StructuredMeans]:
         """Return by what means a model is to be asked for data, the best first; `prompt` is always left."""
-        told = {"native": capabilities.native_schema, "tool": capabilities.tools, "prompt": True}
+        known = {"native": capabilities.native_schema, "tool": capabilities.tools, "prompt": True}
         lacking = self._lacking.get(name, set())
-        return [means for means in LADDER if told[means] and means not in lacking]
+        return [means for means in MEANS if known[means] and means not in lacking]
 
     def lacks(self, name: ModelName, means: StructuredMeans) -> None:
         """Remember that a model cannot be asked so."""
@@ -89,16 +89,16 @@ async def answer(port: ModelPort, request: ModelRequest, write: Write | None = N
     complaint = await to_thread.run_sync(_wrong_schema, request.output.schema)
     if complaint:
         raise InvalidSchemaError(complaint)
-    ladder = _Ladder(port, request, request.output)
+    call = _StructuredCall(port, request, request.output)
     try:
-        return await ladder.climb()
+        return await call.run()
     except ProviderError as error:
-        error.usage = ladder.usage
+        error.usage = call.usage
         raise
 
 
 @dataclass
-class _Ladder:
+class _StructuredCall:
     """One answer by schema, means after means."""
 
     port: ModelPort
@@ -108,14 +108,14 @@ class _Ladder:
     refused: set[StructuredMeans] = field(default_factory=set[StructuredMeans])
     """Means that the provider did not take, which another reason may have had until some other way works."""
 
-    async def climb(self) -> StructuredAnswer:
+    async def run(self) -> StructuredAnswer:
         """Try each means until one gives data that match."""
-        ladder = self.port.learned.ladder(self.port.name, self.port.capabilities)
-        for means in ladder:
+        left = self.port.learned.means(self.port.name, self.port.capabilities)
+        for means in left:
             try:
                 result = await self._try(means)
             except ProviderError as error:
-                hopeless = error.kind not in _ANOTHER_WAY or error.status == _NOT_FOUND or means == ladder[-1]
+                hopeless = error.kind not in _ANOTHER_WAY or error.status == _NOT_FOUND or means == left[-1]
                 if hopeless:
                     raise
                 if error.kind is CallErrorKind.UNSUPPORTED:
@@ -139,7 +139,7 @@ class _Ladder:
             return StructuredAnswer(completion=replace(completion, usage=self.usage), means=means)
         data, complaints = await self._read(means, completion)
         if complaints and means == "prompt":
-            again = (*request.messages, _said(completion.text), _complaint(complaints))
+            again = (*request.messages, _assistant_turn(completion.text), _complaint(complaints))
             completion = await self._ask(replace(request, messages=again))
             data, complaints = await self._read(means, completion)
         if complaints:
@@ -249,7 +249,7 @@ def _instruction(output: OutputSchema) -> Message:
     return Message(role="user", parts=(TextPart(text=text),))
 
 
-def _said(text: str) -> Message:
+def _assistant_turn(text: str) -> Message:
     return Message(role="assistant", parts=(TextPart(text=text or "(nothing)"),))
 
 

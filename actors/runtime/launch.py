@@ -25,6 +25,7 @@ from actors.runtime.replica import VERSION, replica_main
 from actors.runtime.rundir import Ready, claimed, read_ready, ready_path, write_ready
 from actors.runtime.spawners import Spawner, processes, tasks, zygote_process
 from actors.runtime.system import Plan, System, listen, running
+from actors.runtime.withheld import Withheld, withhold
 from actors.settings import Settings, resolve_api_key, resolve_vault_key, vault_key_file
 from bus import Bus, TransportError, telemetry
 from bus.nats import keys
@@ -43,10 +44,18 @@ STOPPED = "system_stopped"
 # -- weft up -------------------------------------------------------------------------------------------------------
 
 
-def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], ready_file: Path | None = None) -> int:
+def up(
+    settings: Settings,
+    *,
+    single_process: bool,
+    actors: Mapping[str, int],
+    ready_file: Path | None = None,
+    withheld: Withheld | None = None,
+) -> int:
     """Run a system until it is asked to stop; returns the exit status.
 
-    `actors` maps names to numbers of replicas. Blocks, and must be called before any thread or loop exists.
+    `actors` maps names to numbers of replicas; `withheld` goes to those who name its variables.
+    Blocks, and must be called before any thread or loop exists.
 
     Raises:
         FaultError: the system could not be started, or cannot go on; CONFIG_INVALID names the setting to change.
@@ -55,8 +64,9 @@ def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], r
     with claimed(settings.data_dir), ExitStack() as stack:
         telemetry.configure(settings.log_level, settings.log_format)
         kinds_by_name = warmed(actors)
-        # The zygote comes first: the key and the listening socket are none of its business.
-        zygote = None if single_process else zygote_process(replica_main, fork=_forks(settings))
+        # The zygote comes first: keys and the listening socket are none of its business.
+        kept = withheld or Withheld()
+        zygote = None if single_process else zygote_process(replica_main, kept, fork=_forks(settings))
         control = stack.enter_context(zygote) if zygote else None
         settings = msgspec.structs.replace(
             settings, api_key=resolve_api_key(settings), vault_key=resolve_vault_key(settings)
@@ -65,7 +75,7 @@ def up(settings: Settings, *, single_process: bool, actors: Mapping[str, int], r
         if GATEWAY in actors:
             listener = stack.enter_context(listen("port", settings.host, settings.port))
             settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-        plan = Plan(settings, dict(actors), kinds_by_name, listener)
+        plan = Plan(settings, dict(actors), kinds_by_name, listener, withheld=kept.read())
         return anyio.run(partial(_up, plan, control, ready_file))
 
 
@@ -171,7 +181,9 @@ async def private(settings: Settings) -> AsyncGenerator[System]:
         settings = msgspec.structs.replace(
             settings, data_dir=Path(folder), nats_url="", nats_port=0, api_key="", vault_key=new_key()
         )
-        plan = Plan(settings, dict.fromkeys(names, 1), kinds(names))
+        loaded = kinds(names)
+        withheld = withhold([name for kind in loaded.values() for name in kind.variables], anew=False).read()
+        plan = Plan(settings, dict.fromkeys(names, 1), loaded, withheld=withheld)
         async with tasks(plan.kinds) as spawner, running(plan, spawner, Path(folder)) as system:
             await system.until_ready()
             system.bus.seal = _of_gateway(settings.vault_key)  # for MCP over stdio, which speaks by this bus

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import metadata
-from typing import cast
+from typing import Any, cast
 
 import anyio
 import msgspec
@@ -49,6 +49,8 @@ class ReplicaSpec(Struct, frozen=True, kw_only=True):
     key: NKey | None = None
     seals: dict[str, bytes] = {}
     """The key of each purpose that the actor is trusted with."""
+    variables: dict[str, str] = {}
+    """Those variables of the environment that are withheld from all others."""
 
 
 _read_spec = msgspec.json.Decoder(ReplicaSpec, dec_hook=lambda kind, value: kind(value)).decode
@@ -79,7 +81,9 @@ async def _serve(
 ) -> None:
     bus = Bus(transport, spec.actor, spec.replica, VERSION, (kind.__doc__ or "").partition("\n")[0])
     bus.seal = Seal(spec.seals) if spec.seals else None
-    extra = {"listener": listener} if listener is not None else {}
+    extra: dict[str, Any] = {"listener": listener} if listener is not None else {}
+    if kind.variables:
+        extra["environment"] = spec.variables
     actor = kind(bus=bus, settings=spec.settings, **extra)
     async with bus.running(), anyio.create_task_group() as tasks:
         tasks.start_soon(_until_closed, transport)

@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from anyio.abc import TaskGroup
 from actors.actor import Actor
 from actors.runtime import zygote
 from actors.runtime.replica import ReplicaSpec, live
+from actors.runtime.withheld import Withheld, pipe_with
 from protocol.faults import Code, FaultError, fault
 
 FORK_TIMEOUT_S = 30.0
@@ -68,7 +69,7 @@ class ZygoteDiedError(FaultError):
 
 
 @contextmanager
-def zygote_process(replica_main: zygote.ReplicaMain, *, fork: bool) -> Generator[socket.socket]:
+def zygote_process(replica_main: zygote.ReplicaMain, withheld: Withheld, *, fork: bool) -> Generator[socket.socket]:
     """Fork the zygote, and give the launcher's end of its socket; enter before any loop or thread exists.
 
     At the end of the block the zygote ends whatever it has started, and is waited for.
@@ -77,6 +78,7 @@ def zygote_process(replica_main: zygote.ReplicaMain, *, fork: bool) -> Generator
     pid = os.fork()
     if pid == 0:
         ours.close()
+        withheld.close()
         zygote.run(theirs, replica_main, fork=fork)
     theirs.close()
     try:
@@ -113,12 +115,13 @@ class Processes:
 
     async def replica(self, spec: ReplicaSpec, listener: socket.socket | None) -> ChildProcess:
         """Start a replica."""
-        payload = msgspec.json.encode(spec, enc_hook=str)
-        command = zygote.StartCommand(
-            number=self._next(), name=spec.actor, payload=payload, listens=listener is not None
-        )
-        with listener.dup() if listener else nullcontext() as own:  # the system may close its own meanwhile
-            return await self._start(command, own)
+        command = zygote.StartCommand(number=self._next(), name=spec.actor, listens=listener is not None)
+        pipe = pipe_with(msgspec.json.encode(spec, enc_hook=str))
+        try:
+            with listener.dup() if listener else nullcontext() as own:  # the system may close its own meanwhile
+                return await self._start(command, [pipe, *([own.fileno()] if own else [])])
+        finally:
+            os.close(pipe)
 
     async def signal(self, number: int, sent: signal.Signals) -> None:
         """Signal a child, unless it has ended."""
@@ -156,25 +159,25 @@ class Processes:
             del self._children[report.number]
         child.has_started.set()
 
-    async def _start(self, command: zygote.StartCommand, listener: socket.socket | None = None) -> ChildProcess:
+    async def _start(self, command: zygote.StartCommand, descriptors: Sequence[int] = ()) -> ChildProcess:
         child = ChildProcess(self, command.number)
         self._children[command.number] = child
-        await self._send(command, listener)
+        await self._send(command, descriptors)
         with anyio.fail_after(FORK_TIMEOUT_S):
             await child.has_started.wait()
         return child
 
-    async def _send(self, command: zygote.Command, listener: socket.socket | None = None) -> None:
+    async def _send(self, command: zygote.Command, descriptors: Sequence[int] = ()) -> None:
         """Send the zygote a command; once it is gone, `listen` raises."""
         data = memoryview(_line(command))
         async with self._speaking:
             while data:
                 try:
-                    if listener is None:
-                        data = data[self._control.send(data) :]
+                    if descriptors:
+                        data = data[socket.send_fds(self._control, [data], descriptors) :]
+                        descriptors = ()
                     else:
-                        data = data[socket.send_fds(self._control, [data], [listener.fileno()]) :]
-                        listener = None
+                        data = data[self._control.send(data) :]
                 except BlockingIOError:
                     await anyio.wait_writable(self._control)
                 except ConnectionError:

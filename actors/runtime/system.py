@@ -53,6 +53,8 @@ class Plan:
     kinds: dict[str, type[Actor]]
     listener: socket.socket | None = None
     secrets: dict[str, NKey] = field(default_factory=dict[str, NKey])
+    withheld: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Variables of the environment that are for the actors that name them."""
 
     @property
     def root(self) -> Seal | None:
@@ -230,11 +232,18 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
     kind = plan.kinds[name]
     settings = msgspec.structs.replace(plan.settings, api_key=plan.settings.api_key if gateway else "", vault_key="")
     seals = plan.root.derived(purposes_of(kind)) if plan.root else {}
+    variables = {one: plan.withheld[one] for one in kind.variables if one in plan.withheld}
 
     async def start() -> Child:
         slot.replica = token_hex(6)
         spec = ReplicaSpec(
-            actor=name, replica=slot.replica, settings=settings, nats_url=url, key=plan.key(name), seals=seals
+            actor=name,
+            replica=slot.replica,
+            settings=settings,
+            nats_url=url,
+            key=plan.key(name),
+            seals=seals,
+            variables=variables,
         )
         return await spawner.replica(spec, plan.listener if gateway else None)
 

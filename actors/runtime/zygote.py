@@ -28,7 +28,7 @@ PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 
 COMMAND_BYTES = 65_536
-SOCKETS_AT_ONCE = 16
+DESCRIPTORS_AT_ONCE = 32
 
 ORPHAN_GRACE_S = 5.0
 """What the processes get to finish once the launcher is gone, before they are killed; then again, to be buried."""
@@ -38,15 +38,15 @@ ReplicaMain = Callable[[bytes, int | None], int]
 
 
 class StartCommand(Struct, frozen=True, kw_only=True, tag="start"):
-    """Start a program, or (without `argv`) an actor replica whose spec is `payload`.
+    """Start a program, or (without `argv`) an actor replica.
 
-    With `listens`, the socket that it accepts from travels beside the command.
+    Beside the command of a replica travels a pipe with its spec, so that no secret of it passes through this process
+    and whatever is forked from it later; with `listens` also the socket that it accepts from.
     """
 
     number: int
     name: str
     argv: tuple[str, ...] = ()
-    payload: bytes = b""
     listens: bool = False
 
 
@@ -106,7 +106,7 @@ class Zygote:
         self._main = replica_main
         self._fork = fork
         self._numbers: dict[int, int] = {}
-        self._listeners: deque[int] = deque()
+        self._descriptors: deque[int] = deque()
         self._buffer = b""
         self._wake, self._waker = os.pipe()
         os.set_blocking(self._wake, False)
@@ -138,8 +138,8 @@ class Zygote:
 
     def _obey_commands(self) -> bool:
         """Obey the commands that the launcher has just sent; False when it is gone."""
-        data, sockets, _, _ = socket.recv_fds(self._control, COMMAND_BYTES, SOCKETS_AT_ONCE)
-        self._listeners += sockets
+        data, descriptors, _, _ = socket.recv_fds(self._control, COMMAND_BYTES, DESCRIPTORS_AT_ONCE)
+        self._descriptors += descriptors
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
             self._do(_read(line))
@@ -151,24 +151,24 @@ class Zygote:
                 if number == command.number:
                     os.kill(pid, command.signal)
             return
-        listener = self._listeners.popleft() if command.listens else None
+        spec = None if command.argv else self._descriptors.popleft()
+        listener = self._descriptors.popleft() if command.listens else None
         try:
-            pid = self._start(command, listener)
+            pid = start_program(command.argv).pid if spec is None else self._replica(command, spec, listener)
         except OSError as error:
             self._report(EndedReport(number=command.number, status=error.errno or 1))
             return
         finally:
-            if listener is not None:
-                os.close(listener)  # whoever holds it keeps the port open
+            for one in (spec, listener):
+                if one is not None:
+                    os.close(one)  # whoever holds the listener keeps the port open
         self._numbers[pid] = command.number
         self._report(StartedReport(number=command.number, pid=pid))
 
-    def _start(self, command: StartCommand, listener: int | None) -> int:
-        if command.argv:
-            return start_program(command.argv).pid
-        return self._forked(command, listener) if self._fork else _spawned(command, listener)
+    def _replica(self, command: StartCommand, spec: int, listener: int | None) -> int:
+        return self._forked(command, spec, listener) if self._fork else _spawned(spec, listener)
 
-    def _forked(self, command: StartCommand, listener: int | None) -> int:
+    def _forked(self, command: StartCommand, spec: int, listener: int | None) -> int:
         zygote = os.getpid()
         pid = os.fork()
         if pid:
@@ -178,7 +178,9 @@ class Zygote:
             self._forget()
             die_with(zygote)
             name_process(f"weft:{command.name}")
-            status = self._main(command.payload, listener)
+            with os.fdopen(spec, "rb") as pipe:
+                payload = pipe.read()
+            status = self._main(payload, listener)
         except BaseException:
             traceback.print_exc()  # os._exit would keep it to itself
             raise
@@ -193,6 +195,8 @@ class Zygote:
         self._control.close()
         os.close(self._wake)
         os.close(self._waker)
+        for other in self._descriptors:
+            os.close(other)  # the specs of others
 
     def _bury(self) -> None:
         while self._numbers:
@@ -210,16 +214,12 @@ def _ignored(_number: int, _frame: object) -> None:
     """Let a signal do no more than write to the wake-up pipe."""
 
 
-def _spawned(command: StartCommand, listener: int | None) -> int:
+def _spawned(spec: int, listener: int | None) -> int:
     """Start a new interpreter that reads its spec from its standard input."""
     fds = () if listener is None else (listener,)
     # -P: not from the folder we happen to be in
     argv = [sys.executable, "-P", "-m", "actors.runtime.replica", *map(str, fds)]
-    process = start_program(argv, stdin=subprocess.PIPE, pass_fds=fds)
-    assert process.stdin is not None  # noqa: S101 - it was opened as a pipe
-    with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
-        pipe.write(command.payload)
-    return process.pid
+    return start_program(argv, stdin=spec, pass_fds=fds).pid
 
 
 def start_program(

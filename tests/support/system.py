@@ -15,6 +15,7 @@ import httpx2
 import msgspec
 from anyio.abc import Process
 
+from actors.router.providers.table import VARIABLES
 from actors.runtime.rundir import Ready
 from tests.support import warm
 
@@ -69,7 +70,8 @@ def new_weft(*arguments: str) -> list[str]:
 
 def environment(data_dir: Path, **settings: str) -> dict[str, str]:
     """Return the environment of a program that knows no other Weft; `settings` are WEFT_* variables or others."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("WEFT_", "OTEL_"))}
+    others = ("WEFT_", "OTEL_")
+    clean = {name: one for name, one in os.environ.items() if not name.startswith(others) and name not in VARIABLES}
     own = {"WEFT_DATA_DIR": str(data_dir), "WEFT_PORT": "0", "WEFT_ALLOW_PRIVATE": "127.0.0.0/8"}
     return clean | own | NO_LIMITS | settings
 

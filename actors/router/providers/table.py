@@ -32,3 +32,8 @@ PROVIDERS: Final[Mapping[Provider, ProviderKind]] = MappingProxyType(
         )
     }
 )
+
+VARIABLES: Final = tuple(
+    dict.fromkeys(name for kind in PROVIDERS.values() for names in kind.environment.values() for name in names)
+)
+"""Every variable of the environment that says anything of a provider: the router alone gets them."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.router.credentials import VARIABLES, CredentialFile, CredentialsError, take
+from actors.router.credentials import CredentialFile, CredentialsError
 from actors.router.pool import ProviderPool
 from actors.router.provider import Credentials, ProviderError
 from bus.seal import Seal, new_key
@@ -109,11 +109,3 @@ def test_the_file_is_sealed_and_its_owners_alone(tmp_path: Path) -> None:
     assert file.read() == {Provider.OPENAI: Credentials(api_key=KEY)}
     with pytest.raises(CredentialsError, match="cannot be opened with the vault key"):
         CredentialFile.of(tmp_path, Seal.of(new_key())).read()
-
-
-def test_taken_variables_are_gone_from_the_environment() -> None:
-    environ = {"OPENAI_API_KEY": KEY, "PATH": "/bin"}
-
-    assert take(environ) == {"OPENAI_API_KEY": KEY}
-    assert environ == {"PATH": "/bin"}
-    assert {"OPENAI_API_KEY", "OLLAMA_HOST", "AZURE_OPENAI_ENDPOINT"} <= set(VARIABLES)

@@ -28,9 +28,11 @@ async def test_a_gateway_that_starts_keeps_the_port_which_the_system_closes_mean
             tasks.start_soon(spawner.replica, spec, listener)
             await anyio.wait_all_tasks_blocked()
             listener.close()
-            command, received = await anyio.to_thread.run_sync(read_command, theirs, filled)
+            command, (given_spec, received) = await anyio.to_thread.run_sync(read_command, theirs, filled)
             theirs.sendall(msgspec.json.encode(zygote.StartedReport(number=command.number, pid=os.getpid())) + b"\n")
             assert command.listens
+            with os.fdopen(given_spec, "rb") as pipe:
+                assert msgspec.json.decode(pipe.read())["replica"] == "r1"
             with socket.socket(fileno=received) as given:
                 assert given.getsockname()[1] == port
 
@@ -45,10 +47,10 @@ def fill(ours: socket.socket) -> int:
         return filled
 
 
-def read_command(theirs: socket.socket, filled: int) -> tuple[zygote.StartCommand, int]:
-    """Read past what filled the socket, then a command and the socket beside it."""
+def read_command(theirs: socket.socket, filled: int) -> tuple[zygote.StartCommand, list[int]]:
+    """Read past what filled the socket, then a command and the descriptors beside it."""
     data, fds = b"", list[int]()
     while not data.endswith(b"\n"):
-        more, new, _, _ = socket.recv_fds(theirs, len(FILLER), 1)
+        more, new, _, _ = socket.recv_fds(theirs, len(FILLER), 2)
         data, fds = data + more, fds + list(new)
-    return msgspec.json.decode(data[filled:], type=zygote.StartCommand), fds[0]
+    return msgspec.json.decode(data[filled:], type=zygote.StartCommand), fds
