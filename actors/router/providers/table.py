@@ -8,8 +8,11 @@ from typing import Final
 
 from actors.router.provider import ProviderKind
 from actors.router.providers import (
+    anthropic,
     azure,
+    bedrock,
     browseros,
+    google,
     lmstudio,
     ollama,
     openai,
@@ -22,11 +25,14 @@ PROVIDERS: Final[Mapping[Provider, ProviderKind]] = MappingProxyType(
     {
         module.KIND.provider: module.KIND
         for module in (
+            anthropic,
             openai,
+            google,
             openrouter,
             azure,
             ollama,
             lmstudio,
+            bedrock,
             browseros,
             openai_compatible,
         )
