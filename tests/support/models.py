@@ -97,7 +97,7 @@ def raw(*pieces: bytes) -> Reply:
 def response(status: int, body: bytes, content_type: str = "application/json", **headers: str) -> Reply:
     """Write a whole response."""
     length = {"content-length": str(len(body))}
-    return raw(_head(status, {"content-type": content_type, **length, **headers}), body)
+    return raw(head(status, {"content-type": content_type, **length, **headers}), body)
 
 
 def document(value: object, status: int = 200, **headers: str) -> Reply:
@@ -129,9 +129,14 @@ def event_bytes(data: Sequence[object]) -> list[bytes]:
     return [f"data: {text}\n\n".encode() for text in texts]
 
 
-def _head(status: int, headers: dict[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", *(f"{name}: {text}" for name, text in headers.items())]
-    return "\r\n".join([*lines, "connection: close", "", ""]).encode()
+def head(status: int, headers: dict[str, str]) -> bytes:
+    """Write the head of a response."""
+    with_close = {"connection": "close"} | headers
+    lines = [
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        *(f"{name}: {text}" for name, text in with_close.items()),
+    ]
+    return "\r\n".join([*lines, "", ""]).encode()
 
 
-EVENTS_HEAD = _head(200, {"content-type": "text/event-stream"})
+EVENTS_HEAD = head(200, {"content-type": "text/event-stream"})

@@ -148,11 +148,16 @@ class _SdkClient:
             model, _history(request), model_settings=_settings(request), model_request_parameters=_parameters(request)
         )
         async with stream as events:
-            async for event in events:
-                limit.deadline = anyio.current_time() + IDLE_S
-                text = _text_of(event)
-                if text and write is not None:
-                    await write(text)
+            try:
+                async for event in events:
+                    limit.deadline = anyio.current_time() + IDLE_S
+                    text = _text_of(event)
+                    if text and write is not None:
+                        await write(text)
+            except anyio.get_cancelled_exc_class():
+                with anyio.CancelScope(shield=True):  # a thread that reads would otherwise be waited for
+                    await events.cancel()
+                raise
             response = events.get()
         if response.finish_reason is None:
             raise failure(self.provider, CallErrorKind.NETWORK)  # it broke off
@@ -295,7 +300,7 @@ def _failure_of(provider: Provider, error: exceptions.ModelAPIError) -> Provider
     if refused is not None:
         return refused
     named = next((kind for of, kind in _KINDS if isinstance(error, of)), None)
-    kind = named or kind_of_error(error.body) or (kind_of_status(status) if status else CallErrorKind.OVERLOADED)
+    kind = named or kind_of_error(error.body) or (kind_of_status(status) if status else CallErrorKind.NETWORK)
     after_ms = None if error.retry_after is None else int(1_000 * error.retry_after)
     return failure(provider, kind, status=status, retry_after_ms=after_ms)
 

@@ -17,6 +17,9 @@ USAGE = TokenUsage(input=1_000_000, output=100_000, cache_read=500_000)
     [
         (Provider.OPENAI, "gpt-4o-mini", 0.075 + 0.0375 + 0.06),
         (Provider.OPENROUTER, "anthropic/claude-haiku-4.5", 0.5 + 0.05 + 0.5),
+        (Provider.ANTHROPIC, "claude-haiku-4-5-20251001", 0.5 + 0.05 + 0.5),
+        (Provider.GOOGLE, "gemini-2.5-pro", 1.25 + 0.125 + 1.5),  # beyond 200,000 tokens
+        (Provider.BEDROCK, "us.anthropic.claude-haiku-4-5-20251001-v1:0", 1.1 * (0.5 + 0.05 + 0.5)),
         (Provider.AZURE, "gpt-4o", 1.25 + 0.625 + 1.0),
         (Provider.OLLAMA, "llama3.2", 0.0),
         (Provider.LMSTUDIO, "whatever", 0.0),
