@@ -14,7 +14,7 @@ from actors.router.recording import asked_text, digest_of, preview
 from actors.router.table import Plan
 from actors.router.text_stream import TextStream
 from actors.router.tries import CallInHand, CallMeans, ModelResult, ModelTries
-from protocol.faults import FaultError
+from protocol.faults import Code, FaultError
 from protocol.models import CallErrorKind, CallModel, ModelAnswer, ModelName, RouteReason, TokenUsage
 
 MOST_MODELS: Final = 4
@@ -50,7 +50,9 @@ class _Call:
             try:
                 result = await tries.run()
             except FaultError as error:
-                refusal = refusal or error  # it costs more than is left; another may cost less, or nothing
+                if error.fault.code is not Code.RATE_LIMIT_BUDGET:
+                    raise
+                refusal = refusal or error  # another may cost less, or nothing
             except ProviderError as error:
                 chooser.release(self.call)
                 if error.kind is CallErrorKind.REFUSED:

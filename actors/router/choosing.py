@@ -16,13 +16,9 @@ from actors.router.pool import ProviderPool
 from actors.router.provider import Capabilities, Credentials, ProviderKind
 from actors.router.providers.table import PROVIDERS
 from actors.router.reactions import Cooldowns
-from actors.router.table import Kept, Plan, RouteRequest, RoutingTable
+from actors.router.table import KEYLESS, NO_IMAGES, NO_TOOLS, Kept, Plan, RouteRequest, RoutingTable
 from bus.clock import now_ms
 from protocol.models import CallErrorKind, CallModel, ImagePart, ModelCalled, ModelName, Provider, RouteReason
-
-KEYLESS: Final = "it has no credentials"
-NO_IMAGES: Final = "it takes no pictures"
-NO_TOOLS: Final = "it takes no tools"
 
 MOST_CONVERSATIONS: Final = 5_000
 """Conversations whose model is remembered; those that were asked longest ago are forgotten."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from actors.router.table import Plan
+from actors.router.table import KEYLESS, Plan
 from protocol.actions import ANSWER_LOCALLY, REPORT, RETRY, Action, ranked
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallModel, ModelAttempt, ModelName
@@ -21,8 +21,7 @@ def nobody_to_ask(call: CallModel, plan: Plan, soonest_ms: int | None) -> FaultE
     if call.pin is not None:
         message = f"{_named(call.pin)} cannot be asked: {plan.decision.candidates[0].why_not}."
         return FaultError(fault(Code.CONFIG_NO_MODEL, message, field="model"))
-    whys = {one.why_not for one in plan.decision.candidates}
-    if len(whys) == 1:
+    if {one.why_not for one in plan.decision.candidates} == {KEYLESS}:
         message = "No provider of models has credentials."
         return FaultError(fault(Code.CONFIG_NO_MODEL, message))
     return FaultError(fault(Code.CONFIG_NO_MODEL, f"No model can be asked ({reasons})."))

@@ -28,6 +28,9 @@ LONGEST_ASKED_MS: Final = 3_600_000
 """What a provider asks for is believed up to an hour."""
 
 
+MOST_LEFT_ALONE: Final = 1_000
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reaction:
     """What follows an error: how often the same model is asked again, what is left alone, whether another is asked."""
@@ -93,6 +96,8 @@ class Cooldowns:
         wait_ms = backed_off_ms if retry_after_ms is None else min(retry_after_ms, LONGEST_ASKED_MS)
         until_ms = max(now_ms + wait_ms, before.until_ms if before else 0)
         self._left_alone[place] = _Cooling(until_ms, failures)
+        if len(self._left_alone) > MOST_LEFT_ALONE:  # whoever asks may name models that nobody has
+            del self._left_alone[min(self._left_alone, key=lambda one: self._left_alone[one].until_ms)]
 
     def answered(self, name: ModelName, key: str) -> None:
         """Forget the failures of who has answered."""

@@ -16,6 +16,9 @@ from protocol.routes import Override, Route
 from protocol.routing import FALLBACK, FALLBACK_CLASS, PatternTable, Routing
 
 NOT_NEEDED: Final = "another comes first"
+KEYLESS: Final = "it has no credentials"
+NO_IMAGES: Final = "it takes no pictures"
+NO_TOOLS: Final = "it takes no tools"
 
 WhyNot = Callable[[ModelName], str]
 """Why a model cannot be asked now; empty: it can."""
