@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from actors.router.credentials import PURPOSE, CredentialFile
 from actors.router.overrides import SharedOverrides
 from actors.router.pool import ProviderPool
 from actors.router.provider import Credentials, ProviderError, ProviderKind
-from actors.router.providers.table import PROVIDERS
+from actors.router.providers.table import PROVIDERS, VARIABLES
 from actors.router.recording import CallRecorder
 from actors.router.table import RouteRequest, RoutingTable
 from actors.router.tries import CallInHand, CallMeans, ModelTries
@@ -70,8 +69,10 @@ class Router(Actor):
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.MODEL_CALLS,)
     purposes: ClassVar[tuple[str, ...]] = (PURPOSE,)
 
-    environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
-    """Where credentials are looked for first."""
+    variables: ClassVar[tuple[str, ...]] = VARIABLES
+
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Where credentials are looked for first; see `variables`."""
     kinds: Mapping[Provider, ProviderKind] = field(default_factory=lambda: PROVIDERS, repr=False)
 
     _routing: WatchedRouting = field(init=False, repr=False)
