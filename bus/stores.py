@@ -71,9 +71,9 @@ class KeyTable(Generic[A]):
             written = self.seal.seal(written, self._place(key))
         return await self.keys.put(key, written, revision=revision)
 
-    async def delete(self, key: str) -> None:
-        """Remove a key."""
-        await self.keys.delete(key)
+    async def delete(self, key: str, *, revision: int | None = None) -> None:
+        """Remove a key; ValueError when `revision` is given and no longer the last."""
+        await self.keys.delete(key, revision=revision)
 
     async def names(self) -> list[str]:
         """Return every key that has a value, in no order."""

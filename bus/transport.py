@@ -123,8 +123,12 @@ class Keys(Protocol):
         """
         ...
 
-    async def delete(self, key: str) -> None:
-        """Remove a key."""
+    async def delete(self, key: str, *, revision: int | None = None) -> None:
+        """Remove a key; with `revision`, only if that is still the last.
+
+        Raises:
+            ValueError: the key has another revision, or is not one that NATS takes.
+        """
         ...
 
     async def names(self) -> list[str]:

@@ -57,16 +57,12 @@ class MemoryKeys:
 
     async def put(self, key: str, value: bytes, *, revision: int | None = None) -> int:
         """Set a key."""
-        self._check(key)
-        current = self.inner.last(key)
-        if revision is not None and (current.revision if current else 0) != revision:
-            msg = f"{key} is no longer at revision {revision}"
-            raise ValueError(msg)
+        self._check(key, revision)
         return self.inner.set(key, value)
 
-    async def delete(self, key: str) -> None:
+    async def delete(self, key: str, *, revision: int | None = None) -> None:
         """Remove a key."""
-        self._check(key)
+        self._check(key, revision)
         self.inner.set(key, None)
 
     async def names(self) -> list[str]:
@@ -75,10 +71,14 @@ class MemoryKeys:
         entries = [self.inner.last(key) for key in list(self.inner.entries)]
         return [entry.key for entry in entries if entry is not None and entry.value is not None]
 
-    def _check(self, key: str) -> None:
+    def _check(self, key: str, revision: int | None = None) -> None:
         self.check_connected()
         if not _KEY.fullmatch(key):
             msg = f"{key!r} is no key"
+            raise ValueError(msg)
+        current = self.inner.last(key) if revision is not None else None
+        if revision is not None and (current.revision if current else 0) != revision:
+            msg = f"{key} is no longer at revision {revision}"
             raise ValueError(msg)
 
     @asynccontextmanager

@@ -98,26 +98,27 @@ class KeyValue:
 
     async def put(self, key: str, value: bytes, *, revision: int | None = None) -> int:
         """Set a key."""
+        return await self._write(key, value, {}, revision)
+
+    async def delete(self, key: str, *, revision: int | None = None) -> None:
+        """Remove a key."""
+        await self._write(key, b"", {_OPERATION: "DEL"}, revision)
+
+    async def _write(self, key: str, value: bytes, headers: dict[str, str], revision: int | None) -> int:
         subject = self._subject(_checked(key))
         with translated_errors():
             if revision is None:
-                return (await self.waits.again(lambda: self._jetstream.publish(subject, value))).seq
-            headers = {_EXPECTED: str(revision)}
-            try:
                 return (
-                    await self.waits.once(lambda: self._jetstream.publish(subject, value, headers=dict(headers)))
+                    await self.waits.again(lambda: self._jetstream.publish(subject, value, headers={**headers} or None))
                 ).seq
+            expected = {**headers, _EXPECTED: str(revision)}
+            try:
+                return (await self.waits.once(lambda: self._jetstream.publish(subject, value, headers=expected))).seq
             except APIError as error:
                 if error.err_code != WRONG_LAST:
                     raise
                 msg = f"{key} is no longer at revision {revision}"
                 raise ValueError(msg) from None
-
-    async def delete(self, key: str) -> None:
-        """Remove a key."""
-        subject = self._subject(_checked(key))
-        with translated_errors():
-            await self.waits.again(lambda: self._jetstream.publish(subject, headers={_OPERATION: "DEL"}))
 
     async def names(self) -> list[str]:
         """Return every key that has a value."""

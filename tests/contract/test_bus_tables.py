@@ -64,6 +64,22 @@ async def test_a_deleted_key_has_a_revision_too(make_world: MakeWorld) -> None:
                 await table.put("a", Ask(text="again"), revision=stale)
 
 
+async def test_a_value_is_deleted_only_at_its_revision(make_world: MakeWorld) -> None:
+    async with make_world() as world, taking_part(world, "asker") as bus:
+        table = await bus.table(PLACES)
+        first = await table.put("a", Ask(text="1"))
+        second = await table.put("a", Ask(text="2"))
+
+        for stale in (0, first, second + 1):
+            with pytest.raises(ValueError, match="revision"):
+                await table.delete("a", revision=stale)
+        kept = await table.get("a")
+        await table.delete("a", revision=second)
+
+        assert kept == KeyChange("a", Ask(text="2"), second)
+        assert await table.get("a") is None
+
+
 async def test_of_many_who_want_a_revision_one_gets_it(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "asker") as bus:
         table = await bus.table(PLACES)
