@@ -305,7 +305,8 @@ class RouteStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One change of what a tool's calls go to: from `old` to `new`, both the same where a test begins or fails.
 
     `home` is who is asked where nothing is learned. `tested` is asked beside `new`, with `share` of the calls.
-    `why` is for people. `savings_usd` is per call.
+    `why` is for people. `savings_usd` is per call. `candidates` are the models that were weighed, where there were
+    several.
     """
 
     tool: str
@@ -319,6 +320,7 @@ class RouteStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     old_rate: float | None = None
     new_rate: float | None = None
     savings_usd: float | None = None
+    candidates: tuple[Candidate, ...] = ()
 
 
 LEARNED_TOPIC: Final = "routes.learned"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -45,3 +45,29 @@ class ModelSettings(SystemSettings, frozen=True, kw_only=True):
             description="Tokens of pages that a model is given at once for an answer; more is read in parts.",
         ),
     ] = 24_000
+    learning_policy: Annotated[
+        Literal["documented", "economic", "off"],
+        Meta(
+            description="How routes are learned from calls. documented: a stronger model below 70 % of success, a "
+            "cheaper one after a test; economic: the model whose calls cost least, failures included; off: what was "
+            "learned stays, and nothing is added."
+        ),
+    ] = "documented"
+    learning_interval_ms: Annotated[
+        int, Meta(ge=100, le=86_400_000, description="Milliseconds between two looks at the calls.")
+    ] = 60_000
+    learning_sequential_tests: Annotated[
+        bool,
+        Meta(
+            description="Whether the documented policy tests a cheaper model with 10 to 60 calls, as many as it takes "
+            "to be sure, instead of 10."
+        ),
+    ] = False
+    learning_failure_cost: Annotated[
+        float,
+        Meta(
+            ge=0.0,
+            le=10_000.0,
+            description="What a failed call costs in the economic policy, in calls of the cheapest model.",
+        ),
+    ] = 20.0
