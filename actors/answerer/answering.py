@@ -13,7 +13,7 @@ import msgspec
 from anyio import CapacityLimiter, to_thread
 from msgspec import structs
 
-from actors.answerer.asking import ModelCalls
+from actors.answerer.asking import SELECT, ModelCalls
 from actors.answerer.checking import Checked, Written, by_number, by_quote, check
 from actors.answerer.model_output import read_model_output, valid_calls
 from actors.answerer.packing import Excerpt, Part, numbered, pack, picked, shortened
@@ -43,7 +43,6 @@ MAX_PASSES: Final = 3
 """How often what does not fit into a model's window is gone through, the answer included (003 "Packing")."""
 
 CALLS_AT_ONCE: Final = 3
-SELECT: Final = "web_select"
 
 LOCAL_ONLY: Final = "No model was to be asked."
 UNVERIFIED: Final = "No citation of the model's answer stands in the sources."
@@ -143,7 +142,7 @@ class Answering:
 
         async def select(index: int, part: Part) -> None:
             async with limiter:
-                numbers[index] = await self._selected_of(part) or _by_words(
+                numbers[index] = await self._selected_of(part, len(parts) + 1) or _by_words(
                     part, self.assignment.question, self.window_tokens // len(parts)
                 )
 
@@ -152,9 +151,10 @@ class Answering:
                 tasks.start_soon(select, index, part)
         return frozenset[int]().union(*numbers.values())
 
-    async def _selected_of(self, part: Part) -> frozenset[int]:
+    async def _selected_of(self, part: Part, among: int) -> frozenset[int]:
+        messages, schema = selecting(self._brief(part)), selection_schema(part)
         try:
-            answer = await self.calls.call(SELECT, selecting(self._brief(part)), output=selection_schema(part))
+            answer = await self.calls.call(SELECT, messages, output=schema, among=among)
             selected = msgspec.convert(answer.data, SelectedSentences)
         except (FaultError, msgspec.ValidationError):
             return frozenset()

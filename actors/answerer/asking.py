@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import structs
@@ -18,6 +19,12 @@ from protocol.subjects import CALL_MODEL
 
 _RESERVE_MS: Final = 3_000
 """What is left of the time allowed for an answer without a model, should the models take too long."""
+
+SUMMARIZE, ANSWER, EXTRACT, SELECT = "web_summarize", "web_answer", "web_extract", "web_select"
+"""What models are asked for: the names by which the router routes."""
+
+MAX_TOKENS: Final = MappingProxyType({SUMMARIZE: 2_048, ANSWER: 2_048, EXTRACT: 8_192, SELECT: 1_024})
+"""How much a model may write."""
 
 NO_TIME = "No time was left to ask a model."
 NO_MONEY = "What this request may cost is spent."
@@ -38,10 +45,10 @@ class ModelCalls:
         messages: Sequence[Message],
         *,
         output: OutputSchema | None = None,
-        max_tokens: int = 2_048,
         watch: Watch | None = None,
+        among: int = 1,
     ) -> ModelAnswer:
-        """Ask a model.
+        """Ask a model; the call is one `among` so many that share what the request may still cost.
 
         Raises:
             FaultError: none has answered, or none may be asked: no time or no money is left.
@@ -50,11 +57,11 @@ class ModelCalls:
             tool=tool,
             messages=tuple(messages),
             output=output,
-            max_tokens=max_tokens,
+            max_tokens=MAX_TOKENS[tool],
             pin=self.request.pin,
             conversation=conversation_id() or "",
             caller=self.request.caller,
-            max_cost_usd=self._money_left(),
+            max_cost_usd=self._money_left(among),
             watch=watch,
         )
         answer = await self.bus.call(CALL_MODEL, request, timeout_ms=_time_left_ms())
@@ -67,14 +74,14 @@ class ModelCalls:
         """Return who has answered where no model has, for all that was asked and paid."""
         return structs.replace(self.served, provider=LOCAL, model=None, why_local=why)
 
-    def _money_left(self) -> float | None:
+    def _money_left(self, among: int) -> float | None:
         limit = self.request.max_cost_usd
         if limit is None:
             return None
         left = limit - (self.served.cost_usd or 0.0)
         if left <= 0:
             raise FaultError(fault(Code.RATE_LIMIT_EXCEEDED, NO_MONEY))
-        return left
+        return left / among
 
     def _add(self, answer: ModelAnswer) -> None:
         served, usage = self.served, answer.usage

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from actors.answerer.citations import chosen, numbers_of, verified
+from actors.answerer.citations import Cited, chosen, numbers_of, verified
 from actors.answerer.claims import checked, marks_of
 from actors.answerer.evidence import Evidence
 from actors.answerer.packing import Part
@@ -33,7 +33,7 @@ class Written:
     """
 
     markdown: str
-    cited: Mapping[int, Citation | None]
+    cited: Mapping[int, Cited | None]
     title: str = ""
     supported: bool = True
     collect: tuple[str, ...] = ()
@@ -78,11 +78,10 @@ def by_quote(assistant: Assistant, sources: Sequence[Evidence]) -> Written:
 
 def check(written: Written, sources: Sequence[Evidence], question: str) -> Checked:
     """Return an answer with the citations that hold, each once, and with its other claims marked."""
-    held = [(number, one) for number, one in written.cited.items() if one is not None]
-    citations = list(dict.fromkeys(one for _, one in held))
-    places = {number: citations.index(one) + 1 for number, one in held}
-    figures = numbers_of(question).union(*(numbers_of(one.text.text) for one in sources))
-    text = checked(written.markdown if written.markdown.strip() else NOT_SAID, places, figures)
+    held = {number: one for number, one in written.cited.items() if one is not None}
+    known = numbers_of(question).union(*(numbers_of(one.source.title) for one in sources))
+    text = checked(written.markdown if written.markdown.strip() else NOT_SAID, held, known)
+    citations = text.citations
     unsupported = tuple(dict.fromkeys((*text.unsupported, *written.lost)))
     supported = written.supported and bool(citations)
     tree = render(text.markdown, lambda address: leads_to(address, sources))
@@ -113,7 +112,7 @@ def confidence(citations: Sequence[Citation], unsupported: Sequence[str], source
 def leads_to(address: str, sources: Sequence[Evidence]) -> bool:
     """Return whether an address stands in a source: an answer links to nothing else."""
     web = address.startswith(("http://", "https://"))
-    return web and any(address == one.source.url or address in one.source.markdown for one in sources)
+    return web and any(address == one.source.url or f"]({address}" in one.source.markdown for one in sources)
 
 
 def _assistant(title: str, tree: Doc, citations: Sequence[Citation]) -> Assistant:

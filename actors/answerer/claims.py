@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from actors.answerer.citations import numbers_of
+from actors.answerer.citations import Cited, numbers_of
+from protocol.packets import Citation
 
 UNSUPPORTED_MARK: Final = "[unsupported]"
 """Stands behind a claim in place of the citations that it has lost."""
@@ -23,9 +24,10 @@ _MIN_FIGURES = 3
 
 @dataclass(frozen=True)
 class CheckedText:
-    """An answer whose marks count the citations that hold, from 1; `unsupported` are the claims that have none left."""
+    """An answer whose marks count its citations from 1, and the claims that have none left."""
 
     markdown: str
+    citations: tuple[Citation, ...]
     unsupported: tuple[str, ...]
 
 
@@ -33,23 +35,27 @@ class CheckedText:
 class _Writing:
     """What is known while an answer is gone through."""
 
-    places: Mapping[int, int]
-    figures: Collection[str]
+    held: Mapping[int, Cited]
+    known: frozenset[str]
+    citations: list[Citation] = field(default_factory=list[Citation])
     unsupported: list[str] = field(default_factory=list[str])
 
 
-def checked(markdown: str, places: Mapping[int, int], figures: Collection[str]) -> CheckedText:
-    """Put the numbers of citations that hold in place of the model's marks.
+def checked(markdown: str, held: Mapping[int, Cited], known: frozenset[str]) -> CheckedText:
+    """Put the numbers of citations in place of the model's marks, by which `held` names those that hold.
 
-    `places` are the numbers of the citations by what the model called them; a mark that is not among them holds
-    nothing. A claim with a figure that is not among the sources' `figures` has no citation that carries it.
+    A claim has no citation left where none of its marks holds, or where it has a figure that neither is `known` nor
+    stands around what it cites. What is cited without a mark anywhere follows at the end.
     """
-    writing = _Writing(places, figures)
+    writing = _Writing(held, known)
     lines, in_code = list[str](), False
     for line in markdown.split("\n"):
         in_code ^= line.lstrip().startswith(("```", "~~~"))
         lines.append(line if in_code else _checked_line(line, writing))
-    return CheckedText("\n".join(lines), tuple(dict.fromkeys(writing.unsupported)))
+    marked = set(marks_of(markdown))
+    rest = [one.citation for number, one in held.items() if number not in marked]
+    citations = tuple(dict.fromkeys((*writing.citations, *rest)))
+    return CheckedText("\n".join(lines), citations, tuple(dict.fromkeys(writing.unsupported)))
 
 
 def marks_of(markdown: str) -> tuple[int, ...]:
@@ -67,10 +73,13 @@ def _checked_line(line: str, writing: _Writing) -> str:
 
 
 def _mark(marks: str, claim: str, writing: _Writing) -> str:
-    kept = dict.fromkeys(writing.places[number] for number in _numbers(marks) if number in writing.places)
-    invented = [one for one in numbers_of(claim) if len(one) >= _MIN_FIGURES and one not in writing.figures]
+    kept = [writing.held[number] for number in _numbers(marks) if number in writing.held]
+    known = writing.known.union(*(one.figures for one in kept))
+    invented = [one for one in numbers_of(claim) if len(one) >= _MIN_FIGURES and one not in known]
     if kept and not invented:
-        return " " + "".join(f"[{number}]" for number in kept)
+        writing.citations += [one.citation for one in kept if one.citation not in writing.citations]
+        places = dict.fromkeys(writing.citations.index(one.citation) + 1 for one in kept)
+        return " " + "".join(f"[{number}]" for number in places)
     if claim:
         writing.unsupported.append(claim)
     return f" {UNSUPPORTED_MARK}"

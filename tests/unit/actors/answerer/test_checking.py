@@ -55,6 +55,13 @@ def test_a_figure_that_no_source_has_is_not_carried_by_a_citation() -> None:
     assert (found.unsupported, found.held) == (("It serves 100,000 people",), False)
 
 
+def test_a_figure_counts_where_it_is_cited_not_anywhere_in_the_source() -> None:
+    near, far = by_numbers("La Rance has 750 m [4]."), by_numbers("La Rance has 254 MW [2].")
+
+    assert (near.supported, near.unsupported) == (True, ())
+    assert (far.supported, far.unsupported, far.assistant.citations) == (False, ("La Rance has 254 MW",), ())
+
+
 def test_an_answer_without_any_citation_is_not_supported() -> None:
     found = by_numbers("The moon pays for it.")
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from actors.answerer.citations import CHOSEN, MIN_CONFIDENCE, chosen, verified
+from actors.answerer.citations import CHOSEN, MIN_CONFIDENCE, Cited, chosen, verified
 from actors.answerer.evidence import evidence_of
 from actors.answerer.source import Source
 from protocol.packets import Citation, Locator
+from scripts.calibrate_citations import cases, quality
 from tests.requirements import requirement
 from tests.support.scale import sized
 from tests.unit.actors.answerer.sources import TIDAL, URL, evidence
@@ -21,7 +24,7 @@ LARGEST = "It holds 240 MW — “the largest” for 45 years."
 
 def quoted(quote: str, doc_id: str = "doc_1") -> str | None:
     found = verified(Citation(doc_id=doc_id, quote=quote), [evidence()])
-    return None if found is None else str(found.quote)
+    return None if found is None else str(found.citation.quote)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +44,7 @@ def quoted(quote: str, doc_id: str = "doc_1") -> str | None:
         ("| Sihwa | South Korea | 254 MW |", "Sihwa South Korea 254 MW"),
         # What is much alike becomes the sentence of the page.
         ("The first large tidal station was build at La Rance in Brittany in 1966", FIRST),
-        ("It held 240 MW, the largest for 45 years", LARGEST),
+        ("It holds 240 MW the largest for fourty 45 years", LARGEST),
     ],
 )
 @requirement("003.citation.shape")
@@ -86,7 +89,10 @@ def test_address_locator_and_confidence_are_never_the_models() -> None:
         confidence=1.0,
     )
 
-    assert verified(lie, [evidence()]) == Citation(
+    found = verified(lie, [evidence()])
+
+    assert found is not None
+    assert found.citation == Citation(
         doc_id="doc_1",
         url=URL,
         quote="the largest",
@@ -102,7 +108,8 @@ def test_a_sentence_that_was_chosen_is_cited_whole() -> None:
 
     directive = "The%20first%20large%20station%20was%20built%20at%20La%20Rance%2C%20Brittany%2C%20in%201966."
     locator = Locator(type="text_fragment", value=directive)
-    assert found == Citation(doc_id="doc_1", url=URL, quote=FIRST, locator=locator, confidence=CHOSEN)
+    citation = Citation(doc_id="doc_1", url=URL, quote=FIRST, locator=locator, confidence=CHOSEN)
+    assert found == Cited(citation=citation, figures=frozenset({"1966", "240", "45"}))
 
 
 def test_a_chunk_is_cited_by_its_own_id_and_a_source_by_both() -> None:
@@ -113,7 +120,40 @@ def test_a_chunk_is_cited_by_its_own_id_and_a_source_by_both() -> None:
     found = verified(Citation(doc_id="c1", quote="Two is there"), [joined])
 
     assert found is not None
-    assert (found.doc_id, found.source_id, found.url) == ("c2", "src_1", UNSET)
+    cited = found.citation
+    assert (cited.doc_id, cited.source_id, cited.url) == ("c2", "src_1", UNSET)
+
+
+PASSAGES = """
+The mill at Norrby ground rye from 1742 until the river was dammed. Its wheel, six metres high, was sold to a museum
+in Uppsala. The miller, Karl Lind, kept a diary of prices that historians still use.
+
+Bees find their way home by the sun and by landmarks. In 1973 Karl von Frisch shared a Nobel Prize for what he read
+from their dances. A colony does not survive a winter without twenty kilograms of honey.
+
+Copper was smelted on the island of Cyprus four thousand years ago. Ships took it to Egypt and Syria, where it was
+mixed with tin from the east. The slag heaps near Skouriotissa are as high as a house of five storeys.
+
+The tram returned to Nantes in 1985, after an absence of 27 years. Other French cities followed, among them Grenoble
+and Strasbourg. Few of the new lines have been closed since, and none of them was replaced by buses.
+
+Glass is neither a liquid nor a crystal. Old window panes are thicker at the bottom because glaziers set them so, as
+measurements at Leeds have shown. At room temperature it does not flow in any time that could be measured.
+
+Every lighthouse in Brittany has a rhythm of its own. The one at Créac'h can be seen from sixty kilometres, and has
+guided ships past Ushant since 1863. Its last keeper, Jean Malgorn, left the tower in December 2010.
+"""
+
+
+def test_confidence_tells_what_is_worn_from_what_is_false() -> None:
+    found = list(cases(PASSAGES.strip().split("\n\n"), random.Random(2)))
+
+    measured = quality(found)
+
+    assert len(found) > 100
+    assert measured.kept >= 0.95
+    assert measured.false_kept <= 0.05
+    assert measured.brier <= 0.04
 
 
 @given(st.data())
@@ -129,10 +169,9 @@ def test_whatever_is_quoted_leaves_word_for_word(data: st.DataObject) -> None:
     found = verified(Citation(doc_id="doc_1", quote=cut), [source])
 
     if found is not None:
-        assert isinstance(found.quote, str)
-        assert found.quote in text.replace("\n", " ")
-        assert isinstance(found.confidence, float)
-        assert found.confidence >= MIN_CONFIDENCE
+        assert str(found.citation.quote) in text.replace("\n", " ")
+        assert isinstance(found.citation.confidence, float)
+        assert found.citation.confidence >= MIN_CONFIDENCE
 
 
 @pytest.mark.timeout(10)
@@ -142,4 +181,4 @@ def test_a_large_source_is_looked_through_in_no_time() -> None:
     found = verified(Citation(doc_id="doc_1", quote="The first large station is built at La Rance in 1999"), [large])
 
     assert found is not None
-    assert found.quote == FIRST.replace("1966", "1999")
+    assert found.citation.quote == FIRST.replace("1966", "1999")
