@@ -68,11 +68,10 @@ class Router(Actor):
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.ROUTE_OVERRIDES, subjects.MODEL_SPEND)
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.MODEL_CALLS,)
     purposes: ClassVar[tuple[str, ...]] = (PURPOSE,)
-
     variables: ClassVar[tuple[str, ...]] = VARIABLES
 
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    """Where credentials are looked for first; see `variables`."""
+    """Where credentials are looked for first: the variables that no other process has."""
     kinds: Mapping[Provider, ProviderKind] = field(default_factory=lambda: PROVIDERS, repr=False)
 
     _routing: WatchedRouting = field(init=False, repr=False)

@@ -196,4 +196,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "model":
         anyio.run(_model)
     else:
-        anyio.run(_serve, *sys.argv[2:4])
+        anyio.run(_serve, sys.argv[2], sys.argv[3])
