@@ -14,7 +14,7 @@ from anyio import CapacityLimiter, to_thread
 from msgspec import structs
 
 from actors.answerer.asking import SELECT, ModelCalls
-from actors.answerer.checking import Checked, Written, by_number, by_quote, check
+from actors.answerer.checking import Checked, Written, by_number, check, in_markdown
 from actors.answerer.model_output import read_model_output, valid_calls
 from actors.answerer.packing import Excerpt, Part, numbered, pack, picked, shortened
 from actors.answerer.prompts import (
@@ -23,14 +23,14 @@ from actors.answerer.prompts import (
     WrittenAnswer,
     answer_schema,
     answering,
-    quoting,
+    answering_in_markdown,
     selecting,
     selection_schema,
 )
 from actors.answerer.quoting import quoted
 from actors.answerer.reading import Reading
 from actors.answerer.source import LocalAnswer, Source
-from actors.answerer.streaming import AnswerRelay, MarkdownBeforeCitations, MarkdownOfJson, ModelStreams
+from actors.answerer.streaming import AnswerRelay, ModelStreams
 from bus import Bus, TransportError
 from protocol.answers import Answered, ServedBy
 from protocol.faults import Code, FaultError, fault
@@ -99,31 +99,32 @@ class Answering:
     # -- by a model ----------------------------------------------------------------------------------------------------
 
     async def _written(self) -> tuple[Written, ModelAnswer]:
-        """Have an answer written that cites by numbers, or by quotes where no model can hold to a schema."""
+        """Have an answer written: by a schema, or in Markdown where somebody reads along or no model holds to one."""
         part = await self._narrowed(await to_thread.run_sync(numbered, self.reading.evidence))
         await self.relay.report("Asking a model")
+        if self.relay.watch is not None:
+            return await self._in_markdown(part)
         try:
-            return await self._by_number(part)
+            return await self._in_json(part)
         except FaultError as error:
             if error.fault.code is not Code.NETWORK_MODEL_FAILED:
                 raise
-        return await self._by_quote(part)
+        return await self._in_markdown(part)
 
-    async def _by_number(self, part: Part) -> tuple[Written, ModelAnswer]:
-        with self.streams.listening(self.relay, MarkdownOfJson) as watch:
-            messages = answering(self._brief(part))
-            answer = await self.calls.call(self.assignment.tool, messages, output=answer_schema(part), watch=watch)
+    async def _in_json(self, part: Part) -> tuple[Written, ModelAnswer]:
+        answer = await self.calls.call(self.assignment.tool, answering(self._brief(part)), output=answer_schema(part))
         try:
             data = msgspec.convert(answer.data, WrittenAnswer)
         except msgspec.ValidationError:
             raise FaultError(fault(Code.NETWORK_MODEL_FAILED, UNREADABLE)) from None
         return await to_thread.run_sync(by_number, data, part), answer
 
-    async def _by_quote(self, part: Part) -> tuple[Written, ModelAnswer]:
-        with self.streams.listening(self.relay, MarkdownBeforeCitations) as watch:
-            answer = await self.calls.call(self.assignment.tool, quoting(self._brief(part)), watch=watch)
-        output = read_model_output(answer.text, tools=False)
-        return await to_thread.run_sync(by_quote, output.assistant, self.reading.evidence), answer
+    async def _in_markdown(self, part: Part) -> tuple[Written, ModelAnswer]:
+        with self.streams.listening(self.relay) as watch:
+            messages = answering_in_markdown(self._brief(part))
+            answer = await self.calls.call(self.assignment.tool, messages, watch=watch)
+        said = read_model_output(answer.text, tools=False).assistant
+        return await to_thread.run_sync(in_markdown, said, part, self.reading.evidence), answer
 
     async def _narrowed(self, excerpts: Sequence[Excerpt]) -> Part:
         """Return what fits into a model's window: all, or what the model selects of each part in turn."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final
 
@@ -13,7 +13,7 @@ from actors.answerer.citations import Cited, chosen, numbers_of, verified
 from actors.answerer.claims import checked, marks_of
 from actors.answerer.evidence import Evidence
 from actors.answerer.packing import Part
-from actors.answerer.prompts import WrittenAnswer
+from actors.answerer.prompts import NOT_SUPPORTED, WrittenAnswer, WrittenAssistant
 from actors.answerer.rendering import render
 from protocol.packets import Assistant, Citation
 from protocol.render import Doc, to_markdown
@@ -63,17 +63,34 @@ def by_number(answer: WrittenAnswer, part: Part) -> Written:
     )
 
 
-def by_quote(assistant: Assistant, sources: Sequence[Evidence]) -> Written:
-    """Return an answer that quotes: its marks count its citations from 1."""
-    tree = assistant.render
-    markdown = assistant.markdown if isinstance(assistant.markdown, str) else to_markdown(tree) if tree else ""
-    claimed = assistant.citations[:MAX_CITATIONS]
+def in_markdown(assistant: Assistant, part: Part, sources: Sequence[Evidence]) -> Written:
+    """Return an answer in Markdown, whose marks are numbers of sentences.
+
+    A model that quotes instead has marks that count its citations (003 "Markdown-only").
+    """
+    markdown, marked, rest = _markdown_of(assistant).partition(NOT_SUPPORTED)
+    collect = tuple(line.strip("-* ") for line in rest.split("\n") if line.strip())
+    title = assistant.title if isinstance(assistant.title, str) else ""
+    if assistant.citations:
+        written = _by_quote(markdown, assistant.citations[:MAX_CITATIONS], sources)
+    else:
+        said = WrittenAssistant(markdown=markdown, citations=())
+        written = by_number(WrittenAnswer(assistant=said, supported=True, collect=()), part)
+    return replace(written, title=title, supported=not marked, collect=collect)
+
+
+def _by_quote(markdown: str, claimed: Sequence[Citation], sources: Sequence[Evidence]) -> Written:
     cited = {number: verified(one, sources) for number, one in enumerate(claimed, 1)}
     marks = marks_of(markdown)
     lost = (one.quote for number, one in enumerate(claimed, 1) if cited[number] is None and number not in marks)
-    title = assistant.title if isinstance(assistant.title, str) else ""
     quotes = tuple(quote[:MAX_COLLECT_CHARS] for quote in lost if isinstance(quote, str))
-    return Written(markdown=markdown, cited=cited, title=title, lost=quotes)
+    return Written(markdown=markdown, cited=cited, lost=quotes)
+
+
+def _markdown_of(assistant: Assistant) -> str:
+    if isinstance(assistant.markdown, str):
+        return assistant.markdown
+    return to_markdown(assistant.render) if isinstance(assistant.render, Doc) else ""
 
 
 def check(written: Written, sources: Sequence[Evidence], question: str) -> Checked:

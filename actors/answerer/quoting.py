@@ -27,11 +27,10 @@ def quoted(
     blocks = [*_opening(answer, cited, supported=supported, unverified=unverified), *_quotes(cited, listed=listed)]
     if answer.collect and not supported:
         blocks += [_paragraph(READ_NEXT), _list(answer.collect)]
-    read = confidence(cited, (), sources)
     return Checked(
         assistant=Assistant(render=Doc(children=tuple(blocks)), citations=cited),
         supported=supported,
-        confidence=round(min(answer.confidence, read) if supported else min(answer.confidence, 1 - read), 3),
+        confidence=round(answer.confidence * confidence(cited, (), sources), 3),
         unsupported=(),
         collect=() if supported else answer.collect,
         held=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.answerer.checking import NOT_SAID, Checked, Written, by_number, by_quote, check
+from actors.answerer.checking import NOT_SAID, Checked, Written, by_number, check, in_markdown
 from actors.answerer.packing import numbered
 from actors.answerer.prompts import WrittenAnswer, WrittenAssistant
 from protocol.packets import Assistant, Citation
@@ -93,11 +93,22 @@ def test_quotes_count_from_one_and_what_is_invented_is_told() -> None:
         ),
     )
 
-    found = check(by_quote(answer, [SOURCE]), [SOURCE], "")
+    found = check(in_markdown(answer, numbered([SOURCE]), [SOURCE]), [SOURCE], "")
 
     assert text_of(found) == "Built in 1966 [1]. It sings [unsupported]."
     assert quotes_of(found) == ["built at La Rance"]
     assert found.unsupported == ("It sings", "It dances by day.", "built at La Rance")
+
+
+def test_markdown_is_marked_by_numbers_of_sentences_and_may_say_that_nothing_is_said() -> None:
+    answer = Assistant(markdown="It holds 240 MW [3].")
+    absent = Assistant(markdown="Nothing is said.\n\n---NOT SUPPORTED---\n- a list of stations\nthe costs\n")
+
+    found, missing = (check(in_markdown(one, numbered([SOURCE]), [SOURCE]), [SOURCE], "") for one in (answer, absent))
+
+    assert (text_of(found), quotes_of(found), found.supported) == ("It holds 240 MW [1].", [LARGEST], True)
+    assert (text_of(missing), missing.supported) == ("Nothing is said.", False)
+    assert missing.collect == ("a list of stations", "the costs")
 
 
 def test_links_lead_to_the_sources_alone_and_html_is_text() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeVar
@@ -10,7 +9,7 @@ from typing import TypeVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.answerer.streaming import AnswerRelay, MarkdownBeforeCitations, MarkdownOfJson, ModelStreams
+from actors.answerer.streaming import AnswerRelay, ModelStreams, ReaderWords
 from protocol.answers import AnswerText
 from protocol.models import ModelText
 from protocol.replicas import Watch
@@ -32,24 +31,18 @@ def pieces(text: str, cuts: list[int]) -> list[str]:
     return [text[start:end] for start, end in pairwise(places)]
 
 
-@given(st.text(), st.lists(st.integers(0, 5_000)), st.booleans())
-def test_the_markdown_of_json_is_read_however_it_is_cut(words: str, cuts: list[int], ascii_only: bool) -> None:  # noqa: FBT001 - hypothesis fills it
-    answer = {"assistant": {"title": '"markdown": no', "markdown": words, "citations": [1]}, "supported": True}
-    reading = MarkdownOfJson()
-
-    read = "".join(reading.feed(piece) for piece in pieces(json.dumps(answer, ensure_ascii=ascii_only), cuts))
-
-    assert read == words
-
-
-@given(st.text(alphabet="-CITAONS ab\n"), st.lists(st.integers(0, 500)))
-def test_markdown_is_read_up_to_its_citations(words: str, cuts: list[int]) -> None:
-    reading = MarkdownBeforeCitations()
-    text = f"{words}\n---CITATIONS---\n{{}}\n---END CITATIONS---"
+@given(
+    st.text(alphabet="-CINOT SUPRED ab\n"),
+    st.sampled_from(["---CITATIONS---", "---NOT SUPPORTED---"]),
+    st.lists(st.integers(0, 500)),
+)
+def test_words_are_read_up_to_the_block_behind_them(words: str, block: str, cuts: list[int]) -> None:
+    reading = ReaderWords()
+    text = f"{words}\n{block}\n{{}}"
 
     read = "".join(reading.feed(piece) for piece in pieces(text, cuts))
 
-    assert read == text[: text.index("---CITATIONS---")]
+    assert read == text[: text.index(block)]
 
 
 async def test_a_restart_is_passed_on_and_what_came_before_is_forgotten() -> None:
@@ -57,20 +50,20 @@ async def test_a_restart_is_passed_on_and_what_came_before_is_forgotten() -> Non
     relay = AnswerRelay(bus, Watch(replica="gateway-1", token="t"))
     streams = ModelStreams("answerer-1")
 
-    with streams.listening(relay, MarkdownOfJson) as watch:
+    with streams.listening(relay) as watch:
         assert watch is not None
         assert watch.replica == "answerer-1"
-        await streams.on_text(ModelText(token=watch.token, index=0, text='{"markdown": "Lo'))
-        await streams.on_text(ModelText(token=watch.token, index=1, text='{"mark', restarted=True))
-        await streams.on_text(ModelText(token=watch.token, index=2, text='down":"High."}'))
-        await streams.on_text(ModelText(token="of another call", index=0, text='{"markdown": "Lo'))
+        await streams.on_text(ModelText(token=watch.token, index=0, text="Lo"))
+        await streams.on_text(ModelText(token=watch.token, index=1, text="Hi", restarted=True))
+        await streams.on_text(ModelText(token=watch.token, index=2, text="gh.\n---NOT SUPP"))
+        await streams.on_text(ModelText(token="of another call", index=0, text="Lo"))
     await streams.on_text(ModelText(token=watch.token, index=3, text="late"))
     await relay.replace("In the words of the page.")
 
     assert bus.told == [
         ("events.answer.text.gateway-1", AnswerText(token="t", index=0, text="Lo")),
-        ("events.answer.text.gateway-1", AnswerText(token="t", index=1, text="", restarted=True)),
-        ("events.answer.text.gateway-1", AnswerText(token="t", index=2, text="High.")),
+        ("events.answer.text.gateway-1", AnswerText(token="t", index=1, text="Hi", restarted=True)),
+        ("events.answer.text.gateway-1", AnswerText(token="t", index=2, text="gh.\n")),
         (
             "events.answer.text.gateway-1",
             AnswerText(token="t", index=3, text="In the words of the page.", restarted=True),
@@ -82,7 +75,7 @@ async def test_without_a_watcher_nothing_is_told() -> None:
     bus = FakePublisher()
     relay = AnswerRelay(bus, None)
 
-    with ModelStreams("answerer-1").listening(relay, MarkdownOfJson) as watch:
+    with ModelStreams("answerer-1").listening(relay) as watch:
         assert watch is None
     await relay.write("High.")
     await relay.report("Reading")
