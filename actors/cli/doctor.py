@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
 import anyio
 import typer
@@ -20,6 +21,7 @@ from msgspec import Struct
 from actors.cli import terminal
 from actors.cli.connection import find
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
+from actors.cli.providers import ask_words, states_of
 from actors.runtime.rundir import read_ready
 from actors.settings import Loaded, Setting, Settings, describe, key_file, load
 from protocol.browse import SCHEMA_VERSION
@@ -27,7 +29,14 @@ from protocol.faults import FaultError
 
 
 def doctor(
-    *, as_json: Json = False, config: ConfigFile = None, data_dir: DataDir = None, log_level: LogLevel = None
+    *,
+    online: Annotated[
+        bool, typer.Option("--online", help="Have the running Weft ask each provider of models for a few words.")
+    ] = False,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data_dir: DataDir = None,
+    log_level: LogLevel = None,
 ) -> None:
     """Check what Weft needs, and show every setting.
 
@@ -37,6 +46,7 @@ def doctor(
     loaded, first = _read(config, data_dir, log_level)
     answers = anyio.run(find, loaded.settings) is not None
     checks = [first, *run_all(loaded.settings, answers=answers)]
+    checks.append(anyio.run(models, loaded, answers and online))
     ok = all(check.state is not CheckState.MISSING for check in checks)
     settings = describe(loaded)
     if as_json:
@@ -232,6 +242,23 @@ def ca_file(path: Path) -> Check:
         return Check(name="fetch_ca_file", state=CheckState.OK, detail=str(path))
     cure = "Correct WEFT_FETCH_CA_FILE, or leave it empty for the usual authorities."
     return Check(name="fetch_ca_file", state=CheckState.MISSING, detail=f"{path} cannot be read", cure=cure)
+
+
+async def models(loaded: Loaded, online: bool) -> Check:  # noqa: FBT001 - anyio passes it by place
+    """See which providers of models have their credentials, and with `online` which answer; none is needed."""
+    try:
+        states = await states_of(loaded)
+        if online:
+            states = [await ask_words(loaded, one.provider, None) if one.available else one for one in states]
+    except FaultError as error:
+        return Check(name="models", state=CheckState.WARNING, detail=error.fault.message)
+    wrong = [one for one in states if (one.source and not one.available) or one.works is False]
+    good = [f"{one.provider} ({'works' if one.works else one.source})" for one in states if one.available]
+    if wrong:
+        detail = "; ".join([*good, *(f"{one.provider}: {one.message}" for one in wrong)])
+        return Check(name="models", state=CheckState.WARNING, detail=detail, cure="weft providers list says more.")
+    nobody = "no provider has credentials: answers are quotes (weft providers add, or variables such as OPENAI_API_KEY)"
+    return Check(name="models", state=CheckState.OK, detail=", ".join(good) or nobody)
 
 
 def running(settings: Settings, *, answers: bool) -> Check:

@@ -17,6 +17,7 @@ from actors.cli.doctor import doctor
 from actors.cli.extract import extract
 from actors.cli.keys import app as keys
 from actors.cli.nats import nats
+from actors.cli.providers import app as providers
 from actors.cli.routes import app as routes
 from actors.cli.runs import app as runs
 from actors.cli.runs import run as run_template
@@ -71,6 +72,7 @@ for _other in (status, tap, mcp, doctor, schema, nats):
 app.add_typer(runs, name="runs", help="List runs, look at one, stop it, go on with it.")
 app.add_typer(routes, name="routes", help="List which models are asked, say so, and tell why.")
 app.add_typer(keys, name="keys", help="Give out, list and revoke keys.")
+app.add_typer(providers, name="providers", help="Store, list, test and remove credentials of providers of models.")
 app.add_typer(sessions, name="sessions", help="List, import, renew and forget saved logins.")
 
 

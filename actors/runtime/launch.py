@@ -9,7 +9,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -20,6 +20,7 @@ import structlog
 
 from actors.actor import purposes_of
 from actors.registry import ACTORS, GATEWAY, kinds, warmed
+from actors.router.credentials import CredentialFile, CredentialsError
 from actors.runtime.natskeys import ONLOOKER, STDIO, key_of
 from actors.runtime.replica import VERSION, replica_main
 from actors.runtime.rundir import Ready, claimed, read_ready, ready_path, write_ready
@@ -178,16 +179,27 @@ async def private(settings: Settings) -> AsyncGenerator[System]:
     """Run a system in this process alone, without a gateway, for as long as the block lasts."""
     names = [name for name in ACTORS if name != GATEWAY]
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
+        given = settings
         settings = msgspec.structs.replace(
-            settings, data_dir=Path(folder), nats_url="", nats_port=0, api_key="", vault_key=new_key()
+            given, data_dir=Path(folder), nats_url="", nats_port=0, api_key="", vault_key=new_key()
         )
         loaded = kinds(names)
+        _carry_credentials(given, settings)
         withheld = withhold([name for kind in loaded.values() for name in kind.variables], anew=False).read()
         plan = Plan(settings, dict.fromkeys(names, 1), loaded, withheld=withheld)
         async with tasks(plan.kinds) as spawner, running(plan, spawner, Path(folder)) as system:
             await system.until_ready()
             system.bus.seal = _of_gateway(settings.vault_key)  # for MCP over stdio, which speaks by this bus
             yield system
+
+
+def _carry_credentials(source: Settings, target: Settings) -> None:
+    """Let a system for one call have the credentials of providers that are stored here, sealed with its own key."""
+    if not (source.vault_key or vault_key_file(source).exists()):
+        return
+    stored = CredentialFile.of(source.data_dir, Seal.of(resolve_vault_key(source)))
+    with suppress(CredentialsError):  # `weft providers list` says so
+        CredentialFile.of(target.data_dir, Seal.of(target.vault_key)).write(stored.read())
 
 
 def _seal(settings: Settings) -> Seal | None:

@@ -1,16 +1,23 @@
-"""Keys of providers in the environment of `weft up`: the router has them, and no other process ever had."""
+"""Credentials of providers at a running Weft: the router uses them, and no other process ever has them."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import anyio
+import msgspec
 import pytest
 
-from tests.support.system import running_weft
+from protocol.models import Provider
+from protocol.routes import ProviderState
+from tests.support.model_dialects import answer_of
+from tests.support.models import scripted
+from tests.support.system import RunningWeft, environment, running_weft, weft
 
 pytestmark = [
     pytest.mark.nats,
@@ -18,23 +25,44 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
 
-KEY = "sk-planted-5d1f77ab"
+GIVEN = "sk-planted-5d1f77ab"
+STORED = "sk-planted-90e2c4d1"
 
 
-async def test_no_process_but_the_launcher_and_the_router_has_a_key_in_its_environment_or_memory(
-    tmp_path: Path,
-) -> None:
-    async with running_weft(tmp_path, OPENAI_API_KEY=KEY, AWS_SECRET_ACCESS_KEY=KEY) as system:
+async def test_the_router_alone_has_what_the_environment_and_the_operator_give(tmp_path: Path) -> None:
+    async with (
+        scripted(answer_of(Provider.LMSTUDIO, "yes")) as server,
+        running_weft(tmp_path, OPENAI_API_KEY=GIVEN, AWS_SECRET_ACCESS_KEY=GIVEN, WEFT_MODEL_HOSTS=server.host) as system,
+    ):
+        lmstudio = ("lmstudio", "--base-url", server.base_url, "--with-key")
+        await providers(system, "add", *lmstudio, typed=STORED, WEFT_MODEL_HOSTS=server.host)
+        with anyio.fail_after(60):
+            while not (await providers(system, "test", "lmstudio", "--model", "small")).works:
+                await anyio.sleep(0.1)
         pids = tuple(family(system.ready.pid))
         names = {pid: Path(f"/proc/{pid}/comm").read_text().strip() for pid in pids}
-        told = [names[pid] for pid in pids if KEY.encode() in Path(f"/proc/{pid}/environ").read_bytes()]
-        held = [names[pid] for pid in pids if pid != system.ready.pid and KEY.encode() in memory(pid)]
+        told = [names[pid] for pid in pids if GIVEN.encode() in Path(f"/proc/{pid}/environ").read_bytes()]
+        others = [pid for pid in pids if pid != system.ready.pid]  # the launcher has what it gives a router
+        held = {key: [names[pid] for pid in others if key.encode() in memory(pid)] for key in (GIVEN, STORED)}
 
-    assert len(pids) > 8
+    assert server.asked[0].headers["authorization"] == f"Bearer {STORED}"
     assert told == []
-    assert held == ["weft:router"]
-    assert KEY not in system.log.read_text()
-    assert all(KEY.encode() not in path.read_bytes() for path in system.data_dir.rglob("*") if path.is_file())
+    assert held == {GIVEN: ["weft:router"], STORED: ["weft:router"]}
+    files = [path for path in (system.log, *system.data_dir.rglob("*")) if path.is_file()]
+    assert [path for path in files for key in (GIVEN, STORED) if key.encode() in path.read_bytes()] == []
+
+
+async def providers(system: RunningWeft, *words: str, typed: str = "", **settings: str) -> ProviderState:
+    """Run `weft providers` with a running Weft, and return how the provider stands."""
+    done = await anyio.run_process(
+        weft("providers", *words, "--json"),
+        input=typed.encode(),
+        env=environment(system.data_dir, **settings),
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    return msgspec.json.decode(done.stdout, type=ProviderState)
 
 
 def family(pid: int) -> Iterator[int]:
@@ -50,9 +78,9 @@ def memory(pid: int) -> bytes:
     whole = bytearray()
     with Path(f"/proc/{pid}/mem").open("rb", 0) as mem:
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
-            if match := re.match(r"([0-9a-f]+)-([0-9a-f]+) rw.. .*(?<!\[vvar\])$", line):
+            if match := re.match(r"([0-9a-f]+)-([0-9a-f]+) rw", line):
                 begin, end = int(match[1], 16), int(match[2], 16)
-                with suppress(OSError, ValueError):
+                with suppress(OSError, ValueError):  # the kernel's own
                     mem.seek(begin)
                     whole += mem.read(end - begin)
     return bytes(whole)
