@@ -72,7 +72,7 @@ for _other in (status, tap, mcp, doctor, schema, nats):
 app.add_typer(runs, name="runs", help="List runs, look at one, stop it, go on with it.")
 app.add_typer(routes, name="routes", help="List which models are asked, say so, and tell why.")
 app.add_typer(keys, name="keys", help="Give out, list and revoke keys.")
-app.add_typer(providers, name="providers", help="Store, list, test and remove credentials of providers of models.")
+app.add_typer(providers, name="providers", help="Store, list, test and remove keys of models.")
 app.add_typer(sessions, name="sessions", help="List, import, renew and forget saved logins.")
 
 

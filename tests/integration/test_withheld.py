@@ -32,7 +32,9 @@ STORED = "sk-planted-90e2c4d1"
 async def test_the_router_alone_has_what_the_environment_and_the_operator_give(tmp_path: Path) -> None:
     async with (
         scripted(answer_of(Provider.LMSTUDIO, "yes")) as server,
-        running_weft(tmp_path, OPENAI_API_KEY=GIVEN, AWS_SECRET_ACCESS_KEY=GIVEN, WEFT_MODEL_HOSTS=server.host) as system,
+        running_weft(
+            tmp_path, OPENAI_API_KEY=GIVEN, AWS_SECRET_ACCESS_KEY=GIVEN, WEFT_MODEL_HOSTS=server.host
+        ) as system,
     ):
         lmstudio = ("lmstudio", "--base-url", server.base_url, "--with-key")
         await providers(system, "add", *lmstudio, typed=STORED, WEFT_MODEL_HOSTS=server.host)

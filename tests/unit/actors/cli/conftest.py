@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from actors.router.providers.table import VARIABLES
 from tests.unit.actors.cli.cli_data import FakeLaunch
 
 
 @pytest.fixture(autouse=True)
 def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEFT_DATA_DIR", str(tmp_path / "data"))
+    for name in VARIABLES:  # `up` would start this process anew without them
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("bus.telemetry.configure", _quiet)
 
 

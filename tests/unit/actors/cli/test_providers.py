@@ -12,19 +12,12 @@ import pytest
 from actors.cli.main import run
 from actors.router.credentials import CredentialFile
 from actors.router.provider import Credentials
-from actors.router.providers.table import VARIABLES
 from actors.settings import Settings, resolve_vault_key
 from bus.seal import Seal
 from protocol.models import Provider
 from protocol.routes import ProviderState
 
 KEY = "sk-planted-b3c4"
-
-
-@pytest.fixture(autouse=True)
-def _no_keys_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
 
 
 def weft(folder: Path, *words: str) -> int:

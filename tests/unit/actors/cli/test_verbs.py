@@ -17,6 +17,7 @@ from actors.cli.main import app, run
 from actors.cli.terminal import duration_text
 from actors.cli.up import parse_actors
 from actors.registry import ACTORS
+from actors.runtime.withheld import Withheld
 from actors.settings import Settings
 from protocol.faults import Code, FaultError, fault
 from tests.unit.actors.cli.cli_data import REPLICA, FakeBus, FakeLaunch, connected_to
@@ -165,6 +166,7 @@ def test_up_hands_over_what_was_chosen(launch: FakeLaunch, tmp_path: Path) -> No
         "single_process": True,
         "actors": {"gateway": 1, "navigator": 3},
         "ready_file": ready,
+        "withheld": Withheld(),
     }
 
 
