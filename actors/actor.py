@@ -59,6 +59,15 @@ class Actor:
         """Load what every replica needs, before the process is forked that they live in; no thread, no file stays."""
 
     @classmethod
+    def check(cls, settings: Settings) -> None:
+        """Read what the settings name beside themselves, so that a system with what is wrong there does not start.
+
+        Raises:
+            FaultError: CONFIG_INVALID.
+        """
+        del settings
+
+    @classmethod
     def unavailability(cls, settings: Settings) -> Absence | None:
         """Return why this actor cannot work on this machine, if so: its replicas then answer that and nothing else."""
         del settings

@@ -44,12 +44,12 @@ class WatchedRouting:
     async def open(self) -> AsyncGenerator[WatchedRouting]:
         """Read the files, and watch the operator's while the block lasts.
 
-        Raises:
-            FaultError: CONFIG_INVALID, with the file and the line that is wrong.
+        Where that is wrong by now, what is shipped counts until it is mended: the start of a system has checked it.
         """
         path = own_file(self.settings)
         stamp = await to_thread.run_sync(_stamp, path)
-        self.routing = await to_thread.run_sync(read_routing, path, bool(self.settings.routing_file))
+        self.routing = await to_thread.run_sync(read_routing)
+        await self._read(path)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch, path, stamp)
             yield self
@@ -62,12 +62,16 @@ class WatchedRouting:
             if current == stamp:
                 continue
             stamp = current
-            try:
-                self.routing = await to_thread.run_sync(read_routing, path)
-            except FaultError as error:
-                log.warning(ROUTING_REFUSED, reason=error.fault.message)
-            else:
+            if await self._read(path):
                 log.info(ROUTING_READ, file=str(path))
+
+    async def _read(self, path: Path) -> bool:
+        try:
+            self.routing = await to_thread.run_sync(read_routing, path)
+        except FaultError as error:
+            log.warning(ROUTING_REFUSED, reason=error.fault.message)
+            return False
+        return True
 
 
 def own_file(settings: Settings) -> Path:
@@ -75,7 +79,7 @@ def own_file(settings: Settings) -> Path:
     return Path(settings.routing_file).expanduser() if settings.routing_file else settings.data_dir / "routing.toml"
 
 
-def read_routing(own: Path | None = None, needed: bool = False) -> Routing:  # noqa: FBT001, FBT002 - to_thread takes no keywords
+def read_routing(own: Path | None = None, *, needed: bool = False) -> Routing:
     """Read the shipped file and over it the operator's, which may be missing unless it is `needed`.
 
     Raises:
@@ -109,12 +113,12 @@ def parse(text: str, name: str) -> RoutingFile:
         except msgspec.ValidationError as error:
             raise _invalid(f"{name}, line {_line(text, part, str(error))}: {_words(error, part)}") from None
     file = msgspec.convert(tables, RoutingFile)
-    seen = set[str]()
+    patterns = set[str]()
     for number, rule in enumerate(file.routes):
-        if rule.tools in seen:
+        if rule.tools in patterns:
             part = _Part("[[routes]]", number, "tools", {}, RouteRule)
             raise _invalid(f"{name}, line {_line(text, part)}: the tools {rule.tools} have a route already")
-        seen.add(rule.tools)
+        patterns.add(rule.tools)
     return file
 
 
@@ -160,8 +164,8 @@ _FIELD = re.compile(r"(?=.*`\$\.(\w+)|.*field `([^`]+)`|.*value '([^']+)' - at `
 
 def _line(text: str, part: _Part, message: str = "") -> int:
     """Find the line of a part, or of that key below its header which a message is about; from 1."""
-    told = _FIELD.match(message)
-    key = part.key or (next(filter(None, told.groups())) if told else "")
+    field_named = _FIELD.match(message)
+    key = part.key or (next(filter(None, field_named.groups())) if field_named else "")
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.strip().startswith(part.header or "\0")]
     start = starts[part.number] if part.number < len(starts) else -1

@@ -11,7 +11,7 @@ import anyio
 from msgspec import structs
 
 from actors.actor import Actor, handles, subscribes
-from actors.router.budget import Budget
+from actors.router.budget import ModelBudget
 from actors.router.calling import call_model
 from actors.router.choosing import Chooser
 from actors.router.credentials import PURPOSE, CredentialFile
@@ -21,8 +21,9 @@ from actors.router.provider import Credentials, ProviderError, ProviderKind
 from actors.router.providers.table import PROVIDERS, VARIABLES
 from actors.router.recording import CallRecorder
 from actors.router.table import RouteRequest, RoutingTable
-from actors.router.tries import CallInHand, CallMeans, ModelTries
-from actors.routing_file import WatchedRouting
+from actors.router.tries import CallDependencies, CallInHand, ModelTries
+from actors.routing_file import WatchedRouting, own_file, read_routing
+from actors.settings import Settings
 from bus.clock import now_ms
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
@@ -76,7 +77,12 @@ class Router(Actor):
 
     _routing: WatchedRouting = field(init=False, repr=False)
     _overrides: SharedOverrides = field(init=False, repr=False)
-    _means: CallMeans = field(init=False, repr=False)
+    _dependencies: CallDependencies = field(init=False, repr=False)
+
+    @classmethod
+    def check(cls, settings: Settings) -> None:
+        """Read the operator's routing file."""
+        read_routing(own_file(settings), needed=bool(settings.routing_file))
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -85,9 +91,9 @@ class Router(Actor):
         pool = ProviderPool(self.environment, self.settings.model_hosts, file, self.kinds)
         await pool.load()
         self._routing, self._overrides = WatchedRouting(self.settings), SharedOverrides(self.bus)
-        budget, chooser = Budget(self.bus, self.settings), Chooser(pool, self._table, self.kinds)
+        budget, chooser = ModelBudget(self.bus, self.settings), Chooser(pool, self._table, self.kinds)
         recorder = CallRecorder(await self.bus.journal(subjects.MODEL_CALLS))
-        self._means = CallMeans(bus=self.bus, chooser=chooser, budget=budget, recorder=recorder)
+        self._dependencies = CallDependencies(bus=self.bus, chooser=chooser, budget=budget, recorder=recorder)
         async with self._routing.open(), self._overrides.open(), budget.open(), anyio.create_task_group() as tasks:
             tasks.start_soon(pool.watch)
             try:
@@ -106,12 +112,12 @@ class Router(Actor):
         Raises:
             FaultError: CONFIG_NO_MODEL; RATE_LIMIT_BUDGET; NETWORK_MODEL_FAILED; VALIDATION_INVALID_REQUEST.
         """
-        return await call_model(self._means, request)
+        return await call_model(self._dependencies, request)
 
     @subscribes(subjects.CALL_OUTCOME, at_once=64)
     async def judged(self, outcome: CallOutcome) -> None:
         """Write down what was found of an answer of this replica."""
-        await self._means.recorder.judged(outcome)
+        await self._dependencies.recorder.judged(outcome)
 
     # -- routes ------------------------------------------------------------------------------------------------------
 
@@ -143,7 +149,7 @@ class Router(Actor):
     def build_config_for_tool(self, tool: str) -> tuple[RouteDecision, Credentials]:
         """Return who is asked for a tool and what with, for callers in this process (004 "LLMConfig Output")."""
         decision = self._decision(tool)
-        return decision, self._means.chooser.pool.credentials(decision.provider) or Credentials()
+        return decision, self._dependencies.chooser.pool.credentials(decision.provider) or Credentials()
 
     @handles(subjects.ROUTE_SET, at_once=16)
     async def set_route(self, request: SetRoute) -> RouteChange:
@@ -163,7 +169,7 @@ class Router(Actor):
     @handles(subjects.PROVIDERS, at_once=16)
     async def providers(self, _request: ListProviders) -> ProviderList:
         """Return how every provider stands; nobody is asked."""
-        states = {state.provider: state for state in self._means.chooser.pool.states()}
+        states = {state.provider: state for state in self._dependencies.chooser.pool.states()}
         order = self._routing.routing.order
         return ProviderList(providers=tuple(self._with_cooling(states[one]) for one in order if one in states))
 
@@ -174,7 +180,7 @@ class Router(Actor):
         Raises:
             FaultError: RATE_LIMIT_BUDGET; VALIDATION_INVALID_REQUEST, when it has no model of that kind.
         """
-        state = next(one for one in self._means.chooser.pool.states() if one.provider is request.provider)
+        state = next(one for one in self._dependencies.chooser.pool.states() if one.provider is request.provider)
         if not state.available:
             return state
         usual = self._routing.routing.model(request.provider, ModelClass.SIMPLE)
@@ -182,28 +188,28 @@ class Router(Actor):
         if name is None:
             message = f"config/routing.toml names no simple model of {request.provider}: name one."
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="model"))
-        asked = Message(role="user", parts=(TextPart(text=TEST_WORDS),))
-        call = CallModel(tool=TEST_TOOL, messages=(asked,), max_tokens=TEST_TOKENS, pin=name)
+        question = Message(role="user", parts=(TextPart(text=TEST_WORDS),))
+        call = CallModel(tool=TEST_TOOL, messages=(question,), max_tokens=TEST_TOKENS, pin=name)
         hand = CallInHand(call=call, stream=None, digest="", asked_preview=TEST_WORDS)
         try:
-            await ModelTries(self._means, hand, name, RouteReason.OPTIMIZED, others=False).run()
+            await ModelTries(self._dependencies, hand, name, RouteReason.OPTIMIZED, others=False).run()
         except ProviderError as error:
             return structs.replace(self._with_cooling(state), works=False, message=str(error))
-        self._means.chooser.answered(call, name, RouteReason.OPTIMIZED, name)
+        self._dependencies.chooser.answered(call, name, RouteReason.OPTIMIZED, name)
         return structs.replace(self._with_cooling(state), works=True)
 
     def _table(self) -> RoutingTable:
         return RoutingTable(self._routing.routing, self._overrides.table)
 
     def _decision(self, tool: str) -> RouteDecision:
-        return self._means.chooser.decide(RouteRequest(tool=tool)).decision
+        return self._dependencies.chooser.decide(RouteRequest(tool=tool)).decision
 
     def _changed(self, pattern: str) -> RouteChange:
         return RouteChange(tool_pattern=pattern, decision=self._decision(pattern.rstrip("*")))
 
     def _available(self) -> tuple[Provider, ...]:
-        available = self._means.chooser.pool.available
+        available = self._dependencies.chooser.pool.available
         return tuple(one for one in self._routing.routing.order if one in available)
 
     def _with_cooling(self, state: ProviderState) -> ProviderState:
-        return structs.replace(state, cooling_ms=self._means.chooser.provider_cooling_ms(state.provider))
+        return structs.replace(state, cooling_ms=self._dependencies.chooser.provider_cooling_ms(state.provider))

@@ -44,7 +44,7 @@ _NEAR_ZERO: Final = 1e-9
 
 
 @dataclass
-class Account:
+class LimitShare:
     """One limit, as far as it is this replica's: of what it has `taken`, some is spent and some held for calls."""
 
     key: str
@@ -64,7 +64,7 @@ class Account:
 class Hold:
     """What is held for one call, until it is settled."""
 
-    parts: tuple[tuple[Account, float], ...] = ()
+    parts: tuple[tuple[LimitShare, float], ...] = ()
 
     def settle(self, cost_usd: float | None) -> None:
         """Spend what it cost instead of what was held; None: what was held. A second time nothing happens."""
@@ -75,16 +75,16 @@ class Hold:
 
 
 @dataclass
-class Budget:
+class ModelBudget:
     """The limits of the settings: all calls of a day, those of a key, those of a run, and those without a price."""
 
     bus: Tables
     settings: Settings
     clock: Callable[[], int] = now_ms
-    _accounts: OrderedDict[str, Account] = field(default_factory=OrderedDict[str, Account], init=False)
+    _accounts: OrderedDict[str, LimitShare] = field(default_factory=OrderedDict[str, LimitShare], init=False)
 
     @asynccontextmanager
-    async def open(self) -> AsyncGenerator[Budget]:
+    async def open(self) -> AsyncGenerator[ModelBudget]:
         """Spend while the block lasts; what is left at its end goes back to the others."""
         try:
             yield self
@@ -131,10 +131,10 @@ class Budget:
             if cents:
                 yield key, cents / 100, estimate_usd, f"{name}: {cents / 100:.2f} USD"
 
-    async def _account(self, key: str, limit: float) -> Account:
+    async def _account(self, key: str, limit: float) -> LimitShare:
         account = self._accounts.get(key)
         if account is None:
-            account = self._accounts[key] = Account(key, limit)
+            account = self._accounts[key] = LimitShare(key, limit)
         self._accounts.move_to_end(key)
         if len(self._accounts) > MOST_ACCOUNTS:
             idle = next((one for one in self._accounts.values() if not one.held and one is not account), None)
@@ -143,7 +143,7 @@ class Budget:
                 await self._give_back([idle])
         return account
 
-    async def _take(self, account: Account, needed: float, words: str) -> None:
+    async def _take(self, account: LimitShare, needed: float, words: str) -> None:
         """Take a portion from what all replicas share, and no less than is needed."""
         table = await self.bus.table(MODEL_SPEND)
         for _ in range(TRIES):
@@ -162,7 +162,7 @@ class Budget:
         message = f"What models may cost is spent ({words})."
         raise FaultError(fault(Code.RATE_LIMIT_BUDGET, message))
 
-    async def _give_back(self, accounts: list[Account]) -> None:
+    async def _give_back(self, accounts: list[LimitShare]) -> None:
         """Return what was taken and not spent; what cannot be given back is lost to the day."""
         try:
             table = await self.bus.table(MODEL_SPEND)
@@ -173,7 +173,7 @@ class Budget:
             log.warning(NOT_RETURNED, code=error.fault.code)
 
 
-async def _return(table: KeyTable[SpendTaken], account: Account) -> None:
+async def _return(table: KeyTable[SpendTaken], account: LimitShare) -> None:
     for _ in range(TRIES):
         row = await table.get(account.key)
         if row is None or row.value is None:

@@ -11,9 +11,9 @@ from actors.router.faults import all_failed, nobody_to_ask
 from actors.router.provider import ProviderError
 from actors.router.reactions import REACTIONS, SHORT_WAIT_MS
 from actors.router.recording import asked_text, digest_of, preview
-from actors.router.table import Plan
+from actors.router.table import RoutePlan
 from actors.router.text_stream import TextStream
-from actors.router.tries import CallInHand, CallMeans, ModelResult, ModelTries
+from actors.router.tries import CallDependencies, CallInHand, ModelResult, ModelTries
 from protocol.faults import Code, FaultError
 from protocol.models import CallErrorKind, CallModel, ModelAnswer, ModelName, RouteReason, TokenUsage
 
@@ -21,19 +21,19 @@ MOST_MODELS: Final = 4
 """Models that one call asks at most."""
 
 
-async def call_model(means: CallMeans, call: CallModel) -> ModelAnswer:
+async def call_model(dependencies: CallDependencies, call: CallModel) -> ModelAnswer:
     """Answer a call.
 
     Raises:
         FaultError: CONFIG_NO_MODEL, where nobody can be asked; RATE_LIMIT_BUDGET; NETWORK_MODEL_FAILED, where nobody
             has answered; VALIDATION_INVALID_REQUEST, where the schema is none.
     """
-    return await _Call(means, call).run()
+    return await _Call(dependencies, call).run()
 
 
 @dataclass
 class _Call:
-    means: CallMeans
+    dependencies: CallDependencies
     call: CallModel
     started: float = field(default_factory=anyio.current_time)
 
@@ -41,12 +41,12 @@ class _Call:
         """Ask one model after the other, until one answers or refuses to."""
         plan = await self._planned()
         hand = await self._in_hand()
-        chooser, refusal, failure = self.means.chooser, None, None
+        chooser, refusal, failure = self.dependencies.chooser, None, None
         for place, name in enumerate(plan.usable[:MOST_MODELS]):
             if place and chooser.why_not(name):
                 continue  # its key was refused a moment ago
             reason = RouteReason.FALLBACK if place else plan.decision.reason
-            tries = ModelTries(self.means, hand, name, reason, others=place + 1 < len(plan.usable))
+            tries = ModelTries(self.dependencies, hand, name, reason, others=place + 1 < len(plan.usable))
             try:
                 result = await tries.run()
             except FaultError as error:
@@ -67,9 +67,9 @@ class _Call:
             raise refusal
         raise all_failed(hand.attempts, chooser.soonest_ms(plan))
 
-    async def _planned(self) -> Plan:
+    async def _planned(self) -> RoutePlan:
         """Decide, and wait a moment for who is left alone for no longer than that."""
-        chooser = self.means.chooser
+        chooser = self.dependencies.chooser
         plan = chooser.choose(self.call)
         soonest_ms = None if plan.usable else chooser.soonest_ms(plan)
         if soonest_ms is not None and soonest_ms <= SHORT_WAIT_MS:
@@ -81,12 +81,12 @@ class _Call:
 
     async def _in_hand(self) -> CallInHand:
         call = self.call
-        stream = TextStream(self.means.bus, call.watch) if call.watch is not None else None
+        stream = TextStream(self.dependencies.bus, call.watch) if call.watch is not None else None
         digest = await digest_of(call.messages)
         return CallInHand(call=call, stream=stream, digest=digest, asked_preview=preview(asked_text(call)))
 
     def _answer(
-        self, plan: Plan, hand: CallInHand, name: ModelName, reason: RouteReason, result: ModelResult | None
+        self, plan: RoutePlan, hand: CallInHand, name: ModelName, reason: RouteReason, result: ModelResult | None
     ) -> ModelAnswer:
         """Return what a model answered; None: it refused."""
         answer = ModelAnswer(

@@ -16,7 +16,7 @@ from actors.router.pool import ProviderPool
 from actors.router.provider import Capabilities, Credentials, ProviderKind
 from actors.router.providers.table import PROVIDERS
 from actors.router.reactions import Cooldowns
-from actors.router.table import KEYLESS, NO_IMAGES, NO_TOOLS, Kept, Plan, RouteRequest, RoutingTable
+from actors.router.table import KEYLESS, NO_IMAGES, NO_TOOLS, Kept, RoutePlan, RouteRequest, RoutingTable
 from bus.clock import now_ms
 from protocol.models import CallErrorKind, CallModel, ImagePart, ModelCalled, ModelName, Provider, RouteReason
 
@@ -54,7 +54,7 @@ class Chooser:
         default_factory=dict[Provider, tuple[Credentials | None, str]], init=False
     )
 
-    def choose(self, call: CallModel) -> Plan:
+    def choose(self, call: CallModel) -> RoutePlan:
         """Decide who is asked in turn for a call."""
         needs = Needs.of(call)
         request = RouteRequest(
@@ -66,7 +66,7 @@ class Chooser:
         )
         return self.decide(request, needs)
 
-    def decide(self, request: RouteRequest, needs: Needs = Needs()) -> Plan:
+    def decide(self, request: RouteRequest, needs: Needs = Needs()) -> RoutePlan:
         """Decide without a call; nobody is asked."""
         return self.table().decide(
             request, lambda name: self.why_not(name, needs), lambda name: self.recent.of(request.tool, name)
@@ -96,7 +96,7 @@ class Chooser:
         """Return how long a provider is left alone whatever the model."""
         return self.cooldowns.key_left_ms(provider.value, self._key_of(provider), now_ms=self.clock())
 
-    def soonest_ms(self, plan: Plan) -> int | None:
+    def soonest_ms(self, plan: RoutePlan) -> int | None:
         """Return when the first model can be asked again that is only left alone; None: there is none."""
         names = (one.name for one in plan.decision.candidates if one.name.provider in self.pool.available)
         return min((left_ms for name in names if (left_ms := self.cooling_ms(name))), default=None)

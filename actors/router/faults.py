@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from actors.router.table import KEYLESS, Plan
+from actors.router.table import KEYLESS, RoutePlan
 from protocol.actions import ANSWER_LOCALLY, REPORT, RETRY, Action, ranked
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallModel, ModelAttempt, ModelName
 
 
-def nobody_to_ask(call: CallModel, plan: Plan, soonest_ms: int | None) -> FaultError:
+def nobody_to_ask(call: CallModel, plan: RoutePlan, soonest_ms: int | None) -> FaultError:
     """Return why no model can be asked; `soonest_ms`: when one can that is only left alone for a while."""
     reasons = ", ".join(f"{_named(one.name)}: {one.why_not}" for one in plan.decision.candidates if one.why_not)
     if soonest_ms is not None:
@@ -30,8 +30,8 @@ def nobody_to_ask(call: CallModel, plan: Plan, soonest_ms: int | None) -> FaultE
 def all_failed(attempts: Sequence[ModelAttempt], soonest_ms: int | None) -> FaultError:
     """Return how the tries of a call have failed, each model by its last one."""
     last = {attempt.asked: attempt for attempt in attempts}
-    told = "; ".join(f"{_named(name)}: {attempt.message or attempt.error}" for name, attempt in last.items())
-    message = f"No model has answered ({told})."
+    failures = "; ".join(f"{_named(name)}: {attempt.message or attempt.error}" for name, attempt in last.items())
+    message = f"No model has answered ({failures})."
     return FaultError(fault(Code.NETWORK_MODEL_FAILED, message, actions=_later(soonest_ms)))
 
 

@@ -32,7 +32,7 @@ MOST_LEFT_ALONE: Final = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reaction:
+class ErrorReaction:
     """What follows an error: how often the same model is asked again, what is left alone, whether another is asked."""
 
     retries: int = 0
@@ -41,19 +41,19 @@ class Reaction:
 
 
 _K = CallErrorKind
-REACTIONS: Mapping[CallErrorKind, Reaction] = MappingProxyType(
+REACTIONS: Mapping[CallErrorKind, ErrorReaction] = MappingProxyType(
     {
-        _K.RATE_LIMIT: Reaction(cools="model"),
-        _K.OVERLOADED: Reaction(retries=2, cools="model"),
-        _K.TIMEOUT: Reaction(cools="model"),
-        _K.NETWORK: Reaction(retries=2, cools="model"),
-        _K.AUTH: Reaction(cools="key"),
-        _K.QUOTA: Reaction(cools="key"),
-        _K.UNSUPPORTED: Reaction(),
-        _K.CANCELLED: Reaction(falls_back=False),
-        _K.MALFORMED: Reaction(retries=1),
-        _K.SCHEMA: Reaction(),
-        _K.REFUSED: Reaction(falls_back=False),  # nobody is looked for who is less strict
+        _K.RATE_LIMIT: ErrorReaction(cools="model"),
+        _K.OVERLOADED: ErrorReaction(retries=2, cools="model"),
+        _K.TIMEOUT: ErrorReaction(cools="model"),
+        _K.NETWORK: ErrorReaction(retries=2, cools="model"),
+        _K.AUTH: ErrorReaction(cools="key"),
+        _K.QUOTA: ErrorReaction(cools="key"),
+        _K.UNSUPPORTED: ErrorReaction(),
+        _K.CANCELLED: ErrorReaction(falls_back=False),
+        _K.MALFORMED: ErrorReaction(retries=1),
+        _K.SCHEMA: ErrorReaction(),
+        _K.REFUSED: ErrorReaction(falls_back=False),  # nobody is looked for who is less strict
     }
 )
 

@@ -65,7 +65,7 @@ class Kept:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class RoutePlan:
     """A decision, and who is asked in turn: the first is the one decided for; none where nobody can be asked."""
 
     decision: RouteDecision
@@ -95,7 +95,7 @@ class RoutingTable:
     routing: Routing = field(default_factory=Routing)
     overrides: OverrideTable = field(default_factory=OverrideTable)
 
-    def decide(self, request: RouteRequest, why_not: WhyNot, figures: Figures) -> Plan:
+    def decide(self, request: RouteRequest, why_not: WhyNot, figures: Figures) -> RoutePlan:
         """Choose among those that can be asked; the reason is one of 004's five."""
         rule, reason = self._rule(request.tool)
         if request.pin is not None:
@@ -148,7 +148,9 @@ class RoutingTable:
                 yield mapped, RouteReason.FALLBACK
 
 
-def _plan(choices: Iterable[tuple[ModelName, RouteReason]], rule: ModelName, why_not: WhyNot, figures: Figures) -> Plan:
+def _plan(
+    choices: Iterable[tuple[ModelName, RouteReason]], rule: ModelName, why_not: WhyNot, figures: Figures
+) -> RoutePlan:
     reasons = dict[ModelName, RouteReason]()
     for name, reason in choices:
         reasons.setdefault(name, reason)
@@ -165,7 +167,7 @@ def _plan(choices: Iterable[tuple[ModelName, RouteReason]], rule: ModelName, why
         reason=reasons[chosen] if usable else RouteReason.NO_PROVIDERS_AVAILABLE,
         candidates=candidates,
     )
-    return Plan(decision=decision, usable=usable, rule=rule)
+    return RoutePlan(decision=decision, usable=usable, rule=rule)
 
 
 def _candidate(name: ModelName, known: CallFigures, why_not: str) -> Candidate:

@@ -28,7 +28,7 @@ class TextStream:
         self._written = False
 
     async def write(self, text: str) -> None:
-        """Tell a piece; who no longer hears it gets the whole with the answer, if it is wanted at all."""
+        """Publish a piece; who no longer hears it gets the whole with the answer, if it is wanted at all."""
         if not text:
             return
         piece = ModelText(token=self.watch.token, index=self._index, text=text, restarted=self._void)

@@ -12,7 +12,7 @@ from anyio import get_cancelled_exc_class
 from msgspec import structs
 
 from actors.router import pricing, structured
-from actors.router.budget import Budget, Hold
+from actors.router.budget import Hold, ModelBudget
 from actors.router.choosing import Chooser
 from actors.router.faults import too_dear, wrong_schema
 from actors.router.provider import ModelRequest, ProviderError
@@ -48,12 +48,12 @@ MOST_TRIES: Final = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class CallMeans:
+class CallDependencies:
     """What calls are made with, the same for all."""
 
     bus: Publisher
     chooser: Chooser
-    budget: Budget
+    budget: ModelBudget
     recorder: CallRecorder
     learned: LearnedCapabilities = field(default_factory=LearnedCapabilities)
 
@@ -79,18 +79,18 @@ class ModelResult:
     cost_usd: float | None
 
     def written_into(self, draft: ModelAnswer) -> ModelAnswer:
-        """Return the answer to a call with what the model has said; `draft.served` is who was asked."""
-        said = self.answer.completion
+        """Return the answer to a call with what the model has completion; `draft.served` is who was asked."""
+        completion = self.answer.completion
         return structs.replace(
             draft,
-            text=said.text,
-            served=structs.replace(draft.served, model=said.model or draft.served.model),
-            finish=said.finish,
-            usage=said.usage,
+            text=completion.text,
+            served=structs.replace(draft.served, model=completion.model or draft.served.model),
+            finish=completion.finish,
+            usage=completion.usage,
             cost_usd=self.cost_usd,
             data=self.answer.data,
             structured=self.answer.means,
-            tool_calls=said.tool_calls,
+            tool_calls=completion.tool_calls,
         )
 
 
@@ -98,7 +98,7 @@ class ModelResult:
 class ModelTries:
     """Asks one model; `others`: another can be asked after it, so that it need not have all the time that is left."""
 
-    means: CallMeans
+    dependencies: CallDependencies
     hand: CallInHand
     name: ModelName
     reason: RouteReason
@@ -133,7 +133,7 @@ class ModelTries:
                     finally:
                         ended = anyio.current_time()
         except ProviderError as error:
-            self.means.chooser.failed(self.name, error.kind, error.retry_after_ms)
+            self.dependencies.chooser.failed(self.name, error.kind, error.retry_after_ms)
             log.info(MODEL_FAILED, provider=self.name.provider.value, model=self.name.model, kind=error.kind.value)
             raise
         raise AssertionError  # pragma: no cover - it returns or raises
@@ -152,7 +152,7 @@ class _Try:
         request = self._request()
         hold = await self._hold(request)
         try:
-            result = await self._asked(request)
+            result = await self._complete(request)
         except ProviderError as error:
             cost_usd = await self._cost(error.usage)
             self._settle(hold, cost_usd or 0.0)
@@ -167,18 +167,18 @@ class _Try:
             self._settle(hold, 0.0)
             raise
         self._settle(hold, result.cost_usd)
-        said = result.answer.completion
-        error_kind = CallErrorKind.REFUSED if said.finish == "refused" else None
-        await self._record(error_kind, usage=said.usage, cost_usd=result.cost_usd, text=said.text)
+        completion = result.answer.completion
+        error_kind = CallErrorKind.REFUSED if completion.finish == "refused" else None
+        await self._record(error_kind, usage=completion.usage, cost_usd=result.cost_usd, text=completion.text)
         return result
 
-    async def _asked(self, request: ModelRequest) -> ModelResult:
-        means, name, stream = self.tries.means, self.tries.name, self.tries.hand.stream
+    async def _complete(self, request: ModelRequest) -> ModelResult:
+        dependencies, name, stream = self.tries.dependencies, self.tries.name, self.tries.hand.stream
         port = ModelPort(
-            client=means.chooser.pool.client(name.provider),
+            client=dependencies.chooser.pool.client(name.provider),
             name=name,
-            capabilities=means.chooser.capabilities(name.provider),
-            learned=means.learned,
+            capabilities=dependencies.chooser.capabilities(name.provider),
+            learned=dependencies.learned,
         )
         if stream is not None:
             stream.begin()
@@ -196,7 +196,7 @@ class _Try:
 
     def _request(self) -> ModelRequest:
         call, left_ms = self.tries.hand.call, remaining_ms()
-        local = self.tries.means.chooser.capabilities(self.tries.name.provider).local
+        local = self.tries.dependencies.chooser.capabilities(self.tries.name.provider).local
         first_token_ms = LOCAL_FIRST_TOKEN_MS if local else FIRST_TOKEN_MS
         if left_ms is not None and self.tries.others:
             first_token_ms = min(first_token_ms, max(left_ms // 2, 1))
@@ -213,18 +213,18 @@ class _Try:
     async def _hold(self, request: ModelRequest) -> Hold:
         """Hold what this try may cost; a bound of the call itself goes first."""
         call, spent_usd = self.tries.hand.call, self.tries.hand.spent_usd
-        kind = self.tries.means.chooser.kinds[self.tries.name.provider]
+        kind = self.tries.dependencies.chooser.kinds[self.tries.name.provider]
         estimate_usd = await pricing.estimate(kind, request)
         if call.max_cost_usd is not None and (estimate_usd is None or spent_usd + estimate_usd > call.max_cost_usd):
             raise too_dear(self.tries.name, estimate_usd, call.max_cost_usd)
-        return await self.tries.means.budget.hold(call.caller, call.run, estimate_usd)
+        return await self.tries.dependencies.budget.hold(call.caller, call.run, estimate_usd)
 
     def _settle(self, hold: Hold, cost_usd: float | None) -> None:
         hold.settle(cost_usd)
         self.tries.hand.spent_usd += cost_usd or 0.0
 
     async def _cost(self, usage: TokenUsage) -> float | None:
-        kind = self.tries.means.chooser.kinds[self.tries.name.provider]
+        kind = self.tries.dependencies.chooser.kinds[self.tries.name.provider]
         return await pricing.cost_usd(kind, self.tries.name.model, usage)
 
     async def _record(
@@ -260,8 +260,8 @@ class _Try:
             asked_preview=hand.asked_preview,
             answer_preview=preview(text),
         )
-        self.tries.means.chooser.count(line)
-        await self.tries.means.recorder.called(line)
+        self.tries.dependencies.chooser.count(line)
+        await self.tries.dependencies.recorder.called(line)
 
 
 def _ms_since(then: float) -> int:

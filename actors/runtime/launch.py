@@ -65,6 +65,8 @@ def up(
     with claimed(settings.data_dir), ExitStack() as stack:
         telemetry.configure(settings.log_level, settings.log_format)
         kinds_by_name = warmed(actors)
+        for kind in kinds_by_name.values():
+            kind.check(settings)
         # The zygote comes first: keys and the listening socket are none of its business.
         kept = withheld or Withheld()
         zygote = None if single_process else zygote_process(replica_main, kept, fork=_forks(settings))

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests.flows.system import run
 from tests.support.models import document, scripted
 from tests.support.otlp import receiving
 from tests.support.system import RunningWeft, running_weft, stop_process
@@ -74,3 +75,12 @@ async def test_a_server_of_the_operators_own_is_asked_and_its_key_is_known_to_no
     assert [one.headers["traceparent"].split("-")[2] in spans for one in server.asked] == [True, True]
     everything = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()] + receiver.bodies
     assert [KEY.encode() in one for one in everything if KEY.encode() in one] == []
+
+
+def test_a_wrong_routing_file_keeps_weft_from_starting_and_its_line_is_named(tmp_path: Path) -> None:
+    (tmp_path / "routing.toml").write_text('[[routes]]\ntools = "web_*"\ncategory = "fast"\nmodel = "openai/x"\n')
+
+    done = run(tmp_path, "up", "--actors", "gateway,router")
+
+    assert done.returncode != 0
+    assert f"{tmp_path / 'routing.toml'}, line 3: [[routes]] Invalid enum value 'fast'" in done.stderr

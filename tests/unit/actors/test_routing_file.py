@@ -127,3 +127,16 @@ async def test_an_edit_counts_at_once_and_a_broken_one_leaves_what_was(tmp_path:
             row = edited.table.find("web_answer")
             assert row is not None
             assert row.name == model_name("openai/x")
+
+
+async def test_a_replica_that_comes_up_while_the_file_is_broken_goes_by_what_is_shipped_until_it_is_mended(
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / "routing.toml"
+    own.write_text("order = 1")
+    with anyio.fail_after(20):
+        async with WatchedRouting(Settings(data_dir=tmp_path), look_s=0.01).open() as watched:
+            assert watched.routing.order == read_routing().order
+            own.write_text('order = ["ollama"]')
+            while watched.routing.order[0] is not Provider.OLLAMA:
+                await anyio.sleep(0.005)

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from msgspec import structs
 
-from actors.router.budget import Budget
+from actors.router.budget import ModelBudget
 from actors.settings import Settings
 from bus import Bus
 from bus.memory import Broker
@@ -23,23 +23,23 @@ TODAY = "1970-01-01"
 
 
 @asynccontextmanager
-async def replicas(count: int = 1, clock_ms: int = 0, **limits: int) -> AsyncGenerator[list[Budget]]:
+async def replicas(count: int = 1, clock_ms: int = 0, **limits: int) -> AsyncGenerator[list[ModelBudget]]:
     """Open the budgets of some replicas on one bus."""
     settings = structs.replace(Settings(data_dir=Path("unused"), model_day_cents=0, model_unpriced_calls=0), **limits)
     with anyio.fail_after(30):
         async with Broker() as broker, AsyncExitStack() as stack:
-            budgets = list[Budget]()
+            budgets = list[ModelBudget]()
             for number in range(count):
                 bus = await stack.enter_async_context(Bus(broker.connect("router"), "router", f"r{number}").running())
-                budgets.append(await stack.enter_async_context(Budget(bus, settings, lambda: clock_ms).open()))
+                budgets.append(await stack.enter_async_context(ModelBudget(bus, settings, lambda: clock_ms).open()))
             yield budgets
 
 
-async def spend(budget: Budget, usd: float | None, caller: str = "", run: str = "") -> None:
+async def spend(budget: ModelBudget, usd: float | None, caller: str = "", run: str = "") -> None:
     (await budget.hold(caller, run, usd)).settle(usd)
 
 
-async def refused(budget: Budget, usd: float | None, caller: str = "", run: str = "") -> bool:
+async def refused(budget: ModelBudget, usd: float | None, caller: str = "", run: str = "") -> bool:
     try:
         await spend(budget, usd, caller, run)
     except FaultError as error:
@@ -47,7 +47,7 @@ async def refused(budget: Budget, usd: float | None, caller: str = "", run: str 
     return False
 
 
-async def taken(budget: Budget, key: str) -> float:
+async def taken(budget: ModelBudget, key: str) -> float:
     row = await (await budget.bus.table(MODEL_SPEND)).get(key)
     return 0.0 if row is None or row.value is None else round(row.value.taken, 6)
 
@@ -56,7 +56,7 @@ async def test_a_limit_is_for_all_replicas_and_never_exceeded() -> None:
     async with replicas(3, model_day_cents=100) as budgets:
         spent = list[float]()
 
-        async def worker(budget: Budget, seed: int) -> None:
+        async def worker(budget: ModelBudget, seed: int) -> None:
             draw = random.Random(seed)
             for _ in range(40):
                 usd = draw.uniform(0.001, 0.02)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.router.figures import RecentCalls
-from actors.router.table import NOT_NEEDED, Kept, OverrideTable, Plan, RouteRequest, RoutingTable
+from actors.router.table import NOT_NEEDED, Kept, OverrideTable, RoutePlan, RouteRequest, RoutingTable
 from actors.routing_file import read_routing
 from protocol.models import (
     FALLBACK_MODEL,
@@ -45,7 +45,7 @@ def table(*overrides: Override) -> RoutingTable:
 
 def decide(
     tool: str | RouteRequest, *overrides: Override, available: frozenset[Provider] = frozenset(Provider)
-) -> Plan:
+) -> RoutePlan:
     request = RouteRequest(tool=tool) if isinstance(tool, str) else tool
 
     def why_not(name: ModelName) -> str:
@@ -54,7 +54,7 @@ def decide(
     return table(*overrides).decide(request, why_not, lambda name: RecentCalls().of(request.tool, name))
 
 
-def chosen(plan: Plan) -> tuple[str, RouteReason]:
+def chosen(plan: RoutePlan) -> tuple[str, RouteReason]:
     return f"{plan.decision.provider}/{plan.decision.model}", plan.decision.reason
 
 
