@@ -41,6 +41,7 @@ ACTORS: Mapping[str, str] = MappingProxyType(
         "navigator": "actors.navigator.actor:Navigator",
         "verifier": "actors.verifier.actor:Verifier",
         "router": "actors.router.actor:Router",
+        "learner": "actors.learner.actor:Learner",
         **{tier.actor: f"actors.{tier.actor}.actor:{tier.name.title()}" for tier in TIERS},
     }
 )

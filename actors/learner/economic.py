@@ -14,8 +14,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from actors.learner.beliefs import Beliefs
-from actors.learner.evidence import Evidence, ToolEvidence
-from actors.learner.rules import Look, Standing, rate_text, rerouted, step_of
+from actors.learner.evidence import CallEvidence, ToolEvidence
+from actors.learner.rules import Look, rate_text, rerouted, step_of
 from protocol.models import Candidate, LearningStep, ModelName, RoutesLearned, RouteStep
 
 SHARPEN: Final = 2.0
@@ -57,7 +57,7 @@ def rungs_of(tool: str, route: ModelName, look: Look) -> tuple[Rung, ...]:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelChoice:
     """Who is best for a tool as far as is known, who was drawn for the next calls, and all that were weighed.
 
     The one that was drawn gets `share` of the calls.
@@ -70,11 +70,11 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Plan:
+class EconomicPlan:
     """What a look comes to: the changes of routes to write down, and who is asked for each tool until the next look."""
 
     learned: RoutesLearned | None
-    choices: Mapping[str, Choice]
+    choices: Mapping[str, ModelChoice]
 
 
 @dataclass(frozen=True)
@@ -85,22 +85,22 @@ class Economy:
     failure_cost: float
     random: Random
 
-    def decide(self, evidence: Evidence, look: Look) -> Plan:
+    def decide(self, evidence: CallEvidence, look: Look) -> EconomicPlan:
         """Choose for all tools until the next look."""
-        steps, choices = list[RouteStep](), dict[str, Choice]()
-        for tool, standing in look.standing.items():
+        steps, choices = list[RouteStep](), dict[str, ModelChoice]()
+        for tool, current in look.routes.items():
             known = evidence.tools.get(tool, ToolEvidence())
-            step = rerouted(tool, known, standing)
-            if step is None and not standing.manual:
-                choice = self.choose(tool, known.route or standing.current, look)
+            step = rerouted(tool, known, current)
+            if step is None and not current.manual:
+                choice = self.choose(tool, known.route or current.name, look)
                 if choice is not None:
                     choices[tool] = choice
-                    step = _changed(tool, known, standing, choice, look)
+                    step = _changed(tool, known, choice, look)
             if step is not None:
                 steps.append(step)
-        return Plan(RoutesLearned(at=look.at, steps=tuple(steps)) if steps else None, choices)
+        return EconomicPlan(RoutesLearned(at=look.at, steps=tuple(steps)) if steps else None, choices)
 
-    def choose(self, tool: str, route: ModelName, look: Look) -> Choice | None:
+    def choose(self, tool: str, route: ModelName, look: Look) -> ModelChoice | None:
         """Choose for the calls of a tool; None where its model stands on no ladder."""
         rungs = rungs_of(tool, route, look)
         if not rungs:
@@ -111,8 +111,8 @@ class Economy:
         if route in losses and losses[best] > losses[route] - MARGIN:
             best = route
         drawn = min(allowed, key=lambda rung: self._loss(rung, self._draw(tool, rung.name))).name
-        share = round(min(1.0, EXPLORED / max(look.standing[tool].per_look, 1)), 3)
-        return Choice(best, drawn, share, tuple(self._candidate(tool, rung, losses) for rung in rungs))
+        share = round(min(1.0, EXPLORED / max(look.routes[tool].per_look, 1)), 3)
+        return ModelChoice(best, drawn, share, tuple(self._candidate(tool, rung, losses) for rung in rungs))
 
     def _loss(self, rung: Rung, rate: float) -> float:
         return rung.cost + self.failure_cost * (1 - rate)
@@ -136,9 +136,9 @@ class Economy:
         )
 
 
-def _changed(tool: str, known: ToolEvidence, standing: Standing, choice: Choice, look: Look) -> RouteStep | None:
+def _changed(tool: str, known: ToolEvidence, choice: ModelChoice, look: Look) -> RouteStep | None:
     """Make the best model the route, and end the test that another policy has begun."""
-    route = known.route or standing.current
+    route = known.route or look.routes[tool].name
     rates = {candidate.name: candidate.success_rate for candidate in choice.candidates}
     if choice.best != route:
         why = "Its calls cost less, those that fail included."

@@ -188,7 +188,7 @@ def _backed_off(known: ToolEvidence) -> ToolEvidence:
 
 
 @dataclass
-class Evidence:
+class CallEvidence:
     """What is known of all tools, after the lines that were applied.
 
     `uncounted` are the calls since it was last looked for tests.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from actors.learner.evidence import PROBATION, UPGRADE_BELOW, Evidence, ToolEvidence, Trial, Window
+from actors.learner.evidence import PROBATION, UPGRADE_BELOW, CallEvidence, ToolEvidence, Trial, Window
 from actors.learner.statistics import Ratio, SampleVerdict, SequentialTest
 from protocol.models import LearningStep, ModelName, RoutesLearned, RouteStep
 from protocol.routing import Routing
@@ -46,13 +46,13 @@ SEQUENTIAL_UPGRADE: Final = 1.2
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How the calls of a tool are routed: who is asked now, and whether a person wants it so.
+class CurrentRoute:
+    """Who is asked for a tool where nothing is learned, and whether a person wants it so.
 
     `withdrawn`: a person has taken back what was learned. `per_look` are the calls between two looks.
     """
 
-    current: ModelName
+    name: ModelName
     manual: bool = False
     withdrawn: bool = False
     per_look: int = 0
@@ -66,18 +66,18 @@ class Look:
     """
 
     at: int
-    standing: Mapping[str, Standing]
+    routes: Mapping[str, CurrentRoute]
     routing: Routing
     costs: Mapping[tuple[str, ModelName], float] = field(default_factory=lambda: MappingProxyType({}))
     sequential: bool = False
 
 
-def decide(evidence: Evidence, look: Look) -> RoutesLearned | None:
+def decide(evidence: CallEvidence, look: Look) -> RoutesLearned | None:
     """Decide what a look changes; None where nothing does, and the calls need not be counted anew."""
     steps = dict[str, RouteStep]()
-    for tool, standing in look.standing.items():
+    for tool, current in look.routes.items():
         known = evidence.tools.get(tool, ToolEvidence())
-        step = rerouted(tool, known, standing) or (_corrected(tool, known, look) if not standing.manual else None)
+        step = rerouted(tool, known, current) or (_corrected(tool, known, look) if not current.manual else None)
         if step is not None:
             steps[tool] = step
     room = min(MAX_NEW, MAX_PENDING - sum(tool not in steps for tool in evidence.pending()))
@@ -93,40 +93,38 @@ def decide(evidence: Evidence, look: Look) -> RoutesLearned | None:
     return RoutesLearned(at=look.at, steps=tuple(steps.values()), counted=counted) if steps or counted else None
 
 
-def stop_tests(evidence: Evidence, look: Look) -> RoutesLearned | None:
+def stop_tests(evidence: CallEvidence, look: Look) -> RoutesLearned | None:
     """End all tests, as where nothing is to be learned any more; what was learned stays."""
     steps = [
         step_of(tool, known, look, LearningStep.TEST_FAILED, known.route, "Learning was switched off.")
         for tool, known in evidence.tools.items()
-        if known.trial is not None and known.route is not None and tool in look.standing
+        if known.trial is not None and known.route is not None and tool in look.routes
     ]
     return RoutesLearned(at=look.at, steps=tuple(steps)) if steps else None
 
 
-def helpless(evidence: Evidence, look: Look) -> Iterable[str]:
+def helpless(evidence: CallEvidence, look: Look) -> Iterable[str]:
     """Return the tools whose model fails too often although there is no stronger one."""
-    for tool in look.standing:
+    for tool in look.routes:
         route, window = (known := evidence.tools.get(tool, ToolEvidence())).route, known.window
         if route is not None and _fails(window) and look.routing.stronger(route) is None:
             yield tool
 
 
-def rerouted(tool: str, known: ToolEvidence, standing: Standing) -> RouteStep | None:
+def rerouted(tool: str, known: ToolEvidence, current: CurrentRoute) -> RouteStep | None:
     """Note that somebody else has changed the route of a tool, by which all that was learned of it is void."""
-    if known.route is None or (standing.manual and known.learned):
+    if known.route is None or (current.manual and known.learned):
         why = "A person has set this route."
-    elif known.learned and not standing.withdrawn:
+    elif known.learned and not current.withdrawn:
         return None
     elif known.learned:
         why = "A person has taken the learned route back."
     else:
         why = "The route was changed by a person or the table."
-    old = known.route or standing.current
-    if old == standing.current and not known.learned:
+    old = known.route or current.name
+    if old == current.name and not known.learned:
         return None
-    return RouteStep(
-        tool=tool, step=LearningStep.REROUTED, home=standing.current, old=old, new=standing.current, why=why
-    )
+    return RouteStep(tool=tool, step=LearningStep.REROUTED, home=current.name, old=old, new=current.name, why=why)
 
 
 def _corrected(tool: str, known: ToolEvidence, look: Look) -> RouteStep | None:
@@ -151,13 +149,13 @@ def _fails(window: Window) -> bool:
 
 
 def _wanted_tests(
-    evidence: Evidence, look: Look, taken: Mapping[str, RouteStep], *, counted: bool
+    evidence: CallEvidence, look: Look, taken: Mapping[str, RouteStep], *, counted: bool
 ) -> Iterable[tuple[str, ModelName]]:
     """Return the tools that are to be tested with another model: what is used most first, as it saves most."""
     wanted = list[tuple[int, str, ModelName]]()
-    for tool, standing in look.standing.items():
+    for tool, current in look.routes.items():
         known = evidence.tools.get(tool)
-        if known is None or known.route is None or known.trial is not None or standing.manual or tool in taken:
+        if known is None or known.route is None or known.trial is not None or current.manual or tool in taken:
             continue
         name = _wanted_test(known, look.routing, counted=counted)
         if name is not None and known.calls >= known.quiet_until:
@@ -177,12 +175,12 @@ def _wanted_test(known: ToolEvidence, routing: Routing, *, counted: bool) -> Mod
 def _test_started(tool: str, known: ToolEvidence, name: ModelName, look: Look) -> RouteStep:
     returning = name == known.before
     sample = RETURN_SAMPLE if returning else SAMPLE
-    per_look = look.standing[tool].per_look
+    per_look = look.routes[tool].per_look
     window = known.window
     return RouteStep(
         tool=tool,
         step=LearningStep.TEST_STARTED,
-        home=known.home or look.standing[tool].current,
+        home=known.home or look.routes[tool].name,
         old=known.route or name,
         new=known.route or name,
         why="Is the model that was replaced good enough again?"
@@ -228,13 +226,13 @@ def step_of(  # noqa: PLR0913, PLR0917 - the fields of a step
     new_rate: float | None = None,
 ) -> RouteStep:
     """Make a change of the route of a tool, with what it saves."""
-    standing = look.standing[tool]
-    old = known.route or standing.current
+    current = look.routes[tool]
+    old = known.route or current.name
     before, after = look.costs.get((tool, old)), look.costs.get((tool, new))
     return RouteStep(
         tool=tool,
         step=step,
-        home=known.home or standing.current,
+        home=known.home or current.name,
         old=old,
         new=new,
         why=why,

@@ -10,8 +10,8 @@ from typing import Final
 
 from actors.learner.beliefs import Beliefs
 from actors.learner.economic import Economy
-from actors.learner.evidence import Evidence
-from actors.learner.rules import Look, Standing, decide
+from actors.learner.evidence import CallEvidence
+from actors.learner.rules import CurrentRoute, Look, decide
 from protocol.models import ModelName, Provider
 from protocol.routing import Routing
 from tests.support.routing_world import COSTS, FAILURE_COST, Asked, RoutingPolicy
@@ -95,14 +95,14 @@ class Documented:
 
     homes: Sequence[int]
     sequential: bool = False
-    evidence: Evidence = field(default_factory=Evidence)
+    evidence: CallEvidence = field(default_factory=CallEvidence)
     sequence: int = 0
     names: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         """Name the tools."""
         self.names = [f"tool_{number}" for number in range(len(self.homes))]
-        self.standing = {name: Standing(MODELS[home]) for name, home in zip(self.names, self.homes, strict=True)}
+        self.current = {name: CurrentRoute(MODELS[home]) for name, home in zip(self.names, self.homes, strict=True)}
 
     def choose(self, tool: int) -> Asked:
         """Choose the route, or the model under test."""
@@ -123,7 +123,7 @@ class Documented:
 
     def look(self) -> None:
         """Decide, and apply what was decided."""
-        look = Look(self.sequence, self.standing, ROUTING, sequential=self.sequential)
+        look = Look(self.sequence, self.current, ROUTING, sequential=self.sequential)
         if (learned := decide(self.evidence, look)) is not None:
             self.sequence += 1
             self.evidence.learned(self.sequence, learned)
@@ -148,7 +148,7 @@ class Economic(Documented):
 
     def look(self) -> None:
         """Draw, and change the routes whose best model is another."""
-        plan = self.economy.decide(self.evidence, Look(self.sequence, self.standing, ROUTING))
+        plan = self.economy.decide(self.evidence, Look(self.sequence, self.current, ROUTING))
         self.drawn = {tool: choice.drawn for tool, choice in plan.choices.items()}
         if plan.learned is not None:
             self.sequence += 1

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from actors.learner.evidence import Evidence
-from actors.learner.rules import Look, Standing, decide, helpless, stop_tests
+from actors.learner.evidence import CallEvidence
+from actors.learner.rules import CurrentRoute, Look, decide, helpless, stop_tests
 from protocol.models import LearningStep, ModelName, Provider, RoutesLearned, RouteStep
 from protocol.routing import Routing
+from tests.requirements import requirement
 
 NOW = 1_800_000_000_000
 TOOL = "browser_navigate"
@@ -34,7 +35,7 @@ class Course:
     homes: Mapping[str, ModelName] = field(default_factory=lambda: {TOOL: HAIKU})
     sequential: bool = False
     manual: frozenset[str] = frozenset()
-    evidence: Evidence = field(default_factory=Evidence)
+    evidence: CallEvidence = field(default_factory=CallEvidence)
     line: int = 0
 
     def calls(self, outcomes: str, name: ModelName, tool: str = TOOL) -> int:
@@ -46,8 +47,8 @@ class Course:
         return first
 
     def at(self, **other: Any) -> Look:
-        standing = {tool: Standing(home, manual=tool in self.manual) for tool, home in self.homes.items()}
-        look = Look(at=NOW, standing=standing, routing=ROUTING, sequential=self.sequential)
+        current = {tool: CurrentRoute(home, manual=tool in self.manual) for tool, home in self.homes.items()}
+        look = Look(at=NOW, routes=current, routing=ROUTING, sequential=self.sequential)
         return replace(look, **other)
 
     def look(self, look: Look | None = None) -> list[tuple[str, LearningStep, ModelName]]:
@@ -78,7 +79,7 @@ class Course:
 UPGRADED = LearningStep.UPGRADED
 
 
-@pytest.mark.requirement("004.learning.upgrade")
+@requirement("004.learning.upgrade")
 @pytest.mark.parametrize(
     ("calls", "home", "upgraded"),
     [
@@ -106,7 +107,7 @@ def test_a_model_below_70_percent_of_10_calls_is_replaced(
 STARTED = LearningStep.TEST_STARTED
 
 
-@pytest.mark.requirement("004.learning.downgrade")
+@requirement("004.learning.downgrade")
 @pytest.mark.parametrize(
     ("calls", "home", "tested"),
     [
@@ -130,7 +131,7 @@ def test_a_cheaper_model_is_tested_from_95_percent_of_20_calls(
     assert course.look() == ([] if tested is None else [(TOOL, STARTED, tested)])
 
 
-@pytest.mark.requirement("004.learning.downgrade")
+@requirement("004.learning.downgrade")
 def test_tests_are_looked_for_every_500_calls() -> None:
     course = Course(homes={TOOL: SONNET})
     course.calls("+" * 499, SONNET)
@@ -142,7 +143,7 @@ def test_tests_are_looked_for_every_500_calls() -> None:
     assert course.evidence.uncounted == 0
 
 
-@pytest.mark.requirement("004.learning.downgrade")
+@requirement("004.learning.downgrade")
 def test_two_tests_begin_at_once_and_three_are_pending() -> None:
     tools = {f"tool_{number}": SONNET for number in range(5)}
     course = Course(homes=tools)
@@ -160,7 +161,7 @@ def test_two_tests_begin_at_once_and_three_are_pending() -> None:
 PASSED, FAILED = LearningStep.TEST_PASSED, LearningStep.TEST_FAILED
 
 
-@pytest.mark.requirement("004.learning.downgrade")
+@requirement("004.learning.downgrade")
 @pytest.mark.parametrize(
     ("calls", "ended"),
     [
@@ -198,7 +199,7 @@ def test_a_sequential_test_ends_when_it_is_sure(calls: str, ended: tuple[Learnin
     assert course.look() == ([] if ended is None else [(TOOL, *ended)])
 
 
-@pytest.mark.requirement("004.learning.audit")
+@requirement("004.learning.audit")
 def test_a_step_says_what_changed_why_and_what_it_saves() -> None:
     course = Course.in_test()
     course.calls("+" * 9 + "-", HAIKU)
@@ -342,7 +343,7 @@ def test_who_takes_a_learned_route_back_is_obeyed() -> None:
     course = Course()
     course.calls("-" * 10, HAIKU)
     course.look()
-    taken_back = course.look(course.at(standing={TOOL: Standing(HAIKU, withdrawn=True)}))
+    taken_back = course.look(course.at(routes={TOOL: CurrentRoute(HAIKU, withdrawn=True)}))
     course.calls("-" * 9, HAIKU)
 
     assert taken_back == [(TOOL, LearningStep.REROUTED, HAIKU)]
@@ -366,7 +367,7 @@ def test_a_busy_tool_gives_a_test_a_share_of_its_calls() -> None:
     course = Course(homes={TOOL: SONNET})
     course.calls("+" * 500, SONNET)
 
-    learned = decide(course.evidence, course.at(standing={TOOL: Standing(SONNET, per_look=500)}))
+    learned = decide(course.evidence, course.at(routes={TOOL: CurrentRoute(SONNET, per_look=500)}))
 
     assert learned is not None
     assert [step.share for step in learned.steps] == [0.04]

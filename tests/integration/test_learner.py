@@ -1,0 +1,143 @@
+"""What learners learn, on a real server: it outlives them and their files, and one of them acts, within its grant."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from actors.actor import grant_of
+from actors.learner.actor import Learner
+from actors.learner.beliefs import Beliefs
+from actors.learner.evidence import CallEvidence
+from actors.learner.tables import CallTables
+from actors.projection.database import Database
+from protocol.models import CallErrorKind
+from protocol.routes import override_key
+from tests.support.nats import OVERSEER, NatsServer, serve_nats
+from tests.unit.actors.learner.learner_data import (
+    HAIKU,
+    OPUS,
+    SONNET,
+    TOOL,
+    Asking,
+    asking,
+    called,
+    failures,
+    judged,
+    learning,
+)
+
+pytestmark = pytest.mark.nats
+
+TEST_S = 120.0
+
+
+@pytest.fixture(autouse=True)
+def room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server have room for the journal, as much as it may take."""
+    monkeypatch.setattr("tests.support.nats.STORE_BYTES", 2**31)
+
+
+@dataclass
+class World:
+    """A server with calls of models, somebody who writes and asks, and the folder of the learners."""
+
+    server: NatsServer
+    asking: Asking
+    folder: Path
+
+    @asynccontextmanager
+    async def learner(self, replica: str = "r1", **settings: Any) -> AsyncGenerator[Learner]:
+        async with (
+            self.server.connect("learner") as transport,
+            learning(transport, self.folder, replica, **settings) as learner,
+        ):
+            yield learner
+
+    async def known(self) -> tuple[CallEvidence, Beliefs]:
+        """Read what a learner that is stopped has left in its file."""
+        database = Database(self.folder / "learner" / "learner-0.sqlite", "actors.learner")
+        async with database.open():
+            return await CallTables(database).known()
+
+
+@asynccontextmanager
+async def world(folder: Path) -> AsyncGenerator[World]:
+    with anyio.fail_after(TEST_S):
+        async with (
+            serve_nats(folder, {"learner": grant_of(Learner)}) as server,
+            server.connect(OVERSEER) as transport,
+            asking(transport) as asker,
+        ):
+            yield World(server, asker, folder / "data")
+
+
+async def test_what_was_learned_outlives_the_learner_and_its_file(tmp_path: Path) -> None:
+    async with world(tmp_path) as place:
+        asker = place.asking
+        async with place.learner():
+            wrong = called(name=OPUS, tool="web_answer")
+            await asker.write(*(called() for _ in range(6)), *failures(4), wrong, judged(wrong, verified=False))
+            learned = await asker.until(lambda row: row is not None)
+            await asker.write(called(name=SONNET), called(success=False, error_kind=CallErrorKind.TIMEOUT, name=SONNET))
+            before = (await asker.metrics(), await asker.audit())
+        stopped = await place.known()
+        async with place.learner():
+            restarted = (await asker.metrics(), await asker.audit())
+            await asker.looked()
+        kept = await place.known()
+        shutil.rmtree(place.folder)
+        async with place.learner():
+            rebuilt = (await asker.metrics(), await asker.audit())
+            await asker.looked()
+
+        assert stopped[0].tools[TOOL].route == SONNET
+        assert before == restarted == rebuilt
+        assert stopped == kept == await place.known()
+        assert await asker.row() == learned
+
+
+async def test_of_two_learners_one_acts_and_the_other_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    async with world(tmp_path) as place:
+        asker = place.asking
+        async with place.learner("one"):
+            await asker.looked()
+            async with place.learner("other"):
+                for name, tool in ((HAIKU, TOOL), (SONNET, "browser_extract_links")):
+                    asker.routes[tool] = name
+                    await asker.write(*failures(10, name, tool))
+                    await asker.until(lambda row: row is not None, override_key(tool))
+                await asker.looked()
+                turn = await asker.turn.get("turn")
+                steps = [(step.tool_name, step.new_model) for step in await asker.audit()]
+
+                assert turn is not None
+                assert turn.value is not None
+                assert turn.value.replica == "one"
+                assert steps == [("browser_extract_links", OPUS.model), (TOOL, SONNET.model)]
+        async with place.learner("third"):
+            await asker.write(*failures(10, SONNET))
+            await asker.until(lambda row: row is not None and row.name == OPUS)
+
+            assert (await asker.audit())[0].new_model == OPUS.model
+
+
+async def test_neither_an_outage_nor_a_route_set_by_hand_is_learned_from(tmp_path: Path) -> None:
+    async with world(tmp_path) as place, place.learner():
+        asker = place.asking
+        by_hand = await asker.set_by_hand(OPUS, "browser_click")
+        asker.routes["browser_click"] = OPUS
+        await asker.write(*(called(success=False, error_kind=CallErrorKind.OVERLOADED) for _ in range(30)))
+        await asker.write(*failures(30, OPUS, "browser_click"))
+        await asker.looked()
+
+        assert await asker.overrides.names() == [by_hand.key]
+        assert await asker.row(by_hand.key) == by_hand
+        assert await asker.audit() == ()

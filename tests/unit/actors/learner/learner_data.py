@@ -1,0 +1,157 @@
+"""Calls of models as their lines tell them, a router that says who is asked, and a learner that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import anyio
+
+from actors.actor import handlers
+from actors.learner.actor import Learner
+from actors.settings import Settings
+from bus import Bus
+from bus.seal import Seal, new_key
+from bus.stores import JournalLog, KeyTable
+from bus.transport import Transport
+from protocol import subjects
+from protocol.models import (
+    CallErrorKind,
+    CallLine,
+    LearnerTurn,
+    ModelCalled,
+    ModelJudged,
+    ModelName,
+    Provider,
+    RouteDecision,
+    RouteReason,
+)
+from protocol.routes import (
+    AskMetrics,
+    AskRoute,
+    ListOptimizations,
+    Optimization,
+    Override,
+    RouteChange,
+    RouteMetric,
+    override_key,
+)
+
+KEY = new_key()
+NOW = 1_800_000_000_000
+TOOL = "browser_navigate"
+HAIKU, SONNET, OPUS = (
+    ModelName(provider=Provider.ANTHROPIC, model=model)
+    for model in ("claude-haiku-4-5-20251001", "claude-sonnet-4-5-20250929", "claude-opus-4-6")
+)
+INTERVAL_MS = 100
+
+_numbers = count()
+
+
+def called(*, success: bool = True, name: ModelName = HAIKU, tool: str = TOOL, **other: Any) -> ModelCalled:
+    fields: dict[str, Any] = {
+        "call_id": f"call_{next(_numbers)}",
+        "at": NOW,
+        "latency_ms": 100,
+        "reason": RouteReason.DEFAULT,
+        "cost_usd": 0.001,
+        **other,
+    }
+    return ModelCalled(tool=tool, provider=name.provider, model=name.model, success=success, **fields)
+
+
+def failures(number: int, name: ModelName = HAIKU, tool: str = TOOL) -> list[ModelCalled]:
+    return [called(success=False, name=name, tool=tool, error_kind=CallErrorKind.MALFORMED) for _ in range(number)]
+
+
+def judged(call: ModelCalled, *, verified: bool) -> ModelJudged:
+    return ModelJudged(call_id=call.call_id, at=NOW, tool=call.tool, verified=verified)
+
+
+@dataclass
+class Asking:
+    """Somebody who writes calls, answers as the router does, and asks learners."""
+
+    bus: Bus
+    journal: JournalLog[CallLine]
+    overrides: KeyTable[Override]
+    turn: KeyTable[LearnerTurn]
+    routes: dict[str, ModelName] = field(default_factory=lambda: {TOOL: HAIKU})
+
+    async def write(self, *lines: CallLine) -> None:
+        for line in lines:
+            await self.journal.append(getattr(line, "tool", "other"), line)
+
+    async def route(self, request: AskRoute) -> RouteChange:
+        name = self.routes.get(request.tool, OPUS)
+        decision = RouteDecision(provider=name.provider, model=name.model, reason=RouteReason.DEFAULT)
+        return RouteChange(tool_pattern=request.tool, decision=decision)
+
+    async def metrics(self, **other: Any) -> tuple[RouteMetric, ...]:
+        return (await self.bus.call(subjects.ROUTE_METRICS, AskMetrics(**other))).metrics
+
+    async def audit(self, limit: int = 50) -> tuple[Optimization, ...]:
+        return (await self.bus.call(subjects.ROUTE_AUDIT, ListOptimizations(limit=limit))).optimizations
+
+    async def set_by_hand(self, name: ModelName, pattern: str = TOOL) -> Override:
+        row = Override(pattern=pattern, name=name, reason="optimized", manual=True, updated_at=NOW)
+        await self.overrides.put(row.key, row)
+        return row
+
+    async def row(self, key: str = override_key(TOOL)) -> Override | None:
+        entry = await self.overrides.get(key)
+        return None if entry is None else entry.value
+
+    async def until(
+        self, expected: Callable[[Override | None], bool], key: str = override_key(TOOL)
+    ) -> Override | None:
+        """Wait until the row of a key is as expected."""
+        while not expected(row := await self.row(key)):
+            await anyio.sleep(0.005)
+        return row
+
+    async def looked(self) -> None:
+        """Wait until somebody has looked from the beginning to the end."""
+        for _ in range(3):
+            before = await self.turn.get("turn")
+            while await self.turn.get("turn") == before:
+                await anyio.sleep(0.005)
+
+
+@asynccontextmanager
+async def asking(transport: Transport, routes: Mapping[str, ModelName] | None = None) -> AsyncGenerator[Asking]:
+    """Take part as somebody who may everything."""
+    async with Bus(transport, "asker", "r1").running() as bus:
+        bus.seal = Seal.of(KEY)
+        asker = Asking(
+            bus,
+            await bus.journal(subjects.MODEL_CALLS),
+            await bus.table(subjects.ROUTE_OVERRIDES),
+            await bus.table(subjects.LEARNER_TURN),
+            **({} if routes is None else {"routes": dict(routes)}),
+        )
+        await bus.serve(subjects.ROUTE, asker.route, at_once=64)
+        await transport.flush()
+        yield asker
+
+
+@asynccontextmanager
+async def learning(transport: Transport, folder: Path, replica: str = "r1", **settings: Any) -> AsyncGenerator[Learner]:
+    """Run a learner as a replica does."""
+    async with Bus(transport, "learner", replica).running() as bus:
+        bus.seal = Seal.of(KEY)
+        settings.setdefault("learning_interval_ms", INTERVAL_MS)
+        chosen = Settings(data_dir=folder, **settings)
+        learner = Learner(bus=bus, settings=chosen, random=Random(1))
+        async with learner.open():
+            for handler in handlers(Learner):
+                await bus.serve(handler.subject, getattr(learner, handler.method), at_once=handler.at_once)
+            await transport.flush()
+            yield learner
+            await bus.drain(1_000)
