@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta, Struct, structs
@@ -17,6 +18,7 @@ from actors.gateway.answer_results import (
     to_result,
 )
 from actors.gateway.app_context import AppContext
+from actors.gateway.http import HttpStatusError
 from actors.gateway.pages import advised, with_login
 from actors.gateway.request import RequestContext
 from bus.context import conversation, current_conversation
@@ -37,7 +39,7 @@ from protocol.answers import (
 )
 from protocol.browse import BrowseOptions, contradiction
 from protocol.documents import Content, Document
-from protocol.faults import Category, Code, FaultError, fault
+from protocol.faults import Category, Code, Fault, FaultError, fault
 from protocol.models import ModelName, Provider
 from protocol.packets import Conversation
 from protocol.pages import BrowsePage, Url
@@ -188,7 +190,9 @@ async def _call_answerer(app: AppContext, request: RequestContext, call: Call[S,
     try:
         result = await app.bus.call(call, arguments, wait_ms=app.grace_ms)
     except FaultError as error:
-        if len(arguments.pages) != 1 or error.fault.category not in _PAGE_FAILURES:
+        if arguments.pin is not None and error.fault.code is Code.CONFIG_NO_MODEL:
+            raise HttpStatusError(error.fault, HTTPStatus.CONFLICT) from None  # who named it can name another
+        if len(arguments.pages) != 1 or not _is_of_page(error.fault):
             raise
         raise FaultError(await advised(app, request, error.fault, arguments.pages[0])) from None
     request.usage.models_asked(result.served_by)
@@ -198,6 +202,10 @@ async def _call_answerer(app: AppContext, request: RequestContext, call: Call[S,
     if Scope.MODELS in request.caller.scopes:
         return result
     return structs.replace(result, served_by=structs.replace(result.served_by, why_local=NO_SCOPE))
+
+
+def _is_of_page(failure: Fault) -> bool:
+    return failure.category in _PAGE_FAILURES and failure.code is not Code.NETWORK_MODEL_FAILED
 
 
 async def _sources(app: AppContext, request: RequestContext, arguments: SourcesRequest) -> dict[str, Any]:

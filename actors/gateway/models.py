@@ -8,9 +8,8 @@ from msgspec import Struct, structs
 
 from actors.gateway.app_context import AppContext
 from actors.gateway.http import HttpStatusError
-from protocol.actions import Action
 from protocol.browse import SCHEMA_VERSION
-from protocol.faults import Category, Code, FaultError, fault
+from protocol.faults import Code, FaultError, fault
 from protocol.models import Candidate, ModelName, Provider, RouteReason
 from protocol.routes import (
     AskMetrics,
@@ -72,11 +71,11 @@ async def config(app: AppContext, tool: str) -> RouteConfig:
     try:
         route_config = await app.bus.call(ROUTE_CONFIG, AskRoute(tool=tool), wait_ms=app.grace_ms)
     except FaultError as error:
-        if error.fault.category is Category.CONFIG:
+        if error.fault.code is Code.CONFIG_NO_MODEL:
             raise HttpStatusError(error.fault, HTTPStatus.NOT_FOUND) from None
         raise
     if route_config.reason is RouteReason.NO_PROVIDERS_AVAILABLE:
-        raise HttpStatusError(_NOBODY, HTTPStatus.NOT_FOUND)
+        raise HttpStatusError(fault(Code.CONFIG_NO_MODEL), HTTPStatus.NOT_FOUND)
     return route_config
 
 
@@ -108,12 +107,3 @@ async def providers(app: AppContext) -> ProviderList:
 async def try_provider(app: AppContext, provider: Provider, model: str | None = None) -> ProviderState:
     """Ask a provider for a few words, and return how it stands then."""
     return await app.bus.call(PROVIDER_TEST, NamedProvider(provider=provider, model=model), wait_ms=app.grace_ms)
-
-
-_NOBODY = fault(
-    Code.CONFIG_INVALID,
-    "No provider of models can be asked.",
-    actions=(
-        Action(action="add_provider", description="Give one its credentials: weft providers add; or run one locally."),
-    ),
-)

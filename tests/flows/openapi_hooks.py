@@ -26,6 +26,7 @@ from actors.page_addresses import page_address
 from actors.sites import site_of
 from protocol.browse import MAX_URL_CHARS
 from protocol.faults import FaultError
+from protocol.models import Provider
 
 PAGE = os.environ["WEFT_TEST_PAGE"]
 KNOWN = {"runId": os.environ["WEFT_TEST_RUN"], "artifactId": os.environ["WEFT_TEST_ARTIFACT"]}
@@ -36,6 +37,9 @@ SAVED = {"DELETE": "to-forget", "POST": "to-renew"}
 
 NOT_FETCHED = "about:blank"
 TEMPLATE = "batch_extract_pages"
+
+_PROVIDERS = {one.value for one in Provider}
+ANSWERING = ("web.summarize", "web.answer", "web.extract")
 
 _KEY = r"^[\x21-\x7e]{1,255}\Z"
 _ENOUGH_MS = 20_000
@@ -76,6 +80,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
             arguments["domain"] = HOST
         _give_cookie(body)
         _give_template(body)
+        _give_sources(body)
     if case.path_parameters and _names_nothing(case.path_parameters.get("domain")):
         case.path_parameters = {**case.path_parameters, "domain": HOST}
     profile = SAVED.get(case.method.upper() if "/sessions/" in case.path else "")
@@ -140,6 +145,41 @@ def _give_template(body: dict[str, Any]) -> None:
         body["inputs"] = {"urls": [PAGE]}
         if re.search(_KEY, str(body.get("idempotencyKey", ""))):  # the same key goes with the same request only
             body.pop("idempotencyKey")
+
+
+def _give_sources(body: dict[str, Any]) -> None:
+    """Ask, where that is well formed, for what is to be had: no schema can say how fields of packets go together."""
+    _mend_documents(body.get("documents"))
+    _mend_documents(_inside(body, "context").get("documents"))
+    task = _inside(body, "input", "task")
+    arguments = _inside(task, "args") if task.get("name") in ANSWERING else body
+    if arguments.get("provider") in _PROVIDERS and 1 <= len(str(arguments.get("model"))) <= _MAX_KEY_CHARS:
+        arguments.pop("provider")  # none of them has such a model
+        arguments.pop("model")
+    if isinstance(arguments.get("schema"), dict):  # which keywords are understood, no schema says
+        arguments["schema"] = {"type": "object", "properties": {"title": {"type": "string"}}}
+    if arguments is body or not isinstance(task.get("args", {}), dict):
+        return
+    task["args"] = arguments
+    if arguments.get("url") is None and not arguments.get("urls") and not _inside(body, "context").get("documents"):
+        arguments["url"] = PAGE
+    elif isinstance(arguments.get("url"), str) and isinstance(arguments.get("urls"), list):
+        arguments.pop("url")
+    if task["name"] == "web.answer" and arguments.get("question") is None and "user_message" not in body["input"]:
+        arguments["question"] = "What is it about?"
+    if {type(arguments.get("provider")), type(arguments.get("model"))} == {str, type(None)}:
+        arguments.pop("provider", None)
+        arguments.pop("model", None)
+
+
+def _mend_documents(documents: object) -> None:
+    """Have no chunk come after the last."""
+    listed: list[Any] = cast("list[Any]", documents) if isinstance(documents, list) else list[Any]()
+    for document in listed:
+        content = _inside({"document": document}, "document", "content")
+        index, count = content.get("chunk_index"), content.get("chunk_count")
+        if isinstance(index, int | float) and isinstance(count, int | float) and 1 <= count < index:
+            content["chunk_count"] = index
 
 
 def _give_cookie(body: dict[str, Any]) -> None:

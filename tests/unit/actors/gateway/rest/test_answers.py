@@ -286,6 +286,24 @@ async def test_a_page_that_is_not_to_be_had_is_told_of_with_the_next_call() -> N
     assert error.recommended_actions[0].parameters["url"] == URL
 
 
+@pytest.mark.parametrize(
+    ("code", "more", "status", "action"),
+    [
+        (Code.CONFIG_NO_MODEL, {"provider": "openai", "model": "x"}, 409, "add_provider"),
+        (Code.NETWORK_MODEL_FAILED, {}, 502, "answer_locally"),
+        (Code.RATE_LIMIT_BUDGET, {}, 429, "answer_locally"),
+    ],
+)
+async def test_a_model_that_is_not_to_be_had_is_told_of_with_a_way_out(
+    code: Code, more: dict[str, str], status: int, action: str
+) -> None:
+    async with client(FakeBus(FaultError(fault(code)))) as http:
+        answer = await http.post("/api/summarize", json={"url": URL, **more})
+
+    assert (answer.status_code, error_of(answer).code) == (status, code)
+    assert action in [one.action for one in error_of(answer).recommended_actions]
+
+
 # -- conversations -------------------------------------------------------------------------------------------------
 
 

@@ -173,7 +173,7 @@ async def test_where_no_provider_can_be_asked_there_is_no_config() -> None:
     unavailable = structs.replace(CONFIG, reason=RouteReason.NO_PROVIDERS_AVAILABLE, has_api_key=False)
     async with client(Replying({subjects.ROUTE_CONFIG.pattern: unavailable})) as http:
         told = await http.get("/router/config/browser_click")
-    async with client(FakeBus(FaultError(fault(Code.CONFIG_INVALID, "No provider has credentials.")))) as http:
+    async with client(FakeBus(FaultError(fault(Code.CONFIG_NO_MODEL, "No provider has credentials.")))) as http:
         refused = await http.get("/router/config/browser_click")
 
     assert [one.status_code for one in (told, refused)] == [404, 404]
