@@ -162,6 +162,18 @@ async def routing(
     capabilities: Mapping[Provider, Capabilities] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[World]:
+    """Run a router whose models do what a test has written down, and somebody who asks."""
+    clients = {provider: FakeClient(list(turns)) for provider, turns in models.items()}
+    environment = {f"{provider.name}_API_KEY": KEY for provider in models}
+    async with running(kinds(clients, capabilities or {}), environment, settings or {}) as world:
+        world.clients.update(clients)
+        yield world
+
+
+@asynccontextmanager
+async def running(
+    providers: Mapping[Provider, ProviderKind], environment: Mapping[str, str], settings: Mapping[str, Any]
+) -> AsyncGenerator[World]:
     """Run a router with the grant that it has in a system, and somebody who asks."""
     with anyio.fail_after(TEST_S), TemporaryDirectory() as folder:
         async with (
@@ -169,12 +181,10 @@ async def routing(
             Bus(broker.connect("router", grant_of(Router)), "router", "r1").running() as own,
             Bus(broker.connect("asker"), "asker", "a1").running() as asker,
         ):
-            clients = {provider: FakeClient(list(turns)) for provider, turns in models.items()}
             own.seal = Seal.of(new_key())
-            chosen = structs.replace(Settings(data_dir=Path(folder)), **(settings or {}))
-            environ = {f"{provider.name}_API_KEY": KEY for provider in models}
-            router = Router(bus=own, settings=chosen, environment=environ, kinds=kinds(clients, capabilities or {}))
-            world = World(asker, router, clients, chosen)
+            chosen = structs.replace(Settings(data_dir=Path(folder)), **settings)
+            router = Router(bus=own, settings=chosen, environment=environment, kinds=providers)
+            world = World(asker, router, {}, chosen)
 
             async def hear(text: ModelText) -> None:
                 world.texts.append(text)
