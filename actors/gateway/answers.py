@@ -39,7 +39,7 @@ from protocol.answers import (
 )
 from protocol.browse import BrowseOptions, contradiction
 from protocol.documents import Content, Document
-from protocol.faults import Category, Code, Fault, FaultError, fault
+from protocol.faults import Category, Code, Fault, FaultError, fault, without_userinfo
 from protocol.models import ModelName, Provider
 from protocol.packets import Conversation
 from protocol.pages import BrowsePage, Url
@@ -199,9 +199,11 @@ async def _call_answerer(app: AppContext, request: RequestContext, call: Call[S,
     for source in result.sources:
         if source.tier is not None:
             request.usage.page_read(source.tier)
-    if Scope.MODELS in request.caller.scopes:
-        return result
-    return structs.replace(result, served_by=structs.replace(result.served_by, why_local=NO_SCOPE))
+    sources = tuple(structs.replace(source, url=without_userinfo(source.url)) for source in result.sources)
+    served = result.served_by
+    if Scope.MODELS not in request.caller.scopes:
+        served = structs.replace(served, why_local=NO_SCOPE)
+    return structs.replace(result, sources=sources, served_by=served)
 
 
 def _is_of_page(failure: Fault) -> bool:

@@ -174,8 +174,7 @@ def _give_sources(body: dict[str, Any]) -> None:
 
 def _mend_documents(documents: object) -> None:
     """Have no chunk come after the last."""
-    listed: list[Any] = cast("list[Any]", documents) if isinstance(documents, list) else list[Any]()
-    for document in listed:
+    for document in cast("list[dict[str, Any]]", documents) if isinstance(documents, list) else ():
         content = _inside({"document": document}, "document", "content")
         index, count = content.get("chunk_index"), content.get("chunk_count")
         if isinstance(index, int | float) and isinstance(count, int | float) and 1 <= count < index:

@@ -46,6 +46,7 @@ from tests.unit.actors.gateway.answer_data import (
     MARKDOWN,
     QUOTED,
     SERVED,
+    UNREAD,
 )
 from tests.unit.actors.gateway.rest.calling import Replying, client, error_of
 from tests.unit.actors.gateway.rest.test_events import events
@@ -154,6 +155,15 @@ async def test_an_answer_has_its_citations_its_sources_and_who_gave_it() -> None
     }
     assert (error["code"], error["schemaVersion"]) == ("HTTP_NOT_FOUND", "1.0")
     assert "Accept" in answer.headers["vary"]
+
+
+async def test_no_password_of_an_address_is_told_back() -> None:
+    url = "https://me:hunter2@gone.example/"
+    told = structs.replace(ANSWERED, sources=(structs.replace(UNREAD, url=url),))
+    async with client(Replying({SUMMARIZE.pattern: told})) as http:
+        answer = await http.post("/api/summarize", json={"url": url})
+
+    assert (answer.json()["sources"][0]["url"], "hunter2" in answer.text) == ("https://gone.example/", False)
 
 
 async def test_data_comes_with_where_each_value_is_from() -> None:
