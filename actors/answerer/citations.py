@@ -107,10 +107,18 @@ def citation(evidence: Evidence, passage: Passage) -> Citation:
 
 def find(quote: str, evidence: Evidence) -> Passage | None:
     """Find a quote in a source: word for word, in parts with something left out between, or as what it resembles."""
-    wanted = fold_quote(inline(quote[:MAX_QUOTE_CHARS].replace("|", " "))).strip(" \"'")
+    quote = quote[:MAX_QUOTE_CHARS]
+    words, wanted = (
+        fold_quote(one.replace("|", " ")).strip(" \"'") for one in (quote, inline(quote))
+    )  # as plain text, and as Markdown
     if sum(character.isalnum() for character in wanted) < _MIN_LETTERS and not _has_wide(wanted):
         return None
-    return _exact(wanted, evidence) or _elided(wanted, evidence) or _alike(quote, wanted, evidence)
+    return (
+        _exact(words, evidence)
+        or _exact(wanted, evidence)
+        or _elided(wanted, evidence)
+        or _alike(quote, wanted, evidence)
+    )
 
 
 def numbers_of(text: str) -> frozenset[str]:

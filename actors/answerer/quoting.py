@@ -15,7 +15,6 @@ from protocol.render import Block, Doc, List, ListItem, Paragraph, Text
 NOT_SAID: Final = "The sources do not seem to say this. These passages come closest:"
 NOTHING_CLOSE: Final = "The sources do not seem to say this."
 UNVERIFIED: Final = "What the model wrote could not be found in the sources. These passages come closest:"
-READ_NEXT: Final = "What to read next:"
 
 
 def quoted(
@@ -25,8 +24,6 @@ def quoted(
     cited = tuple(_cited(answer, sources))
     supported = answer.supported and bool(cited) and not unverified
     blocks = [*_opening(answer, cited, supported=supported, unverified=unverified), *_quotes(cited, listed=listed)]
-    if answer.collect and not supported:
-        blocks += [_paragraph(READ_NEXT), _list(answer.collect)]
     return Checked(
         assistant=Assistant(render=Doc(children=tuple(blocks)), citations=cited),
         supported=supported,
