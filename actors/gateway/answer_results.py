@@ -27,7 +27,7 @@ from protocol.answers import (
 from protocol.browse import SCHEMA_VERSION, StructuredError
 from protocol.confidence import Score
 from protocol.packets import Assistant, Citation, Conversation, Locator, ToolCall
-from protocol.render import CodeBlock, Doc, plain, to_markdown
+from protocol.render import CodeBlock, Doc, List, ListItem, Paragraph, Text, plain, to_markdown
 from protocol.tiers import RenderTier
 
 CITATIONS = "---CITATIONS---"
@@ -227,15 +227,25 @@ def as_assistant(outcome: Answered | Extracted) -> Assistant:
         return Assistant(render=tree, citations=_citations(outcome))
     assistant = outcome.assistant
     tree = plain(markdown_of(assistant)) if isinstance(assistant.render, UnsetType) else assistant.render
-    return structs.replace(assistant, render=tree, markdown=UNSET)
+    return structs.replace(assistant, render=_with_next(tree, outcome), markdown=UNSET)
+
+
+def _with_next(tree: Doc, answered: Answered) -> Doc:
+    """Add what to read next where the sources do not say it: a packet has no field for that (003 "Markdown output")."""
+    collect = () if answered.supported else answered.collect
+    items = tuple(ListItem(children=(Text(text=one),)) for one in collect)
+    head = Paragraph(children=(Text(text="To read next:"),))
+    return Doc(children=(*tree.children, head, List(ordered=False, items=items))) if items else tree
 
 
 def as_markdown(outcome: Answered | Extracted) -> str:
     """Write the same without an envelope, with the citations in a block at the end (003 "Markdown-only output")."""
     assistant = outcome.assistant if isinstance(outcome, Answered) else as_assistant(outcome)
+    following = to_markdown(_with_next(Doc(children=()), outcome)) if isinstance(outcome, Answered) else ""
     lines = [msgspec.json.encode(citation).decode() for citation in assistant.citations]
     block = ["", CITATIONS, *lines, END_CITATIONS] if lines else []
-    return "\n".join([markdown_of(assistant).strip("\n"), *block, ""])
+    words = "\n\n".join(filter(None, (markdown_of(assistant).strip("\n"), following)))
+    return "\n".join([words, *block, ""])
 
 
 def _citations(extracted: Extracted) -> tuple[Citation, ...]:

@@ -22,6 +22,7 @@ from protocol.faults import Code, FaultError, fault
 from protocol.models import ModelName, Provider
 from protocol.packets import Assistant, Conversation, Response
 from protocol.pages import BrowsePage
+from protocol.render import Doc, to_markdown
 from protocol.sessions import ListSessions, NamedSession, SessionHealth, SessionList, SessionStatus
 from protocol.subjects import Call, table
 from protocol.tiers import RenderTier
@@ -306,6 +307,19 @@ async def test_an_answer_without_a_tree_is_given_one() -> None:
         told = (await http.post("/api/llmcp", json=asking("web.summarize"))).json()
 
     assert [one["children"][0]["text"] for one in told["assistant"]["render"]["children"]] == ["One.", "*Two.*"]
+
+
+async def test_an_answer_that_the_sources_do_not_give_says_what_to_read_next() -> None:
+    absent = structs.replace(ANSWERED, supported=False, assistant=Assistant(markdown="Not said."))
+    async with client(Replying({subjects.ANSWER.pattern: absent})) as http:
+        packed = response(await http.post("/api/llmcp", json=asking("web.answer")))
+        words = (await http.post("/api/llmcp", json=asking("web.answer", output={"format": "markdown"}))).text
+
+    next_one = "To read next:\n\n- The history of looms"
+    assert words == f"Not said.\n\n{next_one}\n"
+    assert isinstance(packed.assistant, Assistant)
+    assert isinstance(packed.assistant.render, Doc)
+    assert to_markdown(packed.assistant.render) == f"Not said.\n\n{next_one}"
 
 
 @requirement("003.output.markdown-mode")
