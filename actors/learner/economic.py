@@ -112,7 +112,7 @@ class Economy:
             best = route
         drawn = min(allowed, key=lambda rung: self._loss(rung, self._draw(tool, rung.name))).name
         share = round(min(1.0, EXPLORED / max(look.routes[tool].per_look, 1)), 3)
-        return ModelChoice(best, drawn, share, tuple(self._candidate(tool, rung, losses) for rung in rungs))
+        return ModelChoice(best, drawn, share, tuple(self._candidate(tool, rung, losses, look) for rung in rungs))
 
     def _loss(self, rung: Rung, rate: float) -> float:
         return rung.cost + self.failure_cost * (1 - rate)
@@ -127,11 +127,12 @@ class Economy:
         alpha, beta = self.beliefs.shape(tool, name)
         return self.random.betavariate(SHARPEN * alpha, SHARPEN * beta)
 
-    def _candidate(self, tool: str, rung: Rung, losses: Mapping[ModelName, float]) -> Candidate:
+    def _candidate(self, tool: str, rung: Rung, losses: Mapping[ModelName, float], look: Look) -> Candidate:
         return Candidate(
             name=rung.name,
             calls=self.beliefs.calls(tool, rung.name),
             success_rate=round(self.beliefs.mean(tool, rung.name), 4),
+            cost_usd=look.costs.get((tool, rung.name)),
             why_not="" if rung.name in losses else f"less than {rate_text(RAIL_RATE)} of its calls went well",
         )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from anyio.abc import SocketStream
 
 from actors.actor import grant_of
 from actors.learner.actor import Learner
@@ -18,11 +19,19 @@ from actors.learner.beliefs import Beliefs
 from actors.learner.evidence import CallEvidence
 from actors.learner.tables import CallTables
 from actors.projection.database import Database
-from protocol.models import CallErrorKind
+from actors.router.actor import Router
+from actors.settings import Settings
+from bus import Bus
+from bus.seal import Seal
+from protocol import subjects
+from protocol.faults import FaultError
+from protocol.models import CallErrorKind, CallModel, Message, OutputSchema, RouteReason, TextPart
 from protocol.routes import override_key
+from tests.support.models import ScriptedServer, document, scripted
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 from tests.unit.actors.learner.learner_data import (
     HAIKU,
+    KEY,
     OPUS,
     SONNET,
     TOOL,
@@ -33,10 +42,12 @@ from tests.unit.actors.learner.learner_data import (
     judged,
     learning,
 )
+from tests.unit.actors.router.world import serving
 
 pytestmark = pytest.mark.nats
 
 TEST_S = 120.0
+GOODS = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 
 @pytest.fixture(autouse=True)
@@ -67,15 +78,31 @@ class World:
         async with database.open():
             return await CallTables(database).known()
 
+    @asynccontextmanager
+    async def router(self, models: ScriptedServer) -> AsyncGenerator[None]:
+        """Run a router whose only provider is a server of models."""
+        environment = {"OPENAI_API_KEY": "sk-of-nobody", "OPENAI_BASE_URL": models.base_url}
+        settings = Settings(data_dir=self.folder, model_hosts=(models.host,))
+        async with (
+            self.server.connect("router") as transport,
+            Bus(transport, "router", "r1").running() as bus,
+        ):
+            bus.seal = Seal.of(KEY)
+            async with serving(Router(bus=bus, settings=settings, environment=environment)):
+                await transport.flush()
+                yield
+
 
 @asynccontextmanager
-async def world(folder: Path) -> AsyncGenerator[World]:
+async def world(folder: Path, *, asks_router: bool = False) -> AsyncGenerator[World]:
+    """Start a server; somebody answers on it as a router does, unless a real one is to be asked."""
     with anyio.fail_after(TEST_S):
         async with (
-            serve_nats(folder, {"learner": grant_of(Learner)}) as server,
+            serve_nats(folder, {"learner": grant_of(Learner), "router": grant_of(Router)}) as server,
             server.connect(OVERSEER) as transport,
-            asking(transport) as asker,
+            asking(transport, routes=not asks_router) as asker,
         ):
+            await asker.bus.table(subjects.MODEL_SPEND)
             yield World(server, asker, folder / "data")
 
 
@@ -141,3 +168,30 @@ async def test_neither_an_outage_nor_a_route_set_by_hand_is_learned_from(tmp_pat
         assert await asker.overrides.names() == [by_hand.key]
         assert await asker.row(by_hand.key) == by_hand
         assert await asker.audit() == ()
+
+
+async def test_the_router_goes_by_what_the_learner_has_learned(tmp_path: Path) -> None:
+    async def answer(stream: SocketStream) -> None:
+        text = '{"name": "cup"}' if models.asked[-1].body["model"] == "gpt-4o" else "A cup."
+        message = {"role": "assistant", "content": text}
+        await document({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})(stream)
+
+    async with world(tmp_path, asks_router=True) as place, scripted(answer) as models, place.router(models):
+        call = (
+            subjects.CALL_MODEL,
+            CallModel(
+                tool=TOOL,
+                messages=(Message(role="user", parts=(TextPart(text="What is sold?"),)),),
+                output=OutputSchema(name="goods", schema=GOODS),
+            ),
+        )
+        async with place.learner(learning_interval_ms=1_000):
+            for _ in range(10):
+                with suppress(FaultError):
+                    await place.asking.bus.call(*call)
+            await place.asking.until(lambda row: row is not None)
+        models.asked.clear()
+        served = await place.asking.bus.call(*call)
+
+    assert (served.served.model, served.reason) == ("gpt-4o", RouteReason.OPTIMIZED)
+    assert [request.body["model"] for request in models.asked] == ["gpt-4o"]

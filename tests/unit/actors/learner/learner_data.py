@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -125,8 +125,8 @@ class Asking:
 
 
 @asynccontextmanager
-async def asking(transport: Transport, routes: Mapping[str, ModelName] | None = None) -> AsyncGenerator[Asking]:
-    """Take part as somebody who may everything."""
+async def asking(transport: Transport, *, routes: bool = True) -> AsyncGenerator[Asking]:
+    """Take part as somebody who may everything, and with `routes` as the router who says who is asked."""
     async with Bus(transport, "asker", "r1").running() as bus:
         bus.seal = Seal.of(KEY)
         asker = Asking(
@@ -134,9 +134,9 @@ async def asking(transport: Transport, routes: Mapping[str, ModelName] | None = 
             await bus.journal(subjects.MODEL_CALLS),
             await bus.table(subjects.ROUTE_OVERRIDES),
             await bus.table(subjects.LEARNER_TURN),
-            **({} if routes is None else {"routes": dict(routes)}),
         )
-        await bus.serve(subjects.ROUTE, asker.route, at_once=64)
+        if routes:
+            await bus.serve(subjects.ROUTE, asker.route, at_once=64)
         await transport.flush()
         yield asker
 
