@@ -61,8 +61,8 @@ def add(  # noqa: PLR0913 - the options of a command
     from actors.router.providers.table import PROVIDERS  # noqa: PLC0415 - as above
 
     settings, kind = read(config, data_dir, log_level).settings, PROVIDERS[provider]
-    asked = {"api_key": with_key, "session_token": with_session_token}
-    names = [name for name in _SECRETS if name in kind.requires or asked.get(name)]
+    wanted = {"api_key": with_key, "session_token": with_session_token}
+    names = [name for name in _SECRETS if name in kind.requires or wanted.get(name)]
     secrets = {name: _secret(provider, name) for name in names}
     given = Credentials(base_url=base_url, resource_name=resource_name, region=region, **secrets)
     _check(kind, completed(kind, given), settings)
@@ -203,5 +203,5 @@ def _show(state: ProviderState, *, as_json: bool) -> None:
 def _row(state: ProviderState) -> tuple[str, ...]:
     stands = {True: "works", False: "fails", None: "available" if state.available else "-"}[state.works]
     waits = f"asked again in {terminal.duration_text(state.cooling_ms)}" if state.cooling_ms else ""
-    told = "; ".join(filter(None, (state.message, waits)))
-    return state.provider, stands, state.source or "", state.base_url or "", told
+    notes = "; ".join(filter(None, (state.message, waits)))
+    return state.provider, stands, state.source or "", state.base_url or "", notes

@@ -44,7 +44,7 @@ class LearnedCapabilities:
 
     _lacking: dict[ModelName, set[StructuredMeans]] = field(default_factory=dict[ModelName, set[StructuredMeans]])
 
-    def means(self, name: ModelName, capabilities: Capabilities) -> list[StructuredMeans]:
+    def left(self, name: ModelName, capabilities: Capabilities) -> list[StructuredMeans]:
         """Return by what means a model is to be asked for data, the best first; `prompt` is always left."""
         known = {"native": capabilities.native_schema, "tool": capabilities.tools, "prompt": True}
         lacking = self._lacking.get(name, set())
@@ -110,7 +110,7 @@ class _StructuredCall:
 
     async def run(self) -> StructuredAnswer:
         """Try each means until one gives data that match."""
-        left = self.port.learned.means(self.port.name, self.port.capabilities)
+        left = self.port.learned.left(self.port.name, self.port.capabilities)
         for means in left:
             try:
                 result = await self._try(means)

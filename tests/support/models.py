@@ -50,7 +50,7 @@ class ScriptedServer:
         """Hear one request and answer it."""
         async with stream:
             try:
-                self.asked.append(await _heard(stream))
+                self.asked.append(await read_request(stream))
                 reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
                 await reply(stream)
             except (anyio.BrokenResourceError, anyio.EndOfStream):
@@ -69,7 +69,8 @@ async def scripted(*replies: Reply) -> AsyncGenerator[ScriptedServer]:
         tasks.cancel_scope.cancel()
 
 
-async def _heard(stream: SocketStream) -> Asked:
+async def read_request(stream: SocketStream) -> Asked:
+    """Read one request."""
     data = b""
     while b"\r\n\r\n" not in data:
         data += await stream.receive()

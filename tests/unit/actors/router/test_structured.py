@@ -123,7 +123,7 @@ async def test_a_provider_that_takes_neither_is_asked_by_words_and_corrected_onc
     *_, said, complaint = model.requests[-1].messages
     assert said == Message(role="assistant", parts=(TextPart(text='{"year": "x"}'),))
     assert "$.year: 'x' is not of type 'integer'" in complaint.parts[0].text  # type: ignore[union-attr] # words
-    assert learned.means(NAME, Capabilities()) == ["prompt"]
+    assert learned.left(NAME, Capabilities()) == ["prompt"]
 
 
 async def test_what_never_matches_is_an_error_with_all_that_was_used() -> None:
@@ -150,7 +150,7 @@ async def test_another_way_is_not_tried_where_it_would_not_help(error: ProviderE
 
     assert result is error
     assert model.means == ["native"]
-    assert learned.means(NAME, Capabilities()) == ["native", "tool", "prompt"]
+    assert learned.left(NAME, Capabilities()) == ["native", "tool", "prompt"]
 
 
 async def test_nothing_is_learned_of_a_request_that_no_means_makes_acceptable() -> None:
@@ -159,7 +159,7 @@ async def test_nothing_is_learned_of_a_request_that_no_means_makes_acceptable() 
     result, _ = await ask(UNSUPPORTED, UNSUPPORTED, UNSUPPORTED, learned=learned)
 
     assert isinstance(result, ProviderError)
-    assert learned.means(NAME, Capabilities()) == ["native", "tool", "prompt"]
+    assert learned.left(NAME, Capabilities()) == ["native", "tool", "prompt"]
 
 
 async def test_a_call_of_one_of_the_requests_tools_is_an_answer_without_data() -> None:
