@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -16,17 +16,20 @@ MAX_SENTENCE_CHARS = 600
 """Longer sentences are cut where a clause or a word ends, so that a quote can be shown."""
 
 _CLOSING = "\"'\u201d\u2019\u00bb)\\]"
+_OPENING = "\"'\u201c\u201e\u2018\u00ab\u00bf\u00a1(\\["
+_SMALL = "a-z\u00df-\u00f6\u00f8-\u00ff\u0430-\u045f"
 _END = re.compile(
     # of the scripts that set blanks between words,
-    rf"(?<![.!?\u2026])[.!?\u2026]{{1,9}}[{_CLOSING}]{{0,3}}(?:\[[\w ]{{1,20}}\]){{0,3}}(?=\s)"
+    rf"(?<![.!?\u2026])[.!?\u2026]{{1,9}}[{_CLOSING}]{{0,3}}(?:\[[\w ]{{1,20}}\]){{0,3}}"
+    rf"(?= )(?! [{_OPENING}]*[{_SMALL}])"
     # of Chinese and Japanese,
     r"|[\u3002\uff01\uff1f\uff61]+[\u300d\u300f\u201d\u2019\uff09\u300b]*"
     # and of Arabic, the Indic scripts, Ethiopic, Khmer and Burmese
-    r"|[\u061f\u06d4\u0964\u0965\u1362\u17d4\u104b](?=\s)"
+    r"|[\u061f\u06d4\u0964\u0965\u1362\u17d4\u104b](?= )"
 )
-_NEXT = re.compile(r"\s*[\"'\u201c\u201e\u2018\u00ab\u00bf\u00a1(\[]*(\w+)")
-_LAST_WORD = re.compile(r"[\w.]+$")
 _MAX_WORD = 24
+_AROUND = "\"'\u201c\u201e\u2018\u00ab([,;:.!?"
+_WRITTEN = frozenset({LineKind.PROSE, LineKind.ITEM})
 _CLAUSE = re.compile(r"[;:,\uff1b\uff1a\uff0c\u3001\u060c](?=\s|[^\x00-\u2fff])")
 _THAI = re.compile(r"(?<=[\u0e00-\u0e7f]) (?=[\u0e00-\u0e7f])")
 _THAI_CHARS = 60
@@ -97,39 +100,34 @@ def read_sentences(markdown: str) -> SourceText:
 def _cuts(text: str, kind: LineKind) -> Iterator[tuple[int, int]]:
     """Yield where the sentences of a line begin and end, without the blanks between them."""
     start = 0
-    if kind in (LineKind.PROSE, LineKind.ITEM):
+    if kind in _WRITTEN:
         for match in _END.finditer(text):
-            if _ends(text, match):
-                yield from _shorter(text, start, match.end())
-                start = match.end() + (text[match.end() : match.end() + 1] == " ")
+            end = match.end()
+            if match[0] != "." or not _is_abbreviated(text, end - 1):
+                yield from _shorter(text, start, end)
+                start = end + (text[end : end + 1] == " ")
     if start < len(text):
         yield from _shorter(text, start, len(text))
 
 
-def _ends(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a sentence ends at a mark, where a period may be that of an abbreviation."""
-    if not mark[0].startswith((".", "\u2026", "!", "?")):
-        return True
-    following = _NEXT.match(text, mark.end(), mark.end() + _MAX_WORD)
-    if following is not None and following[1][0].islower():
-        return False
-    if mark[0] != ".":
-        return True
-    word = _LAST_WORD.search(text, max(mark.start() - _MAX_WORD, 0), mark.start())
-    return word is None or not _is_abbreviated(word[0], following[1] if following is not None else "")
-
-
-def _is_abbreviated(word: str, following: str) -> bool:
-    lower = word.lower()
+def _is_abbreviated(text: str, period: int) -> bool:
+    """Return whether a period belongs to the word before it."""
+    least = max(period - _MAX_WORD, 0)
+    word = text[text.rfind(" ", least, period) + 1 or least : period].lstrip(_AROUND)
     if len(word) == 1 and word.isalpha():
         return word.isupper()  # the initial of a name
     if word.isdigit():
+        following = text[period + 2 : period + _MAX_WORD].split(" ", 1)[0].rstrip(_AROUND)
         return len(word) < 3 and following.lower() in _MONTHS  # noqa: PLR2004 - a day has two figures
-    return lower in _ABBREVIATIONS
+    return word.lower() in _ABBREVIATIONS
 
 
-def _shorter(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _shorter(text: str, start: int, end: int) -> Iterable[tuple[int, int]]:
     """Cut a sentence that is too long; what has no blanks is cut anywhere."""
+    return _clauses(text, start, end) if end - start > _THAI_CHARS else ((start, end),)
+
+
+def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if "\u0e00" <= text[start] <= "\u0e7f":
         for blank in _THAI.finditer(text, start, end):
             if blank.start() - start >= _THAI_CHARS:
