@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -85,8 +86,7 @@ def read_routing(own: Path | None = None, *, needed: bool = False) -> Routing:
     Raises:
         FaultError: CONFIG_INVALID, with the file and the line that is wrong.
     """
-    shipped = (importlib.resources.files("config") / "routing.toml").read_text(encoding="utf-8")
-    files = [parse(shipped, SHIPPED)]
+    files = [shipped()]
     if own is not None and (needed or own.is_file()):
         try:
             text = own.read_text(encoding="utf-8")
@@ -95,6 +95,13 @@ def read_routing(own: Path | None = None, *, needed: bool = False) -> Routing:
             raise _invalid(f"{own} cannot be read: {reason}") from None
         files.append(parse(text, str(own)))
     return Routing.of(*files)
+
+
+@cache
+def shipped() -> RoutingFile:
+    """Return what is shipped."""
+    text = (importlib.resources.files("config") / "routing.toml").read_text(encoding="utf-8")
+    return parse(text, SHIPPED)
 
 
 def parse(text: str, name: str) -> RoutingFile:

@@ -15,12 +15,13 @@ from actors.router.budget import ModelBudget
 from actors.router.calling import call_model
 from actors.router.choosing import Chooser
 from actors.router.credentials import PURPOSE, CredentialFile
+from actors.router.figures import NOTHING
 from actors.router.overrides import SharedOverrides
 from actors.router.pool import ProviderPool
 from actors.router.provider import Credentials, ProviderError, ProviderKind
 from actors.router.providers.table import PROVIDERS, VARIABLES
 from actors.router.recording import CallRecorder
-from actors.router.table import RouteRequest, RoutingTable
+from actors.router.table import KEYLESS, RouteRequest, RoutingTable
 from actors.router.tries import CallDependencies, CallInHand, ModelTries
 from actors.routing_file import WatchedRouting, own_file, read_routing
 from actors.settings import Settings
@@ -78,6 +79,11 @@ class Router(Actor):
     _routing: WatchedRouting = field(init=False, repr=False)
     _overrides: SharedOverrides = field(init=False, repr=False)
     _dependencies: CallDependencies = field(init=False, repr=False)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Read the shipped routes, and decide once."""
+        RoutingTable(read_routing()).decide(RouteRequest(tool=""), lambda _: KEYLESS, lambda _: NOTHING)
 
     @classmethod
     def check(cls, settings: Settings) -> None:
