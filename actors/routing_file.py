@@ -120,6 +120,10 @@ def parse(text: str, name: str) -> RoutingFile:
         except msgspec.ValidationError as error:
             raise _invalid(f"{name}, line {_line(text, part, str(error))}: {_words(error, part)}") from None
     file = msgspec.convert(tables, RoutingFile)
+    for provider, ladder in file.ladders.items():
+        if len(set(ladder)) < len(ladder):
+            part = _Part("[ladders]", 0, provider, ladder, tuple)
+            raise _invalid(f"{name}, line {_line(text, part)}: a model stands twice in the ladder of {provider}")
     patterns = set[str]()
     for number, rule in enumerate(file.routes):
         if rule.tools in patterns:

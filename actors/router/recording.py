@@ -27,7 +27,7 @@ WRITE_S: Final = 2.0
 """What writing a line may take; an answer is not kept back longer for its sake."""
 
 PREVIEW_CHARS: Final = 200
-_READ_CHARS: Final = 4_000
+_READ_CHARS: Final = 1_000
 _LARGE_BYTES: Final = 200_000
 MOST_CALLS: Final = 10_000
 """Calls that may still be judged; those that were answered longest ago are forgotten."""

@@ -18,20 +18,21 @@ class TextStream:
 
     bus: Publisher
     watch: Watch
+    written: bool = field(default=False, init=False)
+    """Whether this try has written anything."""
     _index: int = field(default=0, init=False)
-    _written: bool = field(default=False, init=False)
     _void: bool = field(default=False, init=False)
 
     def begin(self) -> None:
         """Begin another try; what was written before is void."""
-        self._void = self._void or self._written
-        self._written = False
+        self._void = self._void or self.written
+        self.written = False
 
     async def write(self, text: str) -> None:
         """Publish a piece; who no longer hears it gets the whole with the answer, if it is wanted at all."""
         if not text:
             return
         piece = ModelText(token=self.watch.token, index=self._index, text=text, restarted=self._void)
-        self._index, self._written, self._void = self._index + 1, True, False
+        self._index, self.written, self._void = self._index + 1, True, False
         with suppress(FaultError):
             await self.bus.tell(MODEL_TEXT.at(replica=self.watch.replica), piece)

@@ -155,11 +155,11 @@ class _Try:
             result = await self._complete(request)
         except ProviderError as error:
             cost_usd = await self._cost(error.usage)
-            self._settle(hold, cost_usd or 0.0)
+            self._settle(hold, None if self._began_to_answer() else cost_usd or 0.0)
             await self._record(error.kind, message=str(error), usage=error.usage, cost_usd=cost_usd)
             raise
         except get_cancelled_exc_class():
-            self._settle(hold, None)  # what was written of the answer costs as much as anybody knows
+            self._settle(hold, None)
             with anyio.CancelScope(shield=True):
                 await self._record(CallErrorKind.CANCELLED)
             raise
@@ -218,6 +218,11 @@ class _Try:
         if call.max_cost_usd is not None and (estimate_usd is None or spent_usd + estimate_usd > call.max_cost_usd):
             raise too_dear(self.tries.name, estimate_usd, call.max_cost_usd)
         return await self.tries.dependencies.budget.hold(call.caller, call.run, estimate_usd)
+
+    def _began_to_answer(self) -> bool:
+        """Return whether words have come, which cost as much as was held for all that anybody knows."""
+        stream = self.tries.hand.stream
+        return stream is not None and stream.written
 
     def _settle(self, hold: Hold, cost_usd: float | None) -> None:
         hold.settle(cost_usd)

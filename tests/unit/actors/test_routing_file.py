@@ -92,6 +92,7 @@ ROW = '[[routes]]\ntools = "{}"\ncategory = "simple"\nmodel = "openai/x"\n'
         (ROW.format("a") + ROW.format("a"), 6, "the tools a have a route already"),
         ('[models.openai]\nsimple = "a"\nplain = "b"', 3, "unknown field `plain`"),
         ('[ladders]\nopenai = ["a"]\ngoogle = "b"', 3, "google: Expected `array`"),
+        ('[ladders]\nopenai = ["a", "b", "a"]', 2, "a model stands twice in the ladder of openai"),
     ],
 )
 def test_a_wrong_file_is_told_with_its_line(text: str, line: int, words: str) -> None:
