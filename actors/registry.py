@@ -37,6 +37,7 @@ ACTORS: Mapping[str, str] = MappingProxyType(
         "gateway": "actors.gateway.actor:Gateway",
         "keeper": "actors.keeper.actor:Keeper",
         "runner": "actors.runner.actor:Runner",
+        "answerer": "actors.answerer.actor:Answerer",
         "sessions": "actors.sessions.actor:LoginsActor",
         "navigator": "actors.navigator.actor:Navigator",
         "verifier": "actors.verifier.actor:Verifier",

@@ -1,0 +1,116 @@
+"""The actor that answers SUMMARIZE, ANSWER and EXTRACT."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
+
+from actors.actor import Actor, handles, subscribes
+from actors.answerer import local
+from actors.answerer.answering import Answering, Assignment
+from actors.answerer.asking import ANSWER, SUMMARIZE, ModelCalls
+from actors.answerer.conversations import Turn
+from actors.answerer.local.evidence import support_model
+from actors.answerer.prompts import to_answer, to_summarize
+from actors.answerer.reading import Reading, read
+from actors.answerer.streaming import AnswerRelay, ModelStreams
+from bus.context import current_conversation
+from protocol import subjects
+from protocol.answers import Answered, AskQuestion, Sources, Summarize, SummaryStyle
+from protocol.faults import FaultError
+from protocol.models import ModelText
+from protocol.subjects import Journal, Subject
+
+R = TypeVar("R")
+
+
+@dataclass
+class Answerer(Actor):
+    """Answers SUMMARIZE, ANSWER and EXTRACT: from pages and documents, each claim with words that stand in them."""
+
+    name: ClassVar[str] = "answerer"
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (
+        subjects.BROWSE,
+        subjects.CALL_MODEL,
+        subjects.CALL_OUTCOME,
+        subjects.ANSWER_TEXT,
+        subjects.PROGRESS,
+    )
+    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.CONVERSATIONS,)
+
+    streams: ModelStreams = field(init=False)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Load the weights of the answers without a model."""
+        support_model()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Listen to what models write for it."""
+        self.streams = ModelStreams(self.bus.replica)
+        yield
+
+    @handles(subjects.SUMMARIZE, at_once=32)
+    async def summarize(self, request: Summarize) -> Answered:
+        """Summarize what stands in the sources.
+
+        Raises:
+            FaultError: nothing could be read, or the model that was named is not to be had.
+        """
+        assignment = Assignment(
+            tool=SUMMARIZE,
+            words=to_summarize(request.style),
+            question="",
+            local=lambda sources: local.summarize(sources, request.style),
+            listed=request.style is SummaryStyle.BULLETS,
+        )
+        return await self._noted(request, "web.summarize", f"Summarize ({request.style})", assignment)
+
+    @handles(subjects.ANSWER, at_once=32)
+    async def answer(self, request: AskQuestion) -> Answered:
+        """Answer a question from the sources.
+
+        Raises:
+            FaultError: nothing could be read, or the model that was named is not to be had.
+        """
+        assignment = Assignment(
+            tool=ANSWER,
+            words=to_answer(request.question),
+            question=request.question,
+            local=lambda sources: local.answer(request.question, sources),
+        )
+        return await self._noted(request, "web.answer", request.question, assignment)
+
+    @subscribes(subjects.MODEL_TEXT, at_once=1)
+    async def on_model_text(self, piece: ModelText) -> None:
+        """Pass on what a model has written further for somebody who waits here."""
+        await self.streams.on_text(piece)
+
+    async def _noted(self, request: Sources, task: str, asked: str, assignment: Assignment) -> Answered:
+        """Answer, and write question and answer into the conversation."""
+        turn = Turn(bus=self.bus, task=task, caller=request.caller, conversation=current_conversation())
+        await turn.asked(asked)
+        relay = AnswerRelay(self.bus, request.watch)
+        try:
+            await relay.report("Reading the sources")
+            reading = await read(self.bus, request)
+            answered = await self._answering(request, assignment, reading, relay).answer()
+        except FaultError as error:
+            await turn.failed(error.fault)
+            raise
+        await turn.answered(answered, reading.evidence)
+        return answered
+
+    def _answering(self, request: Sources, assignment: Assignment, reading: Reading, relay: AnswerRelay) -> Answering:
+        return Answering(
+            bus=self.bus,
+            assignment=assignment,
+            reading=reading,
+            calls=ModelCalls(self.bus, request),
+            relay=relay,
+            streams=self.streams,
+            window_tokens=self.settings.answer_window_tokens,
+        )
