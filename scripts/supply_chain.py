@@ -1,6 +1,6 @@
 """Looks at what Weft is made of: `supply_chain.py sbom|binaries|advisories DATABASE`; all of it works offline.
 
-`sbom` writes the parts of requirements.lock and requirements-light.lock as CycloneDX 1.6 (JSON). `binaries` holds every
+`sbom` writes the parts of requirements.lock and of the extras as CycloneDX 1.6 (JSON). `binaries` holds every
 compiled file of .venv to the hash that its wheel came with, which the locks hold in turn. `advisories` compares the
 locks with a database of advisories in the form of OSV: a folder or a ZIP archive of JSON files.
 """
@@ -27,7 +27,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 ROOT = Path(__file__).parent.parent
-LOCKS = ("requirements.lock", "requirements-light.lock")
+LOCKS = ("requirements.lock", "requirements-light.lock", "requirements-llm.lock")
 _PIN = re.compile(r"^([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?==([^\s;\\]+)", re.MULTILINE)
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 _SUMMARY_CHARS = 120

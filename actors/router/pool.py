@@ -135,7 +135,7 @@ class ProviderPool:
         if missing := missing_of(kind, credentials):
             return f"it needs {' and '.join(missing)}"
         if not _installed(kind.modules):
-            return "its client is not installed: pip install 'weft[llm]'"
+            return "its client is not installed: pip install 'weft[llm]', or requirements-llm.lock in a checkout"
         from actors.router.providers.reach import why_not_reached  # noqa: PLC0415 - loads httpx2
 
         return why_not_reached(credentials.base_url, self._hosts) or ""

@@ -82,8 +82,7 @@ async def _keeps_to_a_schema(model: RealModel) -> None:
         result = await answer(port, request(64, OutputSchema(name="found", schema=SCHEMA)))
 
     assert result.means == "native"
-    assert result.data["city"] in ("Paris", "Lyon")
-    assert isinstance(result.data["sure"], bool)
+    assert result.data in [{"city": city, "sure": sure} for city in ("Paris", "Lyon") for sure in (True, False)]
 
 
 async def _is_caught_where_the_schema_is_ignored(model: RealModel) -> None:

@@ -125,3 +125,29 @@ def test_schema_prints_all_or_one(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_schema_that_is_not_there_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["schema", "edge.browse.resul"]) == 2
     assert "Did you mean edge.browse.result?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("variables", "state", "said"),
+    [
+        ({}, doctor.CheckState.OK, "no provider has credentials"),
+        ({"OPENAI_API_KEY": "sk-x", "OLLAMA_HOST": "127.0.0.1"}, doctor.CheckState.OK, "openai (environment), ollama"),
+        ({"OLLAMA_HOST": "10.0.0.7"}, doctor.CheckState.WARNING, "ollama: 10.0.0.7:11434 is reached without TLS only"),
+    ],
+)
+def test_the_doctor_says_which_models_can_be_asked(
+    variables: dict[str, str],
+    state: str,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    run(["doctor", "--json"])
+
+    (check,) = (one for one in json.loads(capsys.readouterr().out)["checks"] if one["name"] == "models")
+    assert check["state"] == state
+    assert said in check["detail"]
+    assert "sk-x" not in check["detail"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -11,6 +12,7 @@ import pytest
 from actors.router.credentials import CredentialFile, CredentialsError
 from actors.router.pool import ProviderPool
 from actors.router.provider import Credentials, ProviderError
+from actors.router.providers.table import PROVIDERS
 from bus.seal import Seal, new_key
 from protocol.models import CallErrorKind, Provider
 from tests.requirements import requirement
@@ -48,6 +50,16 @@ async def test_who_has_its_credentials_can_be_asked() -> None:
     assert states[Provider.OPENAI_COMPATIBLE].missing == ("api_key",)
     assert not states[Provider.BROWSEROS].available
     assert KEY not in repr(states)
+
+
+async def test_a_provider_whose_client_is_not_installed_says_how_to_install_it() -> None:
+    kind = replace(PROVIDERS[Provider.ANTHROPIC], modules=("pydantic_ai", "no_such_module"))
+    pool = ProviderPool({"ANTHROPIC_API_KEY": KEY}, HOSTS, kinds={Provider.ANTHROPIC: kind})
+    await pool.load()
+
+    (state,) = pool.states()
+    assert (state.available, pool.available) == (False, ())
+    assert "pip install 'weft[llm]'" in state.message
 
 
 async def test_no_server_of_this_machine_is_believed_to_run_unasked() -> None:
