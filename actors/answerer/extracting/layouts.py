@@ -1,0 +1,247 @@
+"""Finds pairs of a label and a text in the layouts that pages write them in, and the rows that they repeat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from actors.answerer.extracting.evidence import Pair, SourceEvidence
+from actors.answerer.extracting.lines import Line
+from actors.answerer.extracting.postal import addresses
+from actors.answerer.extracting.words import MAX_LABEL_CHARS, is_known, meanings
+from protocol.answers import FieldOrigin
+from protocol.documents import ExtractedTable
+from protocol.page import RecordList
+
+MAX_PAIRS = 600
+
+_SURE, _KEYED, _LED, _NUMBERED, _NEXT, _BELOW = 0.92, 0.92, 0.9, 0.82, 0.8, 0.8
+"""How sure a layout is: a label with a colon, a row of two cells, a label in bold, a label before a number, …"""
+
+_MAX_LABEL_WORDS = 6
+_MAX_VALUE_CHARS = 400
+_MAX_LED_CHARS, _MIN_LED = 60, 3
+_MAX_ROW_CHARS = 200
+_MIN_COMPARED, _MAX_COMPARED = 3, 20
+_COLON = re.compile(r"\s?[:\uff1a]\s*(?!//)")
+_PARTS = re.compile(r"\s+[|·•‧/]\s+|\s{0,2}[|·•]\s{0,2}|\t")
+_NUMBERED_LABEL = re.compile(
+    r"(?P<label>[^\W\d_][^\d:€$£+]{1,40}?)[.\s]{0,3}(?P<value>[+(€$£]?\s?\d.{0,60}?)(?:[,;]\s[^\W\d].*)?"
+)
+_COUNTED = re.compile(r"(?P<value>\d[\d.,]*)\s?(?P<label>[^\W\d][^\d:]{2,30})")
+_SENTENCE = re.compile(r"[.!?]$")
+_END = Line("")
+_TOTAL = re.compile(
+    r"(?:grand )?total|sum|gesamt(?:summe)?|summe|suma|totale?|totaal|合计|总计|合計|итого", re.IGNORECASE
+)
+_CLOCK = re.compile(r"\d{1,2}$")
+
+
+@dataclass(frozen=True, slots=True)
+class RowSet:
+    """Rows that a source repeats, each as pairs, and what they are called."""
+
+    rows: tuple[tuple[Pair, ...], ...]
+    called: frozenset[str]
+    origin: FieldOrigin
+    kind: str = ""
+
+
+def labelled(text: SourceEvidence) -> list[Pair]:
+    """Return the pairs that a source shows, in their order."""
+    pairs: list[Pair] = []
+    for table in grids(text):
+        pairs.extend(_of_table(table))
+    pairs.extend(_of_lines(text.lines))
+    pairs.extend(_led(text.lines))
+    return pairs[:MAX_PAIRS]
+
+
+def of_lines(lines: Sequence[Line]) -> list[Pair]:
+    """Return the pairs that some lines show."""
+    return list(_of_lines(lines))
+
+
+def grids(text: SourceEvidence) -> tuple[ExtractedTable, ...]:
+    """Return the tables of a source: as they were extracted, else as its Markdown has them."""
+    if text.source.tables:
+        return text.source.tables
+    tables: list[ExtractedTable] = []
+    rows: list[tuple[str, ...]] = []
+    for line in (*text.lines, Line("")):
+        if line.cells and (not rows or len(line.cells) == len(rows[0])):
+            rows.append(line.cells)
+            continue
+        if len(rows) > 1:
+            tables.append(ExtractedTable(headers=rows[0], rows=tuple(rows[1:])))
+        rows = [line.cells] if line.cells else []
+    return tuple(tables)
+
+
+def row_sets(text: SourceEvidence) -> Iterator[RowSet]:
+    """Return the rows of the tables, of the lists of records, and of the sections that are alike."""
+    for table in grids(text):
+        if any(table.headers) and len(table.rows) > 0:
+            called = meanings(table.caption) if isinstance(table.caption, str) else frozenset[str]()
+            for columns, rows in ((table.headers, table.rows), *_turned(table)):
+                yield RowSet(tuple(_rows(columns, rows, FieldOrigin.TABLE)), called, FieldOrigin.TABLE)
+    for records in text.source.parts.lists:
+        yield _of_records(records)
+    yield from _sections(text.lines, meanings(text.source.title))
+
+
+def _of_records(records: RecordList) -> RowSet:
+    rows = _rows(records.columns, records.rows, FieldOrigin.RECORD)
+    return RowSet(tuple(rows), meanings(records.caption), FieldOrigin.RECORD)
+
+
+def _rows(columns: Sequence[str], rows: Sequence[Sequence[str]], origin: FieldOrigin) -> Iterator[tuple[Pair, ...]]:
+    labels = [meanings(column) for column in columns]
+    weight = 0.95 if origin is FieldOrigin.TABLE else 0.9
+    for row in rows:
+        if origin is FieldOrigin.TABLE and _TOTAL.fullmatch(next(filter(None, row), "").strip(" :")):
+            continue
+        cells = [cell for cell in row if cell.strip()]
+        quote, ends = "", ("", "")
+        if origin is FieldOrigin.TABLE and sum(map(len, cells)) <= _MAX_ROW_CHARS:
+            quote, ends = " ".join(cells), (cells[0], cells[-1]) if len(cells) > 1 else ("", "")
+        yield tuple(
+            Pair((label,), cell, origin, weight, (cell,) if "://" in cell[:9] else (), quote=quote, ends=ends)
+            for label, cell in zip(labels, row, strict=False)
+            if cell.strip() not in {"", "-", "\u2013", "\u2014"}
+        )
+
+
+def _turned(table: ExtractedTable) -> Iterator[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]:
+    """Return a table whose columns are the things, and whose rows what is compared of them, the other way round."""
+    width = len(table.headers)
+    if not _MIN_COMPARED <= width <= _MAX_COMPARED or not 0 < len(table.rows) <= _MAX_COMPARED or table.headers[0]:
+        return
+    yield (
+        ("name", *(row[0] for row in table.rows)),
+        tuple((table.headers[at], *(row[at] for row in table.rows)) for at in range(1, width)),
+    )
+
+
+def _sections(lines: Sequence[Line], page: frozenset[str]) -> Iterator[RowSet]:
+    """Return the sections below headings of one level, each with its heading as its name and what is labelled in it."""
+    for level in sorted({line.level for line in lines if line.level}):
+        for above, sections in _neighbours(lines, level, page):
+            rows = tuple(_of_section(lines[start], lines[start + 1 : stop]) for start, stop in sections)
+            yield RowSet(rows, above, FieldOrigin.KEY_VALUE, kind="section")
+
+
+def _neighbours(
+    lines: Sequence[Line], level: int, page: frozenset[str]
+) -> Iterator[tuple[frozenset[str], list[tuple[int, int]]]]:
+    """Return the sections of a level that stand below one heading: its words, and where each begins and ends."""
+    above, starts = page, list[int]()
+    for number, line in enumerate((*lines, _END)):
+        if 0 < line.level < level or line is _END:
+            if starts[1:]:
+                yield above, list(zip(starts, [*starts[1:], number], strict=True))
+            above, starts = meanings(line.text), []
+        elif line.level == level:
+            starts.append(number)
+
+
+def _of_section(heading: Line, body: Sequence[Line]) -> tuple[Pair, ...]:
+    name = Pair((frozenset({"name"}),), heading.text, FieldOrigin.KEY_VALUE, 0.9, links=heading.links)
+    texts = [Pair((), line.text, FieldOrigin.KEY_VALUE, 0.8, links=line.links) for line in body if not line.cells]
+    return (name, *_of_lines(body), *addresses(body), *texts)
+
+
+def _of_table(table: ExtractedTable) -> Iterator[Pair]:
+    """Return the pairs of a table of keys and values, and of one that has a single row."""
+    width = len(table.rows[0]) if table.rows else 0
+    rows = [table.headers, *table.rows] if any(table.headers) and width == 2 else list(table.rows)  # noqa: PLR2004 - key, value
+    if width == 2 or (width == 4 and not any(table.headers)):  # noqa: PLR2004 - one or two keys a row
+        for row in rows:
+            for key, value in zip(row[::2], row[1::2], strict=False):
+                if key and value and len(key) <= MAX_LABEL_CHARS:
+                    yield Pair(
+                        (meanings(key),), value, FieldOrigin.TABLE, _KEYED, quote=f"{key} {value}", ends=(key, value)
+                    )
+    elif len(table.rows) == 1 and any(table.headers):
+        yield from next(iter(_rows(table.headers, table.rows, FieldOrigin.TABLE)), ())
+
+
+def _of_lines(lines: Sequence[Line]) -> Iterator[Pair]:
+    section = frozenset[str]()
+    for number, line in enumerate(lines):
+        following = lines[number + 1] if number + 1 < len(lines) else None
+        if line.level:
+            section = meanings(line.text)
+        if line.cells:
+            continue
+        for pair in _of_line(line, following):
+            yield replace(pair, section=section) if not line.level else pair
+
+
+def _led(lines: Sequence[Line]) -> Iterator[Pair]:
+    """Return the pairs of neighbouring short lines most of which begin with words that are known as labels."""
+    run = list[Pair | None]()
+    for line in (*lines, Line("")):
+        if line.text and not line.level and not line.cells and len(line.text) <= _MAX_LED_CHARS:
+            run.append(_begun(line))
+            continue
+        pairs = [pair for pair in run if pair is not None]
+        if len(pairs) >= _MIN_LED and 2 * len(pairs) > len(run):
+            yield from pairs
+        run = []
+
+
+def _begun(line: Line) -> Pair | None:
+    """Return a line as a label of one or two words and a text, where the label is in a table."""
+    words = line.text.split()
+    for length in (2, 1):
+        label, rest = " ".join(words[:length]), " ".join(words[length:])
+        if rest and is_known(label) and (rest[0].isupper() or not rest[0].isalpha()):
+            return _pair(label, rest, _NEXT, line, line.text)
+    return None
+
+
+def _of_line(line: Line, following: Line | None) -> Iterator[Pair]:
+    if following is not None and following.defines and not line.defines:
+        yield _pair(line.text.rstrip(" :\uff1a"), following.text, _SURE, following)
+        return
+    if following is not None and _is_bare_label(line) and not following.level and not following.cells:
+        weight = _SURE if line.text.endswith((":", "\uff1a")) else _BELOW if line.level else _NEXT
+        yield _pair(line.text.rstrip(" :\uff1a"), following.text, weight, following)
+    if line.level or len(line.text) > _MAX_VALUE_CHARS:
+        return
+    if line.lead and (value := line.text[len(line.lead) :].lstrip(" :\uff1a\u2013-")):
+        yield _pair(
+            line.lead.rstrip(" :\uff1a"), value, _SURE if ":" in line.text[: len(line.lead) + 2] else _LED, line
+        )
+    for part in _PARTS.split(line.text):
+        yield from _of_part(part, line)
+
+
+def _of_part(part: str, line: Line) -> Iterator[Pair]:
+    colon = _COLON.search(part)
+    if colon and _is_label(part[: colon.start()]) and part[colon.end() :] and not _CLOCK.search(part[: colon.start()]):
+        yield _pair(part[: colon.start()], part[colon.end() :], _SURE, line, part)
+        return
+    if len(part) <= 80 and (match := _NUMBERED_LABEL.fullmatch(part)) and _is_label(match["label"]):  # noqa: PLR2004 - a short line
+        yield _pair(match["label"], match["value"], _NUMBERED, line, part)
+    if len(part) <= 40 and (match := _COUNTED.fullmatch(part)):  # noqa: PLR2004 - "42 employees", "20 min prep"
+        yield _pair(match["label"], part, _NUMBERED, line, part)
+
+
+def _pair(label: str, text: str, weight: float, line: Line, quote: str = "") -> Pair:
+    links = line.links if len(line.links) == 1 or text == line.text else ()
+    return Pair((meanings(label),), text.strip(), FieldOrigin.KEY_VALUE, weight, links, quote=quote or text)
+
+
+def _is_label(text: str) -> bool:
+    return 0 < len(text) <= MAX_LABEL_CHARS and len(text.split()) <= _MAX_LABEL_WORDS and not _SENTENCE.search(text)
+
+
+def _is_bare_label(line: Line) -> bool:
+    """Return whether a line may be the label of the next one: a few words that say nothing by themselves."""
+    if line.text.endswith((":", "\uff1a")):
+        return _is_label(line.text)
+    short = len(line.text) <= 40 and len(line.text.split()) <= 4  # noqa: PLR2004 - a few words
+    return short and not line.item and not any(character.isdigit() for character in line.text) and _is_label(line.text)
