@@ -51,6 +51,7 @@ async def test_a_server_of_the_operators_own_is_asked_and_its_key_is_known_to_no
                 OPENAI_COMPATIBLE_API_KEY=KEY,
                 OPENAI_COMPATIBLE_BASE_URL=server.base_url,
                 WEFT_MODEL_HOSTS=server.host,
+                WEFT_MODEL_UNPRICED_CALLS="2",
                 OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint,
             ) as running,
         ):
@@ -61,11 +62,14 @@ async def test_a_server_of_the_operators_own_is_asked_and_its_key_is_known_to_no
                 await anyio.sleep(0.01)  # until both replicas have heard of it
             works = await asked(running, "POST", f"/router/providers/{PROVIDER}/test")
             refused = await asked(running, "POST", f"/router/providers/{PROVIDER}/test", {"model": "other"})
+            async with running.client() as client:
+                beyond = await client.post(f"/router/providers/{PROVIDER}/test")
             assert await stop_process(running.process) == 0
 
     available = [row["provider"] for row in listed["providers"] if row["available"]]
     assert (available, config["provider"], config["hasApiKey"]) == ([PROVIDER], PROVIDER, True)
     assert (works["works"], refused["works"]) == (True, False)
+    assert (beyond.status_code, beyond.json()["code"]) == (429, "RATE_LIMIT_BUDGET")  # whichever replica was asked
     assert [(one.path, one.headers["authorization"], one.body["model"]) for one in server.asked] == [
         ("/v1/chat/completions", f"Bearer {KEY}", "default"),
         ("/v1/chat/completions", f"Bearer {KEY}", "other"),
