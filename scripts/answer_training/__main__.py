@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from actors.answerer.local.evidence import PassageEvidence
+from actors.answerer.local.support import PassageEvidence
 from scripts.answer_training import fitting
 from scripts.answer_training.data import CHINESE, ENGLISH, Setting, examples
 

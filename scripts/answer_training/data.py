@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from actors.answerer.local.evidence import PassageEvidence, describe
 from actors.answerer.local.questions import Question, read_question
 from actors.answerer.local.ranking import Ranking, rank
+from actors.answerer.local.support import PassageEvidence, describe
 from actors.answerer.sentences import read_sentences
 
 ENGLISH, CHINESE = "squad2", "cmrc2018"

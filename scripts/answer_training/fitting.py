@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from actors.answerer.local.evidence import SupportModel, SupportWeights
+from actors.answerer.local.support import SupportModel, SupportWeights
 from scripts.answer_training.data import CHINESE, ENGLISH, Example, Setting
 from scripts.extraction_training import scoring
 

@@ -1,7 +1,8 @@
 """`./scripts/bench [NAME...]`: run the benchmarks one after the other and print one table.
 
-`./scripts/bench extraction DATA_DIR` and `./scripts/bench judge VERDICT_DIR DATA_DIR` need pages that Weft has not, and
-`./scripts/bench field` installs its peers.
+`./scripts/bench extraction DATA_DIR`, `./scripts/bench judge VERDICT_DIR DATA_DIR` and
+`./scripts/bench models DATA_DIR` need pages or questions that Weft has not, and `./scripts/bench field` installs its
+peers.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tests.bench import (
     hostile,
     judge,
     ladder,
+    models,
     replicas,
     runs,
     sessions,
@@ -52,6 +54,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
 
 EXTRACTION = "extraction"
 JUDGE = "judge"
+MODELS = "models"
 
 FIELD = "field"
 """It installs its peers from the package indexes, so it runs by its name alone."""
@@ -74,6 +77,8 @@ def choose(arguments: list[str]) -> Mapping[str, Callable[[], Awaitable[list[Row
             return BENCHMARKS
         case [name, data_dir] if name == EXTRACTION and Path(data_dir).is_dir():
             return {EXTRACTION: partial(extraction.measure, Path(data_dir))}
+        case [name, data_dir] if name == MODELS and Path(data_dir).is_dir():
+            return {MODELS: partial(models.measure, Path(data_dir))}
         case [name] if name == FIELD:
             return {FIELD: field.measure}
         case [name, verdict_dir, data_dir] if name == JUDGE and Path(verdict_dir).is_dir() and Path(data_dir).is_dir():
@@ -82,7 +87,7 @@ def choose(arguments: list[str]) -> Mapping[str, Callable[[], Awaitable[list[Row
             return {name: BENCHMARKS[name] for name in arguments}
         case _:
             names = " | ".join((*BENCHMARKS, FIELD))
-            with_data = f"{EXTRACTION} DATA_DIR or {JUDGE} VERDICT_DIR DATA_DIR, with pages that Weft has not"
+            with_data = f"{EXTRACTION} DATA_DIR, {JUDGE} VERDICT_DIR DATA_DIR or {MODELS} DATA_DIR, which Weft has not"
             sys.exit(f"usage: scripts/bench [{names}]... or {with_data}")
 
 

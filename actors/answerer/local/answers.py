@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from actors.answerer.local.evidence import describe, support_model
 from actors.answerer.local.next_reading import next_reading
 from actors.answerer.local.questions import Question, read_question
 from actors.answerer.local.ranking import Ranking, rank
 from actors.answerer.local.summaries import summarize
+from actors.answerer.local.support import describe, support_model
 from actors.answerer.local.values import short_answer
 from actors.answerer.local.words import is_unspaced, stem
 from actors.answerer.sentences import read_sentences
