@@ -192,6 +192,8 @@ async def _call_answerer(app: AppContext, request: RequestContext, call: Call[S,
     except FaultError as error:
         if arguments.pin is not None and error.fault.code is Code.CONFIG_NO_MODEL:
             raise HttpStatusError(error.fault, HTTPStatus.CONFLICT) from None  # who named it can name another
+        if not arguments.pages and error.fault.category is Category.CONTENT:
+            raise _invalid(error.fault.message, "documents") from None
         if len(arguments.pages) != 1 or not _is_of_page(error.fault):
             raise
         raise FaultError(await advised(app, request, error.fault, arguments.pages[0])) from None

@@ -1,8 +1,9 @@
 """Keeps what schemathesis makes up from leaving this machine: pages are those of the test site, or none at all.
 
 It is loaded by the name in SCHEMATHESIS_HOOKS; WEFT_TEST_PAGE holds the address of a page that is quickly read,
-WEFT_TEST_RUN and WEFT_TEST_ARTIFACT the ids of a run that has ended and of a file of it. Of the limits that are alike
-(of one operation, of one kind, in one place) one in LIMITS_ONE_IN is tried, and the first always.
+WEFT_TEST_RUN and WEFT_TEST_ARTIFACT the ids of a run that has ended and of a file of it, WEFT_TEST_CONVERSATION that
+of a conversation. Of the limits that are alike (of one operation, of one kind, in one place) one in LIMITS_ONE_IN is
+tried, and the first always.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from protocol.models import Provider
 
 PAGE = os.environ["WEFT_TEST_PAGE"]
 KNOWN = {"runId": os.environ["WEFT_TEST_RUN"], "artifactId": os.environ["WEFT_TEST_ARTIFACT"]}
+TALK = os.environ["WEFT_TEST_CONVERSATION"]
 LIMITS_ONE_IN = int(os.environ["LIMITS_ONE_IN"])
 HOST = "127.0.0.1"
 SAVED = {"DELETE": "to-forget", "POST": "to-renew"}
@@ -38,7 +40,8 @@ SAVED = {"DELETE": "to-forget", "POST": "to-renew"}
 NOT_FETCHED = "about:blank"
 TEMPLATE = "batch_extract_pages"
 
-_PROVIDERS = {one.value for one in Provider}
+CONVERSATION = "/api/conversations/{"
+ANSWERS = ("/api/summarize", "/api/answer", "/api/extract")
 ANSWERING = ("web.summarize", "web.answer", "web.extract")
 
 _KEY = r"^[\x21-\x7e]{1,255}\Z"
@@ -80,7 +83,11 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
             arguments["domain"] = HOST
         _give_cookie(body)
         _give_template(body)
-        _give_sources(body)
+        _give_task(body)
+        if case.path in ANSWERS:
+            _give_sources(body, body.get("documents"))
+    if case.path.startswith(CONVERSATION) and _is_some_id(case.path_parameters):
+        case.path_parameters = {"id": TALK}
     if case.path_parameters and _names_nothing(case.path_parameters.get("domain")):
         case.path_parameters = {**case.path_parameters, "domain": HOST}
     profile = SAVED.get(case.method.upper() if "/sessions/" in case.path else "")
@@ -119,6 +126,12 @@ def _names_nothing(domain: object) -> bool:
     return False
 
 
+def _is_some_id(parameters: dict[str, Any] | None) -> bool:
+    """Return whether a conversation is named that may be one, in about every other request."""
+    name = str((parameters or {}).get("id"))
+    return len(name) % 2 == 0 and re.search(r"^[A-Za-z0-9_.:-]{1,200}\Z", name) is not None
+
+
 def _give_known(case: Case[Any]) -> None:
     """Name a run or a file that there is in about every other request, and ask nothing of it that it cannot give."""
     case.path_parameters = dict(case.path_parameters)
@@ -147,38 +160,45 @@ def _give_template(body: dict[str, Any]) -> None:
             body.pop("idempotencyKey")
 
 
-def _give_sources(body: dict[str, Any]) -> None:
-    """Ask, where that is well formed, for what is to be had: no schema can say how fields of packets go together."""
-    _mend_documents(body.get("documents"))
-    _mend_documents(_inside(body, "context").get("documents"))
+def _give_sources(asked: dict[str, Any], documents: object) -> None:
+    """Have an answer be asked of what there is, where that is well formed: a page, documents with words, no model."""
+    for document in _objects(documents):
+        _mend(_inside(document, "content"))
+    if asked.get("url") is None and asked.get("urls") in (None, []) and isinstance(documents, list | None):
+        asked["url"] = PAGE  # what documents say may be nothing
+    elif isinstance(asked.get("url"), str) and isinstance(asked.get("urls"), list):
+        asked.pop("urls")
+    named = [asked.get("provider"), asked.get("model")]
+    if named[0] in (None, *Provider) and (named[1] is None or 1 <= len(str(named[1])) <= _MAX_KEY_CHARS):
+        asked |= {"provider": None, "model": None}  # no provider has such a model
+    if isinstance(asked.get("schema"), dict):  # which keywords are understood, no schema says
+        asked["schema"] = {"type": "object", "properties": {"title": {"type": "string"}}}
+
+
+def _give_task(body: dict[str, Any]) -> None:
+    """Do the same for a packet, whose parts no schema ties together."""
     task = _inside(body, "input", "task")
-    arguments = _inside(task, "args") if task.get("name") in ANSWERING else body
-    if arguments.get("provider") in _PROVIDERS and 1 <= len(str(arguments.get("model"))) <= _MAX_KEY_CHARS:
-        arguments.pop("provider")  # none of them has such a model
-        arguments.pop("model")
-    if isinstance(arguments.get("schema"), dict):  # which keywords are understood, no schema says
-        arguments["schema"] = {"type": "object", "properties": {"title": {"type": "string"}}}
-    if arguments is body or not isinstance(task.get("args", {}), dict):
+    if task.get("name") not in ANSWERING or not isinstance(task.setdefault("args", {}), dict):
         return
-    task["args"] = arguments
-    if arguments.get("url") is None and not arguments.get("urls") and not _inside(body, "context").get("documents"):
-        arguments["url"] = PAGE
-    elif isinstance(arguments.get("url"), str) and isinstance(arguments.get("urls"), list):
-        arguments.pop("url")
-    if task["name"] == "web.answer" and arguments.get("question") is None and "user_message" not in body["input"]:
-        arguments["question"] = "What is it about?"
-    if {type(arguments.get("provider")), type(arguments.get("model"))} == {str, type(None)}:
-        arguments.pop("provider", None)
-        arguments.pop("model", None)
+    if task["name"] == "web.answer" and task["args"].get("question") is None:
+        task["args"]["question"] = "What is it about?"
+    _give_sources(task["args"], _inside(body, "context").get("documents"))
 
 
-def _mend_documents(documents: object) -> None:
-    """Have no chunk come after the last."""
-    for document in cast("list[dict[str, Any]]", documents) if isinstance(documents, list) else ():
-        content = _inside({"document": document}, "document", "content")
-        index, count = content.get("chunk_index"), content.get("chunk_count")
-        if isinstance(index, int | float) and isinstance(count, int | float) and 1 <= count < index:
-            content["chunk_count"] = index
+def _mend(content: dict[str, Any]) -> None:
+    """Have no chunk come after the last, and times be times, which msgspec's schema does not say of all."""
+    index, count = content.get("chunk_index"), content.get("chunk_count")
+    if isinstance(index, int | float) and isinstance(count, int | float) and 1 <= count < index:
+        content["chunk_count"] = index
+    for one in (content, *_objects(content.get("sources"))):
+        if isinstance(one.get("captured_at"), str):
+            one["captured_at"] = "2026-01-01T12:00:00Z"
+
+
+def _objects(values: object) -> list[dict[str, Any]]:
+    """Return what is an object of a list."""
+    listed = cast("list[dict[str, Any]]", values) if isinstance(values, list) else []
+    return [one for one in listed if type(one) is dict]
 
 
 def _give_cookie(body: dict[str, Any]) -> None:

@@ -34,6 +34,9 @@ RUN_S = 300.0 + 3.0 * EXAMPLES
 
 UNLIMITED = {f"WEFT_RATE_{kind}PER_MINUTE": "0" for kind in ("", "ANONYMOUS_", "FAILED_")}
 
+NO_MODEL = {"OLLAMA_HOST": "http://127.0.0.1:9", "WEFT_MODEL_HOSTS": "127.0.0.1:9"}
+"""A provider that there is, at an address where nobody answers: then answers are quotes."""
+
 SELF = "/openapi.json"
 """The document itself, which schemathesis reads and does not try."""
 
@@ -67,7 +70,8 @@ class Report(Struct, frozen=True):
 @pytest.fixture(scope="module")
 def patient(tmp_path_factory: pytest.TempPathFactory) -> Generator[System]:
     """Run a Weft that lets a client ask as often as it likes."""
-    with weft_up(tmp_path_factory.mktemp("weft"), WEFT_TIER_LEARNING="false", **UNLIMITED) as system:
+    folder = tmp_path_factory.mktemp("weft")
+    with weft_up(folder, WEFT_TIER_LEARNING="false", **NO_MODEL, **UNLIMITED) as system:
         yield system
 
 
@@ -104,6 +108,12 @@ def ended_run(weft: System, site: Site) -> Run:
     return msgspec.json.decode(answer.content, type=Run)
 
 
+def conversation(weft: System, site: Site) -> str:
+    """Have a conversation of one answer."""
+    answer = weft.http.post("/api/summarize", json={"url": site.url("/article"), "localOnly": True})
+    return str(answer.json()["conversation"]["id"])
+
+
 def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
     """Run schemathesis against a Weft, and give what it found with the end of what it wrote."""
     found, run = folder / "report.json", ended_run(weft, site)
@@ -132,6 +142,7 @@ def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
             "LIMITS_ONE_IN": str(LIMITS_ONE_IN),
             "WEFT_TEST_PAGE": site.url("/article"),
             "WEFT_TEST_RUN": run.run_id,
+            "WEFT_TEST_CONVERSATION": conversation(weft, site),
             "WEFT_TEST_ARTIFACT": artifact.artifact_id,
         },
         capture_output=True,

@@ -314,6 +314,17 @@ async def test_a_model_that_is_not_to_be_had_is_told_of_with_a_way_out(
     assert action in [one.action for one in error_of(answer).recommended_actions]
 
 
+async def test_documents_without_words_are_the_mistake_of_who_sent_them() -> None:
+    async with client(FakeBus(FaultError(fault(Code.CONTENT_EMPTY, "There is nothing to read.")))) as http:
+        answer = await http.post("/api/summarize", json={"documents": [msgspec.to_builtins(NOTE)]})
+
+    assert (answer.status_code, error_of(answer).field, error_of(answer).error) == (
+        400,
+        "documents",
+        "There is nothing to read.",
+    )
+
+
 # -- conversations -------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,152 @@
+"""Summaries, answers and data of real pages, by a whole Weft that has no key of any provider: quotes that hold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.flows.mcp_clients import connected, text_of
+from tests.flows.system import System, refused
+from tests.requirements import requirement
+from tests.site import Site
+
+pytestmark = [pytest.mark.nats, pytest.mark.slow]
+
+QUESTION = "Through what does the shuttle carry the weft?"
+Json = dict[str, Any]
+
+
+def flat(text: str) -> str:
+    """Write a text in one line."""
+    return " ".join(text.split())
+
+
+def check_quotes(weft: System, url: str, citations: list[Json]) -> None:
+    """Check that every quote stands in the page that is cited, word for word."""
+    page = flat(weft.page(url).content.text)
+    assert citations
+    assert [one["quote"] for one in citations if flat(one["quote"]) not in page] == []
+    assert {one["url"] for one in citations} == {url}
+
+
+@pytest.fixture(scope="module")
+def article(site: Site) -> str:
+    return site.url("/article")
+
+
+def test_without_any_key_an_answer_is_quoted_from_the_page(weft: System, article: str) -> None:
+    answer = weft.http.post("/api/answer", json={"url": article, "question": QUESTION})
+    told = answer.json()
+
+    assert answer.status_code == 200, told
+    check_quotes(weft, article, told["citations"])
+    assert (told["supported"], told["servedBy"]["provider"], bool(told["servedBy"]["whyLocal"])) == (
+        True,
+        "local",
+        True,
+    )
+    assert "the opening between them is the shed" in flat(told["citations"][0]["quote"])
+    assert [(one["url"], one["tier"]) for one in told["sources"]] == [(article, "intelligence")]
+
+
+def test_a_follow_up_is_the_next_turn_and_both_are_remembered(weft: System, article: str) -> None:
+    first = weft.http.post("/api/summarize", json={"url": article}).json()
+    talk = first["conversation"]["id"]
+    second = weft.http.post("/api/answer", json={"url": article, "question": QUESTION, "conversation": talk}).json()
+    log = weft.http.get(f"/api/conversations/{talk}").json()
+    listed = weft.http.get("/api/conversations").json()["conversations"]
+
+    check_quotes(weft, article, first["citations"])
+    assert [one["conversation"] for one in (first, second)] == [{"id": talk, "turn": 1}, {"id": talk, "turn": 2}]
+    assert [(one["turn"], one["role"], one["task"]) for one in log["events"]] == [
+        (1, "user", "web.summarize"),
+        (1, "assistant", "web.summarize"),
+        (2, "user", "web.answer"),
+        (2, "assistant", "web.answer"),
+    ]
+    assert (listed[0]["id"], listed[0]["turns"]) == (talk, 2)
+    key = weft.http.post("/api/keys", json={"name": "stranger", "scopes": ["browse"]}).json()["key"]
+    foreign = weft.http.get(f"/api/conversations/{talk}", headers={"Authorization": f"Bearer {key}"})
+    assert (foreign.status_code, refused(foreign).code) == (404, "VALIDATION_UNKNOWN_CONVERSATION")
+
+
+@requirement("003.response.bodies")
+def test_a_packet_of_the_contract_is_answered_by_one(weft: System, article: str) -> None:
+    document: Json = {
+        "doc_id": "doc:web:summary",
+        "kind": "web.observation.summary.v1",
+        "trust": "untrusted",
+        "content": {
+            "doc_type": "web.observation.summary.v1",
+            "url": article,
+            "title": "Example",
+            "markdown": "# Example\n\nA reed has forty gaps. The cloth is as wide as the reed.",
+        },
+    }
+    packet: Json = {
+        "protocol": {"name": "laika.llmcp", "version": 1},
+        "id": "req-1",
+        "type": "request",
+        "created_at": "2026-01-28T12:34:56.789Z",
+        "conversation": {"id": "c-1", "turn": 1},
+        "sender": {"role": "agent"},
+        "input": {
+            "user_message": {"id": "u-1", "text": "How many gaps has a reed?"},
+            "task": {"name": "web.answer", "args": {}},
+        },
+        "context": {"documents": [document]},
+    }
+
+    told = weft.http.post("/api/llmcp", json=packet | {"output": {"format": "json"}}).json()
+    words = weft.http.post("/api/llmcp", json=packet | {"output": {"format": "markdown"}})
+
+    assert (told["type"], told["in_reply_to"], told["conversation"]) == (
+        "response",
+        {"request_id": "req-1"},
+        {"id": "c-1", "turn": 1},
+    )
+    assert told["assistant"]["citations"][0]["quote"] == "A reed has forty gaps."
+    assert (told["assistant"]["citations"][0]["doc_id"], told["tool_calls"]) == ("doc:web:summary", [])
+    assert told["assistant"]["render"]["type"] == "doc"
+    assert words.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert words.text.splitlines()[-1] == "---END CITATIONS---"
+
+
+def test_a_model_that_nobody_has_is_an_error_with_a_way_out(weft: System, article: str) -> None:
+    body = {"url": article, "provider": "openai", "model": "gpt-nothing"}
+    error = refused(weft.http.post("/api/summarize", json=body))
+
+    assert "weft providers" in json.dumps([action.description for action in error.recommended_actions])
+
+
+def test_a_stream_ends_in_the_result(weft: System, article: str) -> None:
+    with weft.http.stream(
+        "POST", "/api/summarize", json={"url": article}, headers={"accept": "text/event-stream"}
+    ) as it:
+        names = [line.removeprefix("event: ") for line in it.iter_lines() if line.startswith("event: ")]
+
+    assert (names[0], names[-1], "error" in names) == ("started", "result", False)
+
+
+async def test_a_tool_frames_the_answer_and_gives_its_quotes(weft: System, article: str) -> None:
+    async with connected(weft) as client:
+        result = await client.call_tool("answer", {"urls": [article], "question": QUESTION})
+
+    data = result.structured_content
+    assert data is not None
+    check_quotes(weft, article, data["citations"])
+    inside = text_of(result).partition("<<<untrusted-web-content")[2].partition("end-of-untrusted-web-content>>>")[0]
+    assert all(flat(one["quote"]) in flat(inside) for one in data["citations"])
+
+
+def test_the_command_line_asks_the_same(weft: System, article: str) -> None:
+    done = weft.run("ask", article, QUESTION, "--json")
+    told = json.loads(done.stdout)
+    summary = weft.run("summarize", article)
+
+    assert (done.returncode, summary.returncode) == (0, 0), done.stderr + summary.stderr
+    check_quotes(weft, article, told["citations"])
+    assert summary.stdout.count(f'" {article}') >= 1
+    assert "quoted from the pages" in summary.stderr
