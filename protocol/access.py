@@ -80,6 +80,22 @@ class KeyRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"KeyRecord(id={self.id!r}, name={self.name!r}, scopes={self.scopes!r})"
 
 
+class KeyEnd(Struct, frozen=True, kw_only=True):
+    """A row of KEY_ENDS: when a key ends or has ended (ms since the epoch), for those who keep what belongs to it."""
+
+    at: int
+
+
+def key_caller(key_id: str) -> str:
+    """Name the caller that a key stands for; what belongs to it belongs to this key alone, whatever its name."""
+    return f"key-{key_id}"
+
+
+def is_key_caller(caller: str) -> bool:
+    """Return whether a caller has a key that was given out, which may end."""
+    return caller.startswith("key-")
+
+
 class UsageRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one caller has used on one day (UTC) at one replica of the gateway; `pages` are counted by tier.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 
-from protocol.access import KeyRecord, UsageRecord
+from protocol.access import KeyEnd, KeyRecord, UsageRecord
 from protocol.answers import (
     Answered,
     AnswerText,
@@ -381,6 +381,9 @@ CONVERSATIONS: Journal[ChatEvent] = Journal(
 
 KEYS = Bucket("keys", KeyRecord, sealed=True)
 """The keys that were given out, by their ids, each as its hash; every gateway watches them."""
+
+KEY_ENDS = Bucket("key-ends", KeyEnd, sealed=True)
+"""When the keys end that do not last for good, by caller: with a key end its logins and the right to use any."""
 
 USAGE = Bucket("usage", UsageRecord, ttl_ms=100 * 86_400_000)
 """What each caller has used, by caller, day and replica of the gateway."""

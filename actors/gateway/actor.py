@@ -80,7 +80,7 @@ class Gateway(Actor):
         subjects.EDGE_REPLY,
         subjects.CALL_CANCELLED,
     )
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.KEYS, subjects.USAGE, subjects.OFFERS)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.KEYS, subjects.KEY_ENDS, subjects.USAGE, subjects.OFFERS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
     purposes: ClassVar[tuple[str, ...]] = (SAVING, PASS, RUN_INPUTS, TYPING, HANDLES)
     """What is handed in is sealed before it travels, and what clients carry for us before it leaves."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from actors.actor import Actor, handles, subscribes
 from actors.logins import PAGE_MS, login_pass, read_pass
 from actors.sessions import rules
+from actors.sessions.endings import EndedKeys
 from actors.sessions.vault import LoginVault, UsableLogin, new_epoch
 from actors.sites import site_of
 from bus.clock import now_ms
@@ -86,10 +87,14 @@ class LoginsActor(Actor):
 
     name: ClassVar[str] = "sessions"
     publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.BROWSE,)
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS,)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.SESSIONS, subjects.KEY_ENDS)
     purposes: ClassVar[tuple[str, ...]] = (SAVING, PASS, LEASE)
 
+    clock: Callable[[], int] = now_ms
+    """The time in ms since the epoch."""
+
     _vault: LoginVault = field(init=False, repr=False)
+    _ended_keys: EndedKeys = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:
@@ -98,24 +103,28 @@ class LoginsActor(Actor):
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Open the bucket of logins."""
+        """Open the bucket of logins, and have them deleted when the keys end whose they are."""
         self._vault = LoginVault(await self.bus.table(subjects.SESSIONS))
-        yield
+        self._ended_keys = EndedKeys(await self.bus.table(subjects.KEY_ENDS), self._vault, self.clock)
+        async with self._ended_keys.open():
+            yield
 
     @handles(subjects.SESSION_SAVE, at_once=8)
     async def save(self, request: SaveSession) -> SessionStatus:
         """Save a login of the caller in place of the one that they had.
 
         Raises:
-            FaultError: VALIDATION_INVALID_REQUEST, when nothing of it is of use at the site.
+            FaultError: VALIDATION_INVALID_REQUEST, when nothing of it is of use at the site; AUTH_MISSING_SESSION,
+                when the key of the caller has ended.
         """
+        await self._ended_keys.check(request.caller)
         domain, address = site_of(request.domain), request.address
         if address and site_of(address, "address") != domain:
             raise _invalid("address", f"address: not a page of {domain}")
         state = self._unsealed(request)
         if not rules.belongs(state, domain):
             raise _invalid("state", f"state: no cookie and no storage of {domain}")
-        now = now_ms()
+        now = self.clock()
         saved = SavedSession(
             profile=request.profile,
             domain=domain,
@@ -181,9 +190,11 @@ class LoginsActor(Actor):
         """Open the login of a pass, for one fetch; one that there is not yet is empty, and made when it is kept.
 
         Raises:
-            FaultError: AUTH_MISSING_SESSION, or VALIDATION_INVALID_PACKET for what is no key.
+            FaultError: AUTH_MISSING_SESSION, also when the key of the caller has ended, or VALIDATION_INVALID_PACKET
+                for what is no key.
         """
-        passed = read_pass(self.bus.seal, request.login, now_ms())
+        passed = read_pass(self.bus.seal, request.login, self.clock())
+        await self._ended_keys.check(passed.caller)
         login = await self._vault.find(passed.caller, passed.profile, passed.site)
         if login is None:
             nothing = SavedSession(profile=passed.profile, domain=passed.site, owner=passed.caller, epoch=new_epoch())
@@ -209,14 +220,16 @@ class LoginsActor(Actor):
         """Save what a fetch has changed of a login; nothing where its caller may not, or it is another by now.
 
         Raises:
-            FaultError: VALIDATION_INVALID_PACKET for a lease that is none of ours.
+            FaultError: VALIDATION_INVALID_PACKET for a lease that is none of ours; AUTH_MISSING_SESSION, when the key
+                of the caller has ended.
         """
         try:
             lease = _read_lease(self._seal().unseal(request.lease, LEASE))
             change = _read_change(Seal({CHANGE: lease.key}).unseal(request.sealed, CHANGE))
         except (UnsealError, msgspec.MsgspecError):
             raise FaultError(fault(Code.VALIDATION_INVALID_PACKET)) from None
-        kept = await self._vault.keep(lease, change, now_ms())
+        await self._ended_keys.check(lease.caller)
+        kept = await self._vault.keep(lease, change, self.clock())
         if kept is None:
             return KeptLogin(saved=False)
         return KeptLogin(saved=True, lease=self._leased(replace(lease, created=kept.created)))
@@ -276,7 +289,7 @@ class LoginsActor(Actor):
         options = BrowseOptions(
             session_profile=profile, freshness_requirement=Freshness.REALTIME, max_latency_ms=DEFAULT_LATENCY_MS
         )
-        passed = login_pass(self.bus.seal, login.caller, profile, url, now_ms() + PAGE_MS)
+        passed = login_pass(self.bus.seal, login.caller, profile, url, self.clock() + PAGE_MS)
         page = BrowsePage(url=url, options=options, caller=login.caller, login=passed)
         try:
             await self._browse(page)
@@ -313,7 +326,7 @@ class LoginsActor(Actor):
 
     async def _note(self, of: SavedSession, event: PageBrowsed) -> None:
         """Note what a page shows of a login, whoever else changes it at the same time, unless it was replaced."""
-        await self._vault.change(of, lambda saved: rules.after_browse(saved, event, now_ms()))
+        await self._vault.change(of, lambda saved: rules.after_browse(saved, event, self.clock()))
 
     def _leased(self, lease: LoginLeased) -> bytes:
         return self._seal().seal(encode(lease), LEASE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
@@ -104,6 +104,17 @@ class LoginVault:
         await self.table.put(owned_key(saved.owner, saved.profile, saved.domain), nothing)
         return nothing
 
+    async def end(self, callers: Collection[str]) -> int:
+        """Delete the logins of callers that are no more and share none with them; returns how many were deleted."""
+        count = 0
+        async for saved in self._all(lambda _: True):
+            if saved.owner in callers:
+                await self.forget(saved)
+                count += 1
+            elif any(grant.key in callers for grant in saved.grants):
+                await self.change(saved, lambda latest: _unshared(latest, callers))
+        return count
+
     async def change(self, of: SavedSession, change: Callable[[SavedSession], SavedSession]) -> SavedSession | None:
         """Change a login, whoever else does so at the same time; None where it was replaced or forgotten meanwhile."""
         key = owned_key(of.owner, of.profile, of.domain)
@@ -153,6 +164,10 @@ class LoginVault:
 def granted(saved: SavedSession, caller: str) -> LoginGrant | None:
     """Return what a caller was granted by the owner of a login."""
     return next((grant for grant in saved.grants if grant.key == caller), None)
+
+
+def _unshared(saved: SavedSession, callers: Collection[str]) -> SavedSession:
+    return replace(saved, grants=tuple(grant for grant in saved.grants if grant.key not in callers))
 
 
 def new_epoch() -> str:

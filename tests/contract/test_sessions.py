@@ -15,10 +15,10 @@ from actors.logins import login_pass
 from actors.sites import owned_key
 from bus.seal import Seal, new_key
 from bus.stores import KeyChange, KeyTable
-from protocol.access import OWNER_NAME
+from protocol.access import OWNER_NAME, KeyEnd
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import PASS, Cookie, LoginGrant, OriginStorage, SavedSession, SessionState
-from protocol.subjects import SESSIONS
+from protocol.subjects import KEY_ENDS, SESSIONS
 from tests.contract.world import MakeWorld, World, taking_part
 from tests.support.logins import Holding, holding, passed
 
@@ -253,3 +253,20 @@ async def test_a_pass_opens_the_login_that_it_names_and_no_other(make_world: Mak
             assert caught.value.fault.code is Code.AUTH_MISSING_SESSION
 
         assert await sessions.logins.lease("me", URL, passed(seal, "me", "https://example.org/")) is None
+
+
+async def test_a_login_goes_with_the_key_whose_it_is_whichever_replica_hears_of_it(make_world: MakeWorld) -> None:
+    async with make_world() as world, replica(world, caller="key-a") as (mine, table), replica(world) as (other, _):
+        for sessions in (mine, other):
+            async with sessions.use("me", URL) as session:
+                session.cookies.load([cookie("sid")])
+        async with taking_part(world, "trusted") as gateway:
+            gateway.seal = Seal.of(KEY)
+            await (await gateway.table(KEY_ENDS)).put("key-a", KeyEnd(at=1))
+        with anyio.fail_after(10):
+            while (found := await table.get(owned_key("key-a", "me", "example.com"))) and names(found):
+                await anyio.sleep(0.005)
+
+        assert names(await kept(table)) == ["sid"]
+        with pytest.raises(FaultError, match="AUTH_MISSING_SESSION"):
+            await values(mine)

@@ -18,7 +18,7 @@ from bus.memory import PENDING_LIMIT, Broker, MemoryTransport
 from bus.permissions import CLAIMS, EVERYTHING, grant
 from bus.serving import Handler
 from bus.transport import Transport
-from protocol.subjects import SESSIONS, Bucket, Call, Event, Journal, Objects, Subject, Work
+from protocol.subjects import KEY_ENDS, SESSIONS, Bucket, Call, Event, Journal, Objects, Subject, Work
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
 TEST_S = 120.0
@@ -66,7 +66,7 @@ Furniture = Work[Any] | Bucket[Any] | Objects | Journal[Any]
 
 FURNITURE: tuple[Furniture, ...] = (
     *(CHORE, FEW),
-    *(PLACES, FLEETING, SAFE, SESSIONS),
+    *(PLACES, FLEETING, SAFE, SESSIONS, KEY_ENDS),
     *(FILES, SMOKE, CUPBOARD, STRONGROOM),
     *(DIARY, CIPHERS, SLATE, STRIP),
 )
@@ -82,7 +82,7 @@ GRANTS = {
     ),
     "answerer": grant("answerer", [*CALLS, TOLD, CHORE, FEW], [ASK], [PLACES], [FILES], [DIARY]),
     "keeper": grant("keeper", [SECRET], []),
-    "trusted": grant("trusted", [], [], [SAFE, SESSIONS], [STRONGROOM], [CIPHERS]),
+    "trusted": grant("trusted", [], [], [SAFE, SESSIONS, KEY_ENDS], [STRONGROOM], [CIPHERS]),
     "stranger": grant("stranger", [], []),
 }
 

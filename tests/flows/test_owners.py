@@ -135,6 +135,18 @@ def test_a_login_is_shared_by_grant_and_no_longer(anna: Holder, bert: Holder, si
     assert refused(bert.browse(url, "ours")).code is Code.AUTH_MISSING_SESSION
 
 
+def test_with_a_key_go_its_logins(bert: Holder, weft: System, site: Site) -> None:
+    with holder(weft, "carla", ALL) as carla:
+        carla.save(site, "hers")
+        carla.share("hers", "bert")
+        owners = [one["owner"] for one in bert.listed("hers")]
+    until = time.monotonic() + CALL_S
+    while bert.listed("hers") and time.monotonic() < until:
+        time.sleep(0.02)
+
+    assert (owners, bert.listed("hers")) == ([f"key-{carla.id}"], [])
+
+
 def test_a_grant_names_a_key_that_there_is(anna: Holder, site: Site) -> None:
     anna.save(site, "lonely")
     error = refused(anna.share("lonely", "nobody-knows"))

@@ -25,9 +25,9 @@ from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.http import invalid
 from bus import Tables
 from bus.clock import now_ms
-from protocol.access import UNASKED, KeyInfo, KeyLimits, KeyRecord, KeysAnswer, NewKey, RevokedKey
+from protocol.access import UNASKED, KeyEnd, KeyInfo, KeyLimits, KeyRecord, KeysAnswer, NewKey, RevokedKey, key_caller
 from protocol.faults import FaultError
-from protocol.subjects import KEYS
+from protocol.subjects import KEY_ENDS, KEYS
 
 log = structlog.stdlib.get_logger()
 
@@ -187,10 +187,10 @@ def is_good(record: KeyRecord, now_ms: int) -> bool:
 
 
 def holder_of(record: KeyRecord) -> Caller:
-    """Return the caller that a key stands for; what belongs to it belongs to this key alone, whatever its name."""
+    """Return the caller that a key stands for, with what it may do."""
     known = {scope.value: scope for scope in Scope}
     scopes = frozenset(known[name] for name in record.scopes if name in known)
-    return Caller(f"key-{record.id}", scopes, limits=record.limits)
+    return Caller(key_caller(record.id), scopes, limits=record.limits)
 
 
 class AddKey(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -237,6 +237,8 @@ async def add_key(bus: Tables, key_store: KeyStore, caller: Caller, arguments: A
         expires=expires,
         limits=arguments.limits,
     )
+    if expires:
+        await _put_end(bus, record, expires)
     await _put_key(bus, key_store, record)
     await _forget_keys(bus, key_store)
     return NewKey(key=made.text, **structs.asdict(_info(record, now)))
@@ -250,7 +252,7 @@ def list_keys(key_store: KeyStore) -> KeysAnswer:
 
 
 async def revoke_key(bus: Tables, key_store: KeyStore, arguments: NamedKey) -> RevokedKey:
-    """Take a key back, by its id or its name.
+    """Take a key back, by its id or its name, and have its logins deleted.
 
     Raises:
         FaultError: there is none.
@@ -261,8 +263,13 @@ async def revoke_key(bus: Tables, key_store: KeyStore, arguments: NamedKey) -> R
     matches = sorted(named, key=lambda one: (one.id == arguments.id, is_good(one, now), one.created))
     if not matches:
         raise invalid("There is no such key", 404)
+    await _put_end(bus, matches[-1], now)
     await _put_key(bus, key_store, structs.replace(matches[-1], revoked=now))
     return RevokedKey(**structs.asdict(_info(matches[-1], now)))
+
+
+async def _put_end(bus: Tables, record: KeyRecord, at: int) -> None:
+    await (await bus.table(KEY_ENDS)).put(key_caller(record.id), KeyEnd(at=at))
 
 
 async def _put_key(bus: Tables, key_store: KeyStore, record: KeyRecord) -> None:
@@ -272,10 +279,11 @@ async def _put_key(bus: Tables, key_store: KeyStore, record: KeyRecord) -> None:
 
 async def _forget_keys(bus: Tables, key_store: KeyStore) -> None:
     """Clear away what nobody needs to know any more."""
-    now, table = key_store.clock(), await bus.table(KEYS)
+    now, table, ends = key_store.clock(), await bus.table(KEYS), await bus.table(KEY_ENDS)
     for record in key_store.records():
         ended = record.revoked or record.expires
         if ended and now - ended > FORGOTTEN_AFTER_MS:
+            await ends.delete(key_caller(record.id))
             await table.delete(record.id)
 
 

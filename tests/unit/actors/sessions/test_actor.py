@@ -11,14 +11,16 @@ import msgspec
 import pytest
 
 from actors.actor import grant_of, handlers
+from actors.fetchers.logins import Logins
 from actors.sessions.actor import LoginsActor
 from actors.settings import Settings
 from actors.sites import owned_key
 from bus import Bus
+from bus.clock import now_ms
 from bus.memory import Broker
 from bus.seal import Seal, new_key
 from protocol import subjects
-from protocol.access import OWNER_NAME
+from protocol.access import OWNER_NAME, KeyEnd
 from protocol.browse import Freshness
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, PageBrowsed
@@ -30,9 +32,11 @@ from protocol.sessions import (
     SessionHealth,
     SessionState,
     SessionStatus,
+    ShareSession,
     sealed_for,
 )
 from protocol.tiers import RenderTier
+from tests.support.logins import passed
 from tests.unit.actors.gateway_data import browsed
 
 KEY = new_key()
@@ -58,10 +62,18 @@ class World:
 
     async def save(self, state: SessionState = STATE, domain: str = "example.com", **more: str) -> SessionStatus:
         profile = more.setdefault("profile", "me")
+        more.setdefault("caller", OWNER_NAME)
         sealed = Seal.of(KEY).seal(msgspec.json.encode(state), sealed_for(profile, domain))
-        return await self.bus.call(
-            subjects.SESSION_SAVE, SaveSession(domain=domain, sealed=sealed, caller=OWNER_NAME, **more)
-        )
+        return await self.bus.call(subjects.SESSION_SAVE, SaveSession(domain=domain, sealed=sealed, **more))
+
+    async def end(self, caller: str, at: int = 1) -> None:
+        """Write down as the gateway does that a key ends."""
+        await (await self.bus.table(subjects.KEY_ENDS)).put(caller, KeyEnd(at=at))
+
+    async def listed(self, caller: str) -> list[tuple[str, int]]:
+        """Name the owner of each login that a caller may use, and with how many it is shared."""
+        answer = await self.bus.call(subjects.SESSION_LIST, ListSessions(caller=caller))
+        return [(one.owner, len(one.grants)) for one in answer.sessions]
 
     async def health(self) -> SessionStatus:
         return await self.bus.call(subjects.SESSION_HEALTH, ME)
@@ -82,7 +94,7 @@ async def running() -> AsyncGenerator[World]:
             Bus(broker.connect("navigator"), "navigator", "r1").running() as navigator,
             Bus(broker.connect("asker"), "asker", "r1").running() as asker,
         ):
-            own.seal = Seal.of(KEY)
+            own.seal = asker.seal = Seal.of(KEY)
             world = World(asker, broker)
             await navigator.serve(subjects.BROWSE, world.browse, at_once=4)
             actor = LoginsActor(bus=own, settings=Settings())
@@ -272,3 +284,40 @@ async def test_a_wall_that_anybody_meets_marks_the_login_until_the_page_is_seen(
 
         healthy, expired = SessionHealth.HEALTHY, SessionHealth.EXPIRED
         assert states == [healthy, healthy, expired, expired, expired, healthy]
+
+
+async def test_with_a_key_end_its_logins_and_what_was_shared_with_it() -> None:
+    async with running() as world:
+        await world.end("key-later", at=now_ms() + 600_000)
+        for caller in ("key-gone", "key-later", OWNER_NAME):
+            await world.save(caller=caller)
+        for owner, key in (("key-gone", "key-later"), (OWNER_NAME, "key-gone"), (OWNER_NAME, "key-later")):
+            share = ShareSession(domain="example.com", profile="me", caller=owner, key=key)
+            await world.bus.call(subjects.SESSION_SHARE, share)
+        before = await world.listed("key-later")
+        await world.end("key-gone")
+        while await world.listed("key-gone"):
+            await anyio.sleep(0.005)
+
+        assert before == [("key-later", 0), ("key-gone", 0), (OWNER_NAME, 0)]
+        assert await world.listed("key-later") == [("key-later", 0), (OWNER_NAME, 0)]
+        assert await world.listed(OWNER_NAME) == [(OWNER_NAME, 1)]
+        with pytest.raises(FaultError, match="AUTH_MISSING_SESSION"):
+            await world.save(caller="key-gone")
+
+
+async def test_a_pass_ends_with_its_key_and_a_fetch_that_has_it_saves_nothing() -> None:
+    async with running() as world:
+        seal, logins = Seal.of(KEY), Logins(world.bus)
+        mine, other = (passed(seal, "me", ADDRESS, caller) for caller in ("key-gone", "key-other"))
+        await world.save(caller="key-other")
+        lease = await logins.lease("me", ADDRESS, mine)
+        assert lease is not None
+        lease.login.cookies.load([Cookie(name="late", value="v", domain="example.com")])
+        await world.end("key-gone")
+        await logins.keep(lease)
+
+        with pytest.raises(FaultError, match="AUTH_MISSING_SESSION"):
+            await logins.lease("me", ADDRESS, mine)
+        assert await world.listed("key-gone") == []
+        assert await logins.lease("me", ADDRESS, other) is not None
