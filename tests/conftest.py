@@ -35,6 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
     scale.choose(full=full)
     warm.want(wanted=not full)
     settings.load_profile("full" if full else "quick")
+    # anyio asks sniffio where it is installed (the SDKs of providers bring it), and that knows no loop in a callback of
+    # the loops of pytest-asyncio, as it does below `anyio.run`, which is how Weft runs.
+    pytest.MonkeyPatch().setattr("anyio._core._eventloop.sniffio", None)
     if config.getoption("record_durations"):
         config.pluginmanager.register(durations.Recorder(config.rootpath))
 
