@@ -75,6 +75,10 @@ class KeyTable(Generic[A]):
         """Remove a key; ValueError when `revision` is given and no longer the last."""
         await self.keys.delete(key, revision=revision)
 
+    async def revision(self, key: str) -> int:
+        """Return the revision of the last change of a key, also of one that was deleted; 0 where there was none."""
+        return await self.keys.revision(key)
+
     async def names(self) -> list[str]:
         """Return every key that has a value, in no order."""
         return await self.keys.names()

@@ -131,6 +131,10 @@ class Keys(Protocol):
         """
         ...
 
+    async def revision(self, key: str) -> int:
+        """Return the revision of the last change of a key, also of one that was deleted; 0 where there was none."""
+        ...
+
     async def names(self) -> list[str]:
         """Return every key that has a value, in no order."""
         ...

@@ -65,6 +65,12 @@ class MemoryKeys:
         self._check(key, revision)
         self.inner.set(key, None)
 
+    async def revision(self, key: str) -> int:
+        """Return the revision of the last change of a key."""
+        self._check(key)
+        entry = self.inner.last(key)
+        return 0 if entry is None else entry.revision
+
     async def names(self) -> list[str]:
         """Return every key that has a value."""
         self.check_connected()

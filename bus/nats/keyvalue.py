@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
-from nats.js.api import DiscardPolicy, RePublish, StorageType, StreamConfig
+from nats.js.api import DiscardPolicy, RawStreamMsg, RePublish, StorageType, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
 from bus.errors import TransportError
@@ -85,16 +85,24 @@ class KeyValue:
 
     async def get(self, key: str) -> KeyEntry | None:
         """Return the entry of a key."""
+        message = await self._last(key)
+        if message is None or (message.headers or {}).get(_OPERATION):
+            return None
+        return KeyEntry(key, message.data or b"", message.seq or 0)
+
+    async def revision(self, key: str) -> int:
+        """Return the revision of the last change of a key."""
+        message = await self._last(key)
+        return 0 if message is None else message.seq or 0
+
+    async def _last(self, key: str) -> RawStreamMsg | None:
         subject = self._subject(_checked(key))
         with translated_errors():
             try:
                 # Not by a direct get: of a cluster that might be answered by a server that is behind.
-                message = await self.waits.again(lambda: self._jetstream.get_last_msg(self._stream, subject))
+                return await self.waits.again(lambda: self._jetstream.get_last_msg(self._stream, subject))
             except NotFoundError:
                 return None
-        if (message.headers or {}).get(_OPERATION):
-            return None
-        return KeyEntry(key, message.data or b"", message.seq or 0)
 
     async def put(self, key: str, value: bytes, *, revision: int | None = None) -> int:
         """Set a key."""

@@ -62,6 +62,12 @@ async def test_a_deleted_key_has_a_revision_too(make_world: MakeWorld) -> None:
         for stale in (0, first):
             with pytest.raises(ValueError, match="revision"):
                 await table.put("a", Ask(text="again"), revision=stale)
+        await table.put("a", Ask(text="again"), revision=await table.revision("a"))
+        again = await table.get("a")
+
+        assert again is not None
+        assert again.value == Ask(text="again")
+        assert (await table.revision("a"), await table.revision("never-there")) == (again.revision, 0)
 
 
 async def test_a_value_is_deleted_only_at_its_revision(make_world: MakeWorld) -> None:
