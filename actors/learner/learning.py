@@ -13,7 +13,7 @@ import structlog
 
 from actors.learner.beliefs import Beliefs
 from actors.learner.economic import EconomicPlan, Economy, ModelChoice
-from actors.learner.evidence import CallEvidence
+from actors.learner.evidence import CallEvidence, ToolEvidence
 from actors.learner.overrides import LearnedOverrides
 from actors.learner.rules import CurrentRoute, Look, decide, helpless, stop_tests
 from actors.learner.tables import CallQueries, CallTables
@@ -118,7 +118,7 @@ class Learning:
         for tool, known in evidence.tools.items():
             by_hand, withdrawn = manual.find(tool) is not None, self.overrides.withdrawn(tool, known)
             stands = known.learned and not by_hand
-            name = known.home if stands else await self._asked_now(tool)
+            name = known.home if stands else await self._asked_now(tool, known)
             if name is not None:
                 routes[tool] = CurrentRoute(name, by_hand, withdrawn, recent.get(tool, 0))
         return Look(
@@ -129,9 +129,13 @@ class Learning:
             sequential=self.settings.learning_sequential_tests,
         )
 
-    async def _asked_now(self, tool: str) -> ModelName | None:
-        """Return whom the router asks for a tool; None where it can ask nobody."""
+    async def _asked_now(self, tool: str, known: ToolEvidence) -> ModelName | None:
+        """Return whom the router asks for a tool, but for tests; None where it can ask nobody."""
         decision = (await self.route(tool)).decision
-        if decision.reason is RouteReason.NO_PROVIDERS_AVAILABLE:
-            return None
-        return ModelName(provider=decision.provider, model=decision.model)
+        match decision.reason:
+            case RouteReason.NO_PROVIDERS_AVAILABLE:
+                return None
+            case RouteReason.DOWNGRADE_TEST:
+                return known.route
+            case _:
+                return ModelName(provider=decision.provider, model=decision.model)

@@ -72,6 +72,8 @@ class LearnedOverrides:
         row, revision = self._rows.get(key, (None, 0))
         if row == wanted or (row is not None and row.manual):
             return
+        if not revision:
+            revision = await self.table.revision(key)  # it may have been removed before this replica began
         try:
             if wanted is None:
                 await self.table.delete(key, revision=revision)

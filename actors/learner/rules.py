@@ -120,7 +120,7 @@ def rerouted(tool: str, known: ToolEvidence, current: CurrentRoute) -> RouteStep
     elif known.learned:
         why = "A person has taken the learned route back."
     else:
-        why = "The route was changed by a person or the table."
+        why = "Its calls go to another model now."
     old = known.route or current.name
     if old == current.name and not known.learned:
         return None

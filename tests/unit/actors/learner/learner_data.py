@@ -89,8 +89,13 @@ class Asking:
             await self.journal.append(getattr(line, "tool", "other"), line)
 
     async def route(self, request: AskRoute) -> RouteChange:
-        name = self.routes.get(request.tool, OPUS)
-        decision = RouteDecision(provider=name.provider, model=name.model, reason=RouteReason.DEFAULT)
+        """Decide as the router does: what people have set, what is tested, what was learned, and the table."""
+        base = override_key(request.tool)
+        own, tested = await self.row(base), await self.row(f"{base}.test")
+        row = own if own is not None and own.manual else tested or own
+        name = self.routes.get(request.tool, OPUS) if row is None else row.name
+        reason = RouteReason.DEFAULT if row is None else RouteReason(row.reason)
+        decision = RouteDecision(provider=name.provider, model=name.model, reason=reason)
         return RouteChange(tool_pattern=request.tool, decision=decision)
 
     async def metrics(self, **other: Any) -> tuple[RouteMetric, ...]:

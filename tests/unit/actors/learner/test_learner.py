@@ -204,6 +204,34 @@ async def test_who_removes_a_learned_override_is_obeyed(tmp_path: Path) -> None:
         assert (await asker.audit())[0].reason == "rerouted: A person has taken the learned route back."
 
 
+async def test_a_learner_that_begins_again_writes_where_a_row_was_removed(tmp_path: Path) -> None:
+    with anyio.fail_after(25):
+        async with Broker() as broker, asking(broker.connect("asker")) as asker:
+            async with learning(broker.connect("learner", grant_of(Learner)), tmp_path):
+                await asker.write(*failures(10))
+                row = await asker.until(lambda row: row is not None)
+                assert row is not None
+                await asker.overrides.delete(row.key)
+                await asker.looked()
+            async with learning(broker.connect("learner", grant_of(Learner)), tmp_path):
+                await asker.write(*failures(10))
+                again = await asker.until(lambda row: row is not None)
+
+                assert again is not None
+                assert again.name == row.name
+
+
+async def test_a_model_that_is_drawn_is_no_change_of_the_route(tmp_path: Path) -> None:
+    async with world(tmp_path, learning_policy="economic") as asker:
+        await asker.write(called(cost_usd=None), called(cost_usd=None))
+        drawn = await asker.until(lambda row: row is not None, f"{override_key(TOOL)}.test")
+        await asker.looked()
+
+        assert drawn is not None
+        assert drawn.name in {SONNET, OPUS}
+        assert await asker.audit() == ()
+
+
 async def test_the_economic_policy_sets_what_costs_least(tmp_path: Path) -> None:
     async with world(tmp_path, learning_policy="economic") as asker:
         await asker.write(*failures(30))
