@@ -12,13 +12,14 @@ from actors.answerer import local
 from actors.answerer.answering import Answering, Assignment
 from actors.answerer.asking import ANSWER, SUMMARIZE, ModelCalls
 from actors.answerer.conversations import Turn
+from actors.answerer.data import extracted_from
 from actors.answerer.local.evidence import support_model
 from actors.answerer.prompts import to_answer, to_summarize
 from actors.answerer.reading import Reading, read
 from actors.answerer.streaming import AnswerRelay, ModelStreams
 from bus.context import current_conversation
 from protocol import subjects
-from protocol.answers import Answered, AskQuestion, Sources, Summarize, SummaryStyle
+from protocol.answers import Answered, AskQuestion, ExtractData, Extracted, Sources, Summarize, SummaryStyle
 from protocol.faults import FaultError
 from protocol.models import ModelText
 from protocol.subjects import Journal, Subject
@@ -84,6 +85,27 @@ class Answerer(Actor):
         )
         return await self._noted(request, "web.answer", request.question, assignment)
 
+    @handles(subjects.EXTRACT, at_once=32)
+    async def extract(self, request: ExtractData) -> Extracted:
+        """Find data in the sources: by rule, and by a model what rules leave open.
+
+        Raises:
+            FaultError: nothing could be read, or the schema is not one that can be filled.
+        """
+        turn = self._turn(request, "web.extract")
+        await turn.asked(request.instructions or "Extract data by a schema.")
+        relay = AnswerRelay(self.bus, request.watch)
+        try:
+            await relay.report("Reading the sources")
+            reading = await read(self.bus, request)
+            await relay.report("Looking for the data")
+            extracted = await extracted_from(self.bus, request, reading)
+        except FaultError as error:
+            await turn.failed(error.fault)
+            raise
+        await turn.extracted(extracted, reading.evidence)
+        return extracted
+
     @subscribes(subjects.MODEL_TEXT, at_once=1)
     async def on_model_text(self, piece: ModelText) -> None:
         """Pass on what a model has written further for somebody who waits here."""
@@ -91,7 +113,7 @@ class Answerer(Actor):
 
     async def _noted(self, request: Sources, task: str, asked: str, assignment: Assignment) -> Answered:
         """Answer, and write question and answer into the conversation."""
-        turn = Turn(bus=self.bus, task=task, caller=request.caller, conversation=current_conversation())
+        turn = self._turn(request, task)
         await turn.asked(asked)
         relay = AnswerRelay(self.bus, request.watch)
         try:
@@ -103,6 +125,9 @@ class Answerer(Actor):
             raise
         await turn.answered(answered, reading.evidence)
         return answered
+
+    def _turn(self, request: Sources, task: str) -> Turn:
+        return Turn(bus=self.bus, task=task, caller=request.caller, conversation=current_conversation())
 
     def _answering(self, request: Sources, assignment: Assignment, reading: Reading, relay: AnswerRelay) -> Answering:
         return Answering(

@@ -20,6 +20,7 @@ from protocol.answers import (
     AnswerText,
     AskQuestion,
     DocumentDigest,
+    ExtractData,
     ServedBy,
     SourceRead,
     Summarize,
@@ -422,3 +423,64 @@ async def test_a_conversation_is_written_down_redacted_and_without_its_pages() -
     )
     assert "sk-proj" not in msgspec.json.encode((asked, told)).decode()
     assert "s3cret" not in msgspec.json.encode((asked, told)).decode()
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"Opened": {"type": "string"}, "architect": {"type": "string", "description": "who designed it"}},
+}
+STATION = "# La Rance\n\nOpened: 1966\n\nThe drawings were those of Albert Caquot, who had built dams before.\n"
+WANTED = ExtractData(pages=(BrowsePage(url=URL),), schema=SCHEMA, caller="anna")
+
+
+def finder(prompt: Prompt) -> Any:
+    assert prompt.request.tool == "web_extract"
+    quote = "The drawings were those of Albert Caquot, who had built dams before."
+    return {
+        "values": [{"field": "/architect", "row": 0, "value": "Albert Caquot", "quote": quote, "source": "doc_1"}],
+    }
+
+
+async def test_data_come_from_rules_and_a_model_finds_the_rest() -> None:
+    async with answering({URL: STATION}, finder) as world:
+        extracted = await world.ask(subjects.EXTRACT, WANTED)
+        asked, told = await world.conversation()
+
+    assert extracted.data == {"Opened": "1966", "architect": "Albert Caquot"}
+    citations = {pointer: found.citation for pointer, found in extracted.fields.items()}
+    assert all(one is not None and str(one.quote) in plain(STATION) for one in citations.values())
+    assert (extracted.served_by.provider, extracted.served_by.calls) == ("openai", 1)
+    assert extracted.sources[0].doc_id == "doc_1"
+    assert world.outcomes == [CallOutcome(call_id="call_1", tool="web_extract", verified=True)]
+    assert (asked.task, told.markdown) == ("web.extract", "2 of 2 fields were found.")
+
+
+async def test_data_that_a_model_invents_are_left_out() -> None:
+    def liar(prompt: Prompt) -> Any:
+        return {"values": [{**finder(prompt)["values"][0], "value": "Gustave Eiffel", "quote": "Eiffel drew it."}]}
+
+    async with answering({URL: STATION}, liar) as world:
+        extracted = await world.ask(subjects.EXTRACT, WANTED)
+
+    assert extracted.data == {"Opened": "1966", "architect": None}
+    assert world.outcomes == [CallOutcome(call_id="call_1", tool="web_extract", verified=False)]
+
+
+async def test_data_without_a_model_are_those_of_the_rules() -> None:
+    async with answering({URL: STATION}) as world:
+        extracted = await world.ask(subjects.EXTRACT, WANTED)
+        alone = await world.ask(subjects.EXTRACT, structs.replace(WANTED, local_only=True))
+        refused = await world.fault_of(subjects.EXTRACT, structs.replace(WANTED, pin=MODEL))
+
+    assert extracted.data == alone.data == {"Opened": "1966", "architect": None}
+    assert extracted.served_by == ServedBy(provider=LOCAL, why_local=NO_MODEL.message)
+    assert alone.served_by == ServedBy(provider=LOCAL, why_local="No model was to be asked.")
+    assert refused == NO_MODEL
+
+
+async def test_what_a_page_hides_of_credentials_is_asked_of_no_model() -> None:
+    async with answering({URL: f"{STATION}\nThe key is sk-proj-abcdefghijklmnop1234.\n"}, finder) as world:
+        await world.ask(subjects.EXTRACT, WANTED)
+
+    assert "[redacted]" in world.prompts[0].words
+    assert "sk-proj" not in world.prompts[0].words

@@ -1,0 +1,68 @@
+"""Answers EXTRACT: hands what was read to the rules, and what these leave open to a model, redacted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final
+
+from msgspec import UNSET, structs
+
+from actors import redact
+from actors.answerer.asking import EXTRACT, ModelCalls
+from actors.answerer.extracting.extraction import ExtractedData, extract
+from actors.answerer.reading import Reading
+from bus import Bus, TransportError
+from protocol.answers import ExtractData, Extracted, ServedBy
+from protocol.faults import Code, FaultError, fault
+from protocol.models import CallOutcome, Message, ModelAnswer, OutputSchema, TextPart
+from protocol.subjects import CALL_OUTCOME
+
+LOCAL_ONLY: Final = "No model was to be asked."
+BY_RULE: Final = "Rules have found what there is to find."
+
+
+async def extracted_from(bus: Bus, request: ExtractData, reading: Reading) -> Extracted:
+    """Return the data that a request asks for, and tell the router whether what a model said of it held.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST for a schema that is not read; CONFIG_NO_MODEL, where the model that the
+            request names is not to be had.
+    """
+    calls, answers = ModelCalls(bus, request), list[ModelAnswer]()
+
+    async def ask(messages: tuple[Message, ...], output: OutputSchema) -> Any:
+        answer = await calls.call(EXTRACT, [_redacted(one) for one in messages], output=output)
+        answers.append(answer)
+        if answer.data is UNSET:
+            raise FaultError(fault(Code.NETWORK_MODEL_FAILED))
+        return answer.data
+
+    found = await extract(request, reading.sources, None if request.local_only else ask)
+    if request.pin is not None and found.fault is not None and found.fault.code is Code.CONFIG_NO_MODEL:
+        raise FaultError(found.fault)
+    for answer in answers:
+        with suppress(FaultError, TransportError):
+            await bus.tell(CALL_OUTCOME, CallOutcome(call_id=answer.call_id, tool=EXTRACT, verified=found.all_quoted))
+    return Extracted(
+        data=found.data,
+        fields=found.fields,
+        sources=reading.reads,
+        served_by=_served(calls, found, local_only=request.local_only),
+        confidence=found.confidence,
+    )
+
+
+def _served(calls: ModelCalls, found: ExtractedData, *, local_only: bool) -> ServedBy:
+    if found.used_model and found.fault is None:
+        return calls.served
+    why = LOCAL_ONLY if local_only else BY_RULE
+    return calls.local(found.fault.message if found.fault is not None else why)
+
+
+def _redacted(message: Message) -> Message:
+    parts: Iterable[Any] = (
+        structs.replace(part, text=redact.text(part.text)) if isinstance(part, TextPart) else part
+        for part in message.parts
+    )
+    return structs.replace(message, parts=tuple(parts))
