@@ -13,7 +13,7 @@ from actors.answerer.answering import Answering, Assignment
 from actors.answerer.asking import ANSWER, SUMMARIZE, ModelCalls
 from actors.answerer.conversations import Turn
 from actors.answerer.data import extracted_from
-from actors.answerer.local.evidence import support_model
+from actors.answerer.local.support import support_model
 from actors.answerer.prompts import to_answer, to_summarize
 from actors.answerer.reading import Reading, read
 from actors.answerer.streaming import AnswerRelay, ModelStreams
