@@ -13,7 +13,7 @@ from actors.answerer.extracting.extraction import ExtractedData, extract
 from actors.answerer.source import Source
 from actors.extraction.evidence.json_values import Json
 from protocol.answers import ExtractData, FieldOrigin
-from tests.unit.actors.answerer.extracting.extract_pages import gold, leaves, names, source, source_of
+from tests.support.extract_pages import gold, leaves, names, source, source_of
 
 LEAST_RIGHT = 0.95
 

@@ -13,7 +13,7 @@ from actors.answerer.source import Source
 from actors.extraction.evidence.json_values import Json
 from actors.extraction.page import extract
 
-PAGES = Path(__file__).parents[4] / "site" / "pages" / "extract"
+PAGES = Path(__file__).parents[1] / "site" / "pages" / "extract"
 
 
 class GoldPage(Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,20 +25,24 @@ class GoldPage(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def names() -> list[str]:
+    """Return what the pages are called."""
     return sorted(path.stem for path in PAGES.glob("*.json"))
 
 
 def gold(name: str) -> GoldPage:
+    """Read what is to be extracted from a page."""
     return msgspec.json.decode((PAGES / f"{name}.json").read_bytes(), type=GoldPage)
 
 
 def source(name: str) -> Source:
     """Read a page as Weft does, by its own extraction."""
-    return source_of((PAGES / f"{name}.html").read_text(), gold(name).url, name)
+    return source_of((PAGES / f"{name}.html").read_bytes(), gold(name).url, name)
 
 
-def source_of(html: str, url: str = "https://site.example/page", doc_id: str = "page") -> Source:
-    summary = extract(html.encode(), "text/html; charset=utf-8", url).summary
+def source_of(html: str | bytes, url: str = "https://site.example/page", doc_id: str = "page") -> Source:
+    """Return a page as the answerer reads it."""
+    body = html.encode() if isinstance(html, str) else html
+    summary = extract(body, "text/html", url).summary
     return Source(
         doc_id=doc_id,
         url=summary.url,
