@@ -22,10 +22,13 @@ MESSAGE_TOKENS: Final = 8
 
 
 async def cost_usd(kind: ProviderKind, model: str, usage: TokenUsage) -> float | None:
-    """Return what a call has cost in USD; None where no price is known, which is not the same as nothing."""
+    """Return what a call has cost in USD; None where it is not known, which is not the same as nothing.
+
+    Every answer has read something: of one without figures the server did not say what it used.
+    """
     if kind.capabilities.local:
         return 0.0
-    if kind.price_id is None:
+    if kind.price_id is None or not (usage.input or usage.output):
         return None
     return await to_thread.run_sync(_cost, kind.price_id, model, usage)  # the first takes a second
 

@@ -209,6 +209,20 @@ async def test_what_is_no_answer_of_the_protocol_is_none(provider: Provider) -> 
 
 
 @every
+async def test_a_private_address_that_nobody_has_named_is_not_connected_to(provider: Provider) -> None:
+    async with scripted(answer_of(provider, "Paris.")) as server:
+        credentials = Credentials(api_key=KEY, region="eu-central-1", base_url=f"http://localhost:{server.port}")
+        client = PROVIDERS[provider].make(credentials, ())
+        with anyio.fail_after(60), pytest.raises(ProviderError) as caught:
+            await client.answer(request(provider))
+        await client.aclose()
+
+    assert caught.value.kind is CallErrorKind.NETWORK
+    assert "model_hosts" in str(caught.value)
+    assert server.asked == []
+
+
+@every
 async def test_a_silent_provider_is_left(provider: Provider) -> None:
     async with asking(provider, silence_after()) as (client, server):
         with pytest.raises(ProviderError) as caught:

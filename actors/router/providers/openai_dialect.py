@@ -25,6 +25,8 @@ IDLE_S: Final = 60.0
 MAX_EVENT_BYTES: Final = 4_000_000
 MAX_ERROR_BYTES: Final = 65_536
 MAX_ANSWER_BYTES: Final = 16_000_000
+MAX_STREAM_BYTES: Final = 64_000_000
+"""The longest answer that may be asked for, a token an event of 400 bytes."""
 
 _read_chunk = msgspec.json.Decoder(Chunk).decode
 
@@ -123,9 +125,14 @@ async def _chunks(response: httpx2.Response) -> AsyncGenerator[Chunk]:
     if response.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json":
         yield _read_chunk(await _body(response, MAX_ANSWER_BYTES))
         return
+    size = 0
     async for event in httpx2.EventSource(response, MAX_EVENT_BYTES):
+        size += len(event.data)
         if event.data == "[DONE]":
             return
+        if size > MAX_STREAM_BYTES:
+            msg = "the stream does not end"
+            raise httpx2.DecodingError(msg)
         if event.data:
             yield _read_chunk(event.data)
 

@@ -50,6 +50,20 @@ def is_named(base_url: str, hosts: Collection[str]) -> bool:
     return _named(url.host, _port_of(url)) in hosts
 
 
+def check_resolved(base_url: str, hosts: Collection[str]) -> None:
+    """Look up a base URL that somebody else will connect to; blocks.
+
+    Raises:
+        ProviderError: it leads to a private address, and nobody has named it.
+        OSError: it leads nowhere.
+    """
+    url = httpx2.URL(base_url)
+    host, port = url.host, _port_of(url)
+    if _named(host, port) not in hosts:
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        _check_public(host, port, (str(entry[4][0]) for entry in entries))
+
+
 async def connection(base_url: str, hosts: Collection[str], headers: dict[str, str]) -> httpx2.AsyncClient:
     """Open a client of a provider; nothing but what is allowed is connected to, whatever its name resolves to."""
     timeout = httpx2.Timeout(None, connect=CONNECT_S, write=WRITE_S)
@@ -111,9 +125,7 @@ class _ProviderBackend(httpcore2.AsyncNetworkBackend):
         if _named(host, port) in self._hosts:
             return await self._inner.connect_tcp(host, port, timeout, local_address, socket_options)
         addresses = await _resolve(host, port, timeout)
-        if not all(allowed(ip_address(address.partition("%")[0])) for address in addresses):
-            message = f"{_named(host, port)} leads to a private address: the setting model_hosts must name it"
-            raise ProviderError(CallErrorKind.NETWORK, message)
+        _check_public(host, port, addresses)
         for address in addresses[:-1]:
             try:
                 return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
@@ -124,6 +136,12 @@ class _ProviderBackend(httpcore2.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         """Wait, for httpcore's retries."""
         await anyio.sleep(seconds)
+
+
+def _check_public(host: str, port: int, addresses: Iterable[str]) -> None:
+    if not all(allowed(ip_address(address.partition("%")[0])) for address in addresses):
+        message = f"{_named(host, port)} leads to a private address: the setting model_hosts must name it"
+        raise ProviderError(CallErrorKind.NETWORK, message)
 
 
 async def _resolve(host: str, port: int, timeout: float | None) -> tuple[str, ...]:  # noqa: ASYNC109 - as above

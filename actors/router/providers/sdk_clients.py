@@ -23,7 +23,7 @@ from actors.router.provider import Completion, Credentials, ModelRequest, Provid
 from actors.router.providers.errors import failure, kind_of_error, kind_of_status
 from actors.router.providers.openai_dialect import IDLE_S
 from actors.router.providers.openai_wire import Finish, is_strict, output_tool
-from actors.router.providers.reach import CONNECT_S, connection
+from actors.router.providers.reach import CONNECT_S, check_resolved, connection
 from protocol.models import (
     CallErrorKind,
     ImagePart,
@@ -84,6 +84,7 @@ def bedrock(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
         from pydantic_ai.models.bedrock import BedrockConverseModel  # noqa: PLC0415 - half a second
         from pydantic_ai.providers.bedrock import BedrockProvider  # noqa: PLC0415 - as above
 
+        check_resolved(credentials.base_url, hosts)
         boto3, config = importlib.import_module("boto3"), importlib.import_module("botocore.config")  # without types
         session = boto3.Session(
             aws_access_key_id=credentials.access_key_id,

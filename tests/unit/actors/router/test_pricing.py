@@ -33,6 +33,10 @@ async def test_a_cost_counts_the_cache_and_is_none_where_no_price_is_known(
     assert await cost_usd(PROVIDERS[provider], model, USAGE) == (cost if cost is None else pytest.approx(cost))
 
 
+async def test_what_an_answer_without_figures_has_cost_is_not_known() -> None:
+    assert await cost_usd(PROVIDERS[Provider.OPENAI], "gpt-4o-mini", TokenUsage()) is None
+
+
 async def test_an_estimate_is_rather_too_high() -> None:
     parts = (TextPart(text="Ein Satz. " * 300), TextPart(text="一" * 300), ImagePart(media_type="image/png", data=b"x"))
     request = ModelRequest(model="gpt-4o-mini", messages=(Message(role="user", parts=parts),), max_tokens=1_000)

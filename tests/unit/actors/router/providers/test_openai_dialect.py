@@ -264,16 +264,3 @@ async def test_who_cancels_leaves_the_provider() -> None:
             await begun.wait()
             tasks.cancel_scope.cancel()
         await server.left.wait()
-
-
-async def test_a_private_address_that_nobody_has_named_is_not_connected_to() -> None:
-    async with scripted(events(piece("Hi", "stop"))) as server:
-        credentials = Credentials(api_key=KEY, base_url=server.base_url.replace("127.0.0.1", "localhost"))
-        client = PROVIDERS[Provider.OPENAI].make(credentials, {server.host})
-        with anyio.fail_after(25), pytest.raises(ProviderError) as caught:
-            await client.answer(ModelRequest(model="gpt-4o", messages=(USER,)))
-        await client.aclose()
-
-    assert caught.value.kind is CallErrorKind.NETWORK
-    assert "model_hosts" in str(caught.value)
-    assert server.asked == []
