@@ -62,8 +62,9 @@ class LimitShare:
 
 @dataclass
 class Hold:
-    """What is held for one call, until it is settled."""
+    """What is held for one call, until it is settled; `counted`: it has no price, and counts whatever comes of it."""
 
+    counted: bool = False
     parts: tuple[tuple[LimitShare, float], ...] = ()
 
     def settle(self, cost_usd: float | None) -> None:
@@ -71,7 +72,7 @@ class Hold:
         parts, self.parts = self.parts, ()
         for account, amount in parts:
             account.held -= amount
-            account.spent += amount if cost_usd is None else cost_usd
+            account.spent += amount if cost_usd is None or self.counted else cost_usd
 
 
 @dataclass
@@ -98,7 +99,7 @@ class ModelBudget:
         Raises:
             FaultError: RATE_LIMIT_BUDGET, when so much is not left.
         """
-        hold = Hold()
+        hold = Hold(counted=estimate_usd is None)
         try:
             for key, limit, amount, words in self._limits(caller, run, estimate_usd):
                 account = await self._account(key, limit)
