@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from actors.answerer.local.languages import languages
 from actors.answerer.local.questions import AnswerSort, Question
@@ -11,6 +11,7 @@ from actors.answerer.local.words import content_terms, stem
 
 _SHORT = frozenset({AnswerSort.DATE, AnswerSort.NUMBER, AnswerSort.PERSON})
 _WORD = re.compile(r"[^\W_]+")
+_RANGE = re.compile(r" ?[-\u2013\u2014~\uff5e] ?| (?:to|until|bis|au|al|a|до) |[至到]")
 _NEXT_WORDS = 24
 """Characters after a number in which what is counted is looked for."""
 
@@ -37,15 +38,26 @@ def short_answer(question: Question, sentence: str) -> str:
 
 
 def _spans(question: Question, sentence: str) -> Iterator[tuple[int, int]]:
-    """Yield where answers of the sort stand that the question does not hold itself."""
+    """Yield where answers of the sort stand that the question does not hold itself; a range is one answer."""
     question_words = set(_WORD.findall(question.text.lower()))
-    for match in question.sort.written_in(sentence):
-        start, end = match.span()
-        if question.sort is AnswerSort.PERSON:
-            start = _after_stop_words(sentence, start, end)
+    matches = [match.span() for match in question.sort.written_in(sentence)]
+    if question.sort is AnswerSort.PERSON:
+        matches = [(_after_stop_words(sentence, start, end), end) for start, end in matches]
+    for start, end in _joined(sentence, matches):
         words = set(_WORD.findall(sentence[start:end].lower()))
         if start < end and words and not words <= question_words:
             yield start, end
+
+
+def _joined(sentence: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans, as one those between which a range is written."""
+    joined = list[tuple[int, int]]()
+    for start, end in spans:
+        if joined and _RANGE.fullmatch(sentence, joined[-1][1], start):
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _after_stop_words(sentence: str, start: int, end: int) -> int:

@@ -29,7 +29,7 @@ BUILT = "It was built in 1781 by Agnes Tolliver, a baker from Lund."
         (MILL, "Who built the mill?", BUILT, "Agnes Tolliver"),
         (MILL, "How wide is the wheel?", "Its wheel is 6.4 metres wide and turns eleven times a minute.", "6.4 metres"),
         (MILL, "What happened in March 1866?", "In March 1866 a flood carried the wheel away.", ""),
-        (MILL, "When is it open?", "Open from May to September, 10:00 to 17:00.", "May"),
+        (MILL, "When is it open?", "Open from May to September, 10:00 to 17:00.", "May to September"),
         (MILL, "How many members does the trust have?", "Today it belongs to a trust of 240 members.", "240"),
         (MILL, "On which river is the mill?", "The mill at Harrow Ford is a watermill on the river Senn.", ""),
         (MUEHLE, "Wann wurde die Mühle erbaut?", "Die Mühle am Fluss wurde 1781 von Agnes Tolliver erbaut.", "1781"),
