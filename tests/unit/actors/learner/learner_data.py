@@ -21,6 +21,7 @@ from bus.stores import JournalLog, KeyTable
 from bus.transport import Transport
 from protocol import subjects
 from protocol.models import (
+    LEARNED_TOPIC,
     CallErrorKind,
     CallLine,
     LearnerTurn,
@@ -30,6 +31,7 @@ from protocol.models import (
     Provider,
     RouteDecision,
     RouteReason,
+    RoutesLearned,
 )
 from protocol.routes import (
     AskMetrics,
@@ -83,6 +85,8 @@ class Asking:
     overrides: KeyTable[Override]
     turn: KeyTable[LearnerTurn]
     routes: dict[str, ModelName] = field(default_factory=lambda: {TOOL: HAIKU})
+    meanwhile: list[RoutesLearned] = field(default_factory=list[RoutesLearned])
+    """What another replica writes down as soon as the next look has begun."""
 
     async def write(self, *lines: CallLine) -> None:
         for line in lines:
@@ -90,6 +94,8 @@ class Asking:
 
     async def route(self, request: AskRoute) -> RouteChange:
         """Decide as the router does: what people have set, what is tested, what was learned, and the table."""
+        while self.meanwhile:
+            await self.journal.append(LEARNED_TOPIC, self.meanwhile.pop())
         base = override_key(request.tool)
         own, tested = await self.row(base), await self.row(f"{base}.test")
         row = own if own is not None and own.manual else tested or own

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from actors.actor import grant_of
 from actors.learner.actor import Learner
+from actors.learner.turn import ReplicaTurn
 from bus.memory import Broker
-from protocol.models import CallErrorKind, Provider
+from protocol.models import CallErrorKind, LearningStep, Provider, RoutesLearned, RouteStep
 from protocol.routes import Optimization, Override, RouteMetric, override_key
 from tests.requirements import requirement
 from tests.unit.actors.learner.learner_data import (
@@ -202,6 +203,33 @@ async def test_who_removes_a_learned_override_is_obeyed(tmp_path: Path) -> None:
 
         assert await asker.row() is None
         assert (await asker.audit())[0].reason == "rerouted: A person has taken the learned route back."
+
+
+async def test_of_two_decisions_at_the_same_time_one_is_made(tmp_path: Path) -> None:
+    async with world(tmp_path) as asker:
+        other = RouteStep(
+            tool=TOOL, step=LearningStep.UPGRADED, home=HAIKU, old=HAIKU, new=OPUS, why="By another replica."
+        )
+        asker.meanwhile.append(RoutesLearned(at=NOW, steps=(other,)))
+        await asker.write(*failures(10))
+        row = await asker.until(lambda row: row is not None)
+
+        assert row is not None
+        assert (row.name, row.updated_at) == (OPUS, NOW)
+        assert [step.reason for step in await asker.audit()] == ["upgraded: By another replica."]
+
+
+async def test_the_turn_of_a_dead_replica_ends() -> None:
+    now = [NOW]
+    async with Broker() as broker, asking(broker.connect("asker")) as asker:
+        one, other = (ReplicaTurn(asker.turn, name, 100, lambda: now[0]) for name in ("one", "other"))
+        taken = [await one.take(), await other.take(), await one.take()]
+        now[0] += 101
+        taken += [await other.take(), await one.take()]
+        await other.leave()
+        taken.append(await one.take())
+
+    assert taken == [True, False, True, True, False, True]
 
 
 async def test_a_learner_that_begins_again_writes_where_a_row_was_removed(tmp_path: Path) -> None:
