@@ -91,12 +91,12 @@ def json_body(body: bytes, content_type: str) -> object:
 def text(words: str) -> str:
     """Replace what is a credential in prose: by its form, in addresses and headers, or behind a telling name."""
     words = _PRIVATE_KEY.sub(rf"\1{REDACTED}", words)
-    words = _ADDRESS.sub(lambda found: url(found[0]), words)
+    words = _ADDRESS.sub(lambda match: url(match[0]), words)
     words = _FORMS.sub(REDACTED, words)
     words = _HEADER_LINE.sub(rf"\1{REDACTED}", words)
-    words = _SCHEME.sub(lambda found: f"{found[1]}{found[2]}{REDACTED}" if _has_digit(found[3]) else found[0], words)
+    words = _SCHEME.sub(lambda match: f"{match[1]}{match[2]}{REDACTED}" if _has_digit(match[3]) else match[0], words)
     words = _NAMED.sub(_named, words)
-    return _RANDOM.sub(lambda found: REDACTED if _is_random(found[0]) else found[0], words)
+    return _RANDOM.sub(lambda match: REDACTED if _is_random(match[0]) else match[0], words)
 
 
 def is_secret(name: str) -> bool:

@@ -19,8 +19,8 @@ from typing import Final
 
 import msgspec
 
+from actors.answerer.citable_source import citable, fold_quote
 from actors.answerer.citations import MIN_CONFIDENCE, agree, probability, resemblance
-from actors.answerer.evidence import evidence_of, fold_quote
 from actors.answerer.source import Source
 
 MIN_SENTENCE_CHARS: Final = 30
@@ -53,7 +53,7 @@ class Quality:
 
 def cases(passages: Sequence[str], chance: random.Random) -> Iterator[Case]:
     """Yield every change of every sentence of some passages."""
-    sources = [evidence_of(Source(doc_id="p", url="", title="", markdown=passage)) for passage in passages]
+    sources = [citable(Source(doc_id="p", url="", title="", markdown=passage)) for passage in passages]
     for index, source in enumerate(sources):
         foreign = sources[(index + 1) % len(sources)].text.sentences
         for sentence in source.text.sentences:

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, TypeVar
 from actors.actor import Actor, handles, subscribes
 from actors.answerer import local
 from actors.answerer.answering import Answering, Assignment
-from actors.answerer.asking import ANSWER, SUMMARIZE, ModelCalls
-from actors.answerer.conversations import Turn
+from actors.answerer.conversations import ChatTurn
 from actors.answerer.data import extracted_from
 from actors.answerer.local.support import support_model
+from actors.answerer.model_calls import ANSWER, SUMMARIZE, ModelCalls
 from actors.answerer.prompts import to_answer, to_summarize
 from actors.answerer.reading import Reading, read
 from actors.answerer.streaming import AnswerRelay, ModelStreams
@@ -93,7 +93,7 @@ class Answerer(Actor):
             FaultError: nothing could be read, or the schema is not one that can be filled.
         """
         turn = self._turn(request, "web.extract")
-        await turn.asked(request.instructions or "Extract data by a schema.")
+        await turn.write_request(request.instructions or "Extract data by a schema.")
         relay = AnswerRelay(self.bus, request.watch)
         try:
             await relay.report("Reading the sources")
@@ -101,9 +101,9 @@ class Answerer(Actor):
             await relay.report("Looking for the data")
             extracted = await extracted_from(self.bus, request, reading)
         except FaultError as error:
-            await turn.failed(error.fault)
+            await turn.write_failure(error.fault)
             raise
-        await turn.extracted(extracted, reading.evidence)
+        await turn.write_data(extracted, reading.evidence)
         return extracted
 
     @subscribes(subjects.MODEL_TEXT, at_once=1)
@@ -111,23 +111,23 @@ class Answerer(Actor):
         """Pass on what a model has written further for somebody who waits here."""
         await self.streams.on_text(piece)
 
-    async def _noted(self, request: Sources, task: str, asked: str, assignment: Assignment) -> Answered:
+    async def _noted(self, request: Sources, task: str, request_text: str, assignment: Assignment) -> Answered:
         """Answer, and write question and answer into the conversation."""
         turn = self._turn(request, task)
-        await turn.asked(asked)
+        await turn.write_request(request_text)
         relay = AnswerRelay(self.bus, request.watch)
         try:
             await relay.report("Reading the sources")
             reading = await read(self.bus, request)
             answered = await self._answering(request, assignment, reading, relay).answer()
         except FaultError as error:
-            await turn.failed(error.fault)
+            await turn.write_failure(error.fault)
             raise
-        await turn.answered(answered, reading.evidence)
+        await turn.write_answer(answered, reading.evidence)
         return answered
 
-    def _turn(self, request: Sources, task: str) -> Turn:
-        return Turn(bus=self.bus, task=task, caller=request.caller, conversation=current_conversation())
+    def _turn(self, request: Sources, task: str) -> ChatTurn:
+        return ChatTurn(bus=self.bus, task=task, caller=request.caller, conversation=current_conversation())
 
     def _answering(self, request: Sources, assignment: Assignment, reading: Reading, relay: AnswerRelay) -> Answering:
         return Answering(

@@ -13,10 +13,10 @@ import msgspec
 from anyio import CapacityLimiter, to_thread
 from msgspec import structs
 
-from actors.answerer.asking import SELECT, ModelCalls
-from actors.answerer.checking import Checked, Written, by_number, check, in_markdown
+from actors.answerer.checking import Checked, DraftAnswer, by_number, check, in_markdown
+from actors.answerer.model_calls import SELECT, ModelCalls
 from actors.answerer.model_output import read_model_output, valid_calls
-from actors.answerer.packing import Excerpt, Part, numbered, pack, picked, shortened
+from actors.answerer.packing import Part, SourceExcerpt, numbered, pack, picked, shortened
 from actors.answerer.prompts import (
     Brief,
     SelectedSentences,
@@ -81,24 +81,24 @@ class Answering:
         if self.calls.request.local_only:
             return await self._local(LOCAL_ONLY)
         try:
-            written, answer = await self._written()
+            draft, answer = await self._draft()
         except FaultError as error:
             if self.calls.request.pin is not None and error.fault.code is Code.CONFIG_NO_MODEL:
                 raise
             return await self._local(error.fault.message)
         await self.relay.report("Checking the citations")
         evidence, question = self.reading.evidence, self.assignment.question
-        found = await to_thread.run_sync(check, written, evidence, question)
-        if written.supported or written.cited:
-            await self._tell_outcome(answer, found)
-        if found.assistant.citations or not written.supported:
-            return self._answered(found, self.calls.served, _proposals(answer))
+        checked = await to_thread.run_sync(check, draft, evidence, question)
+        if draft.supported or draft.cited:
+            await self._publish_outcome(answer, checked)
+        if checked.assistant.citations or not draft.supported:
+            return self._answered(checked, self.calls.served, _proposals(answer))
         local = await self._local(UNVERIFIED, unverified=True)
-        return structs.replace(local, unsupported=found.unsupported)
+        return structs.replace(local, unsupported=checked.unsupported)
 
     # -- by a model ----------------------------------------------------------------------------------------------------
 
-    async def _written(self) -> tuple[Written, ModelAnswer]:
+    async def _draft(self) -> tuple[DraftAnswer, ModelAnswer]:
         """Have an answer written: by a schema, or in Markdown where somebody reads along or no model holds to one."""
         part = await self._narrowed(await to_thread.run_sync(numbered, self.reading.evidence))
         await self.relay.report("Asking a model")
@@ -111,7 +111,7 @@ class Answering:
                 raise
         return await self._in_markdown(part)
 
-    async def _in_json(self, part: Part) -> tuple[Written, ModelAnswer]:
+    async def _in_json(self, part: Part) -> tuple[DraftAnswer, ModelAnswer]:
         answer = await self.calls.call(self.assignment.tool, answering(self._brief(part)), output=answer_schema(part))
         try:
             data = msgspec.convert(answer.data, WrittenAnswer)
@@ -119,14 +119,14 @@ class Answering:
             raise FaultError(fault(Code.NETWORK_MODEL_FAILED, UNREADABLE)) from None
         return await to_thread.run_sync(by_number, data, part), answer
 
-    async def _in_markdown(self, part: Part) -> tuple[Written, ModelAnswer]:
+    async def _in_markdown(self, part: Part) -> tuple[DraftAnswer, ModelAnswer]:
         with self.streams.listening(self.relay) as watch:
             messages = answering_in_markdown(self._brief(part))
             answer = await self.calls.call(self.assignment.tool, messages, watch=watch)
-        said = read_model_output(answer.text, tools=False).assistant
-        return await to_thread.run_sync(in_markdown, said, part, self.reading.evidence), answer
+        assistant = read_model_output(answer.text, tools=False).assistant
+        return await to_thread.run_sync(in_markdown, assistant, part, self.reading.evidence), answer
 
-    async def _narrowed(self, excerpts: Sequence[Excerpt]) -> Part:
+    async def _narrowed(self, excerpts: Sequence[SourceExcerpt]) -> Part:
         """Return what fits into a model's window: all, or what the model selects of each part in turn."""
         for _ in range(MAX_PASSES - 1):
             parts = await to_thread.run_sync(pack, excerpts, self.assignment.question, self.window_tokens)
@@ -169,10 +169,10 @@ class Answering:
     # -- without one ---------------------------------------------------------------------------------------------------
 
     async def _local(self, why: str, *, unverified: bool = False) -> Answered:
-        found = await to_thread.run_sync(self._quoted, unverified)
-        tree = found.assistant.render
+        checked = await to_thread.run_sync(self._quoted, unverified)
+        tree = checked.assistant.render
         await self.relay.replace(to_markdown(tree) if isinstance(tree, Doc) else "")
-        return self._answered(found, self.calls.local(why))
+        return self._answered(checked, self.calls.local(why))
 
     def _quoted(self, unverified: bool) -> Checked:  # noqa: FBT001 - called in a thread, which takes no keywords
         answer = self.assignment.local(self.reading.sources)
@@ -180,21 +180,21 @@ class Answering:
 
     # -- what came of it -----------------------------------------------------------------------------------------------
 
-    def _answered(self, found: Checked, served: ServedBy, proposals: tuple[ToolCall, ...] = ()) -> Answered:
+    def _answered(self, checked: Checked, served: ServedBy, proposals: tuple[ToolCall, ...] = ()) -> Answered:
         return Answered(
-            assistant=found.assistant,
-            supported=found.supported,
+            assistant=checked.assistant,
+            supported=checked.supported,
             sources=self.reading.reads,
             served_by=served,
-            confidence=found.confidence,
-            unsupported=found.unsupported,
-            collect=found.collect,
+            confidence=checked.confidence,
+            unsupported=checked.unsupported,
+            collect=checked.collect,
             tool_calls=proposals,
         )
 
-    async def _tell_outcome(self, answer: ModelAnswer, found: Checked) -> None:
-        """Tell the router whether all citations held; of an answer that only says that nothing is said, nobody can."""
-        outcome = CallOutcome(call_id=answer.call_id, tool=self.assignment.tool, verified=found.held)
+    async def _publish_outcome(self, answer: ModelAnswer, checked: Checked) -> None:
+        """Publish whether all citations held; of an answer that only says that nothing is said, nobody can."""
+        outcome = CallOutcome(call_id=answer.call_id, tool=self.assignment.tool, verified=checked.held)
         with suppress(FaultError, TransportError):
             await self.bus.tell(CALL_OUTCOME, outcome)
 

@@ -9,9 +9,9 @@ from typing import Final
 
 from msgspec import UNSET
 
+from actors.answerer.citable_source import CitableSource
 from actors.answerer.citations import Cited, chosen, numbers_of, verified
 from actors.answerer.claims import checked, marks_of
-from actors.answerer.evidence import Evidence
 from actors.answerer.packing import Part
 from actors.answerer.prompts import NOT_SUPPORTED, WrittenAnswer, WrittenAssistant
 from actors.answerer.rendering import render
@@ -26,7 +26,7 @@ NOT_SAID: Final = "The sources do not say this."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class DraftAnswer:
     """What a model has written, in whichever form: `cited` is what it cites by the marks in its text, None if nothing.
 
     `lost` are quotes that no source has and no mark stands for.
@@ -52,18 +52,22 @@ class Checked:
     held: bool
 
 
-def by_number(answer: WrittenAnswer, part: Part) -> Written:
+def by_number(answer: WrittenAnswer, part: Part) -> DraftAnswer:
     """Return an answer that cites sentences by their numbers; a number that no sentence has cites nothing."""
     lines = {line.number: (one.evidence, line.sentence) for one in part for line in one.lines}
-    said = answer.assistant
-    numbers = dict.fromkeys((*marks_of(said.markdown), *said.citations))
+    assistant = answer.assistant
+    numbers = dict.fromkeys((*marks_of(assistant.markdown), *assistant.citations))
     cited = {number: chosen(*lines[number]) if number in lines else None for number in list(numbers)[:MAX_CITATIONS]}
-    return Written(
-        markdown=said.markdown, cited=cited, title=said.title, supported=answer.supported, collect=answer.collect
+    return DraftAnswer(
+        markdown=assistant.markdown,
+        cited=cited,
+        title=assistant.title,
+        supported=answer.supported,
+        collect=answer.collect,
     )
 
 
-def in_markdown(assistant: Assistant, part: Part, sources: Sequence[Evidence]) -> Written:
+def in_markdown(assistant: Assistant, part: Part, sources: Sequence[CitableSource]) -> DraftAnswer:
     """Return an answer in Markdown, whose marks are numbers of sentences.
 
     A model that quotes instead has marks that count its citations (003 "Markdown-only").
@@ -72,19 +76,19 @@ def in_markdown(assistant: Assistant, part: Part, sources: Sequence[Evidence]) -
     collect = tuple(line.strip("-* ") for line in rest.split("\n") if line.strip())
     title = assistant.title if isinstance(assistant.title, str) else ""
     if assistant.citations:
-        written = _by_quote(markdown, assistant.citations[:MAX_CITATIONS], sources)
+        draft = _by_quote(markdown, assistant.citations[:MAX_CITATIONS], sources)
     else:
-        said = WrittenAssistant(markdown=markdown, citations=())
-        written = by_number(WrittenAnswer(assistant=said, supported=True, collect=()), part)
-    return replace(written, title=title, supported=not marked, collect=collect)
+        without_list = WrittenAssistant(markdown=markdown, citations=())
+        draft = by_number(WrittenAnswer(assistant=without_list, supported=True, collect=()), part)
+    return replace(draft, title=title, supported=not marked, collect=collect)
 
 
-def _by_quote(markdown: str, claimed: Sequence[Citation], sources: Sequence[Evidence]) -> Written:
+def _by_quote(markdown: str, claimed: Sequence[Citation], sources: Sequence[CitableSource]) -> DraftAnswer:
     cited = {number: verified(one, sources) for number, one in enumerate(claimed, 1)}
     marks = marks_of(markdown)
     lost = (one.quote for number, one in enumerate(claimed, 1) if cited[number] is None and number not in marks)
     quotes = tuple(quote[:MAX_COLLECT_CHARS] for quote in lost if isinstance(quote, str))
-    return Written(markdown=markdown, cited=cited, lost=quotes)
+    return DraftAnswer(markdown=markdown, cited=cited, lost=quotes)
 
 
 def _markdown_of(assistant: Assistant) -> str:
@@ -93,26 +97,26 @@ def _markdown_of(assistant: Assistant) -> str:
     return to_markdown(assistant.render) if isinstance(assistant.render, Doc) else ""
 
 
-def check(written: Written, sources: Sequence[Evidence], question: str) -> Checked:
+def check(draft: DraftAnswer, sources: Sequence[CitableSource], question: str) -> Checked:
     """Return an answer with the citations that hold, each once, and with its other claims marked."""
-    held = {number: one for number, one in written.cited.items() if one is not None}
+    held = {number: one for number, one in draft.cited.items() if one is not None}
     known = numbers_of(question).union(*(numbers_of(one.source.title) for one in sources))
-    text = checked(written.markdown if written.markdown.strip() else NOT_SAID, held, known)
+    text = checked(draft.markdown if draft.markdown.strip() else NOT_SAID, held, known)
     citations = text.citations
-    unsupported = tuple(dict.fromkeys((*text.unsupported, *written.lost)))
-    supported = written.supported and bool(citations)
+    unsupported = tuple(dict.fromkeys((*text.unsupported, *draft.lost)))
+    supported = draft.supported and bool(citations)
     tree = render(text.markdown, lambda address: leads_to(address, sources))
     return Checked(
-        assistant=_assistant(written.title, tree, citations),
+        assistant=_assistant(draft.title, tree, citations),
         supported=supported,
         confidence=confidence(citations, unsupported, sources) if supported else 0.0,
         unsupported=unsupported,
-        collect=tuple(" ".join(one.split())[:MAX_COLLECT_CHARS] for one in written.collect[:MAX_COLLECT]),
-        held=bool(citations) and len(held) == len(written.cited) and not unsupported,
+        collect=tuple(" ".join(one.split())[:MAX_COLLECT_CHARS] for one in draft.collect[:MAX_COLLECT]),
+        held=bool(citations) and len(held) == len(draft.cited) and not unsupported,
     )
 
 
-def confidence(citations: Sequence[Citation], unsupported: Sequence[str], sources: Sequence[Evidence]) -> float:
+def confidence(citations: Sequence[Citation], unsupported: Sequence[str], sources: Sequence[CitableSource]) -> float:
     """Return how sure an answer is: as its citations and the reading of what they cite, less what lost its citation."""
     if not citations:
         return 0.0
@@ -126,7 +130,7 @@ def confidence(citations: Sequence[Citation], unsupported: Sequence[str], source
     return round(quoted * share * (fmean(read) if read else 1.0), 3)
 
 
-def leads_to(address: str, sources: Sequence[Evidence]) -> bool:
+def leads_to(address: str, sources: Sequence[CitableSource]) -> bool:
     """Return whether an address stands in a source: an answer links to nothing else."""
     web = address.startswith(("http://", "https://"))
     return web and any(address == one.source.url or f"]({address}" in one.source.markdown for one in sources)
@@ -137,5 +141,5 @@ def _assistant(title: str, tree: Doc, citations: Sequence[Citation]) -> Assistan
     return Assistant(title=words or UNSET, render=tree, citations=tuple(citations))
 
 
-def _cites(citation: Citation, evidence: Evidence) -> bool:
+def _cites(citation: Citation, evidence: CitableSource) -> bool:
     return isinstance(citation.doc_id, str) and evidence.knows(citation.doc_id)

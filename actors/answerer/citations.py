@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import UNSET
 from rapidfuzz import fuzz
 
-from actors.answerer.evidence import Evidence, fold_quote, words_of
+from actors.answerer.citable_source import CitableSource, fold_quote, words_of
 from actors.answerer.fragments import text_directive
 from actors.answerer.sentences import Sentence
 from actors.markdown.plain_lines import inline
@@ -75,12 +75,12 @@ class Cited:
     figures: frozenset[str]
 
 
-def chosen(evidence: Evidence, sentence: Sentence) -> Cited:
+def chosen(evidence: CitableSource, sentence: Sentence) -> Cited:
     """Return the citation of a sentence that was chosen by its number."""
     return _cited(evidence, Passage(start=sentence.start, end=sentence.end, confidence=CHOSEN))
 
 
-def verified(claimed: Citation, sources: Sequence[Evidence]) -> Cited | None:
+def verified(claimed: Citation, sources: Sequence[CitableSource]) -> Cited | None:
     """Return what a model cites as it stands in the source that it names; None where it does not."""
     names = [name for name in (claimed.doc_id, claimed.source_id) if isinstance(name, str) and name]
     if not names or not isinstance(claimed.quote, str):
@@ -91,7 +91,7 @@ def verified(claimed: Citation, sources: Sequence[Evidence]) -> Cited | None:
     return _cited(evidence, passage) if evidence is not None and passage is not None else None
 
 
-def citation(evidence: Evidence, passage: Passage) -> Citation:
+def citation(evidence: CitableSource, passage: Passage) -> Citation:
     """Return the citation of a passage: words, address and locator are those of the source, never of a model."""
     source = evidence.source
     directive = text_directive(evidence, passage.start, passage.end)
@@ -105,7 +105,7 @@ def citation(evidence: Evidence, passage: Passage) -> Citation:
     )
 
 
-def find(quote: str, evidence: Evidence) -> Passage | None:
+def find(quote: str, evidence: CitableSource) -> Passage | None:
     """Find a quote in a source: word for word, in parts with something left out between, or as what it resembles."""
     quote = quote[:MAX_QUOTE_CHARS]
     words, wanted = (
@@ -123,17 +123,17 @@ def find(quote: str, evidence: Evidence) -> Passage | None:
 
 def numbers_of(text: str) -> frozenset[str]:
     """Return the figures in a text, without what sets their digits apart."""
-    return frozenset(re.sub(r"\D", "", found[0]) for found in _NUMBER.finditer(text))
+    return frozenset(re.sub(r"\D", "", match[0]) for match in _NUMBER.finditer(text))
 
 
-def _cited(evidence: Evidence, passage: Passage) -> Cited:
+def _cited(evidence: CitableSource, passage: Passage) -> Cited:
     touched, sentences = evidence.within(passage.start, passage.end), evidence.text.sentences
     near = sentences[max(touched[0].number - 1 - _NEAR, 0) : touched[-1].number + _NEAR] if touched else ()
     figures = numbers_of("\n".join(one.text for one in near))
     return Cited(citation=citation(evidence, passage), figures=figures)
 
 
-def _exact(wanted: str, evidence: Evidence, after: int = 0) -> Passage | None:
+def _exact(wanted: str, evidence: CitableSource, after: int = 0) -> Passage | None:
     start = evidence.folded.find(wanted, after)
     if start < 0:
         return None
@@ -142,7 +142,7 @@ def _exact(wanted: str, evidence: Evidence, after: int = 0) -> Passage | None:
     return Passage(start=start, end=end, confidence=_SHORT if short else CHOSEN)
 
 
-def _elided(wanted: str, evidence: Evidence) -> Passage | None:
+def _elided(wanted: str, evidence: CitableSource) -> Passage | None:
     """Find the parts of a quote, one behind the other and not far apart; the passage is all from first to last."""
     parts = [part for part in _ELLIPSIS.split(wanted) if len(part) >= _MIN_PIECE_CHARS]
     if not parts or parts == [wanted]:
@@ -155,7 +155,7 @@ def _elided(wanted: str, evidence: Evidence) -> Passage | None:
     return Passage(start=first.start, end=last.end, confidence=CHOSEN)
 
 
-def _alike(quote: str, wanted: str, evidence: Evidence) -> Passage | None:
+def _alike(quote: str, wanted: str, evidence: CitableSource) -> Passage | None:
     """Find the sentences that a quote resembles, unless it says another figure or name, or the contrary."""
     alike, start, end = resemblance(wanted, evidence)
     confidence, touched = probability(alike), evidence.within(start, end)
@@ -164,13 +164,13 @@ def _alike(quote: str, wanted: str, evidence: Evidence) -> Passage | None:
     return Passage(start=touched[0].start, end=touched[-1].end, confidence=confidence)
 
 
-def resemblance(wanted: str, evidence: Evidence) -> tuple[float, int, int]:
+def resemblance(wanted: str, evidence: CitableSource) -> tuple[float, int, int]:
     """Return how alike (0 to 100) a folded quote and the words are that it is most alike, and where they stand."""
     best, place = 0.0, (0, 0)
     for start, end in _candidates(wanted, evidence):
-        found = fuzz.partial_ratio_alignment(wanted, evidence.folded[start:end], score_cutoff=best)
-        if found is not None and found.score > best:
-            best, place = found.score, (start + found.dest_start, start + found.dest_end)
+        alignment = fuzz.partial_ratio_alignment(wanted, evidence.folded[start:end], score_cutoff=best)
+        if alignment is not None and alignment.score > best:
+            best, place = alignment.score, (start + alignment.dest_start, start + alignment.dest_end)
     return (best, *_whole_words(evidence.folded, *place))
 
 
@@ -179,14 +179,14 @@ def probability(alike: float) -> float:
     return 1.0 / (1.0 + math.exp(-(_SLOPE * alike + _OFFSET)))
 
 
-def _candidates(wanted: str, evidence: Evidence) -> list[tuple[int, int]]:
+def _candidates(wanted: str, evidence: CitableSource) -> list[tuple[int, int]]:
     """Return the windows of sentences that share most words with a quote, none shorter than it where possible."""
     words = set(words_of(wanted))
     best = heapq.nlargest(_CANDIDATES, _windows(evidence, words, len(wanted)))
     return [(start, end) for shared, start, end in best if 2 * shared >= len(words)]
 
 
-def _windows(evidence: Evidence, words: set[str], length: int) -> Iterator[tuple[int, int, int]]:
+def _windows(evidence: CitableSource, words: set[str], length: int) -> Iterator[tuple[int, int, int]]:
     """Yield how many words of a quote stand in a few sentences that follow each other, and where these are."""
     sentences = evidence.text.sentences
     shared = [words & of_sentence for of_sentence in evidence.words]
@@ -202,7 +202,7 @@ def _windows(evidence: Evidence, words: set[str], length: int) -> Iterator[tuple
             yield len(count), first.start, end
 
 
-def agree(quote: str, evidence: Evidence, start: int, end: int) -> bool:
+def agree(quote: str, evidence: CitableSource, start: int, end: int) -> bool:
     """Return whether words of a source have the figures and names of a quote, and negate as often as it does."""
     touched = evidence.within(start, end)
     sentences = evidence.folded[touched[0].start : touched[-1].end] if touched else ""

@@ -60,15 +60,15 @@ def checked(markdown: str, held: Mapping[int, Cited], known: frozenset[str]) -> 
 
 def marks_of(markdown: str) -> tuple[int, ...]:
     """Return the numbers that an answer is marked with, each once, in their order."""
-    return tuple(dict.fromkeys(number for found in _MARKS.finditer(markdown) for number in _numbers(found[0])))
+    return tuple(dict.fromkeys(number for match in _MARKS.finditer(markdown) for number in _numbers(match[0])))
 
 
 def _checked_line(line: str, writing: _Writing) -> str:
     pieces, start = list[str](), 0
-    for found in _MARKS.finditer(line):
-        words = line[start : found.start()]
-        pieces += [words, _mark(found[0], _claim(words), writing)]
-        start = found.end()
+    for match in _MARKS.finditer(line):
+        words = line[start : match.start()]
+        pieces += [words, _mark(match[0], _claim(words), writing)]
+        start = match.end()
     return "".join([*pieces, line[start:]])
 
 

@@ -13,7 +13,7 @@ import structlog
 from msgspec import UNSET, structs
 
 from actors import redact
-from actors.answerer.evidence import Evidence
+from actors.answerer.citable_source import CitableSource
 from bus import Bus, TransportError
 from bus.clock import now_ms
 from protocol.answers import Answered, ChatEvent, DocumentDigest, Extracted, conversation_topic
@@ -37,7 +37,7 @@ _WRITE_S: Final = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn:
+class ChatTurn:
     """One question of a conversation and its answer; `task` is 003's name of it, `text` what was asked."""
 
     bus: Bus
@@ -45,24 +45,24 @@ class Turn:
     caller: str
     conversation: Conversation
 
-    async def asked(self, text: str) -> None:
+    async def write_request(self, text: str) -> None:
         """Write what was asked."""
         await self._write(self._event("user", text))
 
-    async def answered(self, answer: Answered, evidence: Sequence[Evidence]) -> None:
+    async def write_answer(self, answer: Answered, evidence: Sequence[CitableSource]) -> None:
         """Write what was answered."""
         render = answer.assistant.render
         event = self._event("assistant", to_markdown(render) if isinstance(render, Doc) else "")
         cited = tuple(_redacted(one) for one in answer.assistant.citations)
         await self._write(structs.replace(event, citations=cited, tool_calls=answer.tool_calls), answer, evidence)
 
-    async def extracted(self, answer: Extracted, evidence: Sequence[Evidence]) -> None:
+    async def write_data(self, answer: Extracted, evidence: Sequence[CitableSource]) -> None:
         """Write how much data was found; the data themselves are the caller's."""
-        found = sum(one.origin is not None for one in answer.fields.values())
-        event = self._event("assistant", f"{found} of {len(answer.fields)} fields were found.")
+        count = sum(one.origin is not None for one in answer.fields.values())
+        event = self._event("assistant", f"{count} of {len(answer.fields)} fields were found.")
         await self._write(event, answer, evidence)
 
-    async def failed(self, failure: Fault) -> None:
+    async def write_failure(self, failure: Fault) -> None:
         """Write that there was no answer, and why."""
         await self._write(structs.replace(self._event("assistant", ""), fault=failure))
 
@@ -79,7 +79,7 @@ class Turn:
         )
 
     async def _write(
-        self, event: ChatEvent, answer: Answered | Extracted | None = None, evidence: Sequence[Evidence] = ()
+        self, event: ChatEvent, answer: Answered | Extracted | None = None, evidence: Sequence[CitableSource] = ()
     ) -> None:
         """Write a line; what cannot be written is logged, for the answer is worth more than its line."""
         if answer is not None:
@@ -99,7 +99,7 @@ def _redacted(citation: Citation) -> Citation:
     return structs.replace(citation, quote=quote, url=url)
 
 
-def _digest(evidence: Evidence) -> DocumentDigest:
+def _digest(evidence: CitableSource) -> DocumentDigest:
     source = evidence.source
     return DocumentDigest(
         doc_id=source.doc_id,

@@ -9,8 +9,8 @@ from typing import Any, Final
 from msgspec import UNSET, structs
 
 from actors import redact
-from actors.answerer.asking import EXTRACT, ModelCalls
 from actors.answerer.extracting.extraction import ExtractedData, extract
+from actors.answerer.model_calls import EXTRACT, ModelCalls
 from actors.answerer.reading import Reading
 from bus import Bus, TransportError
 from protocol.answers import ExtractData, Extracted, ServedBy
@@ -38,26 +38,26 @@ async def extracted_from(bus: Bus, request: ExtractData, reading: Reading) -> Ex
             raise FaultError(fault(Code.NETWORK_MODEL_FAILED))
         return answer.data
 
-    found = await extract(request, reading.sources, None if request.local_only else ask)
-    if request.pin is not None and found.fault is not None and found.fault.code is Code.CONFIG_NO_MODEL:
-        raise FaultError(found.fault)
+    data = await extract(request, reading.sources, None if request.local_only else ask)
+    if request.pin is not None and data.fault is not None and data.fault.code is Code.CONFIG_NO_MODEL:
+        raise FaultError(data.fault)
     for answer in answers:
         with suppress(FaultError, TransportError):
-            await bus.tell(CALL_OUTCOME, CallOutcome(call_id=answer.call_id, tool=EXTRACT, verified=found.all_quoted))
+            await bus.tell(CALL_OUTCOME, CallOutcome(call_id=answer.call_id, tool=EXTRACT, verified=data.all_quoted))
     return Extracted(
-        data=found.data,
-        fields=found.fields,
+        data=data.data,
+        fields=data.fields,
         sources=reading.reads,
-        served_by=_served(calls, found, local_only=request.local_only),
-        confidence=found.confidence,
+        served_by=_served(calls, data, local_only=request.local_only),
+        confidence=data.confidence,
     )
 
 
-def _served(calls: ModelCalls, found: ExtractedData, *, local_only: bool) -> ServedBy:
-    if found.used_model and found.fault is None:
+def _served(calls: ModelCalls, data: ExtractedData, *, local_only: bool) -> ServedBy:
+    if data.used_model and data.fault is None:
         return calls.served
     why = LOCAL_ONLY if local_only else BY_RULE
-    return calls.local(found.fault.message if found.fault is not None else why)
+    return calls.local(data.fault.message if data.fault is not None else why)
 
 
 def _redacted(message: Message) -> Message:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
 
-from actors.answerer.evidence import Evidence, fold
+from actors.answerer.citable_source import CitableSource, fold
 from actors.markdown.plain_lines import LineKind
 
 _MAX_EXACT_CHARS = 120
@@ -36,20 +36,20 @@ class TextDirective:
         return ",".join(filter(None, parts))
 
 
-def text_directive(evidence: Evidence, start: int, end: int) -> str:
+def text_directive(evidence: CitableSource, start: int, end: int) -> str:
     """Return the directive that leads to a passage of a source: the shortest whose first match is that passage."""
     first, last = _ends(evidence, start, end)
-    before, after = _before(evidence, start), _after(evidence, end)
+    preceding, following = _words_before(evidence, start), _words_behind(evidence, end)
     directive = TextDirective(first, last)
     for count in _CONTEXT_WORDS:
-        prefix, suffix = _last_words(before, count), _first_words(after, count)
+        prefix, suffix = _last_words(preceding, count), _first_words(following, count)
         for directive in (TextDirective(first, last, prefix), TextDirective(first, last, prefix, suffix)):
             if _first_match(evidence.folded, directive) == start:
                 return str(directive)
     return str(directive)
 
 
-def _ends(evidence: Evidence, start: int, end: int) -> tuple[str, str]:
+def _ends(evidence: CitableSource, start: int, end: int) -> tuple[str, str]:
     """Return how a passage begins and ends; the end is empty where the beginning is all of it."""
     passage = evidence.text.text[start:end]
     if _is_row(evidence, start):
@@ -62,7 +62,7 @@ def _ends(evidence: Evidence, start: int, end: int) -> tuple[str, str]:
     return head, tail
 
 
-def _row_ends(evidence: Evidence, passage: str) -> tuple[str, str]:
+def _row_ends(evidence: CitableSource, passage: str) -> tuple[str, str]:
     """Return the first and the last cell of a row: no match goes from one cell into the next."""
     for table in evidence.source.tables:
         for row in (table.headers, *table.rows):
@@ -73,21 +73,21 @@ def _row_ends(evidence: Evidence, passage: str) -> tuple[str, str]:
     return words[0], words[-1] if len(words) > 1 else ""
 
 
-def _before(evidence: Evidence, start: int) -> str:
+def _words_before(evidence: CitableSource, start: int) -> str:
     """Return the words before a passage, of one block alone: no part of a directive goes from one into the next."""
     text = evidence.text.text[:start].rstrip()
     line = text[text.rfind("\n") + 1 :]
     return _row_ends(evidence, line)[1] if _is_row(evidence, len(text) - 1) else line
 
 
-def _after(evidence: Evidence, end: int) -> str:
+def _words_behind(evidence: CitableSource, end: int) -> str:
     """Return the words behind a passage, of one block alone."""
     rest = evidence.text.text[end:].lstrip()
     line = rest.partition("\n")[0]
     return _row_ends(evidence, line)[0] if _is_row(evidence, len(evidence.text.text) - len(rest)) else line
 
 
-def _is_row(evidence: Evidence, place: int) -> bool:
+def _is_row(evidence: CitableSource, place: int) -> bool:
     return any(one.kind is LineKind.ROW for one in evidence.within(place, place + 1))
 
 
@@ -108,15 +108,15 @@ def _first_match(folded: str, directive: TextDirective) -> int:
     prefix, start, suffix = (_pattern(part) for part in (directive.prefix, directive.start, directive.suffix))
     end = _pattern(directive.end)
     pattern = (rf"{prefix}\s*" if prefix else "") + f"(?P<start>{start})"
-    for found in re.finditer(pattern, folded):
-        position = found.end()
+    for match in re.finditer(pattern, folded):
+        position = match.end()
         if end:
             closing = re.compile(end).search(folded, position)
             if closing is None:
                 return -1
             position = closing.end()
         if not suffix or re.compile(rf"\s*{suffix}").match(folded, position):
-            return found.start("start")
+            return match.start("start")
     return -1
 
 

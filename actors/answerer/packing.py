@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from actors.answerer.evidence import Evidence, fold, words_of
+from actors.answerer.citable_source import CitableSource, fold, words_of
 from actors.answerer.sentences import Sentence
 
 MAX_PARTS: Final = 12
@@ -36,10 +36,10 @@ class Numbered:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Excerpt:
+class SourceExcerpt:
     """Sentences of a source in their order; `whole` where none is left out."""
 
-    evidence: Evidence
+    evidence: CitableSource
     lines: tuple[Numbered, ...]
     whole: bool = True
 
@@ -49,7 +49,7 @@ class Excerpt:
         return sum(line_tokens(line) for line in self.lines)
 
 
-Part = tuple[Excerpt, ...]
+Part = tuple[SourceExcerpt, ...]
 """What a model reads at once."""
 
 
@@ -66,17 +66,17 @@ def line_tokens(line: Numbered) -> int:
     return tokens_of(line.sentence.text) + _TOKENS_A_LINE
 
 
-def numbered(sources: Sequence[Evidence]) -> tuple[Excerpt, ...]:
+def numbered(sources: Sequence[CitableSource]) -> tuple[SourceExcerpt, ...]:
     """Return all sources with their sentences numbered from 1."""
-    excerpts, number = list[Excerpt](), 0
+    excerpts, number = list[SourceExcerpt](), 0
     for evidence in sources:
         lines = tuple(Numbered(number=number + one.number, sentence=one) for one in evidence.text.sentences)
-        excerpts.append(Excerpt(evidence=evidence, lines=lines))
+        excerpts.append(SourceExcerpt(evidence=evidence, lines=lines))
         number += len(lines)
     return tuple(excerpts)
 
 
-def pack(excerpts: Sequence[Excerpt], question: str, window_tokens: int) -> tuple[Part, ...]:
+def pack(excerpts: Sequence[SourceExcerpt], question: str, window_tokens: int) -> tuple[Part, ...]:
     """Divide sources into parts of at most `window_tokens`, in their order.
 
     Where that would be more than MAX_PARTS, the sources that have most to do with the question (without one: the
@@ -85,9 +85,9 @@ def pack(excerpts: Sequence[Excerpt], question: str, window_tokens: int) -> tupl
     return tuple(_divided(_bounded(excerpts, question, window_tokens * MAX_PARTS), window_tokens))
 
 
-def picked(excerpts: Iterable[Excerpt], numbers: frozenset[int]) -> tuple[Excerpt, ...]:
+def picked(excerpts: Iterable[SourceExcerpt], numbers: frozenset[int]) -> tuple[SourceExcerpt, ...]:
     """Return what is left of sources when only some sentences are kept; headings stay above what is kept."""
-    kept = list[Excerpt]()
+    kept = list[SourceExcerpt]()
     for excerpt in excerpts:
         lines = tuple(line for line in excerpt.lines if line.number in numbers)
         if lines:
@@ -95,7 +95,7 @@ def picked(excerpts: Iterable[Excerpt], numbers: frozenset[int]) -> tuple[Excerp
     return tuple(kept)
 
 
-def shortened(excerpts: Sequence[Excerpt], question: str, tokens: int) -> tuple[Excerpt, ...]:
+def shortened(excerpts: Sequence[SourceExcerpt], question: str, tokens: int) -> tuple[SourceExcerpt, ...]:
     """Leave out of all sources alike what has least to do with the question, until they fit."""
     total = sum(one.tokens for one in excerpts)
     if total <= tokens:
@@ -103,10 +103,10 @@ def shortened(excerpts: Sequence[Excerpt], question: str, tokens: int) -> tuple[
     return tuple(_in_short(one, question, one.tokens * tokens // total) for one in excerpts)
 
 
-def _bounded(excerpts: Sequence[Excerpt], question: str, tokens: int) -> tuple[Excerpt, ...]:
+def _bounded(excerpts: Sequence[SourceExcerpt], question: str, tokens: int) -> tuple[SourceExcerpt, ...]:
     if sum(one.tokens for one in excerpts) <= tokens:
         return tuple(excerpts)
-    left, result = tokens, dict[int, Excerpt]()
+    left, result = tokens, dict[int, SourceExcerpt]()
     ranked = sorted(range(len(excerpts)), key=lambda index: -_relevance(excerpts[index], question))
     for position, index in enumerate(ranked):
         reserved = _SHORT_TOKENS * (len(ranked) - position - 1)
@@ -115,7 +115,7 @@ def _bounded(excerpts: Sequence[Excerpt], question: str, tokens: int) -> tuple[E
     return tuple(result[index] for index in range(len(excerpts)))
 
 
-def _in_short(excerpt: Excerpt, question: str, tokens: int) -> Excerpt:
+def _in_short(excerpt: SourceExcerpt, question: str, tokens: int) -> SourceExcerpt:
     """Keep the sentences that have most to do with the question, the first ones where they are alike."""
     if excerpt.tokens <= tokens:
         return excerpt
@@ -132,14 +132,14 @@ def _in_short(excerpt: Excerpt, question: str, tokens: int) -> Excerpt:
     return replace(excerpt, lines=lines, whole=False)
 
 
-def _relevance(excerpt: Excerpt, question: str) -> float:
+def _relevance(excerpt: SourceExcerpt, question: str) -> float:
     """Return which share of the words of a question a source has."""
     wanted = frozenset(words_of(fold(question)))
     return len(wanted & frozenset[str]().union(*excerpt.evidence.words)) / max(len(wanted), 1)
 
 
-def _divided(excerpts: Iterable[Excerpt], tokens: int) -> Iterable[Part]:
-    part, left = list[Excerpt](), tokens
+def _divided(excerpts: Iterable[SourceExcerpt], tokens: int) -> Iterable[Part]:
+    part, left = list[SourceExcerpt](), tokens
     for excerpt in excerpts:
         lines = list[Numbered]()
         for line in excerpt.lines:
@@ -153,6 +153,6 @@ def _divided(excerpts: Iterable[Excerpt], tokens: int) -> Iterable[Part]:
         yield tuple(part)
 
 
-def _rest(excerpt: Excerpt, lines: Sequence[Numbered]) -> list[Excerpt]:
+def _rest(excerpt: SourceExcerpt, lines: Sequence[Numbered]) -> list[SourceExcerpt]:
     whole = excerpt.whole and len(lines) == len(excerpt.lines)
     return [replace(excerpt, lines=tuple(lines), whole=whole)] if lines else []

@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from actors import redact
-from actors.answerer.packing import Excerpt, Numbered, Part
+from actors.answerer.packing import Numbered, Part, SourceExcerpt
 from actors.markdown.plain_lines import LineKind
 from protocol.answers import SummaryStyle
 from protocol.confidence import TRUSTWORTHY
@@ -184,7 +184,7 @@ def _visible(text: str) -> str:
     return _INVISIBLE.sub("", text)
 
 
-def _lines(excerpt: Excerpt) -> list[str]:
+def _lines(excerpt: SourceExcerpt) -> list[str]:
     source = excerpt.evidence.source
     head = [f"title: {source.title}", f"address: {redact.url(source.url)}"]
     if source.confidence is not None and source.confidence < TRUSTWORTHY:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from actors.answerer.checking import Checked, confidence
+from actors.answerer.citable_source import CitableSource
 from actors.answerer.citations import citation, find
-from actors.answerer.evidence import Evidence
 from actors.answerer.source import LocalAnswer
 from protocol.packets import Assistant, Citation
 from protocol.render import Block, Doc, List, ListItem, Paragraph, Text
@@ -18,7 +18,7 @@ UNVERIFIED: Final = "What the model wrote could not be found in the sources. The
 
 
 def quoted(
-    answer: LocalAnswer, sources: Sequence[Evidence], *, listed: bool = False, unverified: bool = False
+    answer: LocalAnswer, sources: Sequence[CitableSource], *, listed: bool = False, unverified: bool = False
 ) -> Checked:
     """Return what the sources say by themselves; `unverified` says that a model's answer was given up for it."""
     cited = tuple(_cited(answer, sources))
@@ -34,7 +34,7 @@ def quoted(
     )
 
 
-def _cited(answer: LocalAnswer, sources: Sequence[Evidence]) -> Iterator[Citation]:
+def _cited(answer: LocalAnswer, sources: Sequence[CitableSource]) -> Iterator[Citation]:
     """Yield the citations of the quotes; one that does not stand in its source is left out, as from anybody."""
     by_id = {one.source.doc_id: one for one in sources}
     for quote in answer.quotes:

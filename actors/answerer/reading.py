@@ -12,7 +12,7 @@ from anyio import CapacityLimiter, to_thread
 from msgspec import structs
 
 from actors import redact
-from actors.answerer.evidence import Evidence, evidence_of
+from actors.answerer.citable_source import CitableSource, citable
 from actors.answerer.source import Source
 from bus import Requester
 from protocol.answers import SourceRead, Sources
@@ -40,7 +40,7 @@ NOTHING = "Name pages (url, urls) or send documents: there is nothing to read."
 class Reading:
     """What was read: the sources with something in them, how each was read, and the lines of collections' indexes."""
 
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[CitableSource, ...]
     reads: tuple[SourceRead, ...]
     index: tuple[str, ...] = ()
 
@@ -63,7 +63,7 @@ async def read(bus: Requester, request: Sources) -> Reading:
     names = [name for number in range(1, 1 + len(taken) + len(request.pages)) if (name := f"doc_{number}") not in taken]
     pages = await _browsed(bus, request.pages, names)
     sources = await to_thread.run_sync(lambda: [*map(_page, pages), *_documents(request.documents)])
-    evidence = tuple(one for one in sources if isinstance(one, Evidence) and one.text.sentences)
+    evidence = tuple(one for one in sources if isinstance(one, CitableSource) and one.text.sentences)
     reads = tuple(_read_of(one) for one in sources)
     reads = (*map(_with_tier, reads, pages), *reads[len(pages) :])
     if not evidence:
@@ -118,8 +118,8 @@ async def _browse(bus: Requester, page: BrowsePage, doc_id: str) -> _Page:
     return _ReadPage(source=source, tier=browsed.page.tier)
 
 
-def _page(page: _Page) -> Evidence | _Unread:
-    return evidence_of(page.source) if isinstance(page, _ReadPage) else page
+def _page(page: _Page) -> CitableSource | _Unread:
+    return citable(page.source) if isinstance(page, _ReadPage) else page
 
 
 def _with_tier(read: SourceRead, page: _Page) -> SourceRead:
@@ -138,7 +138,7 @@ def _source(doc_id: str, content: WebObservationSummary) -> Source:
     )
 
 
-def _documents(documents: Iterable[Document[Content]]) -> list[Evidence]:
+def _documents(documents: Iterable[Document[Content]]) -> list[CitableSource]:
     """Return the documents as sources, in their order; the chunks of a page stand together where its first stood."""
     groups = dict[tuple[str, str], list[Document[Content]]]()
     for document in documents:
@@ -154,13 +154,13 @@ def _documents(documents: Iterable[Document[Content]]) -> list[Evidence]:
     return [evidence for group in groups.values() for evidence in _group(group)]
 
 
-def _group(documents: Sequence[Document[Content]]) -> Iterable[Evidence]:
+def _group(documents: Sequence[Document[Content]]) -> Iterable[CitableSource]:
     first = documents[0]
     match first.content:
         case WebObservationSummary() as page:
-            yield evidence_of(_source(first.doc_id, page))
+            yield citable(_source(first.doc_id, page))
         case CollectionSource() as source:
-            yield evidence_of(
+            yield citable(
                 Source(
                     doc_id=first.doc_id,
                     source_id=source.source_id,
@@ -175,7 +175,7 @@ def _group(documents: Sequence[Document[Content]]) -> Iterable[Evidence]:
             pass
 
 
-def _joined(documents: Sequence[Document[Content]]) -> Evidence:
+def _joined(documents: Sequence[Document[Content]]) -> CitableSource:
     """Join the chunks of a page by their numbers; each stays known by its own id."""
     chunks = [(one.doc_id, one.content) for one in documents if isinstance(one.content, WebObservationChunk)]
     chunks.sort(key=lambda one: one[1].chunk_index)
@@ -183,10 +183,10 @@ def _joined(documents: Sequence[Document[Content]]) -> Evidence:
     doc_id, first = unique[0]
     markdown = "\n\n".join(chunk.markdown for _, chunk in unique)
     source = Source(doc_id=doc_id, url=first.url, title=first.title, markdown=markdown)
-    return evidence_of(source, tuple((name, chunk.markdown) for name, chunk in unique))
+    return citable(source, tuple((name, chunk.markdown) for name, chunk in unique))
 
 
-def _read_of(one: Evidence | _Unread) -> SourceRead:
+def _read_of(one: CitableSource | _Unread) -> SourceRead:
     if isinstance(one, _Unread):
         return SourceRead(doc_id=one.doc_id, url=one.url, error=one.error)
     source = one.source

@@ -41,29 +41,29 @@ class ReaderWords:
 
 @dataclass
 class AnswerRelay:
-    """Tells a replica of the gateway what is written of one answer, and how far it is; without a watcher nothing."""
+    """Publishes to a replica of the gateway what is written of one answer, and how far it is, if somebody watches."""
 
     bus: Publisher
     watch: Watch | None
     _index: int = 0
     _steps: int = 0
-    _written: bool = False
+    _has_text: bool = False
 
     async def write(self, text: str, *, restarted: bool = False) -> None:
-        """Tell what was written further; `restarted` where what came before is void. It is advice, and may be lost."""
+        """Publish what was written further, which may be lost; `restarted` where what came before is void."""
         if self.watch is None or not (text or restarted):
             return
         piece = AnswerText(token=self.watch.token, index=self._index, text=text, restarted=restarted)
-        self._index, self._written = self._index + 1, bool(text) or (self._written and not restarted)
+        self._index, self._has_text = self._index + 1, bool(text) or (self._has_text and not restarted)
         with suppress(FaultError, TransportError):
             await self.bus.tell(ANSWER_TEXT.at(replica=self.watch.replica), piece)
 
     async def replace(self, text: str) -> None:
-        """Tell a whole answer, in place of what was written before it."""
-        await self.write(text, restarted=self._written)
+        """Publish a whole answer, in place of what was written before it."""
+        await self.write(text, restarted=self._has_text)
 
     async def report(self, message: str) -> None:
-        """Tell what comes next; `message` has no word of a page."""
+        """Publish what comes next; `message` has no word of a page."""
         if self.watch is None:
             return
         progress = Progress(token=self.watch.token, done=self._steps, message=message)

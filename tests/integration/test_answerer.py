@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from actors.answerer.citable_source import CitableSource, citable
 from actors.answerer.citations import Passage, citation, find
-from actors.answerer.evidence import Evidence, evidence_of
 from actors.answerer.source import Source
 from actors.extraction.page import extract_html
 from actors.markdown.plain_lines import LineKind
@@ -59,9 +59,9 @@ QUOTES = {
 """What a model may quote, and the block that it is to be shown in."""
 
 
-def read_page(url: str) -> Evidence:
+def read_page(url: str) -> CitableSource:
     page = extract_html(ARTICLE, url).summary
-    return evidence_of(Source(doc_id="doc_1", url=url, title=page.title, markdown=page.markdown, tables=page.tables))
+    return citable(Source(doc_id="doc_1", url=url, title=page.title, markdown=page.markdown, tables=page.tables))
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def served(html: str) -> Generator[str]:
             thread.join()
 
 
-def passages(evidence: Evidence) -> Generator[tuple[Passage, str]]:
+def passages(evidence: CitableSource) -> Generator[tuple[Passage, str]]:
     """Yield every sentence and some quotes, each with how the block begins in which it stands."""
     for sentence in evidence.text.sentences:
         line = evidence.text.text[: sentence.end].rpartition("\n")[2]

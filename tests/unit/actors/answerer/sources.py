@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.answerer.evidence import Evidence, evidence_of
+from actors.answerer.citable_source import CitableSource, citable
 from actors.answerer.source import Source
 
 TIDAL = """# Tidal power
@@ -22,5 +22,7 @@ See [the list](https://tides.example/list) of all stations.
 URL = "https://tides.example/power"
 
 
-def evidence(markdown: str = TIDAL, doc_id: str = "doc_1", url: str = URL, confidence: float | None = None) -> Evidence:
-    return evidence_of(Source(doc_id=doc_id, url=url, title="Tidal power", markdown=markdown, confidence=confidence))
+def evidence(
+    markdown: str = TIDAL, doc_id: str = "doc_1", url: str = URL, confidence: float | None = None
+) -> CitableSource:
+    return citable(Source(doc_id=doc_id, url=url, title="Tidal power", markdown=markdown, confidence=confidence))

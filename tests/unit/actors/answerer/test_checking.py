@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.answerer.checking import NOT_SAID, Checked, Written, by_number, check, in_markdown
+from actors.answerer.checking import NOT_SAID, Checked, DraftAnswer, by_number, check, in_markdown
 from actors.answerer.packing import numbered
 from actors.answerer.prompts import WrittenAnswer, WrittenAssistant
 from protocol.packets import Assistant, Citation
@@ -117,7 +117,7 @@ def test_links_lead_to_the_sources_alone_and_html_is_text() -> None:
         "![p](https://evil.example/p.png) [s](javascript:alert(1)) <img src=x onerror=alert(1)>"
     )
 
-    found = check(Written(markdown=markdown, cited={}), [SOURCE], "")
+    found = check(DraftAnswer(markdown=markdown, cited={}), [SOURCE], "")
 
     assert text_of(found) == (
         "[list](<https://tides.example/list>) [here](<https://tides.example/power>) evil p [s](javascript:alert(1)) "

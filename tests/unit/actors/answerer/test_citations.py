@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from actors.answerer.citable_source import citable
 from actors.answerer.citations import CHOSEN, MIN_CONFIDENCE, Cited, chosen, verified
-from actors.answerer.evidence import evidence_of
 from actors.answerer.source import Source
 from protocol.packets import Citation, Locator
 from scripts.calibrate_citations import cases, quality
@@ -115,7 +115,7 @@ def test_a_sentence_that_was_chosen_is_cited_whole() -> None:
 def test_a_chunk_is_cited_by_its_own_id_and_a_source_by_both() -> None:
     chunks = ("One is here.", "Two is there.")
     source = Source(doc_id="c1", source_id="src_1", url="", title="", markdown="\n\n".join(chunks))
-    joined = evidence_of(source, (("c1", chunks[0]), ("c2", chunks[1])))
+    joined = citable(source, (("c1", chunks[0]), ("c2", chunks[1])))
 
     found = verified(Citation(doc_id="c1", quote="Two is there"), [joined])
 

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from splintr import Tokenizer
 
-from actors.answerer.packing import MAX_PARTS, Excerpt, line_tokens, numbered, pack, picked, shortened, tokens_of
+from actors.answerer.packing import MAX_PARTS, SourceExcerpt, line_tokens, numbered, pack, picked, shortened, tokens_of
 from tests.requirements import requirement
 from tests.unit.actors.answerer.sources import TIDAL, evidence
 
 NAMES = ("alpha", "beta", "gamma", "delta", "epsilon")
 
 
-def numbers(excerpts: tuple[Excerpt, ...]) -> list[int]:
+def numbers(excerpts: tuple[SourceExcerpt, ...]) -> list[int]:
     return [line.number for excerpt in excerpts for line in excerpt.lines]
 
 
-def sources(*counts: int) -> tuple[Excerpt, ...]:
+def sources(*counts: int) -> tuple[SourceExcerpt, ...]:
     """Make sources of so many sentences, the words of each its own."""
     texts = [
         "\n\n".join(f"Sentence {place} of {NAMES[source]} tells of thing{place}." for place in range(count))

@@ -30,7 +30,7 @@ class Piece:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class CitableSource:
     """A source with its plain text and its sentences; `pieces` where it came in several documents."""
 
     source: Source
@@ -63,10 +63,10 @@ class Evidence:
         return self.text.sentences[first:last]
 
 
-def evidence_of(source: Source, documents: tuple[tuple[str, str], ...] = ()) -> Evidence:
+def citable(source: Source, documents: tuple[tuple[str, str], ...] = ()) -> CitableSource:
     """Cut a source into sentences; `documents` are the ids and the Markdown of what it was joined of."""
     pieces = tuple(Piece(doc_id=doc_id, folded=fold(read_sentences(text).text)) for doc_id, text in documents)
-    return Evidence(source=source, text=read_sentences(source.markdown), pieces=pieces)
+    return CitableSource(source=source, text=read_sentences(source.markdown), pieces=pieces)
 
 
 def fold(text: str) -> str:
