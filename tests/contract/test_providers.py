@@ -181,7 +181,9 @@ AWS_WORDS = {
 
 
 @every
-@pytest.mark.parametrize("name", FAILURES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one == "rate" else pytest.mark.full) for one in FAILURES]
+)
 async def test_a_failure_has_its_kind_and_no_word_of_the_providers(provider: Provider, name: str) -> None:
     make, word, kind = FAILURES[name]
     word = AWS_WORDS[name] if provider is Provider.BEDROCK else word
