@@ -79,6 +79,7 @@ async def failure_of(provider: Provider, reply: Reply) -> ProviderError:
     return caught.value
 
 
+@pytest.mark.slow  # imports what the three borrow
 @requirement("004.providers")
 @every
 async def test_it_answers_as_the_model_writes(provider: Provider) -> None:
