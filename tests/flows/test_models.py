@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from tests.flows.system import run
+from tests.site import serve_site
 from tests.support.models import document, scripted
 from tests.support.otlp import receiving
 from tests.support.system import RunningWeft, running_weft, stop_process
@@ -79,6 +81,52 @@ async def test_a_server_of_the_operators_own_is_asked_and_its_key_is_known_to_no
     assert [one.headers["traceparent"].split("-")[2] in spans for one in server.asked] == [True, True]
     everything = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()] + receiver.bodies
     assert [KEY.encode() in one for one in everything if KEY.encode() in one] == []
+
+
+CITED = {"assistant": {"title": "Weft", "markdown": "It answers.", "citations": [1]}, "supported": True, "collect": []}
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+
+
+async def test_one_trace_leads_from_the_edge_through_pages_to_the_request_at_the_provider(tmp_path: Path) -> None:
+    written = msgspec.json.encode(CITED).decode()
+    message = {"role": "assistant", "content": written}
+    cited = ANSWER | {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    with anyio.fail_after(TEST_S), receiving() as receiver:
+        async with (
+            serve_site() as site,
+            scripted(document(cited)) as server,
+            running_weft(
+                tmp_path,
+                ["--actors", "gateway,navigator,fetchers.intelligence,verifier,answerer,router,keeper"],
+                OPENAI_COMPATIBLE_API_KEY=KEY,
+                OPENAI_COMPATIBLE_BASE_URL=server.base_url,
+                WEFT_MODEL_HOSTS=server.host,
+                OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint,
+            ) as running,
+        ):
+            body = {"url": site.url("/article"), "question": "Through what does the shuttle carry the weft?"}
+            async with running.client(TEST_S) as client:
+                traced = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
+                answer = (await client.post("/api/answer", json=body, headers=traced)).json()
+            assert await stop_process(running.process) == 0
+
+    spans = {span.id: span for span in receiver.of(TRACE)}
+    (request,) = [span for span in spans.values() if span.name.startswith("chat ")]
+    way, span = [], request
+    while span is not None:
+        way.append(f"{span.service}: {span.name}")
+        span = spans.get(span.parent)
+    assert (answer["servedBy"]["provider"], answer["markdown"].startswith("It answers.")) == (PROVIDER, True)
+    assert [one.headers["traceparent"] for one in server.asked] == [f"00-{TRACE}-{request.id}-01"]
+    assert way == [
+        "router: chat default",
+        "router: process model.call",
+        "answerer: send model.call",
+        "answerer: process web.answer",
+        "gateway: send web.answer",
+        "gateway: POST /api/answer",
+    ]
+    assert {"navigator", "fetchers.intelligence", "verifier"} < {span.service for span in spans.values()}
 
 
 def test_a_wrong_routing_file_keeps_weft_from_starting_and_its_line_is_named(tmp_path: Path) -> None:
