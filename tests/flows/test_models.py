@@ -12,7 +12,7 @@ import pytest
 from tests.flows.system import run
 from tests.site import serve_site
 from tests.support.models import document, scripted
-from tests.support.otlp import receiving
+from tests.support.otlp import Seen, receiving
 from tests.support.system import RunningWeft, running_weft, stop_process
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
@@ -112,7 +112,8 @@ async def test_one_trace_leads_from_the_edge_through_pages_to_the_request_at_the
 
     spans = {span.id: span for span in receiver.of(TRACE)}
     (request,) = [span for span in spans.values() if span.name.startswith("chat ")]
-    way, span = [], request
+    way = list[str]()
+    span: Seen | None = request
     while span is not None:
         way.append(f"{span.service}: {span.name}")
         span = spans.get(span.parent)
