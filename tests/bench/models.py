@@ -31,7 +31,7 @@ from scripts.answer_training.data import (
     questions,
     ranking_of,
 )
-from tests.bench import models_learner, models_router
+from tests.bench import models_extract, models_learner, models_router
 from tests.bench.table import Row
 
 HIT_1 = {ENGLISH: 0.85, CHINESE: 0.75}
@@ -57,7 +57,8 @@ class GoldSummary(msgspec.Struct, frozen=True):
 async def measure(data_dir: Path) -> list[Row]:
     """Measure everything; takes a minute."""
     rows = await to_thread.run_sync(_measure, data_dir)
-    return [*rows, *await models_router.measure(), *await models_learner.measure()]
+    costs = [*await models_router.measure(), *await models_learner.measure()]
+    return [*rows, *await models_extract.measure(data_dir), *costs]
 
 
 def _measure(data_dir: Path) -> list[Row]:
