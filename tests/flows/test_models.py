@@ -83,7 +83,11 @@ async def test_a_server_of_the_operators_own_is_asked_and_its_key_is_known_to_no
     assert [KEY.encode() in one for one in everything if KEY.encode() in one] == []
 
 
-CITED = {"assistant": {"title": "Weft", "markdown": "It answers.", "citations": [1]}, "supported": True, "collect": []}
+CITED: dict[str, Any] = {
+    "assistant": {"title": "Weft", "markdown": "It answers.", "citations": [1]},
+    "supported": True,
+    "collect": [],
+}
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
