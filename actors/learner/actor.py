@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
@@ -18,10 +18,11 @@ from actors.learner.turn import ReplicaTurn
 from actors.projection.consumer import JournalConsumer, projected
 from actors.projection.database import Database, locked_file
 from actors.routing_file import WatchedRouting
+from bus import Bus
 from bus.clock import now_ms
 from protocol import subjects
-from protocol.models import CallLine
-from protocol.routes import AskMetrics, AskRoute, ListOptimizations, Optimizations, RouteChange, RouteMetrics
+from protocol.models import CallLine, Provider, RouteDecision
+from protocol.routes import AskMetrics, AskRoute, ListOptimizations, ListRoutes, Optimizations, RouteMetrics
 from protocol.subjects import Bucket, Journal, Subject
 
 CLOSE_S = 2.0
@@ -33,7 +34,7 @@ class Learner(Actor):
     """Answers the figures and the audit of calls, and sets the routes that follow from them (004)."""
 
     name: ClassVar[str] = "learner"
-    publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.ROUTE,)
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.ROUTES, subjects.ROUTE)
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.ROUTE_OVERRIDES, subjects.LEARNER_TURN)
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.MODEL_CALLS,)
 
@@ -69,7 +70,7 @@ class Learner(Actor):
                     overrides=overrides,
                     turn=turn,
                     routing=lambda: routing.routing,
-                    route=self._route,
+                    router=RouterOnBus(self.bus),
                     clock=self.clock,
                     random=self.random,
                 )
@@ -101,5 +102,17 @@ class Learner(Actor):
         await self._calls.wait_current(subjects.ROUTE_AUDIT.timeout_ms)
         return Optimizations(optimizations=await self._queries.optimizations(request.limit))
 
-    async def _route(self, tool: str) -> RouteChange:
-        return await self.bus.call(subjects.ROUTE, AskRoute(tool=tool))
+
+@dataclass(frozen=True)
+class RouterOnBus:
+    """The router as it is asked over the bus; see AskRouter."""
+
+    bus: Bus
+
+    async def available(self) -> Collection[Provider]:
+        """Return the providers that have their credentials."""
+        return (await self.bus.call(subjects.ROUTES, ListRoutes())).available
+
+    async def decide(self, tool: str) -> RouteDecision:
+        """Return who would be asked for a tool."""
+        return (await self.bus.call(subjects.ROUTE, AskRoute(tool=tool))).decision

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Final, Protocol
@@ -22,9 +22,9 @@ from actors.projection.consumer import JournalConsumer
 from actors.settings import Settings
 from bus.errors import TransportError
 from protocol.faults import FaultError
-from protocol.models import LEARNED_TOPIC, CallLine, ModelName, RouteReason
-from protocol.routes import RouteChange
-from protocol.routing import Routing
+from protocol.models import LEARNED_TOPIC, CallLine, ModelName, Provider, RouteDecision, RouteReason
+from protocol.routes import Override
+from protocol.routing import FALLBACK, Routing
 
 log = structlog.stdlib.get_logger()
 
@@ -36,12 +36,21 @@ READ_MS: Final = 10_000
 """How long a look waits until the tables are at the end of the journal."""
 
 
-class AskWhoIsAsked(Protocol):
-    """Asks the router whom it would ask for a tool."""
+class AskRouter(Protocol):
+    """Asks the router; FaultError where it does not answer."""
 
-    async def __call__(self, tool: str) -> RouteChange:
-        """Return the decision; FaultError where there is none."""
+    async def available(self) -> Collection[Provider]:
+        """Return the providers that have their credentials."""
         ...
+
+    async def decide(self, tool: str) -> RouteDecision:
+        """Return who would be asked for a tool."""
+        ...
+
+
+BY_HAND: Final = "A person has set this route."
+WITHDRAWN: Final = "A person has taken the learned route back."
+ELSEWHERE: Final = "The table sends it to another model now."
 
 
 @dataclass
@@ -55,7 +64,7 @@ class Learning:
     overrides: LearnedOverrides
     turn: ReplicaTurn
     routing: Callable[[], Routing]
-    route: AskWhoIsAsked
+    router: AskRouter
     clock: Callable[[], int]
     random: Random
     _helpless: set[str] = field(default_factory=set[str], init=False)
@@ -113,25 +122,29 @@ class Learning:
     async def _look_at(self, evidence: CallEvidence) -> Look:
         now_ms = self.clock()
         recent = await self.queries.recent(now_ms - self.settings.learning_interval_ms)
+        manual, routing = self.overrides.manual(), self.routing()
+        available = await self.router.available() if evidence.tools else ()
         routes = dict[str, CurrentRoute]()
-        manual = self.overrides.manual()
         for tool, known in evidence.tools.items():
-            by_hand, withdrawn = manual.find(tool) is not None, self.overrides.withdrawn(tool, known)
-            stands = known.learned and not by_hand
-            name = known.home if stands else await self._asked_now(tool, known)
+            own, default = manual.find(tool), routing.table.find(tool)
+            rule = own.name if own is not None else default.name if default is not None else FALLBACK
+            name = rule if rule.provider in available else await self._substitute(tool, known, own)
             if name is not None:
-                routes[tool] = CurrentRoute(name, by_hand, withdrawn, recent.get(tool, 0))
+                void = self._void(tool, known, own, name)
+                routes[tool] = CurrentRoute(name, own is not None, void, recent.get(tool, 0))
         return Look(
             at=now_ms,
             routes=routes,
-            routing=self.routing(),
+            routing=routing,
             costs=await self.queries.costs(),
             sequential=self.settings.learning_sequential_tests,
         )
 
-    async def _asked_now(self, tool: str, known: ToolEvidence) -> ModelName | None:
-        """Return whom the router asks for a tool, but for tests; None where it can ask nobody."""
-        decision = (await self.route(tool)).decision
+    async def _substitute(self, tool: str, known: ToolEvidence, own: Override | None) -> ModelName | None:
+        """Return who is asked in place of a model without credentials, but for tests; None where there is nobody."""
+        if known.learned and own is None:
+            return known.home
+        decision = await self.router.decide(tool)
         match decision.reason:
             case RouteReason.NO_PROVIDERS_AVAILABLE:
                 return None
@@ -139,3 +152,11 @@ class Learning:
                 return known.route
             case _:
                 return ModelName(provider=decision.provider, model=decision.model)
+
+    def _void(self, tool: str, known: ToolEvidence, own: Override | None, name: ModelName) -> str:
+        """Return why what was learned of a tool no longer holds; empty where it does."""
+        if own is not None:
+            return BY_HAND
+        if self.overrides.withdrawn(tool, known):
+            return WITHDRAWN
+        return ELSEWHERE if name != known.home else ""

@@ -49,12 +49,12 @@ SEQUENTIAL_UPGRADE: Final = 1.2
 class CurrentRoute:
     """Who is asked for a tool where nothing is learned, and whether a person wants it so.
 
-    `withdrawn`: a person has taken back what was learned. `per_look` are the calls between two looks.
+    `void` is why what was learned of the tool no longer holds, if so. `per_look` are the calls between two looks.
     """
 
     name: ModelName
     manual: bool = False
-    withdrawn: bool = False
+    void: str = ""
     per_look: int = 0
 
 
@@ -113,16 +113,10 @@ def helpless(evidence: CallEvidence, look: Look) -> Iterable[str]:
 
 def rerouted(tool: str, known: ToolEvidence, current: CurrentRoute) -> RouteStep | None:
     """Note that somebody else has changed the route of a tool, by which all that was learned of it is void."""
-    if known.route is None or (current.manual and known.learned):
-        why = "A person has set this route."
-    elif known.learned and not current.withdrawn:
-        return None
-    elif known.learned:
-        why = "A person has taken the learned route back."
-    else:
-        why = "Its calls go to another model now."
     old = known.route or current.name
-    if old == current.name and not known.learned:
+    moved = "" if old == current.name else "Its calls go to another model now."
+    why = current.void if known.learned else moved
+    if not why:
         return None
     return RouteStep(tool=tool, step=LearningStep.REROUTED, home=current.name, old=old, new=current.name, why=why)
 

@@ -33,6 +33,7 @@ from tests.unit.actors.learner.learner_data import (
     HAIKU,
     KEY,
     OPUS,
+    READING,
     SONNET,
     TOOL,
     Asking,
@@ -137,8 +138,7 @@ async def test_of_two_learners_one_acts_and_the_other_goes_on_where_it_stopped(t
         async with place.learner("one"):
             await asker.looked()
             async with place.learner("other"):
-                for name, tool in ((HAIKU, TOOL), (SONNET, "browser_extract_links")):
-                    asker.routes[tool] = name
+                for name, tool in ((HAIKU, TOOL), (SONNET, READING)):
                     await asker.write(*failures(10, name, tool))
                     await asker.until(lambda row: row is not None, override_key(tool))
                 await asker.looked()
@@ -148,7 +148,7 @@ async def test_of_two_learners_one_acts_and_the_other_goes_on_where_it_stopped(t
                 assert turn is not None
                 assert turn.value is not None
                 assert turn.value.replica == "one"
-                assert steps == [("browser_extract_links", OPUS.model), (TOOL, SONNET.model)]
+                assert steps == [(READING, OPUS.model), (TOOL, SONNET.model)]
         async with place.learner("third"):
             await asker.write(*failures(10, SONNET))
             await asker.until(lambda row: row is not None and row.name == OPUS)
@@ -160,7 +160,6 @@ async def test_neither_an_outage_nor_a_route_set_by_hand_is_learned_from(tmp_pat
     async with world(tmp_path) as place, place.learner():
         asker = place.asking
         by_hand = await asker.set_by_hand(OPUS, "browser_click")
-        asker.routes["browser_click"] = OPUS
         await asker.write(*(called(success=False, error_kind=CallErrorKind.OVERLOADED) for _ in range(30)))
         await asker.write(*failures(30, OPUS, "browser_click"))
         await asker.looked()

@@ -37,20 +37,25 @@ from protocol.routes import (
     AskMetrics,
     AskRoute,
     ListOptimizations,
+    ListRoutes,
     Optimization,
     Override,
     RouteChange,
     RouteMetric,
+    RouteTable,
     override_key,
 )
 
 KEY = new_key()
 NOW = 1_800_000_000_000
 TOOL = "browser_navigate"
+READING = "browser_get_page_content"
+"""Tools that the default table sends to HAIKU and to SONNET."""
 HAIKU, SONNET, OPUS = (
     ModelName(provider=Provider.ANTHROPIC, model=model)
     for model in ("claude-haiku-4-5-20251001", "claude-sonnet-4-5-20250929", "claude-opus-4-6")
 )
+MINI, LARGER = (ModelName(provider=Provider.OPENAI, model=model) for model in ("gpt-4o-mini", "gpt-4o"))
 INTERVAL_MS = 100
 
 _numbers = count()
@@ -84,7 +89,7 @@ class Asking:
     journal: JournalLog[CallLine]
     overrides: KeyTable[Override]
     turn: KeyTable[LearnerTurn]
-    routes: dict[str, ModelName] = field(default_factory=lambda: {TOOL: HAIKU})
+    available: tuple[Provider, ...] = (Provider.ANTHROPIC,)
     meanwhile: list[RoutesLearned] = field(default_factory=list[RoutesLearned])
     """What another replica writes down as soon as the next look has begun."""
 
@@ -92,15 +97,18 @@ class Asking:
         for line in lines:
             await self.journal.append(getattr(line, "tool", "other"), line)
 
-    async def route(self, request: AskRoute) -> RouteChange:
-        """Decide as the router does: what people have set, what is tested, what was learned, and the table."""
+    async def list(self, _: ListRoutes) -> RouteTable:
+        """Say who has credentials, as the router does."""
         while self.meanwhile:
             await self.journal.append(LEARNED_TOPIC, self.meanwhile.pop())
+        return RouteTable(routes=(), available=self.available)
+
+    async def decide(self, request: AskRoute) -> RouteChange:
+        """Decide as the router does where only OpenAI has credentials: what is tested, what was learned, the table."""
         base = override_key(request.tool)
-        own, tested = await self.row(base), await self.row(f"{base}.test")
-        row = own if own is not None and own.manual else tested or own
-        name = self.routes.get(request.tool, OPUS) if row is None else row.name
-        reason = RouteReason.DEFAULT if row is None else RouteReason(row.reason)
+        row = await self.row(f"{base}.test") or await self.row(base)
+        name = MINI if row is None else row.name
+        reason = RouteReason.FALLBACK if row is None else RouteReason(row.reason)
         decision = RouteDecision(provider=name.provider, model=name.model, reason=reason)
         return RouteChange(tool_pattern=request.tool, decision=decision)
 
@@ -147,7 +155,8 @@ async def asking(transport: Transport, *, routes: bool = True) -> AsyncGenerator
             await bus.table(subjects.LEARNER_TURN),
         )
         if routes:
-            await bus.serve(subjects.ROUTE, asker.route, at_once=64)
+            await bus.serve(subjects.ROUTES, asker.list, at_once=64)
+            await bus.serve(subjects.ROUTE, asker.decide, at_once=64)
         await transport.flush()
         yield asker
 

@@ -20,8 +20,11 @@ from protocol.routes import Optimization, Override, RouteMetric, override_key
 from tests.requirements import requirement
 from tests.unit.actors.learner.learner_data import (
     HAIKU,
+    LARGER,
+    MINI,
     NOW,
     OPUS,
+    READING,
     SONNET,
     TOOL,
     Asking,
@@ -132,13 +135,13 @@ async def test_a_failing_model_is_replaced_and_the_audit_says_so(tmp_path: Path)
 @requirement("004.learning.downgrade")
 async def test_a_cheaper_model_is_tested_beside_the_route_and_then_takes_its_place(tmp_path: Path) -> None:
     async with world(tmp_path) as asker:
-        asker.routes[TOOL] = SONNET
-        test = f"{override_key(TOOL)}.test"
-        await asker.write(*(called(name=SONNET) for _ in range(500)))
+        route = override_key(READING)
+        test = f"{route}.test"
+        await asker.write(*(called(name=SONNET, tool=READING) for _ in range(500)))
         tested = await asker.until(lambda row: row is not None, test)
-        before = await asker.row()
-        await asker.write(*(called(name=HAIKU) for _ in range(10)))
-        routed = await asker.until(lambda row: row is not None)
+        before = await asker.row(route)
+        await asker.write(*(called(name=HAIKU, tool=READING) for _ in range(10)))
+        routed = await asker.until(lambda row: row is not None, route)
         ended = await asker.until(lambda row: row is None, test)
 
         assert tested is not None
@@ -183,7 +186,6 @@ async def test_a_person_takes_over_what_was_learned(tmp_path: Path) -> None:
     async with world(tmp_path) as asker:
         await asker.write(*failures(10))
         await asker.until(lambda row: row is not None)
-        asker.routes[TOOL] = OPUS
         by_hand = await asker.set_by_hand(OPUS)
         await asker.looked()
         await asker.write(*failures(50, OPUS))
@@ -203,6 +205,19 @@ async def test_who_removes_a_learned_override_is_obeyed(tmp_path: Path) -> None:
 
         assert await asker.row() is None
         assert (await asker.audit())[0].reason == "rerouted: A person has taken the learned route back."
+
+
+async def test_what_was_learned_of_a_substitute_ends_when_the_table_can_be_followed(tmp_path: Path) -> None:
+    async with world(tmp_path) as asker:
+        asker.available = (Provider.OPENAI,)
+        await asker.write(*failures(10, MINI))
+        learned = await asker.until(lambda row: row is not None)
+        asker.available = (Provider.OPENAI, Provider.ANTHROPIC)
+        await asker.until(lambda row: row is None)
+
+        assert learned is not None
+        assert learned.name == LARGER
+        assert (await asker.audit())[0].reason == "rerouted: The table sends it to another model now."
 
 
 async def test_of_two_decisions_at_the_same_time_one_is_made(tmp_path: Path) -> None:
@@ -271,16 +286,15 @@ async def test_the_economic_policy_sets_what_costs_least(tmp_path: Path) -> None
 
 
 async def test_where_learning_is_off_tests_end_and_nothing_else_changes(tmp_path: Path) -> None:
-    test = f"{override_key(TOOL)}.test"
+    test = f"{override_key(READING)}.test"
     with anyio.fail_after(25):
         async with Broker() as broker, asking(broker.connect("asker")) as asker:
-            asker.routes[TOOL] = SONNET
             async with learning(broker.connect("learner", grant_of(Learner)), tmp_path):
-                await asker.write(*(called(name=SONNET) for _ in range(500)))
+                await asker.write(*(called(name=SONNET, tool=READING) for _ in range(500)))
                 await asker.until(lambda row: row is not None, test)
             async with learning(broker.connect("learner", grant_of(Learner)), tmp_path, learning_policy="off"):
                 await asker.until(lambda row: row is None, test)
-                await asker.write(*failures(50, SONNET))
+                await asker.write(*failures(50, SONNET, READING))
                 await asker.looked()
 
                 assert await asker.overrides.names() == []

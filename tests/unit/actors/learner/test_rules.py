@@ -47,7 +47,10 @@ class Course:
         return first
 
     def at(self, **other: Any) -> Look:
-        current = {tool: CurrentRoute(home, manual=tool in self.manual) for tool, home in self.homes.items()}
+        current = {
+            tool: CurrentRoute(home, manual=tool in self.manual, void="By hand." if tool in self.manual else "")
+            for tool, home in self.homes.items()
+        }
         look = Look(at=NOW, routes=current, routing=ROUTING, sequential=self.sequential)
         return replace(look, **other)
 
@@ -343,7 +346,7 @@ def test_who_takes_a_learned_route_back_is_obeyed() -> None:
     course = Course()
     course.calls("-" * 10, HAIKU)
     course.look()
-    taken_back = course.look(course.at(routes={TOOL: CurrentRoute(HAIKU, withdrawn=True)}))
+    taken_back = course.look(course.at(routes={TOOL: CurrentRoute(HAIKU, void="Taken back.")}))
     course.calls("-" * 9, HAIKU)
 
     assert taken_back == [(TOOL, LearningStep.REROUTED, HAIKU)]
