@@ -36,6 +36,9 @@ from protocol.models import (
     ToolUsePart,
 )
 
+THREADS: Final = 320
+"""For the answers that a router gives at once, and what else it does in threads."""
+
 MakeModel = Callable[[str], models.Model]
 """Makes the model of a name."""
 
@@ -99,7 +102,7 @@ def bedrock(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
         provider = BedrockProvider(bedrock_client=client)
         return lambda model: BedrockConverseModel(model, provider=provider)
 
-    return _SdkClient(Provider.BEDROCK, credentials.base_url, hosts, load)
+    return _SdkClient(Provider.BEDROCK, credentials.base_url, hosts, load, threads=THREADS)
 
 
 # -- one client for them -----------------------------------------------------------------------------------------------
@@ -113,6 +116,8 @@ class _SdkClient:
     base_url: str
     hosts: Collection[str]
     load: Callable[[httpx2.AsyncClient], MakeModel]
+    threads: int = 0
+    """What its adapter takes of threads: one for each answer that it waits for."""
     _opening: anyio.Lock = field(default_factory=anyio.Lock)
     _http: httpx2.AsyncClient | None = None
     _make: MakeModel | None = None
@@ -169,6 +174,8 @@ class _SdkClient:
             if self._make is None:
                 self._http = await connection(self.base_url, self.hosts, {})
                 self._make = await to_thread.run_sync(self.load, self._http)
+                limiter = to_thread.current_default_thread_limiter()
+                limiter.total_tokens = max(limiter.total_tokens, self.threads)
             if name not in self._models:
                 self._models[name] = self._make(name)
             return self._models[name]
