@@ -149,7 +149,8 @@ class ModelBudget:
         table = await self.bus.table(MODEL_SPEND)
         for _ in range(TRIES):
             row = await table.get(account.key)
-            taken, revision = (row.value.taken, row.revision) if row and row.value else (0.0, 0)
+            taken = row.value.taken if row and row.value else 0.0
+            revision = row.revision if row else await table.revision(account.key)
             left = account.limit - taken
             if left + _NEAR_ZERO < needed:
                 break
