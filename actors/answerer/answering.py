@@ -112,7 +112,8 @@ class Answering:
         return await self._in_markdown(part)
 
     async def _in_json(self, part: Part) -> tuple[DraftAnswer, ModelAnswer]:
-        answer = await self.calls.call(self.assignment.tool, answering(self._brief(part)), output=answer_schema(part))
+        messages = await to_thread.run_sync(answering, self._brief(part))
+        answer = await self.calls.call(self.assignment.tool, messages, output=answer_schema(part))
         try:
             data = msgspec.convert(answer.data, WrittenAnswer)
         except msgspec.ValidationError:
@@ -120,8 +121,8 @@ class Answering:
         return await to_thread.run_sync(by_number, data, part), answer
 
     async def _in_markdown(self, part: Part) -> tuple[DraftAnswer, ModelAnswer]:
+        messages = await to_thread.run_sync(answering_in_markdown, self._brief(part))
         with self.streams.listening(self.relay) as watch:
-            messages = answering_in_markdown(self._brief(part))
             answer = await self.calls.call(self.assignment.tool, messages, watch=watch)
         assistant = read_model_output(answer.text, tools=False).assistant
         return await to_thread.run_sync(in_markdown, assistant, part, self.reading.evidence), answer
@@ -153,7 +154,7 @@ class Answering:
         return frozenset[int]().union(*numbers.values())
 
     async def _selected_of(self, part: Part, among: int) -> frozenset[int]:
-        messages, schema = selecting(self._brief(part)), selection_schema(part)
+        messages, schema = await to_thread.run_sync(selecting, self._brief(part)), selection_schema(part)
         try:
             answer = await self.calls.call(SELECT, messages, output=schema, among=among)
             selected = msgspec.convert(answer.data, SelectedSentences)

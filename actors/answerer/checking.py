@@ -18,6 +18,9 @@ from actors.answerer.rendering import render
 from protocol.packets import Assistant, Citation
 from protocol.render import Doc, to_markdown
 
+MAX_MARKDOWN_CHARS: Final = 20_000
+"""Longer answers are cut (003 "Robustness": enforce caps)."""
+
 MAX_CITATIONS: Final = 60
 MAX_COLLECT: Final = 5
 MAX_COLLECT_CHARS: Final = 200
@@ -56,7 +59,7 @@ def by_number(answer: WrittenAnswer, part: Part) -> DraftAnswer:
     """Return an answer that cites sentences by their numbers; a number that no sentence has cites nothing."""
     lines = {line.number: (one.evidence, line.sentence) for one in part for line in one.lines}
     assistant = answer.assistant
-    numbers = dict.fromkeys((*marks_of(assistant.markdown), *assistant.citations))
+    numbers = dict.fromkeys((*marks_of(assistant.markdown[:MAX_MARKDOWN_CHARS]), *assistant.citations))
     cited = {number: chosen(*lines[number]) if number in lines else None for number in list(numbers)[:MAX_CITATIONS]}
     return DraftAnswer(
         markdown=assistant.markdown,
@@ -72,7 +75,7 @@ def in_markdown(assistant: Assistant, part: Part, sources: Sequence[CitableSourc
 
     A model that quotes instead has marks that count its citations (003 "Markdown-only").
     """
-    markdown, marked, rest = _markdown_of(assistant).partition(NOT_SUPPORTED)
+    markdown, marked, rest = _markdown_of(assistant)[:MAX_MARKDOWN_CHARS].partition(NOT_SUPPORTED)
     collect = tuple(line.strip("-* ") for line in rest.split("\n") if line.strip())
     title = assistant.title if isinstance(assistant.title, str) else ""
     if assistant.citations:
@@ -101,7 +104,7 @@ def check(draft: DraftAnswer, sources: Sequence[CitableSource], question: str) -
     """Return an answer with the citations that hold, each once, and with its other claims marked."""
     held = {number: one for number, one in draft.cited.items() if one is not None}
     known = numbers_of(question).union(*(numbers_of(one.source.title) for one in sources))
-    text = checked(draft.markdown if draft.markdown.strip() else NOT_SAID, held, known)
+    text = checked(draft.markdown[:MAX_MARKDOWN_CHARS].strip() or NOT_SAID, held, known)
     citations = text.citations
     unsupported = tuple(dict.fromkeys((*text.unsupported, *draft.lost)))
     supported = draft.supported and bool(citations)

@@ -15,7 +15,8 @@ UNSUPPORTED_MARK: Final = "[unsupported]"
 
 MAX_CLAIM_CHARS: Final = 400
 
-_MARKS = re.compile(r"\s*\[\d{1,6}(?:\s*,\s*\d{1,6})*\](?!\()(?:\s*\[\d{1,6}(?:\s*,\s*\d{1,6})*\](?!\())*")
+_MARK = r"\[\d{1,6}(?: ?, ?\d{1,6}){0,50}\](?!\()"
+_MARKS = re.compile(rf"[ \t]{{0,4}}{_MARK}(?:[ \t]{{0,4}}{_MARK})*")
 _SENTENCE_END = re.compile(r"[.!?\u2026](?=\s)|[\u3002\uff01\uff1f]")
 _LEADING = re.compile(r"^[\s>*#+.\-\d)]*\s+")
 _MIN_FIGURES = 3

@@ -24,9 +24,6 @@ from protocol.render import (
     plain,
 )
 
-MAX_MARKDOWN_CHARS = 100_000
-"""Longer answers are cut (003 "Robustness": enforce caps)."""
-
 _BREAKS = {"softbreak": " ", "hardbreak": " "}
 _WORDS = frozenset({"text", "text_special", "code_inline", "html_inline"})
 
@@ -36,7 +33,6 @@ LeadsTo = Callable[[str], bool]
 
 def render(markdown: str, may_lead_to: LeadsTo) -> Doc:
     """Return the tree of a Markdown text; HTML and pictures become text, and so do links that lead anywhere else."""
-    markdown = markdown[:MAX_MARKDOWN_CHARS]
     root = SyntaxTreeNode(_parser().parse(markdown))
     try:
         return Doc(children=tuple(_blocks(root.children, may_lead_to)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -19,24 +19,30 @@ from protocol.subjects import ANSWER_TEXT, PROGRESS
 _BLOCKS: Final = ("---CITATIONS---", NOT_SUPPORTED)
 """What ends the words for the reader."""
 
+_THINK, _THOUGHT = "<think>", "</think>"
+
 
 @dataclass
 class ReaderWords:
-    """Reads the words for the reader out of an output in Markdown that comes in pieces."""
+    """Reads the words for the reader out of an output in Markdown that comes in pieces: neither thoughts nor blocks."""
 
     _rest: str = ""
+    _thinks: bool = False
     _over: bool = False
 
     def feed(self, text: str) -> str:
-        """Return what a further piece brings; what may be the beginning of a block waits."""
-        if self._over:
-            return ""
+        """Return what a further piece brings; what may be the beginning of a mark waits."""
         self._rest += text
-        begin = min((place for block in _BLOCKS if (place := self._rest.find(block)) >= 0), default=-1)
-        self._over = begin >= 0
-        words = self._rest[: begin if self._over else len(self._rest) - _overlap(self._rest)]
-        self._rest = self._rest[len(words) :]
-        return words
+        words = list[str]()
+        while not self._over:
+            marks = (_THOUGHT,) if self._thinks else (*_BLOCKS, _THINK)
+            before, mark, behind = _split(self._rest, marks)
+            words += [] if self._thinks else [before]
+            self._rest = behind
+            if not mark:
+                break
+            self._over, self._thinks = mark in _BLOCKS, mark == _THINK
+        return "".join(words)
 
 
 @dataclass
@@ -108,8 +114,18 @@ class ModelStreams:
         await stream.relay.write(stream.words.feed(piece.text), restarted=piece.restarted)
 
 
-def _overlap(text: str) -> int:
-    """Return how many characters at the end may begin a block."""
-    longest = max(map(len, _BLOCKS))
-    sizes = (size for size in range(longest - 1, 0, -1) if any(one.startswith(text[-size:]) for one in _BLOCKS))
-    return next((size for size in sizes if size <= len(text)), 0)
+def _split(text: str, marks: Sequence[str]) -> tuple[str, str, str]:
+    """Return what stands before the first mark, the mark, and what is behind it.
+
+    Without a mark the last part is what may be the beginning of one.
+    """
+    places = [(place, mark) for mark in marks if (place := text.find(mark)) >= 0]
+    if places:
+        place, mark = min(places)
+        return text[:place], mark, text[place + len(mark) :]
+    kept = next((size for size in range(max(map(len, marks)) - 1, 0, -1) if _begins(text, size, marks)), 0)
+    return text[: len(text) - kept], "", text[len(text) - kept :]
+
+
+def _begins(text: str, size: int, marks: Sequence[str]) -> bool:
+    return size <= len(text) and any(mark.startswith(text[-size:]) for mark in marks)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from actors.answerer.checking import NOT_SAID, Checked, DraftAnswer, by_number, check, in_markdown
+from actors.answerer.checking import MAX_MARKDOWN_CHARS, NOT_SAID, Checked, DraftAnswer, by_number, check, in_markdown
+from actors.answerer.model_output import read_model_output
 from actors.answerer.packing import numbered
 from actors.answerer.prompts import WrittenAnswer, WrittenAssistant
 from protocol.packets import Assistant, Citation
 from protocol.render import Doc, to_markdown
-from tests.unit.actors.answerer.sources import evidence
+from tests.requirements import requirement
+from tests.unit.actors.answerer.sources import URL, evidence
 
 SOURCE = evidence()
 FIRST, LARGEST = SOURCE.text.sentences[1].text, SOURCE.text.sentences[2].text
@@ -135,3 +139,56 @@ def test_a_page_that_was_read_badly_makes_its_answer_less_sure() -> None:
     )
 
     assert check(written, [doubtful], "").confidence == 0.485
+
+
+HOSTILE = {
+    "blanks": " " * 100_000,
+    "lines": "\n" * 100_000,
+    "brackets": "![" * 50_000,
+    "marks": "[1]" * 30_000,
+    "numbers": "[1," * 30_000,
+    "rows": "|a|b|\n|-|-|\n" + "|1|2|\n" * 15_000,
+    "quotes": "> " * 50_000,
+}
+
+
+@requirement("003.output.caps")
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_answer_is_checked_in_no_time(name: str) -> None:
+    draft = in_markdown(Assistant(markdown=HOSTILE[name]), numbered([SOURCE]), [SOURCE])
+
+    assert len(text_of(check(draft, [SOURCE], ""))) <= 5 * MAX_MARKDOWN_CHARS
+
+
+PIECES = [
+    FIRST,
+    LARGEST,
+    "It sings at night.",
+    "750 m",
+    "1889",
+    "[2]",
+    "[99]",
+    "[1]",
+    ". ",
+    " ",
+    "\n",
+    "```",
+    "---CITATIONS---",
+]
+PIECES += [
+    f'{{"doc_id": "{doc_id}", "quote": "{quote}"}}' for doc_id in ("doc_1", "x") for quote in (FIRST, "It sings.")
+]
+PIECES += ["---END CITATIONS---", "---NOT SUPPORTED---", '{"assistant": {"markdown": "', '"}}', "<think>", "</think>"]
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=9), max_size=40))
+def test_whatever_a_model_writes_only_words_of_the_source_are_cited(written: list[str]) -> None:
+    output = read_model_output("".join(written), tools=False)
+
+    checked = check(in_markdown(output.assistant, numbered([SOURCE]), [SOURCE]), [SOURCE], "")
+
+    text = SOURCE.text.text.replace("\n", " ")
+    assert all(quote in text for quote in quotes_of(checked))
+    assert all((one.doc_id, one.url) == ("doc_1", URL) for one in checked.assistant.citations)
+    assert checked.supported <= bool(checked.assistant.citations)

@@ -45,6 +45,16 @@ def test_words_are_read_up_to_the_block_behind_them(words: str, block: str, cuts
     assert read == text[: text.index(block)]
 
 
+@given(st.lists(st.integers(0, 100)))
+def test_thoughts_are_not_for_the_reader(cuts: list[int]) -> None:
+    reading = ReaderWords()
+    text = "<think>a <b> ---CITATIONS---</think>One.<think></think> Two <thin air>.\n---CITATIONS---\n<think>b</think>c"
+
+    read = "".join(reading.feed(piece) for piece in pieces(text, cuts))
+
+    assert read == "One. Two <thin air>.\n"
+
+
 async def test_a_restart_is_passed_on_and_what_came_before_is_forgotten() -> None:
     bus = FakePublisher()
     relay = AnswerRelay(bus, Watch(replica="gateway-1", token="t"))
