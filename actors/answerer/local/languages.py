@@ -34,10 +34,11 @@ class SortPatterns(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Languages:
-    """What is known of all languages together."""
+    """What is known of all languages together; `in_pairs` are characters that count in pairs alone."""
 
     stop_words: frozenset[str]
     stop_runs: re.Pattern[str]
+    in_pairs: frozenset[str]
     negation: re.Pattern[str]
     sorts: dict[str, SortPatterns]
 
@@ -48,6 +49,8 @@ def languages() -> Languages:
     source = files("actors.answerer.local").joinpath("package_data", "languages.toml").read_text(encoding="utf-8")
     table: dict[str, Any] = tomllib.loads(source)
     stop_words = frozenset(word for words in table.pop("stop_words").values() for word in words.split())
-    stop_runs = re.compile("|".join(table.pop("unspaced")["stop_runs"]))
+    unspaced = table.pop("unspaced")
+    stop_runs = re.compile("|".join(unspaced["stop_runs"]))
     negation = re.compile("|".join(table.pop("negation")["written"]), re.IGNORECASE)
-    return Languages(stop_words, stop_runs, negation, msgspec.convert(table, dict[str, SortPatterns]))
+    sorts = msgspec.convert(table, dict[str, SortPatterns])
+    return Languages(stop_words, stop_runs, frozenset(unspaced["in_pairs"]), negation, sorts)

@@ -37,7 +37,7 @@ def content_terms(text: str) -> list[str]:
                 terms[stem(run[0])] = None
             continue
         for part in known.stop_runs.split(run[1]):
-            terms |= dict.fromkeys([*pairs(part), *part])
+            terms |= dict.fromkeys([*pairs(part), *(char for char in part if char not in known.in_pairs)])
     return list(terms)
 
 
