@@ -86,10 +86,12 @@ def test_the_bare_rules_of_the_document_are_much_worse_where_things_change() -> 
 
 
 @pytest.mark.full
-def test_wrong_labels_do_little_harm() -> None:
-    noisy, clean = played("economic", "noise"), played("economic", "stationary")
+@pytest.mark.parametrize("policy", ["documented", "economic"])
+def test_wrong_labels_and_outages_do_little_harm(policy: str) -> None:
+    clean, noisy, outage = played(policy, "stationary"), played(policy, "noise"), played(policy, "outage")
 
     assert noisy.regret <= clean.regret + 0.15
+    assert outage.regret <= clean.regret + 0.05
 
 
 @pytest.mark.parametrize("policy", ["documented", "sequential", "economic"])
