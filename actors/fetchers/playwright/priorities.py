@@ -1,26 +1,29 @@
 """Has pages that compute without end give way to those that begin: their processes get what nobody else wants.
 
-A page shows what it has within a second; one that computes for longer may do so for ever. A few of them would
-leave little of the processors to the pages of others.
+Most pages show what they have after a tenth of a second of computing, and all within a second; one that computes for
+longer may do so for ever. A few of them would leave little of the processors to the pages of others.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import anyio
 from anyio import CapacityLimiter, to_thread
 
-LOOK_S = 0.2
-PATIENCE_S = 0.4
-"""Seconds of computing that a page has before it gives way."""
+LOOK_S = 0.1
 
-LOW_PRIORITY = 15
-"""As nice(2) counts: a thirtieth of what others get, where they want it."""
+STEPS: Final[tuple[tuple[float, int], ...]] = ((0.15, 10), (1.0, 15))
+"""Seconds of computing, in which that of the start of a renderer is, and the priority from there on.
+
+As nice(2) counts: 10 is a tenth of what others get where they want it, 15 a thirtieth. Pages that take a while go
+before those that take for ever.
+"""
 
 _PROC = Path("/proc")
 _RENDERER = b"--type=renderer"
@@ -34,8 +37,9 @@ class Priorities:
 
     root: int
     is_needed: Callable[[], bool] = lambda: True
-    patience_s: float = PATIENCE_S
-    lowered: set[int] = field(default_factory=set[int])
+    steps: Sequence[tuple[float, int]] = STEPS
+    lowered: dict[int, int] = field(default_factory=dict[int, int])
+    """The priorities of those that were lowered."""
     _parents: dict[int, int] = field(default_factory=dict[int, int])
     _renderers: dict[int, bool] = field(default_factory=dict[int, bool])
 
@@ -50,16 +54,22 @@ class Priorities:
     def look(self) -> None:
         """Lower the priority of those that have computed for too long."""
         there = _processes()
-        self.lowered &= there
+        self.lowered = {pid: priority for pid, priority in self.lowered.items() if pid in there}
         # Only who is new is asked for its parent: most processes of a machine are others'.
         self._parents = {pid: self._parents[pid] if pid in self._parents else _parent(pid) for pid in there}
         self._renderers = {pid: known for pid, known in self._renderers.items() if pid in there}
-        for pid in there - self.lowered:
+        for pid in there:
             if pid not in self._renderers:
                 self._renderers[pid] = self._is_below(pid) and _RENDERER in _read(pid, "cmdline")
-            if self._renderers[pid] and _computed_s(pid) > self.patience_s:
-                self.lowered.add(pid)
-                _lower(pid)
+            if self._renderers[pid] and self.lowered.get(pid) != self.steps[-1][1]:
+                self._lower(pid)
+
+    def _lower(self, pid: int) -> None:
+        computed_s = _computed_s(pid)
+        priority = max((priority for after_s, priority in self.steps if computed_s > after_s), default=0)
+        if priority > self.lowered.get(pid, 0):
+            self.lowered[pid] = priority
+            _set_priority(pid, priority)
 
     def _is_below(self, pid: int) -> bool:
         while pid in self._parents and pid != self.root:
@@ -91,11 +101,11 @@ def _computed_s(pid: int) -> float:
     return sum(map(int, fields[_CPU])) / os.sysconf("SC_CLK_TCK")
 
 
-def _lower(pid: int) -> None:
+def _set_priority(pid: int, priority: int) -> None:
     """Lower every thread: to Linux each has a priority of its own."""
     for thread in _threads(pid):
         with suppress(OSError):  # it has ended, or is another user's
-            os.setpriority(os.PRIO_PROCESS, thread, LOW_PRIORITY)
+            os.setpriority(os.PRIO_PROCESS, thread, priority)
 
 
 def _read(pid: int, name: str) -> bytes:

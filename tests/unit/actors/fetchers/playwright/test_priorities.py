@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from actors.fetchers.playwright.priorities import LOW_PRIORITY, Priorities
+from actors.fetchers.playwright.priorities import Priorities
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of processes in this way")
 HANG_S = 60.0
@@ -30,15 +30,18 @@ def priority(pid: int) -> int:
     return os.getpriority(os.PRIO_PROCESS, pid)
 
 
-def test_a_renderer_that_computes_without_end_gives_way_and_nobody_else() -> None:
+def test_a_renderer_that_computes_without_end_gives_way_step_by_step_and_nobody_else() -> None:
     looping, idle, renderer = "while True: pass", "import time; time.sleep(600)", "--type=renderer"
-    own = Priorities(os.getpid(), patience_s=0.2)
+    own, seen = Priorities(os.getpid(), steps=((0.1, 10), (0.2, 15))), list[int]()
     with running(looping, renderer) as busy, running(idle, renderer) as resting, running(looping, "x") as other:
         until = time.monotonic() + HANG_S
-        while busy not in own.lowered and time.monotonic() < until:
-            time.sleep(0.05)
+        while seen[-1:] != [15] and time.monotonic() < until:
+            time.sleep(0.01)
             own.look()
+            if (now := priority(busy)) not in seen:
+                seen.append(now)
 
-        assert [priority(pid) for pid in (busy, resting, other)] == [LOW_PRIORITY, 0, 0]
+        assert seen == [0, 10, 15]
+        assert [priority(pid) for pid in (resting, other)] == [0, 0]
     own.look()
     assert busy not in own.lowered
