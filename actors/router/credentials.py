@@ -38,10 +38,12 @@ def from_environment(kind: ProviderKind, environ: Mapping[str, str]) -> Credenti
 
 
 def completed(kind: ProviderKind, given: Credentials) -> Credentials:
-    """Add what a provider has by default, and what follows from the rest."""
-    whole = kind.complete(given)
-    missing = {name: value for name, value in kind.defaults.items() if not getattr(whole, name)}
-    return kind.complete(structs.replace(whole, **missing)) if missing else whole
+    """Add what a provider has by default, and what follows from the rest; an address that is none stays as it is."""
+    missing = {name: value for name, value in kind.defaults.items() if not getattr(given, name)}
+    try:
+        return kind.complete(structs.replace(given, **missing))
+    except ValueError:
+        return given
 
 
 def missing_of(kind: ProviderKind, credentials: Credentials | None) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +21,9 @@ from protocol.models import (
     ToolResultPart,
     ToolUsePart,
 )
+
+MAX_TOKENS: Final = 1_000_000_000
+"""More than any request takes."""
 
 Finish = Literal["stop", "length", "tool_calls", "refused"]
 
@@ -254,8 +257,13 @@ def _proposed(call: _Call) -> ToolUsePart:
 def _usage(usage: ReportedUsage) -> TokenUsage:
     details = usage.prompt_tokens_details or InputDetails()
     return TokenUsage(
-        input=usage.prompt_tokens or 0,
-        output=usage.completion_tokens or 0,
-        cache_read=details.cached_tokens or 0,
-        cache_write=details.cache_write_tokens or 0,
+        input=counted(usage.prompt_tokens),
+        output=counted(usage.completion_tokens),
+        cache_read=counted(details.cached_tokens),
+        cache_write=counted(details.cache_write_tokens),
     )
+
+
+def counted(tokens: int | None) -> int:
+    """Return a number of tokens as it can be: a server may say anything, and budgets are kept by it."""
+    return min(max(tokens or 0, 0), MAX_TOKENS)

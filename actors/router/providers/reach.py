@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from collections.abc import Collection, Iterable
@@ -21,6 +22,8 @@ WRITE_S: Final = 60.0
 CONNECTIONS: Final = 512
 """To one provider at once at most; what comes beyond waits for its turn until its limit for the first token."""
 
+_HOST: Final = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
+
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
 
@@ -31,6 +34,8 @@ def why_not_reached(base_url: str, hosts: Collection[str]) -> str | None:
         host, port = url.host, _port_of(url)
     except (httpx2.InvalidURL, ValueError):
         return "the base URL is no URL"
+    if host and not _HOST.fullmatch(host):
+        return "the base URL has no host that can be"
     if url.scheme not in ("http", "https") or not host or url.userinfo or url.query:
         return "the base URL is to be http(s)://HOST[:PORT][/PATH], without a password"
     if _named(host, port) in hosts:

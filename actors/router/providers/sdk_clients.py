@@ -22,7 +22,7 @@ from pydantic_ai.tools import ToolDefinition as SdkTool
 from actors.router.provider import Completion, Credentials, ModelRequest, ProviderClient, ProviderError, Write
 from actors.router.providers.errors import failure, kind_of_error, kind_of_status
 from actors.router.providers.openai_dialect import IDLE_S
-from actors.router.providers.openai_wire import Finish, is_strict, output_tool
+from actors.router.providers.openai_wire import Finish, counted, is_strict, output_tool
 from actors.router.providers.reach import CONNECT_S, check_resolved, connection
 from protocol.models import (
     CallErrorKind,
@@ -270,10 +270,10 @@ def _completion(provider: Provider, response: messages.ModelResponse, model: str
         text="".join(part.content for part in response.parts if isinstance(part, messages.TextPart)),
         finish="tool_calls" if calls else _FINISHES.get(response.finish_reason or "stop", "stop"),
         usage=TokenUsage(
-            input=usage.input_tokens,
-            output=usage.output_tokens,
-            cache_read=usage.cache_read_tokens,
-            cache_write=usage.cache_write_tokens,
+            input=counted(usage.input_tokens),
+            output=counted(usage.output_tokens),
+            cache_read=counted(usage.cache_read_tokens),
+            cache_write=counted(usage.cache_write_tokens),
         ),
         model=response.model_name or model,
         tool_calls=calls,

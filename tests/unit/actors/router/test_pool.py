@@ -62,6 +62,26 @@ async def test_a_provider_whose_client_is_not_installed_says_how_to_install_it()
     assert "pip install 'weft[llm]'" in state.message
 
 
+@pytest.mark.parametrize(
+    ("given", "base_url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:11434/v1"),
+        (":11434", "http://127.0.0.1:11434/v1"),
+        ("0.0.0.0:8080", "http://127.0.0.1:8080/v1"),
+        ("http://[::1]:11434/", "http://[::1]:11434/v1"),
+        ("https://models.example", "https://models.example:443/v1"),
+        ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
+        ("localhost:many", "localhost:many"),
+        ("http://[::1", "http://[::1"),
+    ],
+)
+async def test_an_address_of_ollama_is_read_as_ollama_reads_it(given: str, base_url: str) -> None:
+    credentials = (await pool_of({"OLLAMA_HOST": given})).credentials(Provider.OLLAMA)
+
+    assert credentials is not None
+    assert credentials.base_url == base_url
+
+
 async def test_no_server_of_this_machine_is_believed_to_run_unasked() -> None:
     assert (await pool_of({})).available == ()
 
@@ -75,6 +95,7 @@ async def test_no_server_of_this_machine_is_believed_to_run_unasked() -> None:
         ("http://127.0.0.1:8080/v1", "127.0.0.1:8080 is reached without TLS only"),
         ("https://user:secret@models.example/", "without a password"),
         ("file:///etc/passwd", "the base URL is to be http(s)"),
+        ("https://[models", "the base URL has no host"),
     ],
 )
 async def test_an_address_that_is_not_public_must_be_named(base_url: str, why: str) -> None:
