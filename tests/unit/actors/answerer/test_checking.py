@@ -161,25 +161,14 @@ def test_a_hostile_answer_is_checked_in_no_time(name: str) -> None:
     assert len(text_of(check(draft, [SOURCE], ""))) <= 5 * MAX_MARKDOWN_CHARS
 
 
-PIECES = [
-    FIRST,
-    LARGEST,
-    "It sings at night.",
-    "750 m",
-    "1889",
-    "[2]",
-    "[99]",
-    "[1]",
-    ". ",
-    " ",
-    "\n",
-    "```",
-    "---CITATIONS---",
-]
-PIECES += [
+QUOTED = [
     f'{{"doc_id": "{doc_id}", "quote": "{quote}"}}' for doc_id in ("doc_1", "x") for quote in (FIRST, "It sings.")
 ]
-PIECES += ["---END CITATIONS---", "---NOT SUPPORTED---", '{"assistant": {"markdown": "', '"}}', "<think>", "</think>"]
+PIECES = (
+    *(FIRST, LARGEST, "It sings at night.", "750 m", "1889", "[2]", "[99]", "[1]", ". ", " ", "\n", "```"),
+    *("---CITATIONS---", "---END CITATIONS---", "---NOT SUPPORTED---", "<think>", "</think>"),
+    *('{"assistant": {"markdown": "', '"}}', *QUOTED),
+)
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=9), max_size=40))
