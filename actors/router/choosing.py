@@ -13,12 +13,12 @@ import msgspec
 
 from actors.router.figures import RecentCalls
 from actors.router.pool import ProviderPool
-from actors.router.provider import Capabilities, Credentials, ProviderKind
+from actors.router.provider import Capabilities, Credentials, ProviderError, ProviderKind
 from actors.router.providers.table import PROVIDERS
 from actors.router.reactions import Cooldowns
 from actors.router.table import KEYLESS, NO_IMAGES, NO_TOOLS, Kept, RoutePlan, RouteRequest, RoutingTable
 from bus.clock import now_ms
-from protocol.models import CallErrorKind, CallModel, ImagePart, ModelCalled, ModelName, Provider, RouteReason
+from protocol.models import CallModel, ImagePart, ModelCalled, ModelName, Provider, RouteReason
 
 MOST_CONVERSATIONS: Final = 5_000
 """Conversations whose model is remembered; those that were asked longest ago are forgotten."""
@@ -101,9 +101,9 @@ class Chooser:
         names = (one.name for one in plan.decision.candidates if one.name.provider in self.pool.available)
         return min((left_ms for name in names if (left_ms := self.cooling_ms(name))), default=None)
 
-    def failed(self, name: ModelName, kind: CallErrorKind, retry_after_ms: int | None) -> None:
+    def failed(self, name: ModelName, error: ProviderError) -> None:
         """Note a failure that the tries of a model ended with."""
-        self.cooldowns.failed(name, self._key_of(name.provider), kind, retry_after_ms, now_ms=self.clock())
+        self.cooldowns.failed(name, self._key_of(name.provider), error, now_ms=self.clock())
 
     def answered(self, call: CallModel, name: ModelName, reason: RouteReason, rule: ModelName) -> None:
         """Note who has answered, and keep the conversation to them."""

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from types import MappingProxyType
 from typing import Final, Literal
 
+from actors.router.provider import ProviderError
 from protocol.models import CallErrorKind, ModelName
 
 SHORT_WAIT_MS: Final = 2_000
@@ -81,14 +83,16 @@ class Cooldowns:
 
     _left_alone: dict[tuple[str, str, str], _Cooling] = field(default_factory=dict[tuple[str, str, str], _Cooling])
 
-    def failed(
-        self, name: ModelName, key: str, kind: CallErrorKind, retry_after_ms: int | None, *, now_ms: int
-    ) -> None:
-        """Leave it alone: for as long as the provider asks, or twice as long each time."""
-        cools = REACTIONS[kind].cools
+    def failed(self, name: ModelName, key: str, error: ProviderError, *, now_ms: int) -> None:
+        """Leave it alone: for as long as the provider asks, or twice as long each time.
+
+        A key that is good, and not for this model (403), is left alone for that model.
+        """
+        cools, retry_after_ms = REACTIONS[error.kind].cools, error.retry_after_ms
         if cools == "nothing":
             return
-        place = (name.provider.value, name.model if cools == "model" else "", key)
+        whole_key = cools == "key" and error.status != HTTPStatus.FORBIDDEN
+        place = (name.provider.value, "" if whole_key else name.model, key)
         usual_ms = FIRST_COOLDOWN_MS if cools == "model" else KEY_COOLDOWN_MS
         before = self._left_alone.get(place)
         failures = before.failures + 1 if before else 1

@@ -133,7 +133,7 @@ class ModelTries:
                     finally:
                         ended = anyio.current_time()
         except ProviderError as error:
-            self.dependencies.chooser.failed(self.name, error.kind, error.retry_after_ms)
+            self.dependencies.chooser.failed(self.name, error)
             log.info(MODEL_FAILED, provider=self.name.provider.value, model=self.name.model, kind=error.kind.value)
             raise
         raise AssertionError  # pragma: no cover - it returns or raises

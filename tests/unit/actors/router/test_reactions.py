@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from actors.router.provider import ProviderError
 from actors.router.reactions import REACTIONS, Cooldowns, pause_ms
 from protocol.models import INFRASTRUCTURE, CallErrorKind
 from protocol.routing import model_name
@@ -11,6 +12,10 @@ from protocol.routing import model_name
 K = CallErrorKind
 GPT, MINI, GEMINI = map(model_name, ("openai/gpt-4o", "openai/gpt-4o-mini", "google/gemini-2.5-pro"))
 KEY, OTHER = "a", "b"
+
+
+def failure(kind: CallErrorKind, retry_after_ms: int | None = None, status: int | None = None) -> ProviderError:
+    return ProviderError(kind, "", retry_after_ms=retry_after_ms, status=status)
 
 
 def test_every_kind_of_error_has_its_reaction_and_only_the_infrastructure_cools() -> None:
@@ -48,7 +53,7 @@ def test_a_model_is_left_alone_twice_as_long_each_time_and_no_other_with_it() ->
     cooldowns, waits = Cooldowns(), list[int]()
     for round_ in range(8):
         now_ms = round_ * 1_000_000
-        cooldowns.failed(GPT, KEY, K.OVERLOADED, None, now_ms=now_ms)
+        cooldowns.failed(GPT, KEY, failure(K.OVERLOADED, None), now_ms=now_ms)
         waits.append(cooldowns.left_ms(GPT, KEY, now_ms=now_ms))
 
     assert waits == [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]
@@ -62,25 +67,32 @@ def test_a_model_is_left_alone_twice_as_long_each_time_and_no_other_with_it() ->
 
 def test_what_a_provider_asks_for_is_kept_to_up_to_an_hour() -> None:
     cooldowns = Cooldowns()
-    cooldowns.failed(GPT, KEY, K.RATE_LIMIT, 90_000, now_ms=0)
-    cooldowns.failed(GPT, KEY, K.RATE_LIMIT, 10, now_ms=0)
-    cooldowns.failed(MINI, KEY, K.RATE_LIMIT, 10**9, now_ms=0)
+    cooldowns.failed(GPT, KEY, failure(K.RATE_LIMIT, 90_000), now_ms=0)
+    cooldowns.failed(GPT, KEY, failure(K.RATE_LIMIT, 10), now_ms=0)
+    cooldowns.failed(MINI, KEY, failure(K.RATE_LIMIT, 10**9), now_ms=0)
 
     assert (cooldowns.left_ms(GPT, KEY, now_ms=0), cooldowns.left_ms(MINI, KEY, now_ms=0)) == (90_000, 3_600_000)
 
 
 def test_a_key_that_is_refused_is_left_alone_for_all_models_and_another_key_is_not() -> None:
     cooldowns = Cooldowns()
-    cooldowns.failed(GPT, KEY, K.AUTH, None, now_ms=0)
+    cooldowns.failed(GPT, KEY, failure(K.AUTH, None), now_ms=0)
 
     assert (cooldowns.left_ms(MINI, KEY, now_ms=0), cooldowns.key_left_ms("openai", KEY, now_ms=0)) == (300_000,) * 2
     assert (cooldowns.left_ms(MINI, OTHER, now_ms=0), cooldowns.key_left_ms("openai", OTHER, now_ms=0)) == (0, 0)
 
 
+def test_a_key_that_is_not_good_for_one_model_is_used_for_the_others() -> None:
+    cooldowns = Cooldowns()
+    cooldowns.failed(GPT, KEY, failure(K.AUTH, status=403), now_ms=0)
+
+    assert (cooldowns.left_ms(GPT, KEY, now_ms=0), cooldowns.left_ms(MINI, KEY, now_ms=0)) == (300_000, 0)
+
+
 @pytest.mark.parametrize("kind", [K.MALFORMED, K.SCHEMA, K.REFUSED, K.UNSUPPORTED, K.CANCELLED])
 def test_what_lies_with_the_request_or_the_model_leaves_nobody_alone(kind: CallErrorKind) -> None:
     cooldowns = Cooldowns()
-    cooldowns.failed(GPT, KEY, kind, 60_000, now_ms=0)
+    cooldowns.failed(GPT, KEY, failure(kind, 60_000), now_ms=0)
 
     assert cooldowns.left_ms(GPT, KEY, now_ms=0) == 0
 
@@ -88,9 +100,9 @@ def test_what_lies_with_the_request_or_the_model_leaves_nobody_alone(kind: CallE
 def test_who_answers_is_forgiven() -> None:
     cooldowns = Cooldowns()
     for _ in range(3):
-        cooldowns.failed(GPT, KEY, K.NETWORK, None, now_ms=0)
+        cooldowns.failed(GPT, KEY, failure(K.NETWORK, None), now_ms=0)
     cooldowns.answered(GPT, KEY)
     forgiven = cooldowns.left_ms(GPT, KEY, now_ms=0)
-    cooldowns.failed(GPT, KEY, K.NETWORK, None, now_ms=0)
+    cooldowns.failed(GPT, KEY, failure(K.NETWORK, None), now_ms=0)
 
     assert (forgiven, cooldowns.left_ms(GPT, KEY, now_ms=0)) == (0, 1_000)
