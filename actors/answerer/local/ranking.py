@@ -33,7 +33,6 @@ _FITTING = 0.8
 _HEADING = 0.5
 """What is left of the score of a heading itself: it seldom is an answer."""
 
-
 _REPEATED = 0.1
 """What is left of a sentence that says nothing but words of the question."""
 
@@ -62,9 +61,9 @@ class Ranking:
     weights: Mapping[str, float]
     candidates: Sequence[RankedSentence]
 
-    def share(self, *sentences: RankedSentence) -> float:
-        """Return what part of the question stands in some sentences, by the weight of its words."""
-        hits = set[str]().union(*(self.counts[each.source].get(each.place, ()) for each in sentences))
+    def share(self, sentence: RankedSentence) -> float:
+        """Return what part of the question stands in a sentence, by the weight of its words."""
+        hits = self.counts[sentence.source].get(sentence.place, ())
         return sum(self.weights[term] for term in hits) / (sum(self.weights.values()) or 1.0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from actors.answerer.local.words import all_terms
 from actors.answerer.sentences import Sentence, read_sentences
@@ -16,15 +16,21 @@ _SENTENCES = {SummaryStyle.CONCISE: 3, SummaryStyle.DETAILED: 5, SummaryStyle.BU
 _READ_FIRST, _READ_LATER = 120, 120
 """Sentences of a source that are weighed: the first ones, and as many of those that follow, evenly spread."""
 
-_LEAST_CHARS = 25
+_LEAST_BYTES = 25
+"""In UTF-8, where a Chinese character is as long as it says much."""
+
 _DECAY = 0.1
 """How fast the place of a sentence counts less; between .1 and .5 it makes no difference to ROUGE."""
 
 _NEW = 0.2
 """What it counts against a sentence to say what was said."""
 
-_KINDS = ({LineKind.PROSE}, {LineKind.PROSE, LineKind.ITEM}, {LineKind.ITEM, LineKind.ROW, LineKind.HEADING})
-"""What a summary is made of: the first of these of which there is something."""
+_KINDS = (
+    frozenset({LineKind.PROSE}),
+    frozenset({LineKind.PROSE, LineKind.ITEM}),
+    frozenset({LineKind.PROSE, LineKind.ITEM, LineKind.ROW}),
+)
+"""What a summary is made of: the first of these of which there is enough, else the last."""
 
 Vector = Mapping[str, float]
 
@@ -37,7 +43,7 @@ def summarize(sources: Sequence[Source], style: SummaryStyle = SummaryStyle.CONC
 
 
 def _summary(source: Source, number: int) -> Iterator[Quote]:
-    sentences = _weighed(read_sentences(source.markdown).sentences)
+    sentences = _weighed(read_sentences(source.markdown).sentences, number)
     vectors = _vectors(sentences)
     scores = _scores(vectors)
     for index in sorted(_chosen(vectors, scores, number)):
@@ -45,30 +51,31 @@ def _summary(source: Source, number: int) -> Iterator[Quote]:
         yield Quote(doc_id=source.doc_id, quote=sentence.text, score=round(scores[index], 4), section=sentence.section)
 
 
-def _weighed(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences that may stand in a summary, each once."""
-    for kinds in _KINDS:
-        once = {
-            each.text: each for each in reversed(sentences) if each.kind in kinds and len(each.text) >= _LEAST_CHARS
-        }
-        if once:
-            candidates = sorted(once.values(), key=lambda each: each.number)
-            later = candidates[_READ_FIRST:]
-            return candidates[:_READ_FIRST] + later[:: max(math.ceil(len(later) / _READ_LATER), 1)]
-    return [each for each in sentences if each.kind is not LineKind.CODE][:_READ_FIRST]
+def _weighed(sentences: Sequence[Sentence], number: int) -> list[Sentence]:
+    """Return the sentences that may stand in a summary of so many, each once."""
+    choices = (list(_once(each for each in sentences if each.kind in kinds)) for kinds in _KINDS)
+    candidates = next((each for each in choices if len(each) >= number), None)
+    if candidates is None:
+        return [each for each in sentences if each.kind not in (LineKind.CODE, LineKind.HEADING)][:_READ_FIRST]
+    later = candidates[_READ_FIRST:]
+    return candidates[:_READ_FIRST] + later[:: max(math.ceil(len(later) / _READ_LATER), 1)]
+
+
+def _once(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Yield sentences that are no mere labels, none twice."""
+    texts = set[str]()
+    for each in sentences:
+        if len(each.text.encode()) >= _LEAST_BYTES and each.text not in texts:
+            texts.add(each.text)
+            yield each
 
 
 def _vectors(sentences: Sequence[Sentence]) -> list[Vector]:
     """Return the words of each sentence by TF-IDF, each vector of length 1."""
     counts = [Counter(all_terms(each.text)) for each in sentences]
-    candidates = Counter(term for terms in counts for term in terms)
+    spread = Counter(term for terms in counts for term in terms)
     return [
-        _unit(
-            {
-                term: (1 + math.log(times)) * math.log(1 + len(counts) / candidates[term])
-                for term, times in terms.items()
-            }
-        )
+        _unit({term: (1 + math.log(times)) * math.log(1 + len(counts) / spread[term]) for term, times in terms.items()})
         for terms in counts
     ]
 

@@ -11,7 +11,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fff\u3040-\u30ff\u
 
 _RUN = re.compile(rf"([{_UNSPACED}]+)|[^\W_{_UNSPACED}]+")
 _STEM_CHARS = 5
-"""Words that begin alike are taken for forms of one word: 4 and 6 characters terms answers no more often."""
+"""Words that begin alike are taken for forms of one word: 4 and 6 characters lead to answers no more often."""
 
 
 def stem(word: str) -> str:
