@@ -36,7 +36,7 @@ PORTION: Final = 0.05
 TRIES: Final = 20
 """How often a portion is asked for anew because another replica was faster."""
 
-MOST_ACCOUNTS: Final = 2_000
+MOST_SHARES: Final = 2_000
 """Limits of keys and runs that are remembered at once; those that nobody spends from are given back first."""
 
 CLOSE_S: Final = 2.0
@@ -70,9 +70,9 @@ class Hold:
     def settle(self, cost_usd: float | None) -> None:
         """Spend what it cost instead of what was held; None: what was held. A second time nothing happens."""
         parts, self.parts = self.parts, ()
-        for account, amount in parts:
-            account.held -= amount
-            account.spent += amount if cost_usd is None or self.counted else cost_usd
+        for share, amount in parts:
+            share.held -= amount
+            share.spent += amount if cost_usd is None or self.counted else cost_usd
 
 
 @dataclass
@@ -82,7 +82,7 @@ class ModelBudget:
     bus: Tables
     settings: Settings
     clock: Callable[[], int] = now_ms
-    _accounts: OrderedDict[str, LimitShare] = field(default_factory=OrderedDict[str, LimitShare], init=False)
+    _shares: OrderedDict[str, LimitShare] = field(default_factory=OrderedDict[str, LimitShare], init=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[ModelBudget]:
@@ -91,7 +91,7 @@ class ModelBudget:
             yield self
         finally:
             with anyio.move_on_after(CLOSE_S, shield=True):
-                await self._give_back(list(self._accounts.values()))
+                await self._give_back(list(self._shares.values()))
 
     async def hold(self, caller: str, run: str, estimate_usd: float | None) -> Hold:
         """Hold what a call may cost; None: it has no price, and counts as a call.
@@ -102,12 +102,12 @@ class ModelBudget:
         hold = Hold(counted=estimate_usd is None)
         try:
             for key, limit, amount, words in self._limits(caller, run, estimate_usd):
-                account = await self._account(key, limit)
-                async with account.lock:
-                    if account.free < amount:
-                        await self._take(account, amount - account.free, words)
-                    account.held += amount
-                hold.parts = (*hold.parts, (account, amount))
+                share = await self._share_of(key, limit)
+                async with share.lock:
+                    if share.free < amount:
+                        await self._take(share, amount - share.free, words)
+                    share.held += amount
+                hold.parts = (*hold.parts, (share, amount))
         except BaseException:
             hold.settle(0.0)
             raise
@@ -132,59 +132,59 @@ class ModelBudget:
             if cents:
                 yield key, cents / 100, estimate_usd, f"{name}: {cents / 100:.2f} USD"
 
-    async def _account(self, key: str, limit: float) -> LimitShare:
-        account = self._accounts.get(key)
-        if account is None:
-            account = self._accounts[key] = LimitShare(key, limit)
-        self._accounts.move_to_end(key)
-        if len(self._accounts) > MOST_ACCOUNTS:
-            idle = next((one for one in self._accounts.values() if not one.held and one is not account), None)
+    async def _share_of(self, key: str, limit: float) -> LimitShare:
+        share = self._shares.get(key)
+        if share is None:
+            share = self._shares[key] = LimitShare(key, limit)
+        self._shares.move_to_end(key)
+        if len(self._shares) > MOST_SHARES:
+            idle = next((one for one in self._shares.values() if not one.held and one is not share), None)
             if idle is not None:
-                del self._accounts[idle.key]
+                del self._shares[idle.key]
                 await self._give_back([idle])
-        return account
+        return share
 
-    async def _take(self, account: LimitShare, needed: float, words: str) -> None:
+    async def _take(self, share: LimitShare, needed: float, words: str) -> None:
         """Take a portion from what all replicas share, and no less than is needed."""
         table = await self.bus.table(MODEL_SPEND)
         for _ in range(TRIES):
-            row = await table.get(account.key)
+            row = await table.get(share.key)
             taken = row.value.taken if row and row.value else 0.0
-            revision = row.revision if row else await table.revision(account.key)
-            left = account.limit - taken
+            revision = row.revision if row else await table.revision(share.key)
+            left = share.limit - taken
             if left + _NEAR_ZERO < needed:
                 break
-            portion = min(max(needed, account.limit * PORTION), left)
+            portion = min(max(needed, share.limit * PORTION), left)
             try:
-                await table.put(account.key, SpendTaken(taken=taken + portion), revision=revision)
+                await table.put(share.key, SpendTaken(taken=taken + portion), revision=revision)
             except ValueError:  # another replica was faster
                 continue
-            account.taken += portion
+            share.taken += portion
             return
         message = f"What models may cost is spent ({words})."
         raise FaultError(fault(Code.RATE_LIMIT_BUDGET, message))
 
-    async def _give_back(self, accounts: list[LimitShare]) -> None:
+    async def _give_back(self, shares: list[LimitShare]) -> None:
         """Return what was taken and not spent; what cannot be given back is lost to the day."""
         try:
             table = await self.bus.table(MODEL_SPEND)
-            for account in accounts:
-                if abs(account.free) > _NEAR_ZERO:
-                    await _return(table, account)
+            for share in shares:
+                if abs(share.free) > _NEAR_ZERO:
+                    await _return(table, share)
         except FaultError as error:
             log.warning(NOT_RETURNED, code=error.fault.code)
 
 
-async def _return(table: KeyTable[SpendTaken], account: LimitShare) -> None:
+async def _return(table: KeyTable[SpendTaken], share: LimitShare) -> None:
     for _ in range(TRIES):
-        row = await table.get(account.key)
+        row = await table.get(share.key)
         if row is None or row.value is None:
             return
         try:
-            await table.put(account.key, SpendTaken(taken=row.value.taken - account.free), revision=row.revision)
+            await table.put(share.key, SpendTaken(taken=row.value.taken - share.free), revision=row.revision)
         except ValueError:
             continue
-        account.taken -= account.free
+        share.taken -= share.free
         return
 
 

@@ -99,7 +99,7 @@ async def test_each_key_and_each_run_has_its_own_limit_and_a_refusal_holds_nothi
         assert not await refused(budget, 0.09, caller="cid", run="r1")
         assert await refused(budget, 0.02, caller="cid", run="r1")
         assert not await refused(budget, 0.02, caller="cid", run="r2")
-        assert sum(account.held for account in budget._accounts.values()) == pytest.approx(0)  # pyright: ignore[reportPrivateUsage] # noqa: SLF001 - nothing else shows it
+        assert sum(share.held for share in budget._shares.values()) == pytest.approx(0)  # pyright: ignore[reportPrivateUsage] # noqa: SLF001 - nothing else shows it
 
 
 async def test_what_has_no_price_is_counted_and_what_is_free_is_not() -> None:
