@@ -90,7 +90,7 @@ def read_sentences(markdown: str) -> SourceText:
     start, section = 0, ""
     for line in plain_lines(markdown[:MAX_CHARS]):
         if line.kind is LineKind.HEADING:
-            section = line.text
+            section = line.text[:MAX_SENTENCE_CHARS]
         for begin, end in _cuts(line.text, line.kind):
             number = len(sentences) + 1
             sentences.append(Sentence(number, line.text[begin:end], start + begin, start + end, line.kind, section))

@@ -17,6 +17,7 @@ from actors.answerer.local.languages import languages
 from actors.answerer.local.questions import Question
 from actors.answerer.local.ranking import Ranking
 from actors.answerer.local.words import is_unspaced, pairs, stem
+from actors.answerer.sentences import MAX_SENTENCE_CHARS
 
 _TOKEN = re.compile(r"\d(?:[\d.,]*\d)?|[^\W_]+")
 _NAME = re.compile(r"(?<=[\w,;:] )(?!I\b)[A-Z\u00c0-\u00de\u0410-\u042f][\w-]+")
@@ -53,7 +54,7 @@ def describe(question: Question, title: str, ranking: Ranking) -> PassageEvidenc
     best = ranking.candidates[0]
     text = ranking.texts[best.source]
     near = text.sentences[max(best.place - 1, 0) : best.place + 2]
-    passage = "\n".join((title, best.sentence.section, *(each.text for each in near)))
+    passage = "\n".join((title[:MAX_SENTENCE_CHARS], best.sentence.section, *(each.text for each in near)))
     negation = languages().negation
     affirmed = {negation.search(each) is None for each in (question.text, best.sentence.text)}
     runner_up = ranking.candidates[1].score if len(ranking.candidates) > 1 else 0.0
