@@ -166,6 +166,10 @@ def test_a_key_has_limits_of_its_own_and_is_counted(hosts: Hosts) -> None:
     assert {name: int(float(number)) > 0 for name, number in counted} == {
         "weft_key_calls_total": True,
         "weft_key_refused_total": True,
+        "weft_key_model_calls_total": False,
+        "weft_key_input_tokens_total": False,
+        "weft_key_output_tokens_total": False,
+        "weft_key_model_cost_usd_total": False,
     }
 
 

@@ -72,6 +72,14 @@ def test_a_follow_up_is_the_next_turn_and_both_are_remembered(weft: System, arti
     assert (foreign.status_code, refused(foreign).code) == (404, "VALIDATION_UNKNOWN_CONVERSATION")
 
 
+def test_data_is_found_where_the_page_has_it(weft: System, site: Site) -> None:
+    schema = {"type": "object", "properties": {"title": {"type": "string"}, "price": {"type": "number"}}}
+    told = weft.http.post("/api/extract", json={"url": site.url("/article"), "schema": schema}).json()
+
+    assert told["data"] == {"title": "How a loom is warped", "price": None}
+    assert (bool(told["fields"]["/price"]["reason"]), told["servedBy"]["provider"]) == (True, "local")
+
+
 @requirement("003.response.bodies")
 def test_a_packet_of_the_contract_is_answered_by_one(weft: System, article: str) -> None:
     document: Json = {
