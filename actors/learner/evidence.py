@@ -27,8 +27,8 @@ UPGRADE_BELOW: Final = 0.70
 """004 `SUCCESS_RATE_UPGRADE_THRESHOLD`."""
 
 FIRST_BACKOFF: Final = 40
-LAST_BACKOFF: Final = 1_280
-"""Calls of a tool before another model is tried again: at first, and at most; each failure doubles them."""
+DOUBLINGS: Final = 5
+"""Calls of a tool before a cheaper model is tried again, and how often failures double them: 40 to 1,280."""
 
 
 class Window(Struct, frozen=True, array_like=True):
@@ -139,7 +139,7 @@ class ToolEvidence(Struct, frozen=True, kw_only=True):
         if name != self.route:
             return replace(self, calls=calls)
         window = self.window.after(sequence, success=success)
-        if self.direction != "down":
+        if self.direction != "down" or self.doubt >= PROBATION.alarm:  # an alarm stands until somebody looks
             return replace(self, calls=calls, window=window)
         return replace(self, calls=calls, window=window, doubt=PROBATION.after(self.doubt, success=success))
 
@@ -183,7 +183,7 @@ def _trial(known: ToolEvidence, sequence: int, at: int, step: RouteStep, tested:
 
 def _backed_off(known: ToolEvidence) -> ToolEvidence:
     """Count a failure of a cheaper model, and let the tool be for a while, twice as long as the last time."""
-    calls = min(FIRST_BACKOFF * 2**known.failures, LAST_BACKOFF)
+    calls = FIRST_BACKOFF * 2 ** min(known.failures, DOUBLINGS)
     return replace(known, failures=known.failures + 1, quiet_until=known.calls + calls)
 
 

@@ -30,6 +30,7 @@ log = structlog.stdlib.get_logger()
 
 ROUTE_LEARNED: Final = "route_learned"
 NOT_LOOKED: Final = "calls_of_models_not_looked_at"
+DECIDED_ELSEWHERE: Final = "another_replica_has_decided"
 NO_STRONGER: Final = "no_stronger_model"
 
 READ_MS: Final = 10_000
@@ -85,7 +86,7 @@ class Learning:
         Raises:
             FaultError, TransportError: the journal, the tables or the router cannot be read; nothing was decided.
         """
-        last = await self.consumer.journal.last(LEARNED_TOPIC)
+        last = await self.consumer.journal.records.last(LEARNED_TOPIC)
         await self.consumer.wait_current(READ_MS)
         evidence, beliefs = await self.tables.known()
         look = await self._look_at(evidence)
@@ -95,7 +96,8 @@ class Learning:
                 await self.consumer.journal.append(
                     LEARNED_TOPIC, plan.learned, last=0 if last is None else last.sequence
                 )
-            except ValueError:  # another replica has decided meanwhile
+            except ValueError:
+                log.info(DECIDED_ELSEWHERE)
                 return
             for step in plan.learned.steps:
                 log.info(ROUTE_LEARNED, tool=step.tool, step=step.step.value, old=step.old.model, new=step.new.model)
