@@ -11,7 +11,7 @@ from actors.answerer.extracting.citing import CitedValue, cite, missing
 from actors.answerer.extracting.evidence import Pair, SourceEvidence, normal
 from actors.answerer.extracting.filling import count_fits, fill
 from actors.answerer.extracting.layouts import RowSet
-from actors.answerer.extracting.schema import Leaf, Record, Rows, pointer
+from actors.answerer.extracting.schema import MAX_ITEMS, Leaf, Record, Rows, pointer
 from actors.answerer.extracting.slots import ArraySlot, LeafSlot, called, slots
 from actors.answerer.extracting.typed import found_by_type
 from actors.answerer.extracting.values import RawText, read_value
@@ -24,6 +24,7 @@ _LEAST_SHARE = 0.3
 
 _NEARLY_AS_GOOD = 0.95
 _CALLED_SO = 0.15
+_NO_ROWS = "the sources have no list, table or data whose rows are such objects"
 _MAX_LISTED_CHARS = 300
 
 
@@ -58,30 +59,29 @@ def fill_array(
 
 
 def _rows(slot: ArraySlot, record: Record, texts: Sequence[SourceEvidence]) -> FilledArray:
-    wanted, inner = slots(record, _names(slot))
-    rows: dict[str, Row] = {}
-    for text in texts:
-        for chosen in _chosen(slot, wanted, text):
-            for pairs in chosen.rows:
-                row = _row(wanted, inner, pairs, text, chosen)
-                if any(cited.value is not None for cited in row.cells.values()):
-                    rows.setdefault(_identity(row), row)
-    if not rows:
-        return FilledArray(
-            note=FieldFound(reason="the sources have no list, table or data whose rows are such objects")
-        )
-    most = slot.rows.max_items
-    more = (
-        f"{most} of {len(rows)} rows: ask for the pages of the list one by one, or for fewer"
-        if len(rows) > most
-        else ""
+    wanted, inner = slots(record, [" ".join(called(slot))])
+    chosen = [(text, rows) for text in texts for rows in _chosen(slot, wanted, text)]
+    listed = ((text, rows, pairs) for text, rows in chosen for pairs in rows.rows)
+    filled: dict[str, Row] = {}
+    for text, rows, pairs in listed:
+        row = _row(wanted, inner, pairs, text, rows)
+        if any(cited.value is not None for cited in row.cells.values()):
+            filled.setdefault(_identity(row), row)
+        if len(filled) > slot.rows.max_items:
+            count = sum(rows.count for _, rows in chosen)
+            return FilledArray(tuple(filled.values())[:-1], note=FieldFound(reason=_more(slot.rows.max_items, count)))
+    return FilledArray(tuple(filled.values()), note=None if filled else FieldFound(reason=_NO_ROWS))
+
+
+def _more(most: int, count: int) -> str:
+    return (
+        f"{most} of about {count} rows: ask for the pages of the list one by one, or raise maxItems up to {MAX_ITEMS}"
     )
-    return FilledArray(tuple(rows.values())[:most], note=FieldFound(reason=more) if more else None)
 
 
 def _chosen(slot: ArraySlot, wanted: Sequence[LeafSlot], text: SourceEvidence) -> list[RowSet]:
     """Return the rows of a source that fill the object best, with those that are laid out likewise."""
-    sets = [*structured.row_sets(text), *layouts.row_sets(text)]
+    sets = [*text.once(structured.row_sets), *text.once(layouts.row_sets)]
     weighed = [(_fitness(slot, wanted, each, text), each) for each in sets]
     best = max((fitness for fitness, _ in weighed), default=0.0)
     if best <= 0:
@@ -154,10 +154,6 @@ def _identity(row: Row) -> str:
     return json.dumps([normal(str(each.value)).casefold() for each in row.cells.values()])
 
 
-def _names(slot: ArraySlot) -> list[str]:
-    return [" ".join(called(slot))]
-
-
 # -- arrays of values ----------------------------------------------------------------------------------------------
 
 
@@ -216,7 +212,7 @@ def _below_label(slot: ArraySlot, text: SourceEvidence) -> list[str]:
 
 def _column(slot: ArraySlot, text: SourceEvidence) -> list[Pair]:
     """Return the cells of the column of the array's name."""
-    for rows in layouts.row_sets(text):
+    for rows in text.once(layouts.row_sets):
         cells = [
             pair for row in rows.rows for pair in row if any(likeness(each, slot.words) >= LIKE for each in pair.labels)
         ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar, cast
 
 from msgspec import UNSET, structs
 
@@ -18,6 +19,8 @@ from actors.extraction.evidence.json_values import Json
 from protocol.answers import FieldOrigin
 from protocol.packets import Citation, Locator
 from protocol.page import Product
+
+R = TypeVar("R")
 
 MAX_QUOTE_CHARS = 300
 _MAX_EXACT_CHARS, _END_WORDS = 120, 5
@@ -50,6 +53,10 @@ class SourceEvidence:
     """A source by its lines, and what may be quoted of it."""
 
     source: Source
+    _read: dict[Callable[[SourceEvidence], object], object] = field(
+        default_factory=dict["Callable[[SourceEvidence], object]", object], repr=False
+    )
+    _quotes: dict[str, bool] = field(default_factory=dict[str, bool], repr=False)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -66,10 +73,18 @@ class SourceEvidence:
         """Return the text of a pair with what is to be known to read it."""
         return RawText(pair.text, pair.links, pair.data, self.source.url, self.month_first)
 
+    def once(self, read: Callable[[SourceEvidence], R]) -> R:
+        """Return what a function reads of the source; it is read when it is first asked for."""
+        if read not in self._read:
+            self._read[read] = read(self)
+        return cast("R", self._read[read])
+
     def is_shown(self, quote: str) -> bool:
         """Return whether a quote stands in what the source shows, word for word."""
-        wanted = normal(quote)
-        return bool(wanted) and wanted in self._shown
+        if quote not in self._quotes:
+            wanted = normal(quote)
+            self._quotes[quote] = bool(wanted) and wanted in self._shown
+        return self._quotes[quote]
 
     def stands(self, quote: str) -> bool:
         """Return whether a quote stands in what the source shows, or in the data that it brings along."""

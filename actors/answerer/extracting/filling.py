@@ -11,7 +11,7 @@ from actors.answerer.extracting.citing import CitedValue, cite, missing
 from actors.answerer.extracting.evidence import Pair, SourceEvidence
 from actors.answerer.extracting.schema import LeafKind
 from actors.answerer.extracting.slots import Fit, LeafSlot, fit
-from actors.answerer.extracting.values import Value, read_value
+from actors.answerer.extracting.values import Value, clock_times, read_value
 from actors.answerer.extracting.words import LIKE
 
 _SAME_PAIR = 0.03
@@ -21,6 +21,14 @@ _DISPUTED = 0.7
 """What is left of the confidence where another source of the same rank says something else."""
 
 _RIVAL = 0.06
+
+_PROSE, _PROSE_CHARS = 0.6, 100
+"""What is left of the weight of a text of several sentences where a name or a place is asked for."""
+
+_TIME = frozenset({"time"})
+_STARTS = (_TIME, frozenset({"start"}), frozenset({"start", "time"}), frozenset({"hour"}))
+_ENDS = (_TIME, frozenset({"end"}), frozenset({"end", "time"}), frozenset({"hour"}))
+"""Labels behind which a time of day stands beside its day."""
 
 _FROM = re.compile(r"(?:from|ab|mindestens|min\.?|à partir de|desde|da|vanaf|od|over|more than)\b", re.IGNORECASE)
 _UP_TO = re.compile(r"(?:up to|bis(?: zu)?|max\.?|jusqu'à|hasta|fino a|tot|do|until)\b", re.IGNORECASE)
@@ -44,9 +52,11 @@ def fill(
             for slot, fits in _takers(wanted, pair):
                 value = _read(slot, pair, text, ranged=fits.ranged)
                 if value.value is not None or value.reason:
-                    score = fits.likeness * pair.weight
+                    score = fits.likeness * pair.weight * (_PROSE if _is_prose(slot, pair) else 1.0)
                     candidates[slot.at].append(_Candidate(pair, text, value, score))
-    return {slot.at: _decided(slot, candidates[slot.at]) for slot in wanted}
+    return {
+        slot.at: _decided(slot, [*candidates[slot.at], *_timed(slot, candidates[slot.at], evidence)]) for slot in wanted
+    }
 
 
 def count_fits(wanted: Sequence[LeafSlot], pairs: Sequence[Pair], text: SourceEvidence) -> float:
@@ -78,6 +88,30 @@ def _read(slot: LeafSlot, pair: Pair, text: SourceEvidence, *, ranged: bool) -> 
         return value
     opening = _UP_TO if slot.words.speaks_of("max", "end") else _FROM
     return value if opening.match(pair.text.strip()) or slot.words.speaks_of("start") else Value(None)
+
+
+def _is_prose(slot: LeafSlot, pair: Pair) -> bool:
+    """Return whether a text behind a label goes on about it instead of saying it."""
+    is_text = slot.leaf.kind is LeafKind.TEXT and not slot.words.speaks_of("description")
+    return is_text and not pair.data and len(pair.text) > _PROSE_CHARS and ". " in pair.text
+
+
+def _timed(
+    slot: LeafSlot, candidates: Sequence[_Candidate], evidence: Sequence[tuple[SourceEvidence, Sequence[Pair]]]
+) -> Iterator[_Candidate]:
+    """Return a day with the time of day that stands beside it under a label of its own."""
+    days = [each for each in candidates if each.value.day]
+    if not days or any(each.value.value is not None for each in candidates):
+        return
+    best = max(days, key=lambda each: each.score)
+    labels = _ENDS if slot.words.speaks_of("end") else _STARTS
+    for text, pairs in evidence:
+        for pair in pairs if text is best.text else ():
+            clocks = clock_times(pair.text) if any(label in labels for label in pair.labels) else []
+            if clocks and (len(clocks) > 1 or not slot.words.speaks_of("end") or pair.labels[0] != _TIME):
+                clock = clocks[-1] if slot.words.speaks_of("end") else clocks[0]
+                yield replace(best, value=Value(f"{best.value.day}T{clock}:00", best.value.raw))
+                return
 
 
 def _decided(slot: LeafSlot, candidates: list[_Candidate]) -> CitedValue:

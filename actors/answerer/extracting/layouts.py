@@ -15,6 +15,7 @@ from protocol.documents import ExtractedTable
 from protocol.page import RecordList
 
 MAX_PAIRS = 600
+MAX_ROWS = 1_000
 
 _SURE, _KEYED, _LED, _NUMBERED, _NEXT, _BELOW = 0.92, 0.92, 0.9, 0.82, 0.8, 0.8
 """How sure a layout is: a label with a colon, a row of two cells, a label in bold, a label before a number, …"""
@@ -23,14 +24,17 @@ _MAX_LABEL_WORDS = 6
 _MAX_VALUE_CHARS = 400
 _MAX_LED_CHARS, _MIN_LED = 60, 3
 _MAX_ROW_CHARS = 200
+_MIN_ABOUT_WORDS, _ABOUT = 4, 0.8
 _MIN_COMPARED, _MAX_COMPARED = 3, 20
 _COLON = re.compile(r"\s?[:\uff1a]\s*(?!//)")
-_PARTS = re.compile(r"\s+[|·•‧/]\s+|\s{0,2}[|·•]\s{0,2}|\t")
+_PARTS = re.compile(r"\s+[|·•‧/]\s+|\s{0,2}[|·•]\s{0,2}|\t|[,;]\s+(?=[^\W\d_][\w .-]{0,30}:\s)")
 _NUMBERED_LABEL = re.compile(
     r"(?P<label>[^\W\d_][^\d:€$£+]{1,40}?)[.\s]{0,3}(?P<value>[+(€$£]?\s?\d.{0,60}?)(?:[,;]\s[^\W\d].*)?"
 )
 _COUNTED = re.compile(r"(?P<value>\d[\d.,]*)\s?(?P<label>[^\W\d][^\d:]{2,30})")
+_ABBREVIATED = re.compile(r"[^\W\d_]{1,5}\.")
 _SENTENCE = re.compile(r"[.!?]$")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _END = Line("")
 _TOTAL = re.compile(
     r"(?:grand )?total|sum|gesamt(?:summe)?|summe|suma|totale?|totaal|合计|总计|合計|итого", re.IGNORECASE
@@ -40,11 +44,12 @@ _CLOCK = re.compile(r"\d{1,2}$")
 
 @dataclass(frozen=True, slots=True)
 class RowSet:
-    """Rows that a source repeats, each as pairs, and what they are called."""
+    """Rows that a source repeats, each as pairs, what they are called, and how many there are of them."""
 
     rows: tuple[tuple[Pair, ...], ...]
     called: frozenset[str]
     origin: FieldOrigin
+    count: int
     kind: str = ""
 
 
@@ -56,11 +61,6 @@ def labelled(text: SourceEvidence) -> list[Pair]:
     pairs.extend(_of_lines(text.lines))
     pairs.extend(_led(text.lines))
     return pairs[:MAX_PAIRS]
-
-
-def of_lines(lines: Sequence[Line]) -> list[Pair]:
-    """Return the pairs that some lines show."""
-    return list(_of_lines(lines))
 
 
 def grids(text: SourceEvidence) -> tuple[ExtractedTable, ...]:
@@ -79,27 +79,40 @@ def grids(text: SourceEvidence) -> tuple[ExtractedTable, ...]:
     return tuple(tables)
 
 
-def row_sets(text: SourceEvidence) -> Iterator[RowSet]:
+def row_sets(text: SourceEvidence) -> tuple[RowSet, ...]:
     """Return the rows of the tables, of the lists of records, and of the sections that are alike."""
-    for table in grids(text):
-        if any(table.headers) and len(table.rows) > 0:
-            called = meanings(table.caption) if isinstance(table.caption, str) else frozenset[str]()
-            for columns, rows in ((table.headers, table.rows), *_turned(table)):
-                yield RowSet(tuple(_rows(columns, rows, FieldOrigin.TABLE)), called, FieldOrigin.TABLE)
-    for records in text.source.parts.lists:
-        yield _of_records(records)
-    yield from _sections(text.lines, meanings(text.source.title))
+    return (
+        *(rows for table in grids(text) if any(table.headers) for rows in _of_grid(table)),
+        *(_of_records(records) for records in text.source.parts.lists),
+        *_sections(text.lines, meanings(text.source.title)),
+    )
+
+
+def _of_grid(table: ExtractedTable) -> Iterator[RowSet]:
+    words = meanings(table.caption) if isinstance(table.caption, str) else frozenset[str]()
+    for columns, rows in ((table.headers, table.rows), *_turned(table)):
+        labels = [(meanings(column),) for column in columns]
+        yield RowSet(tuple(_rows(labels, rows, FieldOrigin.TABLE)), words, FieldOrigin.TABLE, len(rows))
 
 
 def _of_records(records: RecordList) -> RowSet:
-    rows = _rows(records.columns, records.rows, FieldOrigin.RECORD)
-    return RowSet(tuple(rows), meanings(records.caption), FieldOrigin.RECORD)
+    labels = [_labels_of(name, [row[at] for row in records.rows]) for at, name in enumerate(records.columns)]
+    rows = tuple(_rows(labels, records.rows, FieldOrigin.RECORD))
+    return RowSet(rows, meanings(records.caption), FieldOrigin.RECORD, len(records.rows))
 
 
-def _rows(columns: Sequence[str], rows: Sequence[Sequence[str]], origin: FieldOrigin) -> Iterator[tuple[Pair, ...]]:
-    labels = [meanings(column) for column in columns]
+def _labels_of(name: str, cells: Sequence[str]) -> tuple[frozenset[str], ...]:
+    """Return what a column of records is: one of sentences describes the thing, whatever its class is called."""
+    counts = [len(cell.split()) for cell in cells if cell]
+    described = bool(counts) and not is_known(name) and sum(counts) >= _MIN_ABOUT_WORDS * len(counts)
+    return (meanings(name), frozenset({"description"})) if described else (meanings(name),)
+
+
+def _rows(
+    labels: Sequence[tuple[frozenset[str], ...]], rows: Sequence[Sequence[str]], origin: FieldOrigin
+) -> Iterator[tuple[Pair, ...]]:
     weight = 0.95 if origin is FieldOrigin.TABLE else 0.9
-    for row in rows:
+    for row in rows[:MAX_ROWS]:
         if origin is FieldOrigin.TABLE and _TOTAL.fullmatch(next(filter(None, row), "").strip(" :")):
             continue
         cells = [cell for cell in row if cell.strip()]
@@ -107,7 +120,7 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[str]], origin: FieldOr
         if origin is FieldOrigin.TABLE and sum(map(len, cells)) <= _MAX_ROW_CHARS:
             quote, ends = " ".join(cells), (cells[0], cells[-1]) if len(cells) > 1 else ("", "")
         yield tuple(
-            Pair((label,), cell, origin, weight, (cell,) if "://" in cell[:9] else (), quote=quote, ends=ends)
+            Pair(label, cell, origin, weight, (cell,) if "://" in cell[:9] else (), quote=quote, ends=ends)
             for label, cell in zip(labels, row, strict=False)
             if cell.strip() not in {"", "-", "\u2013", "\u2014"}
         )
@@ -118,8 +131,9 @@ def _turned(table: ExtractedTable) -> Iterator[tuple[tuple[str, ...], tuple[tupl
     width = len(table.headers)
     if not _MIN_COMPARED <= width <= _MAX_COMPARED or not 0 < len(table.rows) <= _MAX_COMPARED or table.headers[0]:
         return
+    heading = "year" if all(_YEAR.fullmatch(header) for header in table.headers[1:]) else "name"
     yield (
-        ("name", *(row[0] for row in table.rows)),
+        (heading, *(row[0] for row in table.rows)),
         tuple((table.headers[at], *(row[at] for row in table.rows)) for at in range(1, width)),
     )
 
@@ -129,7 +143,7 @@ def _sections(lines: Sequence[Line], page: frozenset[str]) -> Iterator[RowSet]:
     for level in sorted({line.level for line in lines if line.level}):
         for above, sections in _neighbours(lines, level, page):
             rows = tuple(_of_section(lines[start], lines[start + 1 : stop]) for start, stop in sections)
-            yield RowSet(rows, above, FieldOrigin.KEY_VALUE, kind="section")
+            yield RowSet(rows, above, FieldOrigin.KEY_VALUE, len(rows), kind="section")
 
 
 def _neighbours(
@@ -149,13 +163,16 @@ def _neighbours(
 def _of_section(heading: Line, body: Sequence[Line]) -> tuple[Pair, ...]:
     name = Pair((frozenset({"name"}),), heading.text, FieldOrigin.KEY_VALUE, 0.9, links=heading.links)
     texts = [Pair((), line.text, FieldOrigin.KEY_VALUE, 0.8, links=line.links) for line in body if not line.cells]
-    return (name, *_of_lines(body), *addresses(body), *texts)
+    about = next((line for line in body if len(line.text.split()) >= _MIN_ABOUT_WORDS and not line.cells), None)
+    described = [Pair((frozenset({"description"}),), about.text, FieldOrigin.TEXT, _ABOUT)] if about else []
+    return (name, *_of_lines(body), *addresses(body), *described, *texts)
 
 
 def _of_table(table: ExtractedTable) -> Iterator[Pair]:
     """Return the pairs of a table of keys and values, and of one that has a single row."""
     width = len(table.rows[0]) if table.rows else 0
-    rows = [table.headers, *table.rows] if any(table.headers) and width == 2 else list(table.rows)  # noqa: PLR2004 - key, value
+    is_row = width == 2 and table.headers[0] and not is_known(table.headers[1])  # noqa: PLR2004 - a key and a value
+    rows = [table.headers, *table.rows] if is_row else table.rows
     if width == 2 or (width == 4 and not any(table.headers)):  # noqa: PLR2004 - one or two keys a row
         for row in rows:
             for key, value in zip(row[::2], row[1::2], strict=False):
@@ -164,7 +181,8 @@ def _of_table(table: ExtractedTable) -> Iterator[Pair]:
                         (meanings(key),), value, FieldOrigin.TABLE, _KEYED, quote=f"{key} {value}", ends=(key, value)
                     )
     elif len(table.rows) == 1 and any(table.headers):
-        yield from next(iter(_rows(table.headers, table.rows, FieldOrigin.TABLE)), ())
+        labels = [(meanings(header),) for header in table.headers]
+        yield from next(iter(_rows(labels, table.rows, FieldOrigin.TABLE)), ())
 
 
 def _of_lines(lines: Sequence[Line]) -> Iterator[Pair]:
@@ -236,7 +254,11 @@ def _pair(label: str, text: str, weight: float, line: Line, quote: str = "") -> 
 
 
 def _is_label(text: str) -> bool:
-    return 0 < len(text) <= MAX_LABEL_CHARS and len(text.split()) <= _MAX_LABEL_WORDS and not _SENTENCE.search(text)
+    return (
+        0 < len(text) <= MAX_LABEL_CHARS
+        and len(text.split()) <= _MAX_LABEL_WORDS
+        and (not _SENTENCE.search(text) or _ABBREVIATED.fullmatch(text) is not None)
+    )
 
 
 def _is_bare_label(line: Line) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from actors.markdown.structure import plain_words
 
-MAX_LINES = 5_000
-"""Lines of one source that are looked at."""
+MAX_CHARS, MAX_LINES, MAX_LINE_CHARS = 1_000_000, 5_000, 8_000
+"""How much of one source is looked at: characters, lines, and characters of a line that are looked at together."""
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _HEADING = re.compile(r"(?:[-*+]\s+)?(#{1,6})\s+(.*)")
@@ -38,7 +38,7 @@ class Line:
 def read_lines(markdown: str) -> Iterator[Line]:
     """Return the lines of a document that say something, code left out."""
     fence = ""
-    for raw in markdown.split("\n", MAX_LINES)[:MAX_LINES]:
+    for raw in _raw_lines(markdown[:MAX_CHARS]):
         if opening := _FENCE.match(raw):
             fence = "" if fence and opening[1].startswith(fence) else fence or opening[1][:3]
             continue
@@ -48,6 +48,12 @@ def read_lines(markdown: str) -> Iterator[Line]:
         line = _read(stripped)
         if line.text or line.cells:
             yield line
+
+
+def _raw_lines(markdown: str) -> Iterator[str]:
+    """Return the first lines of a document, long ones in pieces."""
+    for line in markdown.split("\n", MAX_LINES)[:MAX_LINES]:
+        yield from (line[at : at + MAX_LINE_CHARS] for at in range(0, len(line) or 1, MAX_LINE_CHARS))
 
 
 def _read(raw: str) -> Line:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from actors.answerer.extracting.evidence import Pair
 from actors.answerer.extracting.lines import Line
+from actors.extraction.evidence import dates
 from protocol.answers import FieldOrigin
 
 _WEIGHT = 0.82
 
-_TOWN = r"[^\W\d_][^\d,|:;]{1,40}?"
+_TOWN = r"[^\W\d_a-z][^\d,|:;]{1,40}?"
 _PLACES = (
     re.compile(
         r"(?:[A-Z]{1,3}[- ])?(?P<postalcode>\d{5}|\d{4}(?: [A-Z]{2})?|\d{3} \d{2}|\d\d-\d{3})\s+"
@@ -43,7 +44,7 @@ def addresses(lines: Sequence[Line]) -> Iterator[Pair]:
     for number, (part, line) in enumerate(parts):
         bare = re.sub(r"^[^:]{1,30}:\s+", "", part).strip(" .")
         place = next((match for pattern in _PLACES if (match := pattern.fullmatch(bare))), None)
-        if place is not None:
+        if place is not None and not dates.day(line):
             yield from _address(place, parts[max(0, number - 2) : number], part, line)
 
 

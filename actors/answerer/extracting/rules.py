@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from actors.answerer.extracting import structured
@@ -14,15 +14,17 @@ from actors.answerer.extracting.layouts import labelled
 from actors.answerer.extracting.postal import addresses
 from actors.answerer.extracting.schema import Record, Rows
 from actors.answerer.extracting.slots import ArraySlot, LeafSlot, slots
-from actors.answerer.extracting.typed import found_alone, found_in_prose
+from actors.answerer.extracting.typed import found_alone, found_in_prose, is_loose
 from actors.answerer.extracting.vocabulary import vocabulary
-from actors.answerer.extracting.words import FieldWords, meanings
+from actors.answerer.extracting.words import FieldWords, meanings, spoken
 
 _ASIDE = 0.75
 """What is left of the weight of an item of structured data that the page is not about."""
 
-_ONE_OF_MANY = 0.9
+_NAME = frozenset({"name"})
 _AFFINE = 2.0
+_LEAST_SHARE, _FEW = 0.25, 2
+_ANY_PAGE = frozenset({"name", "url", "description", "image", "author", "posted", "modified", "language", "publisher"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,18 @@ def draft_by_rule(shape: Record | Rows, texts: Sequence[SourceEvidence]) -> Draf
     shown = [(text, _shown(text)) for text in texts]
     evidence = [(text, [*_data(wanted, shape, text), *pairs]) for text, pairs in shown]
     leaves = fill(wanted, evidence)
+    is_about = _is_about(wanted, leaves)
     for slot in wanted:
-        if leaves[slot.at].value is None and (unlabelled := _unlabelled(slot, shown)):
-            leaves[slot.at] = unlabelled
+        if leaves[slot.at].value is None and (is_about or not is_loose(slot)) and (known := _unlabelled(slot, shown)):
+            leaves[slot.at] = known
     return Draft(leaves, {array.at: fill_array(array, texts, shown) for array in arrays})
+
+
+def _is_about(wanted: Sequence[LeafSlot], leaves: Mapping[str, CitedValue]) -> bool:
+    """Return whether the sources are about such a thing: they say a good part of what not every page says."""
+    telling = [slot for slot in wanted if not slot.words.core <= _ANY_PAGE]
+    known = sum(leaves[slot.at].value is not None for slot in telling)
+    return known >= _LEAST_SHARE * len(telling) or len(telling) <= _FEW
 
 
 def _shown(text: SourceEvidence) -> list[Pair]:
@@ -62,12 +72,18 @@ def _data(wanted: Sequence[LeafSlot], shape: Record, text: SourceEvidence) -> li
     about = next((number for number, each in enumerate(fits) if each == most and most >= _AFFINE), None)
     pairs: list[Pair] = list(structured.fields(text))
     for number, (kind, own) in enumerate(items):
-        if number != about:
-            pairs.extend(replace(pair, weight=pair.weight * _ASIDE) for pair in own if not _is_own(pair))
+        alone = sum(other == kind for other, _ in items) == 1 or _is_titled(own, text)
+        if number == about and alone:
+            pairs.extend(own)
         else:
-            alone = sum(other == kind for other, _ in items) == 1
-            pairs.extend(own if alone else (replace(pair, weight=pair.weight * _ONE_OF_MANY) for pair in own))
+            pairs.extend(replace(pair, weight=pair.weight * _ASIDE) for pair in own if not _is_own(pair))
     return pairs
+
+
+def _is_titled(pairs: Sequence[Pair], text: SourceEvidence) -> bool:
+    """Return whether an item bears the title of its page."""
+    title = spoken(text.source.title)
+    return any(_NAME in pair.labels and spoken(pair.text) in title for pair in pairs if title)
 
 
 def _is_own(pair: Pair) -> bool:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from actors.answerer.extracting.evidence import Pair
 from actors.answerer.extracting.schema import Leaf, LeafKind, Property, Record, Rows, pointer
-from actors.answerer.extracting.values import EMAIL, PHONE
+from actors.answerer.extracting.values import EMAIL, phone_number
+from actors.answerer.extracting.vocabulary import vocabulary
 from actors.answerer.extracting.words import BY_CORE, BY_DESCRIPTION, FieldWords, likeness, meanings
 
 _FORMS = frozenset({"email", "phone"})
@@ -18,14 +19,14 @@ _NAME = frozenset({"name"})
 _ROLES = frozenset({"min", "max", "start", "end"})
 _MOMENTS = (frozenset({"date"}), frozenset({"time"}), frozenset({"date", "time"}))
 _WHEN = frozenset({"date", "time"})
-_MONEY = frozenset({"price", "salary", "rent", "shipping"})
+MONEY = frozenset({"price", "salary", "rent", "shipping"})
 
 
 @dataclass(frozen=True, slots=True)
 class LeafSlot:
     """A leaf of an object: its JSON Pointer within it, what it is, and its words.
 
-    `holder` names the object within it that it is part of.
+    `holder` names the object within it that it is part of. A label that has no word of its `reach` is not its own.
     """
 
     at: str
@@ -33,6 +34,7 @@ class LeafSlot:
     words: FieldWords
     holder: frozenset[str] = frozenset()
     about: str = ""
+    reach: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +54,20 @@ def slots(record: Record, above: Sequence[str] = ()) -> tuple[list[LeafSlot], li
     for each, at, holder in _properties(record, "", ""):
         words = FieldWords.of(each.name, each.about, (*above, record.title), holder)
         if isinstance(each.shape, Leaf):
-            leaves.append(LeafSlot(at, each.shape, words, meanings(holder), each.about))
+            leaves.append(LeafSlot(at, each.shape, words, meanings(holder), each.about, _reach(words)))
         elif isinstance(each.shape, Rows):
             arrays.append(ArraySlot(at, each.shape, words, each.about))
     if any(slot.words.readings[0] == _NAME for slot in leaves):
         leaves = [slot if slot.words.readings[0] == _NAME else _unnamed(slot) for slot in leaves]
     return leaves, arrays
+
+
+def _reach(words: FieldWords) -> frozenset[str]:
+    """Return every word of a label that may say something of a property."""
+    own = frozenset[str]().union(words.about, words.context, *words.readings)
+    narrower = (vocabulary().narrower.get(word, frozenset()) for word in own)
+    besides = MONEY if words.speaks_of("currency") else _WHEN if own & _ROLES else frozenset[str]()
+    return own.union(besides, *narrower)
 
 
 def _unnamed(slot: LeafSlot) -> LeafSlot:
@@ -79,6 +89,8 @@ _NO_FIT = Fit(0.0)
 
 def fit(slot: LeafSlot, pair: Pair) -> Fit:
     """Return how like a pair is to a slot, by its label, else by what such a text tells besides."""
+    if all(slot.reach.isdisjoint(label) for label in pair.labels):
+        return _NO_FIT
     within = pair.section & slot.holder
     best = max((likeness(label | within, slot.words) for label in pair.labels), default=0.0)
     if best or not pair.labels:
@@ -91,8 +103,8 @@ def _besides(slot: LeafSlot, pair: Pair, label: frozenset[str]) -> Fit:
     words = slot.words
     reading = words.readings[0]
     if words.speaks_of("currency"):
-        of = (reading | words.context) & _MONEY
-        return Fit(BY_CORE, shared=True) if label & (of or _MONEY) else _NO_FIT
+        of = (reading | words.context) & MONEY
+        return Fit(BY_CORE, shared=True) if label & (of or MONEY) else _NO_FIT
     forms, roles = reading & _FORMS, reading & _ROLES
     if forms and reading - forms and _has_form(slot, pair) and likeness(label, _reading(words, reading - forms)):
         return Fit(BY_DESCRIPTION, shared=True)
@@ -100,7 +112,7 @@ def _besides(slot: LeafSlot, pair: Pair, label: frozenset[str]) -> Fit:
     if roles and base and likeness(label, _reading(words, base)):
         return Fit(BY_CORE, shared=True, ranged=True)
     moment = slot.leaf.kind in (LeafKind.DATE, LeafKind.DATE_TIME) and label in _MOMENTS
-    if roles and moment and base <= _WHEN:
+    if roles and moment and base <= _WHEN and not pair.data:
         return Fit(BY_CORE, shared=True, ranged="end" in roles)
     return _NO_FIT
 
@@ -110,7 +122,9 @@ def _reading(words: FieldWords, reading: frozenset[str]) -> FieldWords:
 
 
 def _has_form(slot: LeafSlot, pair: Pair) -> bool:
-    return (EMAIL if slot.words.speaks_of("email") else PHONE).search(pair.text) is not None
+    if slot.words.speaks_of("email"):
+        return EMAIL.search(pair.text) is not None
+    return phone_number(pair.text).value is not None
 
 
 def _properties(record: Record, at: str, holder: str) -> Iterator[tuple[Property, str, str]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias, cast
 
 from actors.answerer.extracting.evidence import Pair, SourceEvidence
-from actors.answerer.extracting.layouts import RowSet
+from actors.answerer.extracting.layouts import MAX_ROWS, RowSet
 from actors.answerer.extracting.words import meanings
 from actors.extraction.evidence.json_values import Json
 from protocol.answers import FieldOrigin
@@ -32,6 +32,9 @@ _CONTAINERS = frozenset(
     | {"aggregateRating", "priceSpecification", "contactPoint", "about", "reviewRating"}
 )
 """Properties that only hold others, and say nothing themselves."""
+
+_FIRST_SPEAKS = frozenset({"offers", "author", "creator", "performer", "image"})
+"""Lists whose first member is what is asked for where one is."""
 
 _OWN_ALONE = frozenset(
     {"name", "url", "description", "image", "id", "date", "start", "end", "category", "tag", "text", "min"}
@@ -84,14 +87,13 @@ def fields(text: SourceEvidence) -> tuple[Pair, ...]:
         "modified": page.modified,
         "language": page.language or text.source.language,
         "publisher": site,
-        "companyName": site,
         "image": page.image,
         "url": page.canonical_url or text.source.url,
     }
     return (*_fields(product, PRODUCT_WEIGHT), *_fields(own, FIELD_WEIGHT))
 
 
-def row_sets(text: SourceEvidence) -> Iterator[RowSet]:
+def row_sets(text: SourceEvidence) -> tuple[RowSet, ...]:
     """Return the objects of structured data that are of one kind and stand in one place: each is a row."""
     groups: dict[tuple[str, str], list[_Object]] = {}
     for item in text.source.parts.structured:
@@ -100,12 +102,7 @@ def row_sets(text: SourceEvidence) -> Iterator[RowSet]:
         groups.setdefault(("", item.type), []).append(_properties(item))
         for key, node in _listed_objects(_properties(item)):
             groups.setdefault((key, _text_of(node.get("@type"))), []).append(node)
-    for (key, kind), nodes in groups.items():
-        if kind in _PAGES:
-            continue
-        rows = tuple(tuple(_pairs(node, DATA_WEIGHT)) for node in nodes[:MAX_NODES])
-        called = meanings(key) if key not in _CONTAINERS else frozenset[str]()
-        yield RowSet(rows, called | meanings(kind), FieldOrigin.STRUCTURED_DATA, kind="inner" if key else "top")
+    return tuple(_rows(key, kind, nodes) for (key, kind), nodes in groups.items() if kind not in _PAGES)
 
 
 def lists(text: SourceEvidence) -> Iterator[tuple[frozenset[str], tuple[str, ...]]]:
@@ -114,6 +111,12 @@ def lists(text: SourceEvidence) -> Iterator[tuple[frozenset[str], tuple[str, ...
         for key, value in _properties(item).items():
             if isinstance(value, list) or key == "keywords":
                 yield meanings(key), _texts(value)
+
+
+def _rows(key: str, kind: str, nodes: Sequence[_Object]) -> RowSet:
+    rows = tuple(tuple(_pairs(node, DATA_WEIGHT)) for node in nodes[:MAX_ROWS])
+    words = meanings(kind) | (meanings(key) if key not in _CONTAINERS else frozenset[str]())
+    return RowSet(rows, words, FieldOrigin.STRUCTURED_DATA, len(nodes), kind="inner" if key else "top")
 
 
 def _fields(values: dict[str, str], weight: float) -> Iterator[Pair]:
@@ -153,25 +156,29 @@ def _listed_objects(properties: _Object) -> Iterator[tuple[str, _Object]]:
 
 def _pairs(properties: _Object, weight: float) -> Iterator[Pair]:
     """Return a pair for each value below an item, labelled by the way to it; a name also by whose it is."""
-    stack: list[tuple[_Way, Json, str]] = [(("",), properties, "")]
+    stack: list[tuple[_Way, Json, str]] = [((), properties, "")]
     for _ in range(MAX_ITEM_PAIRS):
         if not stack:
             return
         way, value, kind = stack.pop()
         if isinstance(value, dict):
             of = _text_of(value.get("@type"))
-            if len(way) <= _MAX_DEPTH:
+            if len(way) < _MAX_DEPTH:
                 stack.extend(((*way, name), each, of) for name, each in reversed(value.items()) if name != "@type")
-            if len(way) > 1 and way[-1] not in _CONTAINERS and (text := _text_of(value)):
-                yield _pair(way[1:], text, weight)
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            stack.append((way, value[0], kind))
+            if way and way[-1] not in _CONTAINERS and (text := _text_of(value)):
+                yield _pair(way, text, weight)
         elif isinstance(value, list):
-            texts = _texts(value)
-            if texts and len(way) == 2:  # noqa: PLR2004 - a property of the item itself
-                yield _pair(way[1:], ", ".join(texts), weight if len(texts) == 1 else weight - 0.1)
+            if value and isinstance(value[0], dict) and (len(value) == 1 or way[-1] in _FIRST_SPEAKS):
+                stack.append((way, value[0], kind))
+            elif len(way) == 1 and (texts := _flat_texts(value)):
+                yield _pair(way, ", ".join(texts), weight - 0.1 * (len(texts) > 1))
         elif value is not None:
-            yield _pair(way[1:], str(value), weight, kind if way[-1] == "name" else "")
+            yield _pair(way, str(value), weight, kind if way == ("name",) else "")
+
+
+def _flat_texts(value: list[Json]) -> tuple[str, ...]:
+    """Return the texts of a list of texts and numbers."""
+    return _texts(value) if value and not isinstance(value[0], dict) else ()
 
 
 def _pair(way: _Way, text: str, weight: float, kind: str = "") -> Pair:
@@ -179,7 +186,7 @@ def _pair(way: _Way, text: str, weight: float, kind: str = "") -> Pair:
     last = meanings(keys[-1])
     full = frozenset[str]().union(*(meanings(key) for key in keys))
     labels = (full,) if len(keys) == 1 or last <= _OWN_ALONE else (full, last)
-    if kind:
+    if kind and kind not in _PAGES:
         labels = (*labels, meanings("company" if kind in _ORGANISATIONS else kind) | {"name"})
     return Pair(labels, text, FieldOrigin.STRUCTURED_DATA, weight - 0.01 * (len(way) - 1), data=True)
 

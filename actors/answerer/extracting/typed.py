@@ -9,8 +9,8 @@ from actors.answerer.extracting.citing import CitedValue, cite
 from actors.answerer.extracting.evidence import Pair, SourceEvidence
 from actors.answerer.extracting.lines import Line
 from actors.answerer.extracting.schema import LeafKind
-from actors.answerer.extracting.slots import LeafSlot
-from actors.answerer.extracting.values import EMAIL, PHONE, RawText, Value, read_value
+from actors.answerer.extracting.slots import MONEY, LeafSlot
+from actors.answerer.extracting.values import EMAIL, RawText, Value, phone_number, read_value
 from actors.answerer.extracting.words import meanings
 from actors.extraction.evidence import money
 from protocol.answers import FieldOrigin
@@ -18,14 +18,29 @@ from protocol.answers import FieldOrigin
 _ROW, _ALONE, _SAID = 0.75, 0.7, 0.65
 """How sure a value is that stands alone in its row, alone of its form on the page, or behind the words of its name."""
 
-_DIALLED = re.compile(r"[+(0]")
+_MAIL = (LeafKind.TEXT, LeafKind.EMAIL)
+_ANY_DAY, _ANY_ADDRESS = frozenset({"date", "start"}), frozenset({"url", "website"})
+
+_DIALLED = re.compile(r"\+|\(|0\d{0,5}[\s/.-]")
+"""How a number to call begins, and no other."""
 _PROSE = frozenset({LeafKind.NUMBER, LeafKind.INTEGER, LeafKind.DATE, LeafKind.DATE_TIME})
+_BOUNDS = frozenset(
+    {"between", "from", "over", "under", "than", "to", "zwischen", "über", "unter", "entre", "tra", "desde", "hasta"}
+)
+"""Words before a number that is the end of a range."""
+
 _SENTENCES = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+")
-_WORDS_BEFORE, _WORDS_BEHIND = 5, 2
-_STOPS = re.compile(r"[,;:()\d]")
+_WORDS_BEFORE, _WORDS_BEHIND = 4, 2
+_STOPS = re.compile(r"[,;:()\d]|\s(?:and|or|but|und|oder|et|ou|y|o|e|en|of|i)\s")
 """Beyond these a sentence speaks of something else."""
 
 _MAX_AMOUNT_CHARS = 24
+_SIGN_CHARS = 6
+_SIGN = re.compile(
+    r"[$\u00a3\u00a5\u20a0-\u20bf]|\b(?:[A-Z]{3}|euros?|dollars?|pounds?|francs?|kr|z\u0142)\b|[\u5143\u5186]"
+)
+"""Money has a sign, a code or a name; other numbers that stand behind its words are shares and counts."""
+
 _SCALE_CHARS = 11  # a blank and "Milliarden"
 _MAX_SENTENCE_CHARS = 400
 _CLAIM = re.compile(r"(?<![\w.,-])[€$£¥]?\d[\d.,:/-]*")
@@ -51,6 +66,8 @@ def found_by_type(
 def found_alone(slot: LeafSlot, text: SourceEvidence, labelled: Sequence[Pair]) -> CitedValue | None:
     """Return the one value of its form on a page, but for those that a label says to be another."""
     labels_known = {pair.text for pair in labelled if pair.labels and pair.labels[0]}
+    if not _has_form(slot):
+        return None
     candidates: dict[str, tuple[Line, Value]] = {}
     for line in text.lines:
         value = _by_form(slot, RawText(line.text, line.links, base=text.source.url, month_first=text.month_first))
@@ -80,37 +97,53 @@ def found_in_prose(slot: LeafSlot, text: SourceEvidence) -> CitedValue | None:
 
 def _in_sentence(slot: LeafSlot, text: SourceEvidence, sentence: str) -> Value | None:
     """Return the value that stands close behind, or right before, the words of a slot."""
+    is_day = slot.leaf.kind in (LeafKind.DATE, LeafKind.DATE_TIME)
     for match in _CLAIM.finditer(sentence):
-        before = " ".join(_STOPS.split(sentence[: match.start()])[-1].split()[-_WORDS_BEFORE:])
-        behind = " ".join(_STOPS.split(sentence[match.end() :])[0].split()[:_WORDS_BEHIND])
-        if not (slot.words.core <= meanings(before) or slot.words.core <= meanings(behind)):
+        before = _STOPS.split(sentence[: match.start()])[-1].split()[-_WORDS_BEFORE:]
+        behind = _STOPS.split(sentence[match.end() :])[0].split()[:_WORDS_BEHIND]
+        if before and before[-1].lower() in _BOUNDS:
             continue
-        length = (
-            len(sentence) if slot.leaf.kind in (LeafKind.DATE, LeafKind.DATE_TIME) else len(match[0]) + _SCALE_CHARS
-        )
-        rest = sentence[match.start() : match.start() + length]
+        if not (slot.words.core <= meanings(" ".join(before)) or slot.words.core <= meanings(" ".join(behind))):
+            continue
+        rest = sentence[match.start() :][: len(sentence) if is_day else len(match[0]) + _SCALE_CHARS]
+        near = sentence[max(0, match.start() - _SIGN_CHARS) : match.end() + _SCALE_CHARS + _SIGN_CHARS]
+        if slot.words.core & MONEY and not _SIGN.search(near):
+            continue
         value = read_value(slot.leaf, slot.words, RawText(rest, base=text.source.url, month_first=text.month_first))
         if value.value is not None:
             return value
     return None
 
 
+def is_loose(slot: LeafSlot) -> bool:
+    """Return whether many a page has such a value that says nothing of the thing: any amount, any day."""
+    return slot.leaf.kind in _PROSE
+
+
+def _has_form(slot: LeafSlot) -> bool:
+    """Return whether values of a slot can be known by their form at all."""
+    kind, words = slot.leaf.kind, slot.words
+    if kind is LeafKind.TEXT:
+        return words.speaks_of("email", "phone")
+    if kind in (LeafKind.NUMBER, LeafKind.INTEGER):
+        return words.core == frozenset({"price"})
+    if kind in (LeafKind.DATE, LeafKind.DATE_TIME):
+        return words.core <= _ANY_DAY
+    return kind is LeafKind.EMAIL or (kind is LeafKind.URI and words.core <= _ANY_ADDRESS)
+
+
 def _by_form(slot: LeafSlot, given: RawText) -> Value | None:
     """Return the value of a text whose form alone says what it is."""
-    kind, words = slot.leaf.kind, slot.words
-    if kind is LeafKind.EMAIL or (kind is LeafKind.TEXT and words.speaks_of("email")):
-        value = read_value(slot.leaf, words, given) if EMAIL.search(given.text) else Value(None)
-    elif kind is LeafKind.TEXT and words.speaks_of("phone"):
-        match = PHONE.search(given.text)
-        value = read_value(slot.leaf, words, given) if match and _DIALLED.match(match[0]) else Value(None)
-    elif kind in (LeafKind.NUMBER, LeafKind.INTEGER) and words.core == frozenset({"price"}):
+    if not _has_form(slot):
+        return None
+    words, value = slot.words, Value(None)
+    if slot.leaf.kind is LeafKind.TEXT and words.speaks_of("phone"):
+        number = phone_number(given.text)
+        value = number if _DIALLED.match(number.raw) else value
+    elif slot.leaf.kind in (LeafKind.NUMBER, LeafKind.INTEGER):
         short = given.text if len(given.text) <= _MAX_AMOUNT_CHARS else ""
         alone = [bool(amount.sign) for amount in money.amounts(short)] == [True]
-        value = read_value(slot.leaf, words, given) if alone else Value(None)
-    elif (kind in (LeafKind.DATE, LeafKind.DATE_TIME) and words.core <= {"date", "start", "event"}) or (
-        kind is LeafKind.URI and words.core <= {"url", "website"}
-    ):
+        value = read_value(slot.leaf, words, given) if alone else value
+    elif slot.leaf.kind not in _MAIL or EMAIL.search(given.text):
         value = read_value(slot.leaf, words, given)
-    else:
-        return None
     return value if value.value is not None else None

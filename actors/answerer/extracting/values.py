@@ -18,6 +18,8 @@ from actors.extraction.parse.addresses import on_the_web
 
 MAX_TEXT_CHARS = 2_000
 
+_LINKED = frozenset({"url", "website", "image"})
+
 NO_TIME = "the page names a day without a time: ask for format date"
 
 
@@ -34,18 +36,23 @@ class RawText:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value, and the part of the text that it was read from; `reason` says why it is None."""
+    """A value, and the part of the text that it was read from; `reason` says why it is None.
+
+    `day` is all that is known of a moment without a time.
+    """
 
     value: Any
     raw: str = ""
     reason: str = ""
+    day: str = ""
 
 
 NONE = Value(None)
 
 EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
-PHONE = re.compile(r"(?<![\w.,/-])(?:\+|\(\+?)?\d[\d\s().\u2011\u2013/-]{4,22}\d(?![\w,]|[.-]\d)")
-_EXTENSION = re.compile(r"[\d\s()./+-]{1,20}")
+PHONE = re.compile(r"(?<![\w.,/-])(?:\+|\(\+?)?\d[\d\s().\u2011\u2013/-]{4,22}\d(?!\w|[.,-]\d)")
+_MIN_DIALLED, _MAX_DIALLED = 6, 15
+_EXTENSION = re.compile(r"\d[\d\s()./+-]{0,19}")
 _ADDRESS = re.compile(r"https?://[^\s<>\"')\]]+|(?<![\w@.])(?:www\.)?(?:[\w-]+\.)+[a-z]{2,24}(?:/[^\s<>\"')\]]*)?")
 _NUMBER = re.compile(r"(?<![\w.,])[-\u2212]?\d[\d.,'\u2019\u00a0\u202f]*(?: \d{3}(?!\d))*")
 _SCALES: Mapping[str, int] = MappingProxyType(
@@ -83,7 +90,7 @@ _DURATIONS = ("prep", "cook", "totaltime", "duration")
 _LATER = ("end", "max")
 _BETWEEN = re.compile(
     r"[\s\w%\u00b2\u20ac$\u00a3.]{0,8}?\s?"
-    r"(?:[-\u2013\u2014~\u301c]|\b(?:to|bis|until|till|\u00e0|a|al|hasta|tot|do)\b)\s?[\u20ac$\u00a3\u00a5]?\s?"
+    r"(?:[-\u2013\u2014~\u301c]|\b(?:to|bis|\u00e0|a|al|hasta|tot|do)\b)\s?[\u20ac$\u00a3\u00a5]?\s?"
 )
 """What stands between the two ends of a range: perhaps a unit, a dash or a word, perhaps a sign."""
 
@@ -101,14 +108,16 @@ def _text(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
     if field.speaks_of("email"):
         return _email(leaf, field, given)
     if field.speaks_of("phone", "fax"):
-        number = _first(PHONE, text)
+        number = phone_number(text)
         return number if number.value is not None or not _EXTENSION.fullmatch(text) else Value(text, text)
     if field.speaks_of("currency"):
         code = _currency(given)
         return code if code.value is not None or re.search(r"\d", text) else Value(text, text)
-    if field.speaks_of("url", "website", "image") and (link := _uri(leaf, field, given)).value is not None:
-        return link
-    if not text or len(text) > min(leaf.max_length or MAX_TEXT_CHARS, MAX_TEXT_CHARS):
+    if field.core <= _LINKED:
+        return _uri(leaf, field, given)
+    if not any(character.isalnum() for character in text) or len(text) > min(
+        leaf.max_length or MAX_TEXT_CHARS, MAX_TEXT_CHARS
+    ):
         return NONE
     return Value(text, text)
 
@@ -198,9 +207,18 @@ def _date_time(_leaf: Leaf, field: FieldWords, given: RawText) -> Value:
     raw, day = matches[-1] if field.speaks_of(*_LATER) else matches[0]
     clocks = clock_times(given.text.replace(raw, " "))
     if not clocks:
-        return Value(None, raw, NO_TIME)
+        return Value(None, raw, NO_TIME, day)
     clock = clocks[-1] if field.speaks_of(*_LATER) else clocks[0]
     return Value(f"{day}T{clock}:00", given.text)
+
+
+def phone_number(text: str) -> Value:
+    """Return the first number to call in a text: one of as many digits as such numbers have (ITU-T E.164)."""
+    for match in PHONE.finditer(text):
+        number = match[0].strip()
+        if _MIN_DIALLED <= sum(map(str.isdigit, number)) <= _MAX_DIALLED and number.count("(") == number.count(")"):
+            return Value(number, number)
+    return NONE
 
 
 def clock_times(text: str) -> list[str]:

@@ -30,6 +30,9 @@ _NOTHING: frozenset[str] = frozenset()
 _MIN_COMPOUND, _MIN_TAIL = 9, 5
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HYPHEN = re.compile(r"\b([A-Za-z]{1,2})-([A-Za-z]{2,4})\b")
+"""What one word is written with: e-mail, Wi-Fi."""
+
 _UMLAUT = re.compile(r"([aou])e")
 """Names of properties write an umlaut as two letters."""
 
@@ -171,7 +174,8 @@ def _core(words: frozenset[str]) -> frozenset[str]:
 
 
 def _tokens(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", _HUMP.sub(" ", _BRACKETS.sub(" ", text[:400]))).casefold()
+    whole = _HYPHEN.sub(lambda match: (match[1] + match[2]).lower(), _BRACKETS.sub(" ", text[:400]))
+    plain = unicodedata.normalize("NFKD", _HUMP.sub(" ", whole)).casefold()
     plain = "".join(character for character in plain if not unicodedata.combining(character))
     return _WORD.findall(unicodedata.normalize("NFC", plain))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import Any
 
+import anyio
 import jsonschema
 import msgspec
 import pytest
@@ -33,32 +35,32 @@ def rows(**properties: Any) -> dict[str, Any]:
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 
 
-async def test_the_fields_of_self_made_pages_are_right_and_none_is_made_up() -> None:
-    right, asked, invented, uncited = 0, 0, list[str](), list[str]()
-    for name in names():
-        expected, text = dict(leaves(gold(name).data)), SourceEvidence(source(name))
-        result = await by_rule(gold(name).schema, text.source)
-        found = dict(leaves(result.data))
-        asked += len(expected)
-        right += sum(at in found and found[at] == value for at, value in expected.items())
-        for at, value in found.items():
-            citation = result.fields[at].citation
-            if value is None:
-                assert result.fields[at].reason
-            elif expected.get(at) is None:
-                invented.append(f"{name}{at}: {value}")
-            elif citation is None or not text.stands(str(citation.quote)):
-                uncited.append(f"{name}{at}: {value}")
-
-    assert (invented, uncited) == ([], [])
-    assert right >= LEAST_RIGHT * asked, f"{right} of {asked}"
+@cache
+def of_page(name: str) -> tuple[SourceEvidence, ExtractedData]:
+    text = SourceEvidence(source(name))
+    return text, anyio.run(partial(by_rule, gold(name).schema, text.source))
 
 
 @pytest.mark.parametrize("name", names())
-async def test_data_match_their_schema_where_null_may_stand_for_what_is_absent(name: str) -> None:
-    result = await by_rule(gold(name).schema, source(name))
+def test_nothing_is_made_up(name: str) -> None:
+    (text, result), expected = of_page(name), dict(leaves(gold(name).data))
 
+    given = [(at, value) for at, value in leaves(result.data) if value is not None]
+    cited = [
+        (at, value) for at, value in given if (found := result.fields[at].citation) and text.stands(str(found.quote))
+    ]
+    assert [(at, value) for at, value in given if expected.get(at) is None] == []
+    assert cited == given
+    assert all(result.fields[at].reason for at, value in leaves(result.data) if value is None)
     jsonschema.validate(result.data, msgspec.convert(with_nulls(gold(name).schema), dict[str, Any]))
+
+
+def test_most_fields_are_right() -> None:
+    expected = {f"{name}{at}": value for name in names() for at, value in leaves(gold(name).data)}
+    given = {f"{name}{at}": value for name in names() for at, value in leaves(of_page(name)[1].data)}
+
+    wrong = [at for at, value in expected.items() if at not in given or given[at] != value]
+    assert len(wrong) <= (1 - LEAST_RIGHT) * len(expected), wrong
 
 
 def with_nulls(schema: Json) -> Json:
@@ -127,7 +129,7 @@ async def test_an_array_is_cut_where_it_says_so_itself() -> None:
     result = await by_rule({"maxItems": 2} | rows(name=TEXT, city=TEXT, phone=TEXT), source("directory-clinics-pl"))
 
     assert [row["city"] for row in result.data] == ["Borowo", "Sosnowa"]
-    assert result.fields[""].reason.startswith("2 of 3 rows")
+    assert result.fields[""].reason.startswith("2 of about 3 rows")
 
 
 async def test_what_a_source_does_not_list_is_an_empty_array_with_the_reason() -> None:
@@ -149,3 +151,24 @@ async def test_markdown_alone_is_enough() -> None:
         "harbour": "Malmby",
         "boats": [{"boat": "Halcyon", "length": 12.4}, {"boat": "Blue Ox", "length": 9}],
     }
+
+
+async def test_a_day_and_its_time_are_one_moment_whatever_they_stand_beside() -> None:
+    page = source_of(
+        "<main><h1>Choir</h1><p>Forty voices sing of the sea.</p>"
+        "<dl><dt>Datum<dd>9. Mai 2026<dt>Uhrzeit<dd>19.30 bis 21.00 Uhr</dl></main>"
+    )
+    moment = {"type": "string", "format": "date-time"}
+
+    result = await by_rule(record(startDate=moment, endDate=moment), page)
+
+    assert result.data == {"startDate": "2026-05-09T19:30:00", "endDate": "2026-05-09T21:00:00"}
+
+
+async def test_sentences_speak_only_of_what_their_page_is_about() -> None:
+    hut = "<main><h1>Hut</h1><p>The hut has 36 beds and lies at 2,140 m.</p><p>Phone: +43 5555 120</p></main>"
+    news = "<main><h1>Prices rise</h1><p>A hotel with 36 beds is for sale. It cost 2 million euros.</p></main>"
+    schema = record(beds={"type": "integer"}, phone=TEXT, owner=TEXT, city=TEXT)
+
+    assert (await by_rule(schema, source_of(hut))).data["beds"] == 36
+    assert (await by_rule(schema, source_of(news))).data["beds"] is None
