@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from playwright.async_api import Page
 
 from actors.answerer.citable_source import CitableSource, citable
 from actors.answerer.citations import Passage, citation, find
@@ -41,10 +42,33 @@ visitors, of whom there are some seventy thousand in a year.</p>
 <p>Das Gezeitenkraftwerk Rance wurde 1966 eröffnet. Es liegt an der Mündung, zwischen Dinard und Saint‑Malo.</p>
 </article></main></body></html>"""
 
-SHOWN = """() => [...document.querySelectorAll('h1, h2, p, li, td, th')].filter((element) => {
+FORUM = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>How do I weave a selvedge?</title>
+<style>article > *, dt, dd, li, pre { margin-bottom: 150vh }</style></head><body><main><article>
+<h1>How do I weave a straight selvedge?<a href="#q"> ¶</a></h1>
+<p>My edges draw in &#8212; by 2&ndash;3&nbsp;cm.<br>
+Should I use a temple, or leave the weft slacker?<br>I weave wool&shy;len cloth.</p>
+<blockquote><p>“A temple is no cure,” my teacher said, “for a beat that is too hard.”</p></blockquote>
+<p>Set <code>warp_width = 62</code> and <code>slack=0.12</code>,
+then weave ten picks; the well-known rule of thumb (15&nbsp;%) is
+for cotton &mdash; not for wool.</p>
+<dl><dt>Temple</dt><dd>A bar with teeth, which holds the cloth at its full width.</dd>
+<dt>Bubbling</dt><dd>Laying the weft in
+an arc, so that it is long enough.</dd></dl>
+<ul><li>Lay the weft at an angle of 30°.<ul><li>Less for thick yarn.</li></ul></li>
+<li>Beat, and change the shed; beat again.</li></ul>
+<pre>pick 1: left to right
+pick 2: right to left</pre>
+<p>النول القديم في المتحف. ينسج الصوف كل يوم.</p>
+<p>織物の耳をまっすぐにする方法。張力を一定に保つことが大切です。</p>
+<p>Thanks! It works 🎉 — and the edge is straight, “finally”.</p>
+<p>It is <em>much</em> better<sup>2</sup> than <a href="/before">what I had before</a>,
+e.g. with the hemp of Mr. Berg.</p>
+</article></main></body></html>"""
+
+SHOWN = """() => [...document.querySelectorAll('h1, h2, p, li, td, th, dt, dd, pre')].filter((element) => {
   const box = element.getBoundingClientRect();
   return box.bottom > 0 && box.top < innerHeight;
-}).map((element) => element.textContent.replace(/\\s+/g, ' ').trim())"""
+}).map((element) => element.textContent.replaceAll('\u00ad', '').replace(/\\s+/g, ' '))"""
 
 MOST_SHOWN = 4
 """Blocks that stand in one window: the cells of a row, and what ends or begins beside it."""
@@ -59,8 +83,8 @@ QUOTES = {
 """What a model may quote, and the block that it is to be shown in."""
 
 
-def read_page(url: str) -> CitableSource:
-    page = extract_html(ARTICLE, url).summary
+def read_page(html: str, url: str) -> CitableSource:
+    page = extract_html(html, url).summary
     return citable(Source(doc_id="doc_1", url=url, title=page.title, markdown=page.markdown, tables=page.tables))
 
 
@@ -86,32 +110,39 @@ def served(html: str) -> Generator[str]:
             thread.join()
 
 
-def passages(evidence: CitableSource) -> Generator[tuple[Passage, str]]:
+def passages(evidence: CitableSource, quotes: Mapping[str, str]) -> Generator[tuple[Passage, str]]:
     """Yield every sentence and some quotes, each with how the block begins in which it stands."""
     for sentence in evidence.text.sentences:
         line = evidence.text.text[: sentence.end].rpartition("\n")[2]
         begin = line.split()[0] if sentence.kind is LineKind.ROW else line[:20]
         yield Passage(start=sentence.start, end=sentence.end, confidence=1.0), begin
-    for quote, begin in QUOTES.items():
+    for quote, begin in quotes.items():
         passage = find(quote, evidence)
         assert passage is not None, quote
         yield passage, begin
 
 
+async def not_shown(page: Page, url: str, places: Iterable[tuple[Passage, str]], source: CitableSource) -> list[str]:
+    """Return the directives that do not lead to the block in which their passage stands."""
+    missed = list[str]()
+    for passage, words in places:
+        locator = citation(source, passage).locator
+        assert isinstance(locator, Locator)
+        await page.goto("about:blank")
+        await page.goto(f"{url}#:~:text={locator.value}")
+        shown: list[str] = await page.evaluate(SHOWN)
+        if len(shown) > MOST_SHOWN or not any(words in block for block in shown):
+            missed.append(f"{locator.value} shows {shown}")
+    return missed
+
+
 @requirement("003.citation.shape")
 async def test_a_browser_shows_what_a_citation_quotes() -> None:
-    with served(ARTICLE) as url:
-        evidence = read_page(url)
-        missed = list[tuple[str, list[str]]]()
-        async with open_chromium() as chromium:
-            page = await chromium.browser.new_page(viewport={"width": 800, "height": 600})
-            for passage, begin in passages(evidence):
-                locator = citation(evidence, passage).locator
-                assert isinstance(locator, Locator)
-                await page.goto("about:blank")
-                await page.goto(f"{url}#:~:text={locator.value}")
-                shown: list[str] = await page.evaluate(SHOWN)
-                if not any(block.startswith(begin) for block in shown) or len(shown) > MOST_SHOWN:
-                    missed.append((locator.value, shown))
+    async with open_chromium() as chromium:
+        page = await chromium.browser.new_page(viewport={"width": 800, "height": 600})
+        for html, quotes in ((ARTICLE, QUOTES), (FORUM, {})):
+            with served(html) as url:
+                source = read_page(html, url)
+                missed = await not_shown(page, url, passages(source, quotes), source)
 
-        assert missed == []
+            assert missed == []
