@@ -15,10 +15,12 @@ UNSUPPORTED_MARK: Final = "[unsupported]"
 
 MAX_CLAIM_CHARS: Final = 400
 
-_MARK = r"\[\d{1,6}(?: ?, ?\d{1,6}){0,50}\](?!\()"
+_NUMBERS = r"\d{1,6}(?: ?[-\u2013] ?\d{1,6})?"
+_MARK = rf"[\[\u3010]{_NUMBERS}(?: ?[,;] ?{_NUMBERS}){{0,50}}[\]\u3011](?!\()"
 _MARKS = re.compile(rf"[ \t]{{0,4}}{_MARK}(?:[ \t]{{0,4}}{_MARK})*")
 _SENTENCE_END = re.compile(r"[.!?\u2026](?=\s)|[\u3002\uff01\uff1f]")
 _LEADING = re.compile(r"^[\s>*#+.\-\d)]*\s+")
+_MAX_SPAN = 10
 _MIN_FIGURES = 3
 """Shorter figures stand everywhere, and are counted as often as read."""
 
@@ -94,4 +96,9 @@ def _claim(words: str) -> str:
 
 
 def _numbers(marks: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", marks)]
+    """Return the numbers of some marks; a range such as [3-5] is all that it spans."""
+    numbers = list[int]()
+    for match in re.finditer(r"(\d+)(?: ?[-\u2013] ?(\d+))?", marks):
+        first, last = int(match[1]), int(match[2] or match[1])
+        numbers += range(first, min(last, first + _MAX_SPAN) + 1) if last >= first else (first, last)
+    return numbers

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 from msgspec import UNSET, structs
 
 from actors import redact
+from actors.answerer.citable_source import CitableSource, fold_quote
 from actors.answerer.extracting.extraction import ExtractedData, extract
 from actors.answerer.model_calls import EXTRACT, ModelCalls
 from actors.answerer.reading import Reading
 from bus import Bus, TransportError
-from protocol.answers import ExtractData, Extracted, ServedBy
+from protocol.answers import ExtractData, Extracted, FieldFound, ServedBy
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallOutcome, Message, ModelAnswer, OutputSchema, TextPart
 from protocol.subjects import CALL_OUTCOME
@@ -46,7 +47,7 @@ async def extracted_from(bus: Bus, request: ExtractData, reading: Reading) -> Ex
             await bus.tell(CALL_OUTCOME, CallOutcome(call_id=answer.call_id, tool=EXTRACT, verified=data.all_quoted))
     return Extracted(
         data=data.data,
-        fields=data.fields,
+        fields={pointer: _by_its_chunk(one, reading.evidence) for pointer, one in data.fields.items()},
         sources=reading.reads,
         served_by=_served(calls, data, local_only=request.local_only),
         confidence=data.confidence,
@@ -58,6 +59,19 @@ def _served(calls: ModelCalls, data: ExtractedData, *, local_only: bool) -> Serv
         return calls.served
     why = LOCAL_ONLY if local_only else BY_RULE
     return calls.local(data.fault.message if data.fault is not None else why)
+
+
+def _by_its_chunk(field: FieldFound, sources: Sequence[CitableSource]) -> FieldFound:
+    """Return a field whose citation names the document that its quote came in, where several make a source."""
+    citation = field.citation
+    if citation is None or not isinstance(citation.quote, str):
+        return field
+    source = next((one for one in sources if one.pieces and one.source.doc_id == citation.doc_id), None)
+    start = source.folded.find(fold_quote(citation.quote)) if source is not None else -1
+    if source is None or start < 0:
+        return field
+    doc_id = source.doc_id_of(start, start + len(fold_quote(citation.quote)))
+    return structs.replace(field, citation=structs.replace(citation, doc_id=doc_id))
 
 
 def _redacted(message: Message) -> Message:

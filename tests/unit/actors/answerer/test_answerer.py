@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from actors.answerer.answering import UNVERIFIED
+from actors.answerer.answering import CALLS_AT_ONCE, UNVERIFIED
 from actors.answerer.prompts import SelectedSentences
 from actors.answerer.reading import PAGES_AT_ONCE
 from actors.settings import Settings
@@ -223,15 +223,17 @@ async def test_what_a_request_may_cost_bounds_its_calls() -> None:
     async with answering({URL: long}, selector, settings=many) as world:
         answer = await world.ask(subjects.ANSWER, structs.replace(ASKED, max_cost_usd=0.2))
 
-    assert [prompt.request.max_cost_usd for prompt in world.prompts] == 3 * [pytest.approx(0.2 / 5)]
+    calls = len(world.prompts)  # as many as were begun before the first had cost too much
+    assert 1 <= calls <= CALLS_AT_ONCE
+    assert [prompt.request.max_cost_usd for prompt in world.prompts] == calls * [pytest.approx(0.2 / 5)]
     assert answer.served_by == ServedBy(
         provider=LOCAL,
         requested=MODEL,
         reason=RouteReason.DEFAULT,
         why_local="What this request may cost is spent.",
-        calls=3,
-        usage=TokenUsage(input=300, output=30),
-        cost_usd=0.75,
+        calls=calls,
+        usage=TokenUsage(input=100 * calls, output=10 * calls),
+        cost_usd=0.25 * calls,
     )
 
 
@@ -476,6 +478,21 @@ async def test_data_without_a_model_are_those_of_the_rules() -> None:
     assert extracted.served_by == ServedBy(provider=LOCAL, why_local=NO_MODEL.message)
     assert alone.served_by == ServedBy(provider=LOCAL, why_local="No model was to be asked.")
     assert refused == NO_MODEL
+
+
+async def test_data_of_a_page_in_chunks_name_the_chunk() -> None:
+    chunks = [
+        untrusted(f"c{index}", WebObservationChunk(url=URL, title="", chunk_index=index, chunk_count=2, markdown=text))
+        for index, text in ((1, "The station of La Rance."), (2, "Opened: 1966"))
+    ]
+    documents: tuple[Any, ...] = tuple(chunks)
+    request = ExtractData(documents=documents, schema=SCHEMA, local_only=True)
+    async with answering() as world:
+        extracted = await world.ask(subjects.EXTRACT, request)
+
+    citation = extracted.fields["/Opened"].citation
+    assert citation is not None
+    assert (citation.doc_id, extracted.data["Opened"]) == ("c2", "1966")
 
 
 async def test_what_a_page_hides_of_credentials_is_asked_of_no_model() -> None:

@@ -35,11 +35,23 @@ def quotes_of(found: Checked) -> list[str]:
 
 
 def test_marks_of_sentences_become_numbers_of_citations() -> None:
-    found = by_numbers("It holds 240 MW [3]. It was built in 1966 [2][3] at La Rance, [2, 3].", 2, 3)
+    found = by_numbers("It holds 240 MW [3]. It was built in 1966 [2][3] at La Rance, [2-3].", 2, 3)
 
     assert text_of(found) == "It holds 240 MW [1]. It was built in 1966 [2][1] at La Rance, [2][1]."
     assert quotes_of(found) == [LARGEST, FIRST]
     assert (found.supported, found.held, found.unsupported, found.confidence) == (True, True, (), 0.97)
+
+
+@pytest.mark.parametrize(
+    "mark", ["[2, 3]", "[2;3]", "[2-3]", "[2 \u2013 3]", "\u30102\u3011[3]", " [2] [3] ", "[3-2]", "[3-3][2]"]
+)
+def test_marks_are_read_as_models_write_them(mark: str) -> None:
+    assert set(quotes_of(by_numbers(f"It was built in 1966{mark}."))) == {FIRST, LARGEST}
+
+
+@pytest.mark.parametrize("text", ["[2](https://a.example)", "[two]", "2", "[]", "[-2]", "[1234567]"])
+def test_what_is_no_mark_cites_nothing(text: str) -> None:
+    assert quotes_of(by_numbers(f"It was built {text}.")) == []
 
 
 def test_a_mark_that_no_sentence_has_leaves_its_claim_unsupported() -> None:
