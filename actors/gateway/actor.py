@@ -16,6 +16,7 @@ from anyio import to_thread
 from actors.actor import Actor, handles, subscribes
 from actors.gateway.access.limits import connection_limits
 from actors.gateway.edge import edge
+from actors.gateway.mcp import toolbox
 from actors.gateway.mcp.handles import HANDLES
 from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.server import serving
@@ -91,6 +92,11 @@ class Gateway(Actor):
     def __post_init__(self) -> None:
         """Be known to the other actors by the name of the replica."""
         self.state = ReplicaState(self.bus.replica)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Declare the tools, whose schemas take long to make and much to have made."""
+        toolbox.warm()
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None, None]:

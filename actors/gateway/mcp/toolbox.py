@@ -146,6 +146,12 @@ def builtin(app: AppContext, name: str, row: BuiltinTool[A]) -> McpTool:
     return McpTool(_declaration(name), row.toolset, row.scope, call, row.render_error, words_in_text=row.words_in_text)
 
 
+def warm() -> None:
+    """Declare our own tools, for all gateways that are forked from this process."""
+    for name in TOOLS:
+        _declaration(name)
+
+
 @cache
 def _declaration(name: str) -> Tool:
     """Declare one of our own tools, once for all gateways of this process: the schemas take long to make."""
