@@ -83,6 +83,8 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
             arguments["domain"] = HOST
         _give_cookie(body)
         _give_template(body)
+        for document in (*_objects(body.get("documents")), *_objects(_inside(body, "context").get("documents"))):
+            _mend(_inside(document, "content"))
         _give_task(body)
         if case.path in ANSWERS:
             _give_sources(body, body.get("documents"))
@@ -162,10 +164,10 @@ def _give_template(body: dict[str, Any]) -> None:
 
 def _give_sources(asked: dict[str, Any], documents: object) -> None:
     """Have an answer be asked of what there is, where that is well formed: a page, documents with words, no model."""
-    for document in _objects(documents):
-        _mend(_inside(document, "content"))
     if asked.get("url") is None and asked.get("urls") in (None, []) and isinstance(documents, list | None):
-        asked["url"] = PAGE  # what documents say may be nothing
+        options = asked.get("options")  # what documents say may be nothing
+        cheap = not isinstance(options, dict) or _is_cheap(cast("dict[str, Any]", options))
+        asked["url"] = PAGE if cheap else NOT_FETCHED
     elif isinstance(asked.get("url"), str) and isinstance(asked.get("urls"), list):
         asked.pop("urls")
     named = [asked.get("provider"), asked.get("model")]
