@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
+from anyio import to_thread
 from msgspec import UNSET, structs
 
 from actors import redact
@@ -39,7 +40,7 @@ async def extracted_from(bus: Bus, request: ExtractData, reading: Reading) -> Ex
             raise FaultError(fault(Code.NETWORK_MODEL_FAILED))
         return answer.data
 
-    data = await extract(request, reading.sources, None if request.local_only else ask)
+    data = await extract(request, reading.sources, None if request.local_only else ask, to_thread.run_sync)
     if request.pin is not None and data.fault is not None and data.fault.code is Code.CONFIG_NO_MODEL:
         raise FaultError(data.fault)
     for answer in answers:

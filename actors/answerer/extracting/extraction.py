@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,18 @@ class ExtractedData:
     fault: Fault | None = None
 
 
-async def extract(request: ExtractData, sources: Sequence[Source], ask: Ask | None) -> ExtractedData:
+ByRule = Callable[[Callable[[], Draft]], Awaitable[Draft]]
+"""Calls the rules, which may take long for large sources: out of the way of others, where there are any."""
+
+
+async def here(rules: Callable[[], Draft]) -> Draft:
+    """Call the rules, and have everything else wait."""
+    return rules()
+
+
+async def extract(
+    request: ExtractData, sources: Sequence[Source], ask: Ask | None, by_rule: ByRule = here
+) -> ExtractedData:
     """Return the data that a request asks for; with `ask`, a model is asked for what rules left open.
 
     Raises:
@@ -41,7 +52,7 @@ async def extract(request: ExtractData, sources: Sequence[Source], ask: Ask | No
     """
     shape = read_schema(request.schema)
     texts = [SourceEvidence(source) for source in sources]
-    completed, fault = CompletedDraft(draft_by_rule(shape, texts)), None
+    completed, fault = CompletedDraft(await by_rule(lambda: draft_by_rule(shape, texts))), None
     if ask is not None:
         try:
             completed = await complete(shape, completed.draft, texts, request.instructions, ask)
