@@ -13,10 +13,13 @@ from actors.answerer.extracting.filling import count_fits, fill
 from actors.answerer.extracting.layouts import RowSet
 from actors.answerer.extracting.schema import MAX_ITEMS, Leaf, Record, Rows, pointer
 from actors.answerer.extracting.slots import ArraySlot, LeafSlot, called, slots
-from actors.answerer.extracting.typed import found_by_type
+from actors.answerer.extracting.typed import all_by_form, found_by_type
 from actors.answerer.extracting.values import RawText, read_value
 from actors.answerer.extracting.words import LIKE, likeness, meanings
 from protocol.answers import FieldFound, FieldOrigin
+
+MAX_SETS = 60
+"""Tables, lists and kinds of data of one source that are looked at for rows."""
 
 _SAMPLE = 8
 _LEAST_SHARE = 0.3
@@ -81,7 +84,7 @@ def _more(most: int, count: int) -> str:
 
 def _chosen(slot: ArraySlot, wanted: Sequence[LeafSlot], text: SourceEvidence) -> list[RowSet]:
     """Return the rows of a source that fill the object best, with those that are laid out likewise."""
-    sets = [*text.once(structured.row_sets), *text.once(layouts.row_sets)]
+    sets = [*text.once(structured.row_sets)[:MAX_SETS], *text.once(layouts.row_sets)[:MAX_SETS]]
     weighed = [(_fitness(slot, wanted, each, text), each) for each in sets]
     best = max((fitness for fitness, _ in weighed), default=0.0)
     if best <= 0:
@@ -187,7 +190,7 @@ def _of_source(slot: ArraySlot, leaf: Leaf, text: SourceEvidence, pairs: Sequenc
         return _of_texts(slot, leaf, text, column[0], [pair.text for pair in column])
     labelled = [pair for pair in pairs if any(likeness(label, slot.words) >= LIKE for label in pair.labels)]
     best = max(labelled, key=lambda pair: pair.weight, default=None)
-    return _of_texts(slot, leaf, text, best, _split(best.text)) if best else ()
+    return _of_texts(slot, leaf, text, best, _split(best.text)) if best else all_by_form(_member(slot, leaf), text)
 
 
 def _below_label(slot: ArraySlot, text: SourceEvidence) -> list[str]:
@@ -221,10 +224,14 @@ def _column(slot: ArraySlot, text: SourceEvidence) -> list[Pair]:
     return []
 
 
+def _member(slot: ArraySlot, leaf: Leaf) -> LeafSlot:
+    return LeafSlot("", leaf, slot.words)
+
+
 def _of_texts(
     slot: ArraySlot, leaf: Leaf, text: SourceEvidence, pair: Pair, members: Sequence[str]
 ) -> Sequence[CitedValue]:
-    own = LeafSlot("", leaf, slot.words)
+    own = _member(slot, leaf)
     cells: list[CitedValue] = []
     for member in members:
         value = read_value(

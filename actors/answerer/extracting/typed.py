@@ -21,6 +21,9 @@ _ROW, _ALONE, _SAID = 0.75, 0.7, 0.65
 _MAIL = (LeafKind.TEXT, LeafKind.EMAIL)
 _ANY_DAY, _ANY_ADDRESS = frozenset({"date", "start"}), frozenset({"url", "website"})
 
+_LISTED = (LeafKind.URI, LeafKind.EMAIL, LeafKind.TEXT)
+_ITEMS = re.compile(r"[,;|·•\s]\s+|\s(?=[^\s@]+@)")
+
 _DIALLED = re.compile(r"\+|\(|0\d{0,5}[\s/.-]")
 """How a number to call begins, and no other."""
 _PROSE = frozenset({LeafKind.NUMBER, LeafKind.INTEGER, LeafKind.DATE, LeafKind.DATE_TIME})
@@ -78,6 +81,19 @@ def found_alone(slot: LeafSlot, text: SourceEvidence, labelled: Sequence[Pair]) 
         return None
     line, value = next(iter(candidates.values()))
     return cite(slot, text, Pair((), line.text, FieldOrigin.TEXT, _ALONE), value, _ALONE)
+
+
+def all_by_form(slot: LeafSlot, text: SourceEvidence) -> list[CitedValue]:
+    """Return the addresses on the web or of mail, or the numbers to call, that a source shows, each once."""
+    values: dict[str, CitedValue] = {}
+    for line in text.lines if _has_form(slot) and slot.leaf.kind in _LISTED else ():
+        for part in line.links if slot.leaf.kind is LeafKind.URI else _ITEMS.split(line.text):
+            given = RawText(line.text if slot.leaf.kind is LeafKind.URI else part, (part,), base=text.source.url)
+            value = _by_form(slot, given)
+            if value is not None and str(value.value) not in values:
+                pair = Pair((), line.text, FieldOrigin.TEXT, _ALONE)
+                values[str(value.value)] = cite(slot, text, pair, value, _ALONE)
+    return list(values.values())
 
 
 def found_in_prose(slot: LeafSlot, text: SourceEvidence) -> CitedValue | None:

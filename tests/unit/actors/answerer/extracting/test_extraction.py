@@ -172,3 +172,21 @@ async def test_sentences_speak_only_of_what_their_page_is_about() -> None:
 
     assert (await by_rule(schema, source_of(hut))).data["beds"] == 36
     assert (await by_rule(schema, source_of(news))).data["beds"] is None
+
+
+async def test_all_links_and_addresses_of_a_page_are_an_array_of_their_form() -> None:
+    page = source_of(
+        "<main><h1>Boats</h1><p>Ask <a href='mailto:ada@boats.example'>ada@boats.example</a> or bo@boats.example.</p>"
+        "<p><a href='/oars'>The oars</a>, <a href='https://sails.example/'>sails</a>, <a href='/oars'>oars</a></main>"
+    )
+    schema = record(
+        links={"type": "array", "items": {"type": "string", "format": "uri"}},
+        emails={"type": "array", "items": {"type": "string", "format": "email"}},
+    )
+
+    result = await by_rule(schema, page)
+
+    assert result.data == {
+        "links": ["https://site.example/oars", "https://sails.example/"],
+        "emails": ["ada@boats.example", "bo@boats.example"],
+    }
