@@ -97,7 +97,7 @@ class Answerer(Actor):
         relay = AnswerRelay(self.bus, request.watch)
         try:
             await relay.report("Reading the sources")
-            reading = await read(self.bus, request)
+            reading = await read(self.bus, request, self.settings.restart_grace_ms)
             await relay.report("Looking for the data")
             extracted = await extracted_from(self.bus, request, reading)
         except FaultError as error:
@@ -118,7 +118,7 @@ class Answerer(Actor):
         relay = AnswerRelay(self.bus, request.watch)
         try:
             await relay.report("Reading the sources")
-            reading = await read(self.bus, request)
+            reading = await read(self.bus, request, self.settings.restart_grace_ms)
             answered = await self._answering(request, assignment, reading, relay).answer()
         except FaultError as error:
             await turn.write_failure(error.fault)

@@ -50,8 +50,10 @@ class Reading:
         return tuple(one.source for one in self.evidence)
 
 
-async def read(bus: Requester, request: Sources) -> Reading:
+async def read(bus: Requester, request: Sources, wait_ms: int = 0) -> Reading:
     """Read the pages, several at the same time, and the documents; what could not be read is told with its reason.
+
+    `wait_ms` is how long to wait for a navigator that is being replaced.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST where nothing is to be read or two documents have one id; the first
@@ -61,7 +63,7 @@ async def read(bus: Requester, request: Sources) -> Reading:
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, NOTHING))
     taken = frozenset(document.doc_id for document in request.documents)
     names = [name for number in range(1, 1 + len(taken) + len(request.pages)) if (name := f"doc_{number}") not in taken]
-    pages = await _browsed(bus, request.pages, names)
+    pages = await _browsed(_Browser(bus, names, wait_ms), request.pages)
     sources = await to_thread.run_sync(lambda: [*map(_page, pages), *_documents(request.documents)])
     evidence = tuple(one for one in sources if isinstance(one, CitableSource) and one.text.sentences)
     reads = tuple(_read_of(one) for one in sources)
@@ -93,29 +95,39 @@ class _Unread:
 _Page = _ReadPage | _Unread
 
 
-async def _browsed(bus: Requester, pages: Sequence[BrowsePage], names: Sequence[str]) -> list[_Page]:
+@dataclass(frozen=True)
+class _Browser:
+    """Has pages read, which get their ids by their places."""
+
+    bus: Requester
+    names: Sequence[str]
+    wait_ms: int
+
+    async def browse(self, number: int, page: BrowsePage) -> _Page:
+        """Read a page, or say why that failed."""
+        doc_id = self.names[number]
+        try:
+            browsed = await self.bus.call(BROWSE, structs.replace(page, watch=None), wait_ms=self.wait_ms)
+        except FaultError as error:
+            return _Unread(doc_id=doc_id, url=page.url, error=error.fault)
+        content = browsed.page.document.content
+        confidence = min(browsed.confidence.overall.score, browsed.confidence.content.score)
+        source = replace(_source(doc_id, content), url=browsed.page.final_url or content.url, confidence=confidence)
+        return _ReadPage(source=source, tier=browsed.page.tier)
+
+
+async def _browsed(browser: _Browser, pages: Sequence[BrowsePage]) -> list[_Page]:
     results = dict[int, _Page]()
     limiter = CapacityLimiter(PAGES_AT_ONCE)
 
     async def browse(number: int, page: BrowsePage) -> None:
         async with limiter:
-            results[number] = await _browse(bus, page, names[number])
+            results[number] = await browser.browse(number, page)
 
     async with anyio.create_task_group() as tasks:
         for number, page in enumerate(pages):
             tasks.start_soon(browse, number, page)
     return [results[number] for number in range(len(pages))]
-
-
-async def _browse(bus: Requester, page: BrowsePage, doc_id: str) -> _Page:
-    try:
-        browsed = await bus.call(BROWSE, structs.replace(page, watch=None))
-    except FaultError as error:
-        return _Unread(doc_id=doc_id, url=page.url, error=error.fault)
-    content = browsed.page.document.content
-    confidence = min(browsed.confidence.overall.score, browsed.confidence.content.score)
-    source = replace(_source(doc_id, content), url=browsed.page.final_url or content.url, confidence=confidence)
-    return _ReadPage(source=source, tier=browsed.page.tier)
 
 
 def _page(page: _Page) -> CitableSource | _Unread:
