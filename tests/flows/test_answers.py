@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from actors.gateway.http import EVENTS
 from tests.flows.mcp_clients import connected, text_of
 from tests.flows.system import System, refused
 from tests.requirements import requirement
 from tests.site import Site
+from tests.support.models import events, scripted
+from tests.support.system import running_weft
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
@@ -158,3 +162,52 @@ def test_the_command_line_asks_the_same(weft: System, article: str) -> None:
     check_quotes(weft, article, told["citations"])
     assert summary.stdout.count(f'" {article}') >= 1
     assert "quoted from the pages" in summary.stderr
+
+
+# -- with a model --------------------------------------------------------------------------------------------------
+
+PIECES = ("The heddles lift ", "some threads [5].", "\n\nThe shed is painted in blue [99].")
+SENTENCE = (
+    "The heddles lift some threads and leave the others down; the opening between them is the shed, and through it the "
+    "shuttle carries the weft from one side to the other."
+)
+ACTORS = "gateway,keeper,answerer,navigator,verifier,router,fetchers.intelligence"
+
+
+def chunk(text: str, finish: str | None = None) -> Json:
+    """Write one event of a stream of chat completions."""
+    return {"model": "tiny-1", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]}
+
+
+async def test_what_a_model_writes_is_streamed_counted_and_held_to_the_page(tmp_path: Path, site: Site) -> None:
+    url, usage = site.url("/article"), {"prompt_tokens": 900, "completion_tokens": 12}
+    streamed = events(*map(chunk, PIECES), chunk("", "stop"), {"model": "tiny-1", "choices": [], "usage": usage})
+    async with (
+        scripted(streamed) as server,
+        running_weft(
+            tmp_path,
+            ["--actors", ACTORS],
+            OPENAI_COMPATIBLE_API_KEY="sk-planted",
+            OPENAI_COMPATIBLE_BASE_URL=server.base_url,
+            WEFT_MODEL_HOSTS=server.host,
+        ) as running,
+        running.client() as client,
+    ):
+        body = {"url": url, "question": QUESTION}
+        async with client.stream("POST", "/api/answer", json=body, headers={"accept": EVENTS}) as answer:
+            lines = [line async for line in answer.aiter_lines()]
+        figures = (await client.get("/metrics")).text
+
+    heard = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
+    data = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+    texts = [one["text"] for name, one in zip(heard, data, strict=True) if name == "text"]
+    result = data[-1]
+    assert (heard[0], heard[-1], tuple(texts[:3])) == ("started", "result", PIECES)
+    assert [one["quote"] for one in result["citations"]] == [SENTENCE]
+    assert (result["supported"], result["unsupported"]) == (True, ["The shed is painted in blue"])
+    assert (result["servedBy"]["provider"], result["servedBy"]["usage"]) == (
+        "openai-compatible",
+        {"input": 900, "output": 12},
+    )
+    assert 'weft_key_input_tokens_total{key="owner"} 900.0' in figures
+    assert [one.body["stream"] for one in server.asked] == [True]
