@@ -12,7 +12,7 @@ from msgspec import structs
 from actors.actor import Actor, handles
 from actors.navigator.beyond import HostEvidence, NoEvidence, SharedEvidence
 from actors.navigator.browse_run import BrowseRun
-from actors.navigator.hosts import known_hosts
+from actors.navigator.hosts import known_hosts, shipped_hosts
 from actors.navigator.memory import Knowledge, NoKnowledge, TierMemory
 from actors.navigator.preview import PreviewService
 from actors.page_addresses import by_http, page_address
@@ -53,8 +53,9 @@ class Navigator(Actor):
 
     @classmethod
     def warm(cls) -> None:
-        """Load the list of public suffixes."""
+        """Load the list of public suffixes, and what is known of hosts before they were visited."""
         site_of("example.com")
+        shipped_hosts()
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:

@@ -8,8 +8,10 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 
 import httpx2
@@ -57,10 +59,16 @@ def known_hosts(hosts_file: str = "") -> KnownHosts:
     Raises:
         FaultError: CONFIG_INVALID, when a file cannot be read.
     """
-    kinds = dict(_entries(read(importlib.resources.files("config") / "hosts.toml", SHIPPED)))
+    kinds = dict(shipped_hosts())
     if hosts_file:
         kinds |= dict(_entries(read(Path(hosts_file).expanduser(), hosts_file)))
     return KnownHosts(kinds)
+
+
+@cache
+def shipped_hosts() -> Mapping[str, HostKind | None]:
+    """Read the shipped lists, once for all navigators that are forked from this process."""
+    return MappingProxyType(dict(_entries(read(importlib.resources.files("config") / "hosts.toml", SHIPPED))))
 
 
 def read(path: Traversable, name: str) -> HostLists:
