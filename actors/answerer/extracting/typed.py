@@ -21,6 +21,9 @@ _ROW, _ALONE, _SAID = 0.75, 0.7, 0.65
 _MAIL = (LeafKind.TEXT, LeafKind.EMAIL)
 _ANY_DAY, _ANY_ADDRESS = frozenset({"date", "start"}), frozenset({"url", "website"})
 
+_NEUTRAL = frozenset({"contact"})
+"""What labels of any way to reach somebody say."""
+
 _LISTED = (LeafKind.URI, LeafKind.EMAIL, LeafKind.TEXT)
 _ITEMS = re.compile(r"[,;|·•\s]\s+|\s(?=[^\s@]+@)")
 
@@ -68,13 +71,14 @@ def found_by_type(
 
 def found_alone(slot: LeafSlot, text: SourceEvidence, labelled: Sequence[Pair]) -> CitedValue | None:
     """Return the one value of its form on a page, but for those that a label says to be another."""
-    labels_known = {pair.text for pair in labelled if pair.labels and pair.labels[0]}
+    own = slot.words.core | _NEUTRAL
+    of_others = {pair.text for pair in labelled if pair.labels and pair.labels[0] and own.isdisjoint(pair.labels[0])}
     if not _has_form(slot):
         return None
     candidates: dict[str, tuple[Line, Value]] = {}
     for line in text.lines:
         value = _by_form(slot, RawText(line.text, line.links, base=text.source.url, month_first=text.month_first))
-        if value is None or slot.leaf.kind is LeafKind.URI or any(line.text.endswith(other) for other in labels_known):
+        if value is None or slot.leaf.kind is LeafKind.URI or any(line.text.endswith(other) for other in of_others):
             continue
         candidates.setdefault(re.sub(r"[\s()-]", "", str(value.value)), (line, value))
     if len(candidates) != 1:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
-from actors.answerer.extracting.words import LIKE, FieldWords, likeness, meanings
+from actors.answerer.extracting.vocabulary import vocabulary
+from actors.answerer.extracting.words import LIKE, FieldWords, likeness, meanings, spoken
 
 
 @pytest.mark.parametrize(
@@ -45,6 +48,14 @@ def test_a_label_of_a_property(name: str, label: str) -> None:
 )
 def test_a_label_of_something_else(name: str, label: str) -> None:
     assert likeness(meanings(label), FieldWords.of(name)) < LIKE
+
+
+def test_no_phrase_of_the_table_has_two_meanings() -> None:
+    table = vocabulary().meanings
+    phrases = [spoken(phrase) for meaning, others in table.items() for phrase in {meaning, *others}]
+
+    assert [phrase for phrase, count in Counter(phrases).items() if count > 1] == []
+    assert all(word in table and others <= table.keys() for word, others in vocabulary().narrower.items())
 
 
 def test_a_description_says_what_the_name_does_not() -> None:
