@@ -37,13 +37,13 @@ ByRule = Callable[[Callable[[], Draft]], Awaitable[Draft]]
 """Calls the rules, which may take long for large sources: out of the way of others, where there are any."""
 
 
-async def here(rules: Callable[[], Draft]) -> Draft:
+async def at_once(rules: Callable[[], Draft]) -> Draft:
     """Call the rules, and have everything else wait."""
     return rules()
 
 
 async def extract(
-    request: ExtractData, sources: Sequence[Source], ask: Ask | None, by_rule: ByRule = here
+    request: ExtractData, sources: Sequence[Source], ask: Ask | None, by_rule: ByRule = at_once
 ) -> ExtractedData:
     """Return the data that a request asks for; with `ask`, a model is asked for what rules left open.
 
@@ -92,7 +92,7 @@ def _row(shape: Shape, at: str, within: str, cells: Mapping[str, CitedValue], fi
             return _value(cells.get(within), at, fields)
         case Record():
             steps = ((each, pointer(at, each.name), pointer(within, each.name)) for each in shape.properties)
-            return {each.name: _row(each.shape, here, there, cells, fields) for each, here, there in steps}
+            return {each.name: _row(each.shape, place, slot, cells, fields) for each, place, slot in steps}
         case Rows():
             inner = [cells[there] for number in range(len(cells)) if (there := pointer(within, number)) in cells]
             return [_value(each, pointer(at, number), fields) for number, each in enumerate(inner)]
