@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from actors.gateway.http import EVENTS
@@ -14,7 +15,8 @@ from tests.flows.system import System, refused
 from tests.requirements import requirement
 from tests.site import Site
 from tests.support.models import events, scripted
-from tests.support.system import running_weft
+from tests.support.otlp import receiving
+from tests.support.system import running_weft, stop_process
 
 pytestmark = [pytest.mark.nats, pytest.mark.slow]
 
@@ -171,7 +173,8 @@ SENTENCE = (
     "The heddles lift some threads and leave the others down; the opening between them is the shed, and through it the "
     "shuttle carries the weft from one side to the other."
 )
-ACTORS = "gateway,keeper,answerer,navigator,verifier,router,fetchers.intelligence"
+ACTORS = ("gateway", "keeper", "answerer", "navigator", "verifier", "router", "fetchers.intelligence")
+TEST_S = 120.0
 
 
 def chunk(text: str, finish: str | None = None) -> Json:
@@ -179,24 +182,27 @@ def chunk(text: str, finish: str | None = None) -> Json:
     return {"model": "tiny-1", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]}
 
 
-async def test_what_a_model_writes_is_streamed_counted_and_held_to_the_page(tmp_path: Path, site: Site) -> None:
+async def test_what_a_model_writes_is_streamed_counted_traced_and_held_to_the_page(tmp_path: Path, site: Site) -> None:
     url, usage = site.url("/article"), {"prompt_tokens": 900, "completion_tokens": 12}
     streamed = events(*map(chunk, PIECES), chunk("", "stop"), {"model": "tiny-1", "choices": [], "usage": usage})
-    async with (
-        scripted(streamed) as server,
-        running_weft(
-            tmp_path,
-            ["--actors", ACTORS],
-            OPENAI_COMPATIBLE_API_KEY="sk-planted",
-            OPENAI_COMPATIBLE_BASE_URL=server.base_url,
-            WEFT_MODEL_HOSTS=server.host,
-        ) as running,
-        running.client() as client,
-    ):
-        body = {"url": url, "question": QUESTION}
-        async with client.stream("POST", "/api/answer", json=body, headers={"accept": EVENTS}) as answer:
-            lines = [line async for line in answer.aiter_lines()]
-        figures = (await client.get("/metrics")).text
+    with anyio.fail_after(TEST_S), receiving() as receiver:
+        async with (
+            scripted(streamed) as server,
+            running_weft(
+                tmp_path,
+                ["--actors", ",".join(ACTORS)],
+                OPENAI_COMPATIBLE_API_KEY="sk-planted",
+                OPENAI_COMPATIBLE_BASE_URL=server.base_url,
+                WEFT_MODEL_HOSTS=server.host,
+                OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint,
+            ) as running,
+        ):
+            async with running.client() as client:
+                body = {"url": url, "question": QUESTION}
+                async with client.stream("POST", "/api/answer", json=body, headers={"accept": EVENTS}) as answer:
+                    lines = [line async for line in answer.aiter_lines()]
+                figures = (await client.get("/metrics")).text
+            assert await stop_process(running.process) == 0
 
     heard = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
     data = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
@@ -210,4 +216,9 @@ async def test_what_a_model_writes_is_streamed_counted_and_held_to_the_page(tmp_
         {"input": 900, "output": 12},
     )
     assert 'weft_key_input_tokens_total{key="owner"} 900.0' in figures
-    assert [one.body["stream"] for one in server.asked] == [True]
+    (asked,) = server.asked
+    _, trace, parent, _ = asked.headers["traceparent"].split("-")
+    spans = {span.id: span for span in receiver.spans if span.trace == trace}
+    assert (asked.body["stream"], spans[parent].name) == (True, "chat default")
+    assert {span.service for span in spans.values()} >= {*ACTORS} - {"keeper"}
+    assert [span.name for span in spans.values() if span.parent not in spans] == ["POST /api/answer"]
