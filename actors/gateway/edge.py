@@ -6,10 +6,9 @@ An exchange has a span and a conversation, and ends when the client leaves.
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, NamedTuple, cast
@@ -17,7 +16,6 @@ from typing import Any, NamedTuple, cast
 import anyio
 import structlog
 from anyio.abc import TaskGroup
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
@@ -138,7 +136,6 @@ class Exchanges:
     meter: Meter
     watchers: TaskGroup
     _in_flight: set[_Exchange] = field(default_factory=set["_Exchange"], init=False)
-    _to_watch: MemoryObjectSendStream[_Exchange] | None = field(default=None, init=False)
     _stopped: bool = field(default=False, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -150,23 +147,8 @@ class Exchanges:
         facts = {"http.request.method": method, "url.path": path, "url.scheme": scope["scheme"], **route}
         title = f"{method} {path}" if route else method
         with span(title, "server", facts, Headers(scope=scope)) as recording, conversation() as name:
-            exchange = _Exchange(scope, receive, send, name, recording, self.security_headers, self._watches())
+            exchange = _Exchange(scope, receive, send, name, recording, self.security_headers, self.watchers)
             await self._finish(exchange, counted=path not in self.probes)
-
-    def _watches(self) -> MemoryObjectSendStream[_Exchange]:
-        """Return where the exchanges go that take so long that their clients are watched."""
-        if self._to_watch is None:
-            self._to_watch, exchanges = anyio.create_memory_object_stream["_Exchange"](math.inf)
-            self.watchers.start_soon(self._watch_each, self._to_watch, exchanges)
-        return self._to_watch
-
-    async def _watch_each(
-        self, sending: MemoryObjectSendStream[_Exchange], exchanges: MemoryObjectReceiveStream[_Exchange]
-    ) -> None:
-        """Start the watches: in the callback of a timer anyio knows of no event loop where sniffio is installed."""
-        with sending, exchanges:
-            async for exchange in exchanges:
-                self.watchers.start_soon(exchange.watch_client)
 
     async def _finish(self, exchange: _Exchange, *, counted: bool) -> None:
         started = time.perf_counter()
@@ -198,9 +180,9 @@ class _Exchange:
     conversation: str
     recording: Span
     security_headers: SecurityHeaders
-    to_watch: MemoryObjectSendStream[_Exchange]
+    watchers: TaskGroup
     work: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    watch: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    watch: anyio.CancelScope | None = None
     watch_begins: asyncio.TimerHandle | None = None
     started: bool = False
     finished: bool = False
@@ -219,7 +201,8 @@ class _Exchange:
         finally:
             if self.watch_begins is not None:
                 self.watch_begins.cancel()
-            self.watch.cancel()
+            if self.watch is not None:
+                self.watch.cancel()
 
     def abandon(self) -> None:
         self.work.cancel()
@@ -261,12 +244,12 @@ class _Exchange:
                 )
 
     def _begin_watch(self) -> None:
-        with suppress(anyio.ClosedResourceError):  # the gateway ends
-            self.to_watch.send_nowait(self)
+        self.watch = anyio.CancelScope()
+        self.watchers.start_soon(self._watch, self.watch)
 
-    async def watch_client(self) -> None:
+    async def _watch(self, watch: anyio.CancelScope) -> None:
         """Wait for the client to leave; a server says so of a finished answer, too."""
-        with self.watch:
+        with watch:
             while (await self.receive())["type"] != "http.disconnect":
                 pass
             self._end()
