@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from tests.flows.mcp_clients import connected, text_of
 from tests.flows.system import System, refused
 from tests.requirements import requirement
 from tests.site import Site
-from tests.support.models import events, scripted
+from tests.support.models import EVENTS_HEAD, event_bytes, events, scripted, silence_after
 from tests.support.otlp import receiving
 from tests.support.system import running_weft, stop_process
 
@@ -182,12 +184,20 @@ def chunk(text: str, finish: str | None = None) -> Json:
     return {"model": "tiny-1", "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]}
 
 
+async def until_text(lines: AsyncIterator[str]) -> AsyncGenerator[str]:
+    """Yield the lines of a stream as far as the first text."""
+    async for line in lines:
+        yield line
+        if line == "event: text":
+            return
+
+
 async def test_what_a_model_writes_is_streamed_counted_traced_and_held_to_the_page(tmp_path: Path, site: Site) -> None:
     url, usage = site.url("/article"), {"prompt_tokens": 900, "completion_tokens": 12}
     streamed = events(*map(chunk, PIECES), chunk("", "stop"), {"model": "tiny-1", "choices": [], "usage": usage})
     with anyio.fail_after(TEST_S), receiving() as receiver:
         async with (
-            scripted(streamed) as server,
+            scripted(streamed, silence_after(EVENTS_HEAD, *event_bytes([chunk("The ")]))) as server,
             running_weft(
                 tmp_path,
                 ["--actors", ",".join(ACTORS)],
@@ -198,10 +208,13 @@ async def test_what_a_model_writes_is_streamed_counted_traced_and_held_to_the_pa
             ) as running,
         ):
             async with running.client() as client:
-                body = {"url": url, "question": QUESTION}
-                async with client.stream("POST", "/api/answer", json=body, headers={"accept": EVENTS}) as answer:
+                asking = partial(client.stream, "POST", "/api/answer", headers={"accept": EVENTS})
+                async with asking(json={"url": url, "question": QUESTION}) as answer:
                     lines = [line async for line in answer.aiter_lines()]
                 figures = (await client.get("/metrics")).text
+                async with asking(json={"url": url, "question": "Who leaves?"}) as answer:
+                    assert [line async for line in until_text(answer.aiter_lines())][-1] == "event: text"
+                await server.left.wait()  # who closes the stream ends the model's work, too
             assert await stop_process(running.process) == 0
 
     heard = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
@@ -216,7 +229,7 @@ async def test_what_a_model_writes_is_streamed_counted_traced_and_held_to_the_pa
         {"input": 900, "output": 12},
     )
     assert 'weft_key_input_tokens_total{key="owner"} 900.0' in figures
-    (asked,) = server.asked
+    asked, _ = server.asked
     _, trace, parent, _ = asked.headers["traceparent"].split("-")
     spans = {span.id: span for span in receiver.spans if span.trace == trace}
     assert (asked.body["stream"], spans[parent].name) == (True, "chat default")

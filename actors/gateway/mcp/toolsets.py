@@ -16,7 +16,7 @@ class Toolset(StrEnum):
     """Tools that are chosen together, by a setting or in the address (`/mcp?toolsets=core,browser`)."""
 
     CORE = "core"
-    """Read pages, look after saved logins."""
+    """Read pages, answer from them, look after saved logins."""
 
     BROWSER = "browser"
     """Drive a browser step by step (002)."""

@@ -1,4 +1,4 @@
-"""The tools of the core toolset: read a page or many, and look after saved logins."""
+"""The tools of the core toolset: read a page or many, answer from them (`answers.py`), and look after saved logins."""
 
 from __future__ import annotations
 
