@@ -23,6 +23,9 @@ from protocol.models import CallModel, ImagePart, ModelCalled, ModelName, Provid
 MOST_CONVERSATIONS: Final = 5_000
 """Conversations whose model is remembered; those that were asked longest ago are forgotten."""
 
+_Talk = tuple[str, str, str]
+"""A conversation of a caller about a tool; the ids of conversations are of the callers' own choice."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
@@ -49,7 +52,7 @@ class Chooser:
     draw: Callable[[], float] = random
     cooldowns: Cooldowns = field(default_factory=Cooldowns, init=False)
     recent: RecentCalls = field(default_factory=RecentCalls, init=False)
-    _kept: OrderedDict[tuple[str, str], Kept] = field(default_factory=OrderedDict[tuple[str, str], Kept], init=False)
+    _kept: OrderedDict[_Talk, Kept] = field(default_factory=OrderedDict[_Talk, Kept], init=False)
     _keys: dict[Provider, tuple[Credentials | None, str]] = field(
         default_factory=dict[Provider, tuple[Credentials | None, str]], init=False
     )
@@ -61,7 +64,7 @@ class Chooser:
             tool=call.tool,
             images=needs.images,
             pin=call.pin,
-            kept=self._kept.get((call.conversation, call.tool)) if call.conversation else None,
+            kept=self._kept.get(_talk(call)) if call.conversation else None,
             draw=self.draw(),
         )
         return self.decide(request, needs)
@@ -109,15 +112,15 @@ class Chooser:
         """Note who has answered, and keep the conversation to them."""
         self.cooldowns.answered(name, self._key_of(name.provider))
         if call.conversation and call.pin is None:
-            key = (call.conversation, call.tool)
-            self._kept[key] = Kept(name=name, reason=reason, rule=rule)
-            self._kept.move_to_end(key)
+            talk = _talk(call)
+            self._kept[talk] = Kept(name=name, reason=reason, rule=rule)
+            self._kept.move_to_end(talk)
             if len(self._kept) > MOST_CONVERSATIONS:
                 self._kept.popitem(last=False)
 
     def release(self, call: CallModel) -> None:
         """Keep a conversation to its model no longer: it has failed."""
-        self._kept.pop((call.conversation, call.tool), None)
+        self._kept.pop(_talk(call), None)
 
     def count(self, line: ModelCalled) -> None:
         """Count a try among the recent ones."""
@@ -131,3 +134,7 @@ class Chooser:
             digest = hashlib.sha256(msgspec.json.encode(credentials)).hexdigest()[:16]
             known = self._keys[provider] = (credentials, digest)
         return known[1]
+
+
+def _talk(call: CallModel) -> _Talk:
+    return call.caller, call.conversation, call.tool

@@ -287,16 +287,17 @@ async def test_a_pinned_model_is_asked_or_nobody() -> None:
         assert (other.requested, world.count(ANTHROPIC)) == (model_name("anthropic/claude-x"), 1)
 
 
-async def test_a_conversation_keeps_to_who_has_answered_it_until_that_fails() -> None:
+async def test_a_conversation_of_a_caller_keeps_to_who_has_answered_it_until_that_fails() -> None:
     models: dict[Provider, list[Say]] = {
         ANTHROPIC: [fails(K.UNSUPPORTED), says("a")],
         OPENAI: [says("o"), says("o"), fails(K.UNSUPPORTED), says("o")],
     }
     async with routing(models) as world:
-        served = [(await world.ask(conversation="c")).served.provider for _ in range(4)]
-        apart = (await world.ask(conversation="d")).served.provider
+        callers = ["ann", "ben", "ann", "ann", "ann"]
+        served = [(await world.ask(conversation="c", caller=caller)).served.provider for caller in callers]
+        apart = (await world.ask(conversation="d", caller="ann")).served.provider
 
-    assert served == [OPENAI, OPENAI, ANTHROPIC, ANTHROPIC]
+    assert served == [OPENAI, ANTHROPIC, OPENAI, ANTHROPIC, ANTHROPIC]
     assert apart == ANTHROPIC
 
 
