@@ -167,8 +167,8 @@ async def asking(transport: Transport) -> AsyncGenerator[Asking]:
     """Take part as somebody who may everything."""
     async with Bus(transport, "asker", "r1").running() as bus:
         bus.seal = Seal.of(KEY)
-        for journal in (subjects.CONVERSATIONS, subjects.MODEL_CALLS):
-            await bus.journal(journal)  # a keeper follows them too
+        await bus.journal(subjects.CONVERSATIONS)  # a keeper follows them, too
+        await bus.journal(subjects.MODEL_CALLS)
         yield Asking(bus, await bus.journal(subjects.LEDGER), await bus.objects(subjects.ARTIFACTS))
 
 

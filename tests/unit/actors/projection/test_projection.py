@@ -20,7 +20,7 @@ from bus.memory import Broker
 from bus.seal import Seal, new_key
 from bus.stores import JournalLine, JournalLog
 from protocol import subjects
-from protocol.models import CallLine, ModelJudged
+from protocol.models import CallLine, ModelJudged, RoutesLearned
 from protocol.runs.events import CancelRequested, LedgerLine
 
 
@@ -44,7 +44,9 @@ class CallWords:
     prune: ClassVar[tuple[str, ...]] = ("DELETE FROM words WHERE journal = 'calls' AND line < ?",)
 
     async def update(self, lines: Sequence[JournalLine[CallLine]]) -> TableUpdate:
-        rows = [("calls", line.sequence, line.value.call_id) for line in lines]
+        rows = [
+            ("calls", line.sequence, line.value.call_id) for line in lines if not isinstance(line.value, RoutesLearned)
+        ]
         return TableUpdate([("INSERT INTO words VALUES (?, ?, ?)", rows)])
 
 
