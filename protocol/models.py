@@ -87,7 +87,7 @@ class ToolResultPart(Struct, frozen=True, kw_only=True, tag_field="type", tag="t
 MessagePart = TextPart | ImagePart | ToolUsePart | ToolResultPart
 
 
-class Message(Struct, frozen=True, kw_only=True):
+class ModelMessage(Struct, frozen=True, kw_only=True):
     """One message of a conversation with a model; system messages come first."""
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -119,7 +119,7 @@ class CallModel(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     tool: Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9_.-]+$(?!\n)")]
-    messages: Annotated[tuple[Message, ...], Meta(min_length=1)]
+    messages: Annotated[tuple[ModelMessage, ...], Meta(min_length=1)]
     tools: tuple[ToolDefinition, ...] = ()
     output: OutputSchema | None = None
     max_tokens: Annotated[int, Meta(ge=1, le=131_072)] = 1_024
@@ -183,14 +183,14 @@ INFRASTRUCTURE: Final = frozenset(CallErrorKind) - {
 class ModelAttempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One try of a call: who was asked, and why that failed if it did; `waited_ms` before it."""
 
-    asked: ModelName
+    name: ModelName
     latency_ms: int
     error: CallErrorKind | None = None
     message: str = ""
     waited_ms: int = 0
 
 
-class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+class RouteCandidate(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """A model that could have been chosen, with what is known of it, and why it was not chosen."""
 
     name: ModelName
@@ -210,7 +210,7 @@ class RouteDecision(Struct, frozen=True, kw_only=True, omit_defaults=True):
     provider: Provider
     model: str
     reason: RouteReason
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[RouteCandidate, ...] = ()
 
 
 class ModelAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -320,7 +320,7 @@ class RouteStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     old_rate: float | None = None
     new_rate: float | None = None
     savings_usd: float | None = None
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[RouteCandidate, ...] = ()
 
 
 LEARNED_TOPIC: Final = "routes.learned"

@@ -21,7 +21,7 @@ import msgspec
 
 from actors.answerer.citable_source import citable, fold_quote
 from actors.answerer.citations import MIN_CONFIDENCE, agree, probability, resemblance
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 
 MIN_SENTENCE_CHARS: Final = 30
 _ROUNDS, _RATE = 4_000, 0.5
@@ -53,7 +53,7 @@ class Quality:
 
 def cases(passages: Sequence[str], chance: random.Random) -> Iterator[Case]:
     """Yield every change of every sentence of some passages."""
-    sources = [citable(Source(doc_id="p", url="", title="", markdown=passage)) for passage in passages]
+    sources = [citable(AnswerSource(doc_id="p", url="", title="", markdown=passage)) for passage in passages]
     for index, source in enumerate(sources):
         foreign = sources[(index + 1) % len(sources)].text.sentences
         for sentence in source.text.sentences:

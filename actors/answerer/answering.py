@@ -29,7 +29,7 @@ from actors.answerer.prompts import (
 )
 from actors.answerer.quoting import quoted
 from actors.answerer.reading import Reading
-from actors.answerer.source import LocalAnswer, Source
+from actors.answerer.source import AnswerSource, LocalAnswer
 from actors.answerer.streaming import AnswerRelay, ModelStreams
 from bus import Bus, TransportError
 from protocol.answers import Answered, ServedBy
@@ -56,7 +56,7 @@ class Assignment:
     tool: str
     words: str
     question: str
-    local: Callable[[Sequence[Source]], LocalAnswer]
+    local: Callable[[Sequence[AnswerSource]], LocalAnswer]
     listed: bool = False
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from actors.answerer.sentences import Sentence, SourceText, read_sentences
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 
 # A character for a character, so that a place in the folded text is the same place in the text.
 _ALIKE = {
@@ -33,7 +33,7 @@ class Piece:
 class CitableSource:
     """A source with its plain text and its sentences; `pieces` where it came in several documents."""
 
-    source: Source
+    source: AnswerSource
     text: SourceText
     pieces: tuple[Piece, ...] = ()
 
@@ -63,7 +63,7 @@ class CitableSource:
         return self.text.sentences[first:last]
 
 
-def citable(source: Source, documents: tuple[tuple[str, str], ...] = ()) -> CitableSource:
+def citable(source: AnswerSource, documents: tuple[tuple[str, str], ...] = ()) -> CitableSource:
     """Cut a source into sentences; `documents` are the ids and the Markdown of what it was joined of."""
     pieces = tuple(Piece(doc_id=doc_id, folded=fold(read_sentences(text).text)) for doc_id, text in documents)
     return CitableSource(source=source, text=read_sentences(source.markdown), pieces=pieces)

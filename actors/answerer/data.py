@@ -17,7 +17,7 @@ from actors.answerer.reading import Reading
 from bus import Bus, TransportError
 from protocol.answers import ExtractData, Extracted, FieldFound, ServedBy
 from protocol.faults import Code, FaultError, fault
-from protocol.models import CallOutcome, Message, ModelAnswer, OutputSchema, TextPart
+from protocol.models import CallOutcome, ModelAnswer, ModelMessage, OutputSchema, TextPart
 from protocol.subjects import CALL_OUTCOME
 
 LOCAL_ONLY: Final = "No model was to be asked."
@@ -33,7 +33,7 @@ async def extracted_from(bus: Bus, request: ExtractData, reading: Reading) -> Ex
     """
     calls, answers = ModelCalls(bus, request), list[ModelAnswer]()
 
-    async def ask(messages: tuple[Message, ...], output: OutputSchema) -> Any:
+    async def ask(messages: tuple[ModelMessage, ...], output: OutputSchema) -> Any:
         answer = await calls.call(EXTRACT, [_redacted(one) for one in messages], output=output)
         answers.append(answer)
         if answer.data is UNSET:
@@ -75,7 +75,7 @@ def _by_its_chunk(field: FieldFound, sources: Sequence[CitableSource]) -> FieldF
     return structs.replace(field, citation=structs.replace(citation, doc_id=doc_id))
 
 
-def _redacted(message: Message) -> Message:
+def _redacted(message: ModelMessage) -> ModelMessage:
     parts: Iterable[Any] = (
         structs.replace(part, text=redact.text(part.text)) if isinstance(part, TextPart) else part
         for part in message.parts

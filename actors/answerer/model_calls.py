@@ -13,7 +13,7 @@ from bus import Requester
 from bus.context import conversation_id, remaining_ms
 from protocol.answers import LOCAL, ServedBy, Sources
 from protocol.faults import Code, FaultError, fault
-from protocol.models import CallModel, Message, ModelAnswer, OutputSchema, TokenUsage
+from protocol.models import CallModel, ModelAnswer, ModelMessage, OutputSchema, TokenUsage
 from protocol.replicas import Watch
 from protocol.subjects import CALL_MODEL
 
@@ -42,7 +42,7 @@ class ModelCalls:
     async def call(
         self,
         tool: str,
-        messages: Sequence[Message],
+        messages: Sequence[ModelMessage],
         *,
         output: OutputSchema | None = None,
         watch: Watch | None = None,

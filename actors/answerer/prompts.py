@@ -18,7 +18,7 @@ from actors.answerer.packing import Numbered, Part, SourceExcerpt
 from actors.markdown.plain_lines import LineKind
 from protocol.answers import SummaryStyle
 from protocol.confidence import TRUSTWORTHY
-from protocol.models import Message, OutputSchema, TextPart
+from protocol.models import ModelMessage, OutputSchema, TextPart
 
 MAX_SELECTED: Final = 80
 """Sentences that are kept of one part of sources that are read in parts."""
@@ -115,17 +115,17 @@ def to_answer(question: str) -> str:
     return f"Answer this question from the documents:\n{_visible(redact.text(question))}"
 
 
-def answering(brief: Brief) -> tuple[Message, ...]:
+def answering(brief: Brief) -> tuple[ModelMessage, ...]:
     """Write the prompt of an answer that cites sentences by their numbers."""
     return _messages(_RULES + _IN_JSON, brief)
 
 
-def answering_in_markdown(brief: Brief) -> tuple[Message, ...]:
+def answering_in_markdown(brief: Brief) -> tuple[ModelMessage, ...]:
     """Write the prompt of the same in Markdown: to be read while it is written, and for models without schemas."""
     return _messages(_RULES + _IN_MARKDOWN, brief)
 
 
-def selecting(brief: Brief) -> tuple[Message, ...]:
+def selecting(brief: Brief) -> tuple[ModelMessage, ...]:
     """Write the prompt that asks which sentences of one part the task needs."""
     return _messages(_SELECT, brief)
 
@@ -157,7 +157,7 @@ def _numbers_of(part: Part) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "integer", "minimum": min(numbers), "maximum": max(numbers)}}
 
 
-def _messages(rules: str, brief: Brief) -> tuple[Message, ...]:
+def _messages(rules: str, brief: Brief) -> tuple[ModelMessage, ...]:
     blocks = [_fenced("index", brief.index, brief.marker)] if brief.index else []
     blocks += [_fenced(f"document {one.evidence.source.doc_id}", _lines(one), brief.marker) for one in brief.part]
     documents = "\n\n".join(blocks)
@@ -166,8 +166,8 @@ def _messages(rules: str, brief: Brief) -> tuple[Message, ...]:
     return (_message("system", system), _message("user", user))
 
 
-def _message(role: Any, text: str) -> Message:
-    return Message(role=role, parts=(TextPart(text=text),))
+def _message(role: Any, text: str) -> ModelMessage:
+    return ModelMessage(role=role, parts=(TextPart(text=text),))
 
 
 def _fenced(name: str, lines: Sequence[str], marker: str) -> str:

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from actors import redact
 from actors.answerer.citable_source import CitableSource, citable
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 from bus import Requester
 from protocol.answers import SourceRead, Sources
 from protocol.documents import (
@@ -45,7 +45,7 @@ class Reading:
     index: tuple[str, ...] = ()
 
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[AnswerSource, ...]:
         """The sources that were read."""
         return tuple(one.source for one in self.evidence)
 
@@ -79,7 +79,7 @@ async def read(bus: Requester, request: Sources, wait_ms: int = 0) -> Reading:
 class _ReadPage:
     """A page as it was read, and by which tier."""
 
-    source: Source
+    source: AnswerSource
     tier: RenderTier
 
 
@@ -138,8 +138,8 @@ def _with_tier(read: SourceRead, page: _Page) -> SourceRead:
     return structs.replace(read, tier=page.tier) if isinstance(page, _ReadPage) else read
 
 
-def _source(doc_id: str, content: WebObservationSummary) -> Source:
-    return Source(
+def _source(doc_id: str, content: WebObservationSummary) -> AnswerSource:
+    return AnswerSource(
         doc_id=doc_id,
         url=content.url,
         title=content.title,
@@ -173,7 +173,7 @@ def _group(documents: Sequence[Document[Content]]) -> Iterable[CitableSource]:
             yield citable(_source(first.doc_id, page))
         case CollectionSource() as source:
             yield citable(
-                Source(
+                AnswerSource(
                     doc_id=first.doc_id,
                     source_id=source.source_id,
                     url=source.url,
@@ -194,7 +194,7 @@ def _joined(documents: Sequence[Document[Content]]) -> CitableSource:
     unique = [next(same) for _, same in groupby(chunks, key=lambda one: one[1].chunk_index)]
     doc_id, first = unique[0]
     markdown = "\n\n".join(chunk.markdown for _, chunk in unique)
-    source = Source(doc_id=doc_id, url=first.url, title=first.title, markdown=markdown)
+    source = AnswerSource(doc_id=doc_id, url=first.url, title=first.title, markdown=markdown)
     return citable(source, tuple((name, chunk.markdown) for name, chunk in unique))
 
 

@@ -8,7 +8,7 @@ from protocol.documents import ExtractedTable, PageParts
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class AnswerSource:
     """A page or a document, whole: chunks are joined in their order.
 
     `doc_id` is the name by which citations name it, `source_id` that of a collection's source beside it.

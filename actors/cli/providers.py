@@ -21,7 +21,7 @@ from protocol.routes import ProviderList, ProviderState
 
 if TYPE_CHECKING:
     from actors.router.credentials import CredentialFile, Stored
-    from actors.router.provider import Credentials, ProviderKind
+    from actors.router.provider import ProviderCredentials, ProviderKind
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -57,14 +57,14 @@ def add(  # noqa: PLR0913 - the options of a command
     Secrets are asked for, or read from standard input, one a line: they are no arguments, which other users can see.
     """
     from actors.router.credentials import completed  # noqa: PLC0415 - imports the bus
-    from actors.router.provider import Credentials  # noqa: PLC0415 - as above
+    from actors.router.provider import ProviderCredentials  # noqa: PLC0415 - as above
     from actors.router.providers.table import PROVIDERS  # noqa: PLC0415 - as above
 
     settings, kind = read(config, data_dir, log_level).settings, PROVIDERS[provider]
     wanted = {"api_key": with_key, "session_token": with_session_token}
     names = [name for name in _SECRETS if name in kind.requires or wanted.get(name)]
     secrets = {name: _secret(provider, name) for name in names}
-    given = Credentials(base_url=base_url, resource_name=resource_name, region=region, **secrets)
+    given = ProviderCredentials(base_url=base_url, resource_name=resource_name, region=region, **secrets)
     _check(kind, completed(kind, given), settings)
     file = _file(settings)
     file.write({**_stored(file), provider: given})
@@ -175,7 +175,7 @@ def _secret(provider: Provider, name: str) -> str:
     return text.strip()
 
 
-def _check(kind: ProviderKind, credentials: Credentials, settings: Settings) -> None:
+def _check(kind: ProviderKind, credentials: ProviderCredentials, settings: Settings) -> None:
     """Refuse credentials that could not be used.
 
     Raises:

@@ -14,7 +14,7 @@ from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.runs import ListByDefault
 from actors.settings import Loaded
 from protocol.faults import Code, FaultError, fault
-from protocol.models import Candidate, ModelName, Provider
+from protocol.models import ModelName, Provider, RouteCandidate
 from protocol.routes import Route, RouteChange, RouteTable, UnsetRoute
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _origin(route: Route) -> str:
     return "set" if route.manual else "learned"
 
 
-def _row(one: Candidate) -> tuple[str, ...]:
+def _row(one: RouteCandidate) -> tuple[str, ...]:
     rate = "" if one.success_rate is None else f"{one.success_rate:.0%}"
     cost = "" if one.cost_usd is None else f"{one.cost_usd:.5f}"
     return f"{one.name.provider}/{one.name.model}", str(one.calls), rate, cost, one.why_not

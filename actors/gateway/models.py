@@ -10,7 +10,7 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.http import HttpStatusError
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import Code, FaultError, fault
-from protocol.models import Candidate, ModelName, Provider, RouteReason
+from protocol.models import ModelName, Provider, RouteCandidate, RouteReason
 from protocol.routes import (
     AskMetrics,
     AskRoute,
@@ -52,7 +52,7 @@ class RouteAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
     provider: Provider
     model: str
     reason: RouteReason
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[RouteCandidate, ...] = ()
     schema_version: str = SCHEMA_VERSION
 
 

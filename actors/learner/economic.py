@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from actors.learner.beliefs import Beliefs
 from actors.learner.evidence import CallEvidence, ToolEvidence
 from actors.learner.rules import Look, rate_text, rerouted, step_of
-from protocol.models import Candidate, LearningStep, ModelName, RoutesLearned, RouteStep
+from protocol.models import LearningStep, ModelName, RouteCandidate, RoutesLearned, RouteStep
 
 SHARPEN: Final = 2.0
 """The evidence counts so much more when a model is drawn: what is settled is tried again less often."""
@@ -66,7 +66,7 @@ class ModelChoice:
     best: ModelName
     drawn: ModelName
     share: float
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[RouteCandidate, ...]
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class Economy:
         alpha, beta = self.beliefs.shape(tool, name)
         return self.random.betavariate(SHARPEN * alpha, SHARPEN * beta)
 
-    def _candidate(self, tool: str, rung: Rung, losses: Mapping[ModelName, float], look: Look) -> Candidate:
-        return Candidate(
+    def _candidate(self, tool: str, rung: Rung, losses: Mapping[ModelName, float], look: Look) -> RouteCandidate:
+        return RouteCandidate(
             name=rung.name,
             calls=self.beliefs.calls(tool, rung.name),
             success_rate=round(self.beliefs.mean(tool, rung.name), 4),

@@ -18,7 +18,7 @@ from actors.router.credentials import PURPOSE, CredentialFile
 from actors.router.figures import NOTHING
 from actors.router.overrides import SharedOverrides
 from actors.router.pool import ProviderPool
-from actors.router.provider import Credentials, ProviderError, ProviderKind
+from actors.router.provider import ProviderCredentials, ProviderError, ProviderKind
 from actors.router.providers.table import PROVIDERS, VARIABLES
 from actors.router.recording import CallRecorder
 from actors.router.table import KEYLESS, RouteRequest, RoutingTable
@@ -31,9 +31,9 @@ from protocol.faults import Code, FaultError, fault
 from protocol.models import (
     CallModel,
     CallOutcome,
-    Message,
     ModelAnswer,
     ModelClass,
+    ModelMessage,
     ModelName,
     Provider,
     RouteDecision,
@@ -152,10 +152,10 @@ class Router(Actor):
             region=credentials.region or None,
         )
 
-    def build_config_for_tool(self, tool: str) -> tuple[RouteDecision, Credentials]:
+    def build_config_for_tool(self, tool: str) -> tuple[RouteDecision, ProviderCredentials]:
         """Return who is asked for a tool and what with, for callers in this process (004 "LLMConfig Output")."""
         decision = self._decision(tool)
-        return decision, self._dependencies.chooser.pool.credentials(decision.provider) or Credentials()
+        return decision, self._dependencies.chooser.pool.credentials(decision.provider) or ProviderCredentials()
 
     @handles(subjects.ROUTE_SET, at_once=16)
     async def set_route(self, request: SetRoute) -> RouteChange:
@@ -194,7 +194,7 @@ class Router(Actor):
         if name is None:
             message = f"config/routing.toml names no simple model of {request.provider}: name one."
             raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="model"))
-        question = Message(role="user", parts=(TextPart(text=TEST_WORDS),))
+        question = ModelMessage(role="user", parts=(TextPart(text=TEST_WORDS),))
         call = CallModel(tool=TEST_TOOL, messages=(question,), max_tokens=TEST_TOKENS, pin=name)
         hand = CallInHand(call=call, stream=None, digest="", asked_preview=TEST_WORDS)
         try:

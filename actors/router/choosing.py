@@ -13,7 +13,7 @@ import msgspec
 
 from actors.router.figures import RecentCalls
 from actors.router.pool import ProviderPool
-from actors.router.provider import Capabilities, Credentials, ProviderError, ProviderKind
+from actors.router.provider import Capabilities, ProviderCredentials, ProviderError, ProviderKind
 from actors.router.providers.table import PROVIDERS
 from actors.router.reactions import Cooldowns
 from actors.router.table import KEYLESS, NO_IMAGES, NO_TOOLS, Kept, RoutePlan, RouteRequest, RoutingTable
@@ -53,8 +53,8 @@ class Chooser:
     cooldowns: Cooldowns = field(default_factory=Cooldowns, init=False)
     recent: RecentCalls = field(default_factory=RecentCalls, init=False)
     _kept: OrderedDict[_Talk, Kept] = field(default_factory=OrderedDict[_Talk, Kept], init=False)
-    _keys: dict[Provider, tuple[Credentials | None, str]] = field(
-        default_factory=dict[Provider, tuple[Credentials | None, str]], init=False
+    _keys: dict[Provider, tuple[ProviderCredentials | None, str]] = field(
+        default_factory=dict[Provider, tuple[ProviderCredentials | None, str]], init=False
     )
 
     def choose(self, call: CallModel) -> RoutePlan:

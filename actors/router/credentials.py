@@ -11,14 +11,14 @@ from typing import Final
 import msgspec
 from msgspec import structs
 
-from actors.router.provider import Credentials, ProviderKind
+from actors.router.provider import ProviderCredentials, ProviderKind
 from bus.seal import Seal, UnsealError
 from protocol.models import Provider
 
 PURPOSE: Final = "providers"
 """What the file is sealed for, and the place of all that is in it."""
 
-Stored = dict[Provider, Credentials]
+Stored = dict[Provider, ProviderCredentials]
 
 _read = msgspec.json.Decoder(Stored).decode
 
@@ -27,17 +27,17 @@ class CredentialsError(Exception):
     """The stored credentials cannot be read; the message says why, and nothing of what is in them."""
 
 
-def from_environment(kind: ProviderKind, environ: Mapping[str, str]) -> Credentials | None:
+def from_environment(kind: ProviderKind, environ: Mapping[str, str]) -> ProviderCredentials | None:
     """Read what the environment has of a provider; None where it has nothing."""
     given = {
         field: value
         for field, names in kind.environment.items()
         if (value := next((environ[name].strip() for name in names if environ.get(name, "").strip()), ""))
     }
-    return completed(kind, Credentials(**given)) if given else None
+    return completed(kind, ProviderCredentials(**given)) if given else None
 
 
-def completed(kind: ProviderKind, given: Credentials) -> Credentials:
+def completed(kind: ProviderKind, given: ProviderCredentials) -> ProviderCredentials:
     """Add what a provider has by default, and what follows from the rest; an address that is none stays as it is."""
     missing = {name: value for name, value in kind.defaults.items() if not getattr(given, name)}
     try:
@@ -46,7 +46,7 @@ def completed(kind: ProviderKind, given: Credentials) -> Credentials:
         return given
 
 
-def missing_of(kind: ProviderKind, credentials: Credentials | None) -> tuple[str, ...]:
+def missing_of(kind: ProviderKind, credentials: ProviderCredentials | None) -> tuple[str, ...]:
     """Return the fields that a provider still needs, in the order of the table."""
     if credentials is None:
         return kind.requires

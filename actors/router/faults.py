@@ -29,7 +29,7 @@ def nobody_to_ask(call: CallModel, plan: RoutePlan, soonest_ms: int | None) -> F
 
 def all_failed(attempts: Sequence[ModelAttempt], soonest_ms: int | None) -> FaultError:
     """Return how the tries of a call have failed, each model by its last one."""
-    last = {attempt.asked: attempt for attempt in attempts}
+    last = {attempt.name: attempt for attempt in attempts}
     failures = "; ".join(f"{_named(name)}: {attempt.message or attempt.error}" for name, attempt in last.items())
     message = f"No model has answered ({failures})."
     return FaultError(fault(Code.NETWORK_MODEL_FAILED, message, actions=_later(soonest_ms)))

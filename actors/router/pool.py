@@ -20,7 +20,7 @@ from actors.router.credentials import (
     from_environment,
     missing_of,
 )
-from actors.router.provider import Credentials, ProviderClient, ProviderError, ProviderKind
+from actors.router.provider import ProviderClient, ProviderCredentials, ProviderError, ProviderKind
 from actors.router.providers.table import PROVIDERS
 from protocol.models import CallErrorKind, Provider
 from protocol.routes import ProviderState
@@ -39,7 +39,7 @@ class _Entry:
     """How a provider stands; `why_not` is empty where it can be asked."""
 
     kind: ProviderKind
-    credentials: Credentials | None = None
+    credentials: ProviderCredentials | None = None
     source: Literal["environment", "stored", "built_in"] | None = None
     why_not: str = ""
 
@@ -106,7 +106,7 @@ class ProviderPool:
             self._clients[provider] = entry.kind.make(entry.credentials, self._hosts)
         return self._clients[provider]
 
-    def credentials(self, provider: Provider) -> Credentials | None:
+    def credentials(self, provider: Provider) -> ProviderCredentials | None:
         """Return what a provider is asked with, for callers in this process alone (004 "buildConfigForTool")."""
         entry = self._entries.get(provider)
         return entry.credentials if entry else None
@@ -121,7 +121,7 @@ class ProviderPool:
             _, client = self._clients.popitem()
             await client.aclose()
 
-    def _entry(self, kind: ProviderKind, stored: Credentials | None) -> _Entry:
+    def _entry(self, kind: ProviderKind, stored: ProviderCredentials | None) -> _Entry:
         given = from_environment(kind, self._environ)
         if given is not None and not missing_of(kind, given):
             return _Entry(kind, given, "environment", self._why_not(kind, given))
@@ -130,7 +130,7 @@ class ProviderPool:
             return _Entry(kind, whole, "stored", self._why_not(kind, whole))
         return _Entry(kind, given, None, "it has no credentials")
 
-    def _why_not(self, kind: ProviderKind, credentials: Credentials) -> str:
+    def _why_not(self, kind: ProviderKind, credentials: ProviderCredentials) -> str:
         """Return why a provider cannot be asked that has been set."""
         if missing := missing_of(kind, credentials):
             return f"it needs {' and '.join(missing)}"

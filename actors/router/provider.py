@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from protocol.models import CallErrorKind, Message, OutputSchema, Provider, TokenUsage, ToolDefinition, ToolUsePart
+from protocol.models import CallErrorKind, ModelMessage, OutputSchema, Provider, TokenUsage, ToolDefinition, ToolUsePart
 
 StructuredMeans = Literal["native", "tool", "prompt"]
 
@@ -16,7 +16,7 @@ Write = Callable[[str], Awaitable[None]]
 """Is called with each piece of text as the model writes it."""
 
 
-class Credentials(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ProviderCredentials(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a provider is asked with (004 "LLMConfig Output"); it never leaves the router's process unsealed."""
 
     api_key: str = ""
@@ -29,7 +29,7 @@ class Credentials(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __repr__(self) -> str:
         """Show where it leads, and no secret."""
-        return f"Credentials(base_url={self.base_url!r}, region={self.region!r})"
+        return f"ProviderCredentials(base_url={self.base_url!r}, region={self.region!r})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class ModelRequest:
     """
 
     model: str
-    messages: tuple[Message, ...]
+    messages: tuple[ModelMessage, ...]
     tools: tuple[ToolDefinition, ...] = ()
     output: OutputSchema | None = None
     means: StructuredMeans | None = None
@@ -52,7 +52,7 @@ class ModelRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Completion:
+class ModelCompletion:
     """What a model answered; `model` is the one that the provider says has served."""
 
     text: str
@@ -80,7 +80,7 @@ class ProviderError(Exception):
 class ProviderClient(Protocol):
     """A way to ask the models of one provider; safe to use by many tasks at once."""
 
-    async def answer(self, request: ModelRequest, write: Write | None = None) -> Completion:
+    async def answer(self, request: ModelRequest, write: Write | None = None) -> ModelCompletion:
         """Ask a model; with `write` the answer is streamed. Cancelling ends the request at the provider, too.
 
         Raises:
@@ -117,10 +117,10 @@ class ProviderKind:
     provider: Provider
     requires: tuple[str, ...]
     environment: Mapping[str, tuple[str, ...]]
-    make: Callable[[Credentials, Collection[str]], ProviderClient]
+    make: Callable[[ProviderCredentials, Collection[str]], ProviderClient]
     capabilities: Capabilities = Capabilities()
     defaults: Mapping[str, str] = field(default_factory=dict[str, str])
-    complete: Callable[[Credentials], Credentials] = lambda given: given
+    complete: Callable[[ProviderCredentials], ProviderCredentials] = lambda given: given
     modules: tuple[str, ...] = ()
     """Without these the provider is not available: they come with the extra `weft[llm]`."""
     price_id: str | None = None

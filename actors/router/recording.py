@@ -17,7 +17,7 @@ from actors import redact
 from bus.clock import now_ms
 from bus.stores import JournalLog
 from protocol.faults import FaultError
-from protocol.models import CallLine, CallModel, CallOutcome, Message, ModelCalled, ModelJudged, TextPart
+from protocol.models import CallLine, CallModel, CallOutcome, ModelCalled, ModelJudged, ModelMessage, TextPart
 
 log = structlog.stdlib.get_logger()
 
@@ -85,7 +85,7 @@ def asked_text(call: CallModel) -> str:
     return ""
 
 
-async def digest_of(messages: Sequence[Message]) -> str:
+async def digest_of(messages: Sequence[ModelMessage]) -> str:
     """Return the SHA-256 of what is asked, in hex."""
     encoded = msgspec.json.encode(messages)
     if len(encoded) > _LARGE_BYTES:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Final
 
-from actors.router.provider import Completion
+from actors.router.provider import ModelCompletion
 from bus.tracing import Span, Value, span, tracing_on
 from protocol.models import CallModel, ModelName, Provider, RouteReason
 
@@ -39,7 +39,7 @@ def model_span(name: ModelName, call: CallModel, reason: RouteReason) -> Abstrac
     return span(f"chat {name.model}", "client", attributes)
 
 
-def describe(of: Span, completion: Completion) -> None:
+def describe(of: Span, completion: ModelCompletion) -> None:
     """Say of a span what was answered by whom, in figures."""
     usage = completion.usage
     of.set_attribute("gen_ai.response.model", completion.model)

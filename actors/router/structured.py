@@ -16,14 +16,14 @@ from msgspec import UNSET, UnsetType
 
 from actors.router.provider import (
     Capabilities,
-    Completion,
+    ModelCompletion,
     ModelRequest,
     ProviderClient,
     ProviderError,
     StructuredMeans,
     Write,
 )
-from protocol.models import CallErrorKind, Message, ModelName, OutputSchema, TextPart, TokenUsage
+from protocol.models import CallErrorKind, ModelMessage, ModelName, OutputSchema, TextPart, TokenUsage
 
 MEANS: Final[tuple[StructuredMeans, ...]] = ("native", "tool", "prompt")
 
@@ -59,7 +59,7 @@ class LearnedCapabilities:
 class StructuredAnswer:
     """An answer with the data that it comes to, and by what means; usage is that of all requests it took."""
 
-    completion: Completion
+    completion: ModelCompletion
     data: Any | UnsetType = UNSET
     means: StructuredMeans | None = None
 
@@ -148,7 +148,7 @@ class _StructuredCall:
             return None
         return StructuredAnswer(completion=replace(completion, usage=self.usage), data=data, means=means)
 
-    async def _ask(self, request: ModelRequest) -> Completion:
+    async def _ask(self, request: ModelRequest) -> ModelCompletion:
         completion = await self.port.client.answer(request)
         one, two = self.usage, completion.usage
         self.usage = TokenUsage(
@@ -159,7 +159,7 @@ class _StructuredCall:
         )
         return completion
 
-    async def _read(self, means: StructuredMeans, completion: Completion) -> tuple[Any, list[str]]:
+    async def _read(self, means: StructuredMeans, completion: ModelCompletion) -> tuple[Any, list[str]]:
         """Return the data of an answer, UNSET where it has none, and what is wrong with them."""
         data: Any = UNSET
         if means == "tool":
@@ -243,17 +243,17 @@ def _refs(value: object) -> Iterator[str]:
             yield from _refs(inner)  # pyright: ignore[reportUnknownArgumentType] - as above
 
 
-def _instruction(output: OutputSchema) -> Message:
+def _instruction(output: OutputSchema) -> ModelMessage:
     schema = msgspec.json.encode(output.schema).decode()
     text = f"Answer with one JSON object and nothing else. It must match this JSON Schema:\n{schema}"
-    return Message(role="user", parts=(TextPart(text=text),))
+    return ModelMessage(role="user", parts=(TextPart(text=text),))
 
 
-def _assistant_turn(text: str) -> Message:
-    return Message(role="assistant", parts=(TextPart(text=text or "(nothing)"),))
+def _assistant_turn(text: str) -> ModelMessage:
+    return ModelMessage(role="assistant", parts=(TextPart(text=text or "(nothing)"),))
 
 
-def _complaint(complaints: list[str]) -> Message:
+def _complaint(complaints: list[str]) -> ModelMessage:
     listed = "\n".join(f"- {one}" for one in complaints)
     text = f"That does not match the schema:\n{listed}\nAnswer again, with the corrected JSON object and nothing else."
-    return Message(role="user", parts=(TextPart(text=text),))
+    return ModelMessage(role="user", parts=(TextPart(text=text),))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from protocol.models import Candidate, ModelClass, ModelName, RouteDecision, RouteReason
+from protocol.models import ModelClass, ModelName, RouteCandidate, RouteDecision, RouteReason
 from protocol.routes import Override, Route
 from protocol.routing import FALLBACK, FALLBACK_CLASS, PatternTable, Routing
 
@@ -170,8 +170,8 @@ def _plan(
     return RoutePlan(decision=decision, usable=usable, rule=rule)
 
 
-def _candidate(name: ModelName, known: CallFigures, why_not: str) -> Candidate:
-    return Candidate(
+def _candidate(name: ModelName, known: CallFigures, why_not: str) -> RouteCandidate:
+    return RouteCandidate(
         name=name, calls=known.calls, success_rate=known.success_rate, cost_usd=known.cost_usd, why_not=why_not
     )
 

@@ -244,7 +244,7 @@ class _Try:
         """Note what came of it, for the caller and in the journal."""
         hand, name, latency_ms = self.tries.hand, self.tries.name, _ms_since(self.begun)
         hand.attempts.append(
-            ModelAttempt(asked=name, latency_ms=latency_ms, error=error_kind, message=message, waited_ms=self.waited_ms)
+            ModelAttempt(name=name, latency_ms=latency_ms, error=error_kind, message=message, waited_ms=self.waited_ms)
         )
         line = ModelCalled(
             call_id=hand.call_id,

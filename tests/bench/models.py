@@ -19,7 +19,7 @@ from anyio import to_thread
 from actors.answerer.local import answer, summarize
 from actors.answerer.local.ranking import RankedSentence
 from actors.answerer.sentences import read_sentences
-from actors.answerer.source import LocalAnswer, Source
+from actors.answerer.source import AnswerSource, LocalAnswer
 from scripts.answer_training import fitting
 from scripts.answer_training.data import (
     CHINESE,
@@ -155,7 +155,7 @@ def _f1(common: int, one: int, other: int) -> float:
 
 def _quotes(asked: Sequence[GoldQuestion], articles: Sequence[GoldSummary]) -> Iterable[Row]:
     """Take every answer and summary: whether it quotes word for word, and what it costs."""
-    tasks: list[tuple[str, Callable[[Sequence[Source]], LocalAnswer]]]
+    tasks: list[tuple[str, Callable[[Sequence[AnswerSource]], LocalAnswer]]]
     tasks = [(each.context, partial(answer, each.question)) for each in asked]
     tasks += [(each.article, summarize) for each in articles]
     quoted, verbatim, times = 0, 0, list[float]()
@@ -177,8 +177,8 @@ def _quotes(asked: Sequence[GoldQuestion], articles: Sequence[GoldSummary]) -> I
         yield Row(f"local: CPU of a document of 1 MB, {name}", f"{spent:.0f} ms", "-", spent, CPU_LONG_MS, "<=", "ms")
 
 
-def _source(text: str) -> Source:
-    return Source(doc_id="doc_1", url="https://bench.example/", title="", markdown=text)
+def _source(text: str) -> AnswerSource:
+    return AnswerSource(doc_id="doc_1", url="https://bench.example/", title="", markdown=text)
 
 
 def _share(what: str, ours: float, bound: float, floor: float | None = None) -> Row:

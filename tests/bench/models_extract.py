@@ -15,7 +15,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from actors.answerer.extracting.extraction import ExtractedData, extract
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 from protocol.answers import ExtractData
 from scripts.extraction_training.data import pages
 from tests.bench.table import Row
@@ -45,7 +45,7 @@ PRODUCT: Final[dict[str, Any]] = {
 class MeasuredPage:
     """A page, what was extracted from it, and what that took."""
 
-    source: Source
+    source: AnswerSource
     result: ExtractedData
     cpu_ms: float
 
@@ -58,7 +58,7 @@ async def measure(data_dir: Path) -> list[Row]:
     return [*_products(sold), *_own_pages(ours), *_costs([*sold, *ours.values()])]
 
 
-async def _measured(schema: dict[str, Any], page: Source) -> MeasuredPage:
+async def _measured(schema: dict[str, Any], page: AnswerSource) -> MeasuredPage:
     begun = time.process_time()
     result = await extract(ExtractData(schema=schema), [page], None)
     return MeasuredPage(page, result, (time.process_time() - begun) * 1_000)
@@ -75,7 +75,7 @@ def _products(sold: Sequence[MeasuredPage]) -> list[Row]:
     return rows
 
 
-def _by_extraction(page: Source, name: str) -> str:
+def _by_extraction(page: AnswerSource, name: str) -> str:
     product = page.parts.fields.product
     return "" if product is UNSET else getattr(product, name)
 

@@ -33,7 +33,7 @@ from actors.routing_file import read_routing
 from actors.settings import Settings
 from bus import Bus, telemetry
 from bus.seal import Seal, new_key
-from protocol.models import CallModel, Message, ModelText, Provider, TextPart
+from protocol.models import CallModel, ModelMessage, ModelText, Provider, TextPart
 from protocol.replicas import Watch
 from protocol.subjects import CALL_MODEL, MODEL_CALLS, MODEL_SPEND, MODEL_TEXT, ROUTE_OVERRIDES
 from tests.bench.servers import bus_at, nats_server, process
@@ -76,7 +76,7 @@ def _decision() -> Row:
 
 async def _call(bus: Bus, base_url: str) -> Row:
     """Time calls over the bus, and the same requests without a router, in turns; the best round of each counts."""
-    call = CallModel(tool="web_answer", messages=(Message(role="user", parts=(TextPart(text="Why?"),)),))
+    call = CallModel(tool="web_answer", messages=(ModelMessage(role="user", parts=(TextPart(text="Why?"),)),))
     body = {"model": MODEL, "messages": [{"role": "user", "content": "Why?"}], "max_tokens": 1_024}
 
     async def ours() -> None:
@@ -114,7 +114,7 @@ async def _streams(bus: Bus) -> Row:
     answers: dict[str, str] = {}
 
     async def one(token: str) -> None:
-        message = Message(role="user", parts=(TextPart(text="stream"),))
+        message = ModelMessage(role="user", parts=(TextPart(text="stream"),))
         call = CallModel(tool="web_answer", messages=(message,), watch=Watch(replica=bus.replica, token=token))
         answers[token] = (await bus.call(CALL_MODEL, call)).text
 

@@ -11,12 +11,12 @@ import anyio
 import msgspec
 import pytest
 
-from actors.router.provider import Completion, Credentials, ModelRequest, ProviderClient, ProviderError
+from actors.router.provider import ModelCompletion, ModelRequest, ProviderClient, ProviderCredentials, ProviderError
 from actors.router.providers.table import PROVIDERS
 from protocol.models import (
     CallErrorKind,
     ImagePart,
-    Message,
+    ModelMessage,
     OutputSchema,
     Provider,
     TextPart,
@@ -48,7 +48,7 @@ every = pytest.mark.parametrize(
 
 def request(provider: Provider, text: str = WORDS, first_token_ms: int = 20_000) -> ModelRequest:
     """Ask for something."""
-    message = Message(role="user", parts=(TextPart(text=text),))
+    message = ModelMessage(role="user", parts=(TextPart(text=text),))
     return ModelRequest(model=MODELS.get(provider, "some"), messages=(message,), first_token_ms=first_token_ms)
 
 
@@ -56,7 +56,7 @@ def request(provider: Provider, text: str = WORDS, first_token_ms: int = 20_000)
 async def asking(provider: Provider, *replies: Reply) -> AsyncGenerator[tuple[ProviderClient, ScriptedServer]]:
     """Yield a client of a server that gives these replies."""
     async with scripted(*replies) as server:
-        credentials = Credentials(
+        credentials = ProviderCredentials(
             api_key=KEY,
             base_url=f"http://{server.host}",
             resource_name="weft",
@@ -95,7 +95,7 @@ async def test_it_answers_as_the_model_writes(provider: Provider) -> None:
     usage = TokenUsage(input=12, output=3, cache_read=8)
     assert "".join(written) == "Paris."
     assert len(written) >= 2
-    assert answer == Completion(text="Paris.", finish="stop", usage=usage, model=served)
+    assert answer == ModelCompletion(text="Paris.", finish="stop", usage=usage, model=served)
 
 
 @every
@@ -117,10 +117,10 @@ async def test_it_proposes_calls_of_tools(provider: Provider) -> None:
 async def test_it_passes_on_a_conversation_with_pictures_as_bytes_and_results_of_tools(provider: Provider) -> None:
     picture = b"\x89PNG\r\n\x1a\n-not-really"
     messages = (
-        Message(role="system", parts=(TextPart(text="Be brief."),)),
-        Message(role="user", parts=(TextPart(text="And this?"), ImagePart(media_type="image/png", data=picture))),
-        Message(role="assistant", parts=(ToolUsePart(id="c1", name="look", arguments={"at": "it"}),)),
-        Message(role="tool", parts=(ToolResultPart(id="c1", text="a black cat"),)),
+        ModelMessage(role="system", parts=(TextPart(text="Be brief."),)),
+        ModelMessage(role="user", parts=(TextPart(text="And this?"), ImagePart(media_type="image/png", data=picture))),
+        ModelMessage(role="assistant", parts=(ToolUsePart(id="c1", name="look", arguments={"at": "it"}),)),
+        ModelMessage(role="tool", parts=(ToolResultPart(id="c1", text="a black cat"),)),
     )
     tool = ToolDefinition(name="look", description="Look.", parameters={"type": "object", "properties": {}})
     asked = ModelRequest(model=MODELS.get(provider, "some"), messages=messages, tools=(tool,), max_tokens=77)
@@ -214,7 +214,9 @@ async def test_what_is_no_answer_of_the_protocol_is_none(provider: Provider) -> 
 @every
 async def test_a_private_address_that_nobody_has_named_is_not_connected_to(provider: Provider) -> None:
     async with scripted(answer_of(provider, "Paris.")) as server:
-        credentials = Credentials(api_key=KEY, region="eu-central-1", base_url=f"http://localhost:{server.port}")
+        credentials = ProviderCredentials(
+            api_key=KEY, region="eu-central-1", base_url=f"http://localhost:{server.port}"
+        )
         client = PROVIDERS[provider].make(credentials, ())
         with anyio.fail_after(60), pytest.raises(ProviderError) as caught:
             await client.answer(request(provider))

@@ -12,7 +12,7 @@ from playwright.async_api import Page
 
 from actors.answerer.citable_source import CitableSource, citable
 from actors.answerer.citations import Passage, citation, find
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 from actors.extraction.page import extract_html
 from actors.markdown.plain_lines import LineKind
 from protocol.packets import Locator
@@ -85,7 +85,7 @@ QUOTES = {
 
 def read_page(html: str, url: str) -> CitableSource:
     page = extract_html(html, url).summary
-    return citable(Source(doc_id="doc_1", url=url, title=page.title, markdown=page.markdown, tables=page.tables))
+    return citable(AnswerSource(doc_id="doc_1", url=url, title=page.title, markdown=page.markdown, tables=page.tables))
 
 
 @contextmanager

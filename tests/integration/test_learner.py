@@ -25,7 +25,7 @@ from bus import Bus
 from bus.seal import Seal
 from protocol import subjects
 from protocol.faults import FaultError
-from protocol.models import CallErrorKind, CallModel, Message, OutputSchema, RouteReason, TextPart
+from protocol.models import CallErrorKind, CallModel, ModelMessage, OutputSchema, RouteReason, TextPart
 from protocol.routes import override_key
 from tests.support.models import ScriptedServer, document, scripted
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
@@ -180,7 +180,7 @@ async def test_the_router_goes_by_what_the_learner_has_learned(tmp_path: Path) -
             subjects.CALL_MODEL,
             CallModel(
                 tool=TOOL,
-                messages=(Message(role="user", parts=(TextPart(text="What is sold?"),)),),
+                messages=(ModelMessage(role="user", parts=(TextPart(text="What is sold?"),)),),
                 output=OutputSchema(name="goods", schema=GOODS),
             ),
         )

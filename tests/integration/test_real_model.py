@@ -13,7 +13,7 @@ from actors.router.pool import ProviderPool
 from actors.router.provider import ModelRequest, ProviderError
 from actors.router.providers.table import PROVIDERS
 from actors.router.structured import LearnedCapabilities, ModelPort, answer
-from protocol.models import CallErrorKind, Message, ModelName, OutputSchema, Provider, TextPart
+from protocol.models import CallErrorKind, ModelMessage, ModelName, OutputSchema, Provider, TextPart
 from tests.support.real_model import RealModel, real_model, relayed
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ SCHEMA = {
 
 def request(max_tokens: int, output: OutputSchema | None = None) -> ModelRequest:
     """Ask for what takes long."""
-    message = Message(role="user", parts=(TextPart(text="Count from 1 to 900: 1, 2, 3, 4,"),))
+    message = ModelMessage(role="user", parts=(TextPart(text="Count from 1 to 900: 1, 2, 3, 4,"),))
     return ModelRequest(model=NAME.model, messages=(message,), max_tokens=max_tokens, temperature=0.0, output=output)
 
 

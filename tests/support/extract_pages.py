@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 from actors.extraction.evidence.json_values import Json
 from actors.extraction.page import extract
 
@@ -34,16 +34,16 @@ def gold(name: str) -> GoldPage:
     return msgspec.json.decode((PAGES / f"{name}.json").read_bytes(), type=GoldPage)
 
 
-def source(name: str) -> Source:
+def source(name: str) -> AnswerSource:
     """Read a page as Weft does, by its own extraction."""
     return source_of((PAGES / f"{name}.html").read_bytes(), gold(name).url, name)
 
 
-def source_of(html: str | bytes, url: str = "https://site.example/page", doc_id: str = "page") -> Source:
+def source_of(html: str | bytes, url: str = "https://site.example/page", doc_id: str = "page") -> AnswerSource:
     """Return a page as the answerer reads it."""
     body = html.encode() if isinstance(html, str) else html
     summary = extract(body, "text/html", url).summary
-    return Source(
+    return AnswerSource(
         doc_id=doc_id,
         url=summary.url,
         title=summary.title,

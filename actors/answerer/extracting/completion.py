@@ -19,9 +19,9 @@ from actors.answerer.extracting.slots import LeafSlot, slots
 from actors.answerer.extracting.values import RawText, read_value
 from actors.answerer.extracting.words import FieldWords
 from protocol.answers import FieldFound, FieldOrigin
-from protocol.models import Message, OutputSchema
+from protocol.models import ModelMessage, OutputSchema
 
-Ask = Callable[[tuple[Message, ...], OutputSchema], Awaitable[Any]]
+Ask = Callable[[tuple[ModelMessage, ...], OutputSchema], Awaitable[Any]]
 """Asks a model; returns what matches the schema. Raises FaultError where no model answers."""
 
 _SURE, _CHOSEN = 0.75, 0.6

@@ -13,7 +13,7 @@ from msgspec import UNSET, structs
 from actors.answerer.extracting.lines import Line, read_lines
 from actors.answerer.extracting.values import RawText
 from actors.answerer.fragments import TextDirective
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 from actors.extraction.evidence.dates import month_comes_first
 from actors.extraction.evidence.json_values import Json
 from protocol.answers import FieldOrigin
@@ -52,7 +52,7 @@ class Pair:
 class SourceEvidence:
     """A source by its lines, and what may be quoted of it."""
 
-    source: Source
+    source: AnswerSource
     _read: dict[Callable[[SourceEvidence], object], object] = field(
         default_factory=dict["Callable[[SourceEvidence], object]", object], repr=False
     )

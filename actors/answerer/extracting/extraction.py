@@ -12,7 +12,7 @@ from actors.answerer.extracting.completion import Ask, CompletedDraft, complete
 from actors.answerer.extracting.evidence import SourceEvidence
 from actors.answerer.extracting.rules import Draft, draft_by_rule
 from actors.answerer.extracting.schema import Leaf, Record, Rows, Shape, pointer, read_schema
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 from protocol.answers import ExtractData, FieldFound
 from protocol.faults import Fault, FaultError
 
@@ -43,7 +43,7 @@ async def at_once(rules: Callable[[], Draft]) -> Draft:
 
 
 async def extract(
-    request: ExtractData, sources: Sequence[Source], ask: Ask | None, by_rule: ByRule = at_once
+    request: ExtractData, sources: Sequence[AnswerSource], ask: Ask | None, by_rule: ByRule = at_once
 ) -> ExtractedData:
     """Return the data that a request asks for; with `ask`, a model is asked for what rules left open.
 

@@ -12,7 +12,7 @@ from actors.answerer.extracting.evidence import SourceEvidence
 from actors.answerer.extracting.schema import Leaf
 from actors.answerer.extracting.slots import LeafSlot
 from actors.markdown.excerpt import excerpt
-from protocol.models import Message, OutputSchema, TextPart
+from protocol.models import ModelMessage, OutputSchema, TextPart
 
 MAX_ROW: Final = 399
 """The last row that a model may give."""
@@ -48,7 +48,7 @@ class OpenLeaf:
 
 def messages(
     wanted: Sequence[OpenLeaf], texts: Sequence[SourceEvidence], instructions: str, rows: Mapping[str, Sequence[str]]
-) -> tuple[Message, ...]:
+) -> tuple[ModelMessage, ...]:
     """Return what a model is asked; `rows` are the rows of arrays that are known already, by what they begin with."""
     fields = [f"- {each.name} ({_kind(each.slot.leaf)}) {each.slot.about}".rstrip() for each in wanted]
     query = " ".join(each.slot.at.rpartition("/")[2] for each in wanted)
@@ -106,5 +106,5 @@ def _shown(text: SourceEvidence, query: str, most: int) -> str:
     return "\n".join(redact.text(line) for line in (text.source.title, *(line.text for line in lines)))
 
 
-def _message(role: str, text: str) -> Message:
-    return Message(role="system" if role == "system" else "user", parts=(TextPart(text=text),))
+def _message(role: str, text: str) -> ModelMessage:
+    return ModelMessage(role="system" if role == "system" else "user", parts=(TextPart(text=text),))

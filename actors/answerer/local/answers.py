@@ -13,7 +13,7 @@ from actors.answerer.local.support import describe, support_model
 from actors.answerer.local.values import short_answer
 from actors.answerer.local.words import is_unspaced, stem
 from actors.answerer.sentences import read_sentences
-from actors.answerer.source import LocalAnswer, Quote, Source
+from actors.answerer.source import AnswerSource, LocalAnswer, Quote
 
 MAX_QUOTES = 2
 """Of 100 questions of SQuAD 96 have their answer in the best two sentences, 90 in the best one."""
@@ -21,7 +21,7 @@ MAX_QUOTES = 2
 _WORD = re.compile(r"[^\W_]+")
 
 
-def answer(question: str, sources: Sequence[Source]) -> LocalAnswer:
+def answer(question: str, sources: Sequence[AnswerSource]) -> LocalAnswer:
     """Quote what the sources say to a question; what it asks of a page as a whole, its summary answers."""
     query = read_question(question)
     if not query.terms:
@@ -42,7 +42,7 @@ def answer(question: str, sources: Sequence[Source]) -> LocalAnswer:
     )
 
 
-def _quotes(ranking: Ranking, sources: Sequence[Source]) -> Iterator[Quote]:
+def _quotes(ranking: Ranking, sources: Sequence[AnswerSource]) -> Iterator[Quote]:
     """Yield the best sentences, none twice."""
     shown = set[str]()
     for each in ranking.candidates:

@@ -9,7 +9,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from actors.answerer.local.questions import Question
 from actors.answerer.local.words import content_terms
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 from actors.markdown.structure import plain_words
 
 MAX_LINKS = 3
@@ -21,7 +21,7 @@ _MAX_TEXT = 80
 _MAX_SEARCH = 200
 
 
-def next_reading(question: Question, sources: Sequence[Source], missing: Sequence[str]) -> tuple[str, ...]:
+def next_reading(question: Question, sources: Sequence[AnswerSource], missing: Sequence[str]) -> tuple[str, ...]:
     """Return addresses to read, each with the text of its link, and the words to search for."""
     wanted, read = set(question.terms), {urldefrag(source.url).url for source in sources}
     scores = dict[str, tuple[float, str]]()
@@ -37,7 +37,7 @@ def next_reading(question: Question, sources: Sequence[Source], missing: Sequenc
     return (*links, f'search for "{words[:_MAX_SEARCH]}"')
 
 
-def _links(source: Source) -> Iterator[tuple[str, str]]:
+def _links(source: AnswerSource) -> Iterator[tuple[str, str]]:
     for match in _LINK.finditer(source.markdown):
         yield match[2], plain_words(match[1])
     for link in source.parts.navigation:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from actors.answerer.local.words import all_terms
 from actors.answerer.sentences import Sentence, read_sentences
-from actors.answerer.source import LocalAnswer, Quote, Source
+from actors.answerer.source import AnswerSource, LocalAnswer, Quote
 from actors.markdown.plain_lines import LineKind
 from protocol.answers import SummaryStyle
 
@@ -35,14 +35,14 @@ _KINDS = (
 Vector = Mapping[str, float]
 
 
-def summarize(sources: Sequence[Source], style: SummaryStyle = SummaryStyle.CONCISE) -> LocalAnswer:
+def summarize(sources: Sequence[AnswerSource], style: SummaryStyle = SummaryStyle.CONCISE) -> LocalAnswer:
     """Return the sentences that say most of the sources, in their order; each source has its share."""
     share = math.ceil(_SENTENCES[style] / max(len(sources), 1))
     quotes = tuple(quote for source in sources for quote in _summary(source, share))
     return LocalAnswer(quotes=quotes, supported=bool(quotes), confidence=float(bool(quotes)))
 
 
-def _summary(source: Source, number: int) -> Iterator[Quote]:
+def _summary(source: AnswerSource, number: int) -> Iterator[Quote]:
     sentences = _weighed(read_sentences(source.markdown).sentences, number)
     vectors = _vectors(sentences)
     scores = _scores(vectors)

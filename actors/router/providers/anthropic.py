@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from actors.router.provider import Credentials, ProviderClient, ProviderKind
+from actors.router.provider import ProviderClient, ProviderCredentials, ProviderKind
 from protocol.models import Provider
 
 
-def make(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
+def make(credentials: ProviderCredentials, hosts: Collection[str]) -> ProviderClient:
     """Make a client."""
     from actors.router.providers.sdk_clients import anthropic  # noqa: PLC0415 - comes with the extra, and is large
 

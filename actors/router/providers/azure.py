@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 from msgspec import structs
 
-from actors.router.provider import Credentials, ProviderClient, ProviderKind
+from actors.router.provider import ProviderClient, ProviderCredentials, ProviderKind
 from protocol.models import Provider
 
 _SURFACE = "/openai/v1"
 
 
-def make(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
+def make(credentials: ProviderCredentials, hosts: Collection[str]) -> ProviderClient:
     """Make a client."""
     from actors.router.providers.openai_dialect import OpenAIDialect  # noqa: PLC0415 - loads httpx2
 
@@ -21,7 +21,7 @@ def make(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
     return dialect.client(credentials, hosts)
 
 
-def complete(given: Credentials) -> Credentials:
+def complete(given: ProviderCredentials) -> ProviderCredentials:
     """Add the address of a resource, or the name of the one at an address, and the surface."""
     base_url, name = given.base_url.rstrip("/"), given.resource_name
     if name and not base_url:

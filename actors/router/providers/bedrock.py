@@ -6,18 +6,18 @@ from collections.abc import Collection
 
 from msgspec import structs
 
-from actors.router.provider import Credentials, ProviderClient, ProviderKind
+from actors.router.provider import ProviderClient, ProviderCredentials, ProviderKind
 from protocol.models import Provider
 
 
-def make(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
+def make(credentials: ProviderCredentials, hosts: Collection[str]) -> ProviderClient:
     """Make a client."""
     from actors.router.providers.sdk_clients import bedrock  # noqa: PLC0415 - comes with the extra, and is large
 
     return bedrock(credentials, hosts)
 
 
-def complete(given: Credentials) -> Credentials:
+def complete(given: ProviderCredentials) -> ProviderCredentials:
     """Add the address of the region."""
     if given.base_url or not given.region:
         return given

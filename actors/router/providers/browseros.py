@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from actors.router.provider import Capabilities, Credentials, ProviderClient, ProviderKind
+from actors.router.provider import Capabilities, ProviderClient, ProviderCredentials, ProviderKind
 from protocol.models import Provider
 
 
-def make(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
+def make(credentials: ProviderCredentials, hosts: Collection[str]) -> ProviderClient:
     """Make a client."""
     from actors.router.providers.openai_dialect import OpenAIDialect  # noqa: PLC0415 - loads httpx2
 

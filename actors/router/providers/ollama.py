@@ -7,20 +7,20 @@ from urllib.parse import urlsplit
 
 from msgspec import structs
 
-from actors.router.provider import Capabilities, Credentials, ProviderClient, ProviderKind
+from actors.router.provider import Capabilities, ProviderClient, ProviderCredentials, ProviderKind
 from protocol.models import Provider
 
 _PORT = 11_434
 
 
-def make(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
+def make(credentials: ProviderCredentials, hosts: Collection[str]) -> ProviderClient:
     """Make a client."""
     from actors.router.providers.openai_dialect import OpenAIDialect  # noqa: PLC0415 - loads httpx2
 
     return OpenAIDialect(provider=Provider.OLLAMA).client(credentials, hosts)
 
 
-def complete(given: Credentials) -> Credentials:
+def complete(given: ProviderCredentials) -> ProviderCredentials:
     """Make an address of what OLLAMA_HOST may be, which is also what the server itself listens on."""
     if not given.base_url:
         return given

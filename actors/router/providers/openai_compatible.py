@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from actors.router.provider import Credentials, ProviderClient, ProviderKind
+from actors.router.provider import ProviderClient, ProviderCredentials, ProviderKind
 from protocol.models import Provider
 
 
-def make(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
+def make(credentials: ProviderCredentials, hosts: Collection[str]) -> ProviderClient:
     """Make a client."""
     from actors.router.providers.openai_dialect import OpenAIDialect  # noqa: PLC0415 - loads httpx2
 

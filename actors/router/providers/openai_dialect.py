@@ -12,7 +12,7 @@ import anyio
 import httpx2
 import msgspec
 
-from actors.router.provider import Completion, Credentials, ModelRequest, ProviderError, Write
+from actors.router.provider import ModelCompletion, ModelRequest, ProviderCredentials, ProviderError, Write
 from actors.router.providers.errors import failure, failure_of_response, kind_of_error
 from actors.router.providers.openai_wire import Assembly, Chunk, UnreadableCallError, body_of
 from actors.router.providers.reach import connection, is_named
@@ -41,7 +41,7 @@ class OpenAIDialect:
     with_demands: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What is sent besides where tools or a schema are needed."""
 
-    def client(self, credentials: Credentials, hosts: Collection[str]) -> OpenAIClient:
+    def client(self, credentials: ProviderCredentials, hosts: Collection[str]) -> OpenAIClient:
         """Make a client; it opens its connections with the first request."""
         return OpenAIClient(self, credentials, hosts)
 
@@ -49,7 +49,7 @@ class OpenAIDialect:
 class OpenAIClient:
     """Asks the models of one provider; see ProviderClient."""
 
-    def __init__(self, dialect: OpenAIDialect, credentials: Credentials, hosts: Collection[str]) -> None:
+    def __init__(self, dialect: OpenAIDialect, credentials: ProviderCredentials, hosts: Collection[str]) -> None:
         """Connect to `credentials.base_url`, which is public or one of `hosts`."""
         self._dialect = dialect
         self._credentials = credentials
@@ -57,7 +57,7 @@ class OpenAIClient:
         self._opening = anyio.Lock()
         self._http: httpx2.AsyncClient | None = None
 
-    async def answer(self, request: ModelRequest, write: Write | None = None) -> Completion:
+    async def answer(self, request: ModelRequest, write: Write | None = None) -> ModelCompletion:
         """Ask a model."""
         provider = self._dialect.provider
         try:
@@ -78,7 +78,7 @@ class OpenAIClient:
         if self._http is not None:
             await self._http.aclose()
 
-    async def _answer(self, request: ModelRequest, write: Write | None, limit: anyio.CancelScope) -> Completion:
+    async def _answer(self, request: ModelRequest, write: Write | None, limit: anyio.CancelScope) -> ModelCompletion:
         http = await self._opened()
         body = body_of(request, self._dialect.max_tokens_field)
         if request.tools or request.output is not None:

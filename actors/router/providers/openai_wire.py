@@ -10,10 +10,10 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from actors.router.provider import Completion, ModelRequest
+from actors.router.provider import ModelCompletion, ModelRequest
 from protocol.models import (
     ImagePart,
-    Message,
+    ModelMessage,
     OutputSchema,
     TextPart,
     TokenUsage,
@@ -81,7 +81,7 @@ def is_strict(schema: object) -> bool:
     return all(map(is_strict, fields.values()))
 
 
-def _messages(message: Message) -> Iterator[dict[str, Any]]:
+def _messages(message: ModelMessage) -> Iterator[dict[str, Any]]:
     """Write one message as those that the protocol makes of it: each result of a tool is its own."""
     for part in message.parts:
         if isinstance(part, ToolResultPart):
@@ -214,7 +214,7 @@ class Assembly:
         self._text.append(written)
         return written
 
-    def completion(self, model: str) -> Completion:
+    def completion(self, model: str) -> ModelCompletion:
         """Return the whole.
 
         Raises:
@@ -222,7 +222,7 @@ class Assembly:
         """
         calls = tuple(_proposed(call) for call in self._calls.values())
         finish: Finish = "tool_calls" if calls else _FINISHES.get(self.finish or "stop", "stop")
-        return Completion(
+        return ModelCompletion(
             text="".join(self._text),
             finish="refused" if self._refused else finish,
             usage=self._usage,

@@ -19,7 +19,14 @@ from pydantic_ai import settings as model_settings
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition as SdkTool
 
-from actors.router.provider import Completion, Credentials, ModelRequest, ProviderClient, ProviderError, Write
+from actors.router.provider import (
+    ModelCompletion,
+    ModelRequest,
+    ProviderClient,
+    ProviderCredentials,
+    ProviderError,
+    Write,
+)
 from actors.router.providers.errors import failure, kind_of_error, kind_of_status
 from actors.router.providers.openai_dialect import IDLE_S
 from actors.router.providers.openai_wire import Finish, counted, is_strict, output_tool
@@ -27,7 +34,7 @@ from actors.router.providers.reach import CONNECT_S, check_resolved, connection
 from protocol.models import (
     CallErrorKind,
     ImagePart,
-    Message,
+    ModelMessage,
     Provider,
     TextPart,
     TokenUsage,
@@ -52,7 +59,7 @@ _FINISHES: Final[dict[str, Finish]] = {
 # -- the three ---------------------------------------------------------------------------------------------------------
 
 
-def anthropic(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
+def anthropic(credentials: ProviderCredentials, hosts: Collection[str]) -> ProviderClient:
     """Make a client of Anthropic's Messages API."""
 
     def load(http: httpx2.AsyncClient) -> MakeModel:
@@ -67,7 +74,7 @@ def anthropic(credentials: Credentials, hosts: Collection[str]) -> ProviderClien
     return _SdkClient(Provider.ANTHROPIC, credentials.base_url, hosts, load)
 
 
-def google(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
+def google(credentials: ProviderCredentials, hosts: Collection[str]) -> ProviderClient:
     """Make a client of the Gemini API."""
 
     def load(http: httpx2.AsyncClient) -> MakeModel:
@@ -80,7 +87,7 @@ def google(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
     return _SdkClient(Provider.GOOGLE, credentials.base_url, hosts, load)
 
 
-def bedrock(credentials: Credentials, hosts: Collection[str]) -> ProviderClient:
+def bedrock(credentials: ProviderCredentials, hosts: Collection[str]) -> ProviderClient:
     """Make a client of AWS Bedrock's Converse API; it works in threads, over connections of its own."""
 
     def load(_: httpx2.AsyncClient) -> MakeModel:
@@ -123,7 +130,7 @@ class _SdkClient:
     _make: MakeModel | None = None
     _models: dict[str, models.Model] = field(default_factory=dict[str, models.Model])
 
-    async def answer(self, request: ModelRequest, write: Write | None = None) -> Completion:
+    async def answer(self, request: ModelRequest, write: Write | None = None) -> ModelCompletion:
         """Ask a model."""
         try:
             model = await self._model(request.model)
@@ -149,7 +156,7 @@ class _SdkClient:
 
     async def _answer(
         self, model: models.Model, request: ModelRequest, write: Write | None, limit: anyio.CancelScope
-    ) -> Completion:
+    ) -> ModelCompletion:
         stream = direct.model_request_stream(
             model, _history(request), model_settings=_settings(request), model_request_parameters=_parameters(request)
         )
@@ -226,7 +233,7 @@ def _history(request: ModelRequest) -> list[messages.ModelMessage]:
     return history
 
 
-def _request_parts(message: Message, names: dict[str, str]) -> list[messages.ModelRequestPart]:
+def _request_parts(message: ModelMessage, names: dict[str, str]) -> list[messages.ModelRequestPart]:
     results: list[messages.ModelRequestPart] = [
         messages.ToolReturnPart(tool_name=names.get(part.id, "tool"), content=part.text, tool_call_id=part.id)
         for part in message.parts
@@ -263,10 +270,10 @@ def _text_of(event: object) -> str:
             return ""
 
 
-def _completion(provider: Provider, response: messages.ModelResponse, model: str) -> Completion:
+def _completion(provider: Provider, response: messages.ModelResponse, model: str) -> ModelCompletion:
     calls = tuple(_call(provider, part) for part in response.parts if isinstance(part, messages.ToolCallPart))
     usage = response.usage
-    return Completion(
+    return ModelCompletion(
         text="".join(part.content for part in response.parts if isinstance(part, messages.TextPart)),
         finish="tool_calls" if calls else _FINISHES.get(response.finish_reason or "stop", "stop"),
         usage=TokenUsage(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.answerer.citable_source import CitableSource, citable
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 
 TIDAL = """# Tidal power
 
@@ -25,4 +25,4 @@ URL = "https://tides.example/power"
 def evidence(
     markdown: str = TIDAL, doc_id: str = "doc_1", url: str = URL, confidence: float | None = None
 ) -> CitableSource:
-    return citable(Source(doc_id=doc_id, url=url, title="Tidal power", markdown=markdown, confidence=confidence))
+    return citable(AnswerSource(doc_id=doc_id, url=url, title="Tidal power", markdown=markdown, confidence=confidence))

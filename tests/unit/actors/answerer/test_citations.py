@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from actors.answerer.citable_source import citable
 from actors.answerer.citations import CHOSEN, MIN_CONFIDENCE, Cited, chosen, verified
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 from protocol.packets import Citation, Locator
 from scripts.calibrate_citations import cases, quality
 from tests.requirements import requirement
@@ -114,7 +114,7 @@ def test_a_sentence_that_was_chosen_is_cited_whole() -> None:
 
 def test_a_chunk_is_cited_by_its_own_id_and_a_source_by_both() -> None:
     chunks = ("One is here.", "Two is there.")
-    source = Source(doc_id="c1", source_id="src_1", url="", title="", markdown="\n\n".join(chunks))
+    source = AnswerSource(doc_id="c1", source_id="src_1", url="", title="", markdown="\n\n".join(chunks))
     joined = citable(source, (("c1", chunks[0]), ("c2", chunks[1])))
 
     found = verified(Citation(doc_id="c1", quote="Two is there"), [joined])

@@ -15,7 +15,7 @@ from actors.answerer.prompts import (
     to_summarize,
 )
 from protocol.answers import SummaryStyle
-from protocol.models import Message, TextPart
+from protocol.models import ModelMessage, TextPart
 from tests.requirements import requirement
 from tests.unit.actors.answerer.sources import evidence
 
@@ -38,7 +38,7 @@ def brief(markdown: str = HOSTILE, confidence: float | None = None) -> Brief:
     )
 
 
-def text_of(message: Message) -> str:
+def text_of(message: ModelMessage) -> str:
     (part,) = message.parts
     assert isinstance(part, TextPart)
     return part.text

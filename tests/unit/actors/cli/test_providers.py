@@ -11,7 +11,7 @@ import pytest
 
 from actors.cli.main import run
 from actors.router.credentials import CredentialFile
-from actors.router.provider import Credentials
+from actors.router.provider import ProviderCredentials
 from actors.settings import Settings, resolve_vault_key
 from bus.seal import Seal
 from protocol.models import Provider
@@ -30,7 +30,7 @@ def pipe(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
 
 
-def stored(folder: Path) -> dict[Provider, Credentials]:
+def stored(folder: Path) -> dict[Provider, ProviderCredentials]:
     """Read what is stored, with the key of the data folder."""
     return CredentialFile.of(folder, Seal.of(resolve_vault_key(Settings(data_dir=folder)))).read()
 
@@ -47,7 +47,9 @@ def test_what_is_added_is_stored_encrypted_and_listed_without_its_secrets(
     states = msgspec.json.decode(shown[shown.index("[") :], type=list[ProviderState])
     assert KEY not in shown
     assert stored(tmp_path) == {
-        Provider.BEDROCK: Credentials(region="eu-central-1", access_key_id=KEY, secret_access_key=f"secret-{KEY}")
+        Provider.BEDROCK: ProviderCredentials(
+            region="eu-central-1", access_key_id=KEY, secret_access_key=f"secret-{KEY}"
+        )
     }
     assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.iterdir())
     assert [(one.provider, one.source) for one in states if one.available] == [("bedrock", "stored")]
@@ -62,7 +64,7 @@ def test_what_is_removed_is_forgotten(
 
     assert weft(tmp_path, "remove", "openai") == 0
 
-    assert stored(tmp_path) == {Provider.OLLAMA: Credentials()}
+    assert stored(tmp_path) == {Provider.OLLAMA: ProviderCredentials()}
     assert weft(tmp_path, "remove", "openai") == 1
     assert "Nothing is stored of openai" in capsys.readouterr().err
 

@@ -11,7 +11,7 @@ import structlog.testing
 from msgspec import structs
 
 from actors.router.actor import TEST_TOOL, Router
-from actors.router.provider import Credentials
+from actors.router.provider import ProviderCredentials
 from bus import Bus, tracing
 from bus.tracing import Attributes, Span, SpanKind, Value
 from protocol import subjects
@@ -130,7 +130,7 @@ async def test_a_config_has_no_secret_and_callers_in_the_process_get_all_of_it()
     )
     assert (decision.model, credentials) == (
         "gpt-4o-mini",
-        Credentials(api_key=KEY, base_url="https://openai.example/v1"),
+        ProviderCredentials(api_key=KEY, base_url="https://openai.example/v1"),
     )
 
 

@@ -11,18 +11,18 @@ import pytest
 from msgspec import UNSET, structs
 
 from actors.router import tries
-from actors.router.provider import Capabilities, Completion, ModelRequest, Write
+from actors.router.provider import Capabilities, ModelCompletion, ModelRequest, Write
 from protocol import subjects
 from protocol.faults import Code
 from protocol.models import (
     CallErrorKind,
     CallOutcome,
     ImagePart,
-    Message,
     ModelAnswer,
     ModelAttempt,
     ModelCalled,
     ModelJudged,
+    ModelMessage,
     ModelText,
     OutputSchema,
     Provider,
@@ -71,7 +71,7 @@ async def test_an_answer_says_who_was_asked_who_answered_why_and_what_it_cost() 
         finish="stop",
         usage=TokenUsage(input=1_000, output=100),
         cost_usd=0.0045,
-        attempts=(ModelAttempt(asked=SONNET, latency_ms=0),),
+        attempts=(ModelAttempt(name=SONNET, latency_ms=0),),
     )
     assert isinstance(line, ModelCalled)
     messages = call(text=f"Why? api_key={KEY}").messages
@@ -114,8 +114,8 @@ async def test_who_fails_is_asked_again_as_its_error_says_and_then_another_is(ki
         again = await world.ask()
         written = [line for line in await world.lines() if isinstance(line, ModelCalled)]
 
-    failure = ModelAttempt(asked=SONNET, latency_ms=0, error=kind, message=f"it failed: {kind}")
-    assert plain(first).attempts == (*[failure] * tried, ModelAttempt(asked=GPT, latency_ms=0))
+    failure = ModelAttempt(name=SONNET, latency_ms=0, error=kind, message=f"it failed: {kind}")
+    assert plain(first).attempts == (*[failure] * tried, ModelAttempt(name=GPT, latency_ms=0))
     assert (first.requested, first.served, first.reason) == (SONNET, GPT, RouteReason.FALLBACK)
     left_alone = kind not in (K.UNSUPPORTED, K.MALFORMED)
     assert again.requested == (GPT if left_alone else SONNET)
@@ -174,7 +174,7 @@ async def test_a_proposed_call_of_a_tool_is_returned_and_nothing_is_done() -> No
 
 
 async def test_what_a_request_needs_is_looked_at_before_who_is_cheap() -> None:
-    image = Message(role="user", parts=(ImagePart(media_type="image/png", data=b"png"),))
+    image = ModelMessage(role="user", parts=(ImagePart(media_type="image/png", data=b"png"),))
     blind = {ANTHROPIC: Capabilities(images=False, tools=False)}
     offered = ToolDefinition(name="open", description="", parameters={"type": "object"})
     async with routing({ANTHROPIC: [says("blind")], OPENAI: [says("seeing")]}, blind) as world:
@@ -217,12 +217,12 @@ async def test_a_hundred_streams_at_once_stay_in_order() -> None:
     words = [str(number) for number in range(30)]
     heard: dict[str, list[ModelText]] = {f"t{number}": [] for number in range(100)}
 
-    async def slowly(_: ModelRequest, write: Write | None) -> Completion:
+    async def slowly(_: ModelRequest, write: Write | None) -> ModelCompletion:
         assert write is not None
         for word in words:
             await write(word)
             await anyio.lowlevel.checkpoint()
-        return Completion(text=" ".join(words), finish="stop", usage=TokenUsage(), model="m")
+        return ModelCompletion(text=" ".join(words), finish="stop", usage=TokenUsage(), model="m")
 
     async with routing({OLLAMA: [slowly]}, {OLLAMA: Capabilities(local=True)}) as world:
 
@@ -243,7 +243,7 @@ async def test_a_hundred_streams_at_once_stay_in_order() -> None:
 async def test_a_caller_who_leaves_ends_the_request_at_the_provider() -> None:
     asked, ended = anyio.Event(), anyio.Event()
 
-    async def for_ever(_: ModelRequest, _write: Write | None) -> Completion:
+    async def for_ever(_: ModelRequest, _write: Write | None) -> ModelCompletion:
         asked.set()
         try:
             await anyio.sleep_forever()

@@ -11,7 +11,7 @@ import pytest
 
 from actors.router.credentials import CredentialFile, CredentialsError
 from actors.router.pool import ProviderPool
-from actors.router.provider import Credentials, ProviderError
+from actors.router.provider import ProviderCredentials, ProviderError
 from actors.router.providers.table import PROVIDERS
 from bus.seal import Seal, new_key
 from protocol.models import CallErrorKind, Provider
@@ -43,7 +43,7 @@ async def test_who_has_its_credentials_can_be_asked() -> None:
 
     states = {state.provider: state for state in pool.states()}
     assert pool.available == (Provider.OPENAI, Provider.AZURE, Provider.OLLAMA)
-    assert pool.credentials(Provider.AZURE) == Credentials(
+    assert pool.credentials(Provider.AZURE) == ProviderCredentials(
         api_key=KEY, base_url="https://weft.openai.azure.com/openai/v1", resource_name="weft"
     )
     assert states[Provider.OLLAMA].base_url == "http://127.0.0.1:11434/v1"
@@ -118,7 +118,12 @@ async def test_what_is_stored_counts_as_soon_as_it_is_written_and_the_environmen
     before = pool.available
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(pool.watch)
-        file.write({Provider.OPENAI: Credentials(api_key="other"), Provider.OPENROUTER: Credentials(api_key=KEY)})
+        file.write(
+            {
+                Provider.OPENAI: ProviderCredentials(api_key="other"),
+                Provider.OPENROUTER: ProviderCredentials(api_key=KEY),
+            }
+        )
         with anyio.fail_after(25):
             while pool.available == before:
                 await anyio.sleep(0.01)
@@ -134,11 +139,11 @@ async def test_what_is_stored_counts_as_soon_as_it_is_written_and_the_environmen
 def test_the_file_is_sealed_and_its_owners_alone(tmp_path: Path) -> None:
     file = CredentialFile.of(tmp_path, Seal.of(new_key()))
 
-    file.write({Provider.OPENAI: Credentials(api_key=KEY)})
+    file.write({Provider.OPENAI: ProviderCredentials(api_key=KEY)})
 
     (path,) = tmp_path.iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert KEY.encode() not in path.read_bytes()
-    assert file.read() == {Provider.OPENAI: Credentials(api_key=KEY)}
+    assert file.read() == {Provider.OPENAI: ProviderCredentials(api_key=KEY)}
     with pytest.raises(CredentialsError, match="cannot be opened with the vault key"):
         CredentialFile.of(tmp_path, Seal.of(new_key())).read()

@@ -7,7 +7,7 @@ import pytest
 from actors.router.pricing import cost_usd, estimate, input_tokens
 from actors.router.provider import ModelRequest
 from actors.router.providers.table import PROVIDERS
-from protocol.models import ImagePart, Message, Provider, TextPart, TokenUsage
+from protocol.models import ImagePart, ModelMessage, Provider, TextPart, TokenUsage
 
 USAGE = TokenUsage(input=1_000_000, output=100_000, cache_read=500_000)
 
@@ -39,7 +39,7 @@ async def test_what_an_answer_without_figures_has_cost_is_not_known() -> None:
 
 async def test_an_estimate_is_rather_too_high() -> None:
     parts = (TextPart(text="Ein Satz. " * 300), TextPart(text="一" * 300), ImagePart(media_type="image/png", data=b"x"))
-    request = ModelRequest(model="gpt-4o-mini", messages=(Message(role="user", parts=parts),), max_tokens=1_000)
+    request = ModelRequest(model="gpt-4o-mini", messages=(ModelMessage(role="user", parts=parts),), max_tokens=1_000)
 
     tokens = input_tokens(request)
 

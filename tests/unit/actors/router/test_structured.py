@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from actors.router.provider import Capabilities, Completion, ModelRequest, ProviderError, Write
+from actors.router.provider import Capabilities, ModelCompletion, ModelRequest, ProviderError, Write
 from actors.router.structured import (
     InvalidSchemaError,
     LearnedCapabilities,
@@ -19,7 +19,7 @@ from actors.router.structured import (
 )
 from protocol.models import (
     CallErrorKind,
-    Message,
+    ModelMessage,
     ModelName,
     OutputSchema,
     Provider,
@@ -34,20 +34,20 @@ NAME = ModelName(provider=Provider.OPENAI_COMPATIBLE, model="small")
 USAGE = TokenUsage(input=10, output=2)
 REQUEST = ModelRequest(
     model="small",
-    messages=(Message(role="user", parts=(TextPart(text="When?"),)),),
+    messages=(ModelMessage(role="user", parts=(TextPart(text="When?"),)),),
     output=OutputSchema(name="found", schema=SCHEMA),
 )
 
 
-def text(said: str) -> Completion:
+def text(said: str) -> ModelCompletion:
     """Make an answer of words."""
-    return Completion(text=said, finish="stop", usage=USAGE, model="small")
+    return ModelCompletion(text=said, finish="stop", usage=USAGE, model="small")
 
 
-def call(name: str = "found", **arguments: Any) -> Completion:
+def call(name: str = "found", **arguments: Any) -> ModelCompletion:
     """Make an answer that calls a tool."""
     use = ToolUsePart(id="c1", name=name, arguments=arguments)
-    return Completion(text="", finish="tool_calls", usage=USAGE, model="small", tool_calls=(use,))
+    return ModelCompletion(text="", finish="tool_calls", usage=USAGE, model="small", tool_calls=(use,))
 
 
 UNSUPPORTED = ProviderError(CallErrorKind.UNSUPPORTED, "no", status=400)
@@ -57,10 +57,10 @@ UNSUPPORTED = ProviderError(CallErrorKind.UNSUPPORTED, "no", status=400)
 class FakeModel:
     """A provider that gives these answers, one after the other."""
 
-    answers: list[Completion | ProviderError]
+    answers: list[ModelCompletion | ProviderError]
     requests: list[ModelRequest] = field(default_factory=list[ModelRequest])
 
-    async def answer(self, request: ModelRequest, write: Write | None = None) -> Completion:
+    async def answer(self, request: ModelRequest, write: Write | None = None) -> ModelCompletion:
         self.requests.append(request)
         given = self.answers.pop(0)
         if isinstance(given, ProviderError):
@@ -76,7 +76,7 @@ class FakeModel:
 
 
 async def ask(
-    *answers: Completion | ProviderError,
+    *answers: ModelCompletion | ProviderError,
     learned: LearnedCapabilities | None = None,
     request: ModelRequest = REQUEST,
     **capabilities: bool,
@@ -121,7 +121,7 @@ async def test_a_provider_that_takes_neither_is_asked_by_words_and_corrected_onc
     assert (result.data, result.means) == ({"year": 1889}, "prompt")
     assert model.means == ["native", "tool", "prompt", "prompt"]
     *_, said, complaint = model.requests[-1].messages
-    assert said == Message(role="assistant", parts=(TextPart(text='{"year": "x"}'),))
+    assert said == ModelMessage(role="assistant", parts=(TextPart(text='{"year": "x"}'),))
     assert "$.year: 'x' is not of type 'integer'" in complaint.parts[0].text  # type: ignore[union-attr] # words
     assert learned.left(NAME, Capabilities()) == ["prompt"]
 

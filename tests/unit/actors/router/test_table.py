@@ -13,10 +13,10 @@ from actors.router.table import NOT_NEEDED, Kept, OverrideTable, RoutePlan, Rout
 from actors.routing_file import read_routing
 from protocol.models import (
     FALLBACK_MODEL,
-    Candidate,
     ModelCalled,
     ModelName,
     Provider,
+    RouteCandidate,
     RouteDecision,
     RouteReason,
 )
@@ -162,9 +162,9 @@ def test_a_decision_says_of_every_candidate_what_is_known_and_why_it_is_not_aske
     assert plan.decision == RouteDecision(
         provider=Provider.OPENAI, model="gpt-4o-mini", reason=RouteReason.FALLBACK, candidates=plan.decision.candidates
     )
-    assert candidates[HAIKU] == Candidate(name=HAIKU, why_not=KEYLESS)
-    assert candidates[mini] == Candidate(name=mini, calls=2, success_rate=0.5, cost_usd=0.5)
-    assert candidates[flash] == Candidate(name=flash, why_not=NOT_NEEDED)
+    assert candidates[HAIKU] == RouteCandidate(name=HAIKU, why_not=KEYLESS)
+    assert candidates[mini] == RouteCandidate(name=mini, calls=2, success_rate=0.5, cost_usd=0.5)
+    assert candidates[flash] == RouteCandidate(name=flash, why_not=NOT_NEEDED)
     assert plan.usable == (mini, flash)
 
 

@@ -16,10 +16,10 @@ from actors.actor import grant_of, handlers
 from actors.router.actor import Router
 from actors.router.provider import (
     Capabilities,
-    Completion,
-    Credentials,
+    ModelCompletion,
     ModelRequest,
     ProviderClient,
+    ProviderCredentials,
     ProviderError,
     ProviderKind,
     Write,
@@ -34,8 +34,8 @@ from protocol.models import (
     CallErrorKind,
     CallLine,
     CallModel,
-    Message,
     ModelAnswer,
+    ModelMessage,
     ModelText,
     Provider,
     TextPart,
@@ -51,19 +51,19 @@ PRICES: Mapping[Provider, str] = {Provider.ANTHROPIC: "anthropic", Provider.OPEN
 A = TypeVar("A")
 R = TypeVar("R")
 
-Say = Callable[[ModelRequest, Write | None], Awaitable[Completion]]
+Say = Callable[[ModelRequest, Write | None], Awaitable[ModelCompletion]]
 """What a model does when it is asked."""
 
 
 def says(text: str, *, usage: TokenUsage | None = None, **more: Any) -> Say:
     """Answer, streamed by words."""
 
-    async def say(request: ModelRequest, write: Write | None) -> Completion:
+    async def say(request: ModelRequest, write: Write | None) -> ModelCompletion:
         for word in text.split(" ") if write is not None else ():
             assert write is not None
             await write(word)
         used = usage or TokenUsage(input=1_000, output=100)
-        plain = Completion(text=text, usage=used, finish="stop", model=request.model)
+        plain = ModelCompletion(text=text, usage=used, finish="stop", model=request.model)
         return replace(plain, **more)
 
     return say
@@ -72,7 +72,7 @@ def says(text: str, *, usage: TokenUsage | None = None, **more: Any) -> Say:
 def fails(kind: CallErrorKind, *, after: str = "", retry_after_ms: int | None = None) -> Say:
     """Fail, maybe after some words."""
 
-    async def say(_: ModelRequest, write: Write | None) -> Completion:
+    async def say(_: ModelRequest, write: Write | None) -> ModelCompletion:
         if after and write is not None:
             await write(after)
         raise ProviderError(kind, f"it failed: {kind}", retry_after_ms=retry_after_ms)
@@ -87,7 +87,7 @@ class FakeClient:
     turns: list[Say]
     asked: list[ModelRequest] = field(default_factory=list[ModelRequest])
 
-    async def answer(self, request: ModelRequest, write: Write | None = None) -> Completion:
+    async def answer(self, request: ModelRequest, write: Write | None = None) -> ModelCompletion:
         """Do the next turn."""
         self.asked.append(request)
         turn = self.turns.pop(0) if len(self.turns) > 1 else self.turns[0]
@@ -131,7 +131,7 @@ class World:
 
 def call(tool: str = "web_answer", text: str = "Why?", **more: Any) -> CallModel:
     """Make a call."""
-    return CallModel(tool=tool, messages=(Message(role="user", parts=(TextPart(text=text),)),), **more)
+    return CallModel(tool=tool, messages=(ModelMessage(role="user", parts=(TextPart(text=text),)),), **more)
 
 
 def kinds(
@@ -139,7 +139,7 @@ def kinds(
 ) -> dict[Provider, ProviderKind]:
     """Return the providers of a test; each needs a key, and has one."""
 
-    def maker(client: FakeClient) -> Callable[[Credentials, Collection[str]], ProviderClient]:
+    def maker(client: FakeClient) -> Callable[[ProviderCredentials, Collection[str]], ProviderClient]:
         return lambda _credentials, _hosts: client
 
     return {

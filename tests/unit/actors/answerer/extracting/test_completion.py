@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from actors.answerer.extracting.extraction import extract
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 from protocol.answers import ExtractData, FieldOrigin
 from protocol.faults import Code, FaultError, fault
-from protocol.models import Message, OutputSchema, TextPart
+from protocol.models import ModelMessage, OutputSchema, TextPart
 
 MARKDOWN = """
 The ferry leaves when the mate rings the bell, and crosses in forty minutes.
@@ -25,7 +25,7 @@ Stoker
 
 Purser
 """
-FERRY = Source(doc_id="ferry", url="https://ferry.example/", title="Crew", markdown=MARKDOWN)
+FERRY = AnswerSource(doc_id="ferry", url="https://ferry.example/", title="Crew", markdown=MARKDOWN)
 TEXT = {"type": "string"}
 SCHEMA = {
     "type": "object",
@@ -54,7 +54,7 @@ class Model:
         ]
         self.prompts: list[str] = []
 
-    async def __call__(self, messages: tuple[Message, ...], output: OutputSchema) -> Any:
+    async def __call__(self, messages: tuple[ModelMessage, ...], output: OutputSchema) -> Any:
         self.prompts.append(
             "\n".join(part.text for message in messages for part in message.parts if isinstance(part, TextPart))
         )
@@ -99,7 +99,7 @@ async def test_nothing_that_a_model_makes_up_gets_in() -> None:
 
 
 async def test_an_answer_in_another_form_is_none() -> None:
-    async def garbage(_messages: tuple[Message, ...], _output: OutputSchema) -> Any:
+    async def garbage(_messages: tuple[ModelMessage, ...], _output: OutputSchema) -> Any:
         return {"found": "everything"}
 
     result = await extract(ExtractData(schema=SCHEMA), [FERRY], garbage)
@@ -108,7 +108,7 @@ async def test_an_answer_in_another_form_is_none() -> None:
 
 
 async def test_where_no_model_answers_the_rules_stand() -> None:
-    async def unavailable(_messages: tuple[Message, ...], _output: OutputSchema) -> Any:
+    async def unavailable(_messages: tuple[ModelMessage, ...], _output: OutputSchema) -> Any:
         raise FaultError(fault(Code.INTERNAL_UNAVAILABLE))
 
     result = await extract(ExtractData(schema=SCHEMA), [FERRY], unavailable)

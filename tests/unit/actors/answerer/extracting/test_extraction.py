@@ -12,7 +12,7 @@ import pytest
 
 from actors.answerer.extracting.evidence import SourceEvidence
 from actors.answerer.extracting.extraction import ExtractedData, extract
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 from actors.extraction.evidence.json_values import Json
 from protocol.answers import ExtractData, FieldOrigin
 from tests.support.extract_pages import gold, leaves, names, source, source_of
@@ -20,7 +20,7 @@ from tests.support.extract_pages import gold, leaves, names, source, source_of
 LEAST_RIGHT = 0.95
 
 
-async def by_rule(schema: dict[str, Any], *sources: Source) -> ExtractedData:
+async def by_rule(schema: dict[str, Any], *sources: AnswerSource) -> ExtractedData:
     return await extract(ExtractData(schema=schema), sources, None)
 
 
@@ -108,7 +108,7 @@ async def test_a_value_says_where_it_comes_from() -> None:
 
 
 async def test_rows_of_several_pages_follow_each_other_each_once() -> None:
-    def listing(*cells: tuple[str, str]) -> Source:
+    def listing(*cells: tuple[str, str]) -> AnswerSource:
         body = "".join(f"<tr><td>{name}<td>{price}</tr>" for name, price in cells)
         html = (
             f"<main><h1>Yarn</h1><p>All yarns are spun here.</p><table><tr><th>Name<th>Price</tr>{body}</table></main>"
@@ -143,7 +143,7 @@ async def test_markdown_alone_is_enough() -> None:
     markdown = (
         "## Data\n\n| Boat | Length |\n| --- | --- |\n| Halcyon | 12.4 m |\n| Blue Ox | 9 m |\n\n**Harbour:** Malmby"
     )
-    page = Source(doc_id="note", url="", title="Boats", markdown=markdown)
+    page = AnswerSource(doc_id="note", url="", title="Boats", markdown=markdown)
 
     result = await by_rule(record(harbour=TEXT, boats=rows(boat=TEXT, length=NUMBER)), page)
 

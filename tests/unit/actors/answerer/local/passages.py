@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.answerer.source import Source
+from actors.answerer.source import AnswerSource
 
 MILL = """\
 # The mill at Harrow Ford
@@ -61,6 +61,8 @@ SUISHA = "水車は川のほとりにある。1781年に佐藤花子が建てた
 THAI = "กังหันน้ำสร้างขึ้นในปี 1781 โดยนายสมชาย ใจดี กังหันตั้งอยู่ริมแม่น้ำเซน ค่าเข้าชมคนละ 50 บาท"
 
 
-def source(markdown: str, title: str = "", doc_id: str = "doc_1", url: str = "https://mill.example/history") -> Source:
+def source(
+    markdown: str, title: str = "", doc_id: str = "doc_1", url: str = "https://mill.example/history"
+) -> AnswerSource:
     """Make a source of a passage."""
-    return Source(doc_id=doc_id, url=url, title=title, markdown=markdown)
+    return AnswerSource(doc_id=doc_id, url=url, title=title, markdown=markdown)

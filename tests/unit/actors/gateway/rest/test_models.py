@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
-from protocol.models import Candidate, ModelClass, ModelName, Provider, RouteDecision, RouteReason
+from protocol.models import ModelClass, ModelName, Provider, RouteCandidate, RouteDecision, RouteReason
 from protocol.routes import (
     AskMetrics,
     AskRoute,
@@ -41,7 +41,7 @@ DECISION = RouteDecision(
     provider=HAIKU.provider,
     model=HAIKU.model,
     reason=RouteReason.DEFAULT,
-    candidates=(Candidate(name=MINI, calls=3, success_rate=0.5, cost_usd=0.1, why_not="no credentials"),),
+    candidates=(RouteCandidate(name=MINI, calls=3, success_rate=0.5, cost_usd=0.1, why_not="no credentials"),),
 )
 CHANGE = RouteChange(tool_pattern="browser_tab_*", decision=DECISION)
 TABLE = RouteTable(

@@ -9,12 +9,12 @@ from typing import Any
 import anyio
 import pytest
 
-from actors.router.provider import Completion, Credentials, ModelRequest, ProviderClient, ProviderError
+from actors.router.provider import ModelCompletion, ModelRequest, ProviderClient, ProviderCredentials, ProviderError
 from actors.router.providers.table import PROVIDERS
 from protocol.models import (
     CallErrorKind,
     ImagePart,
-    Message,
+    ModelMessage,
     OutputSchema,
     Provider,
     TextPart,
@@ -37,7 +37,7 @@ from tests.support.models import (
 )
 
 KEY = "sk-planted-0f3a"
-USER = Message(role="user", parts=(TextPart(text="What is the capital of France?"),))
+USER = ModelMessage(role="user", parts=(TextPart(text="What is the capital of France?"),))
 SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string"}},
@@ -65,7 +65,7 @@ async def asking(
 ) -> AsyncGenerator[tuple[ProviderClient, ScriptedServer]]:
     """Yield a client of a server that gives these replies."""
     async with scripted(*replies) as server:
-        client = PROVIDERS[provider].make(Credentials(api_key=KEY, base_url=server.base_url), {server.host})
+        client = PROVIDERS[provider].make(ProviderCredentials(api_key=KEY, base_url=server.base_url), {server.host})
         with anyio.fail_after(25):
             yield client, server
         await client.aclose()
@@ -90,17 +90,19 @@ async def test_an_answer_is_streamed_and_put_together() -> None:
         answer = await client.answer(ModelRequest(model="gpt-4o", messages=(USER,)), write)
 
     assert written == ["Par", "is."]
-    assert answer == Completion(
+    assert answer == ModelCompletion(
         text="Paris.", finish="stop", usage=TokenUsage(input=12, output=3, cache_read=8), model="served-1"
     )
 
 
 async def test_a_request_is_written_as_the_protocol_has_it() -> None:
     messages = (
-        Message(role="system", parts=(TextPart(text="Be brief."),)),
-        Message(role="user", parts=(TextPart(text="What is this?"), ImagePart(media_type="image/png", data=b"png"))),
-        Message(role="assistant", parts=(ToolUsePart(id="c1", name="look", arguments={"at": "it"}),)),
-        Message(role="tool", parts=(ToolResultPart(id="c1", text="a cat"),)),
+        ModelMessage(role="system", parts=(TextPart(text="Be brief."),)),
+        ModelMessage(
+            role="user", parts=(TextPart(text="What is this?"), ImagePart(media_type="image/png", data=b"png"))
+        ),
+        ModelMessage(role="assistant", parts=(ToolUsePart(id="c1", name="look", arguments={"at": "it"}),)),
+        ModelMessage(role="tool", parts=(ToolResultPart(id="c1", text="a cat"),)),
     )
     tool = ToolDefinition(name="look", description="Look.", parameters={"type": "object"})
     request = ModelRequest(
@@ -184,7 +186,7 @@ async def test_a_server_that_does_not_stream_is_understood() -> None:
     async with asking(document(whole)) as (client, _):
         answer = await client.answer(ModelRequest(model="gpt-4o", messages=(USER,)))
 
-    assert answer == Completion(
+    assert answer == ModelCompletion(
         text="Paris.",
         finish="tool_calls",
         usage=TokenUsage(),
