@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from actors.gateway.errors import to_error
-from actors.gateway.translate import framed, one_line
+from actors.gateway.translate import cut_text, framed, one_line
 from actors.page_addresses import readable
 from protocol.answers import (
     LOCAL,
@@ -271,7 +272,7 @@ def _answer_text(result: AnswerResult, boundary: str) -> str:
     unsupported = [f"- {one_line(claim)}" for claim in result.unsupported or ()]
     collect = [f"- {one_line(next_one)}" for next_one in result.collect or ()]
     inside = [
-        (result.markdown or "").strip("\n"),
+        cut_text((result.markdown or "").strip("\n"), MAX_WORDS_BYTES),
         *_listed("Citations, each word for word in its source:", quotes),
         *_listed("Claims that no source bears out:", unsupported),
         *_listed("To read next:", collect),
@@ -281,34 +282,41 @@ def _answer_text(result: AnswerResult, boundary: str) -> str:
 
 
 def _data_text(result: ExtractResult, boundary: str) -> str:
-    data, missing = (
-        _json(result.data),
-        [
-            f"- {one_line(pointer)}: {one_line(one.reason or 'not found')}"
-            for pointer, one in result.fields.items()
-            if one.origin is UNSET
-        ],
+    data = _json(result.data)
+    missing = [
+        f"- {one_line(pointer)}: {one_line(one.reason or 'not found')}"
+        for pointer, one in result.fields.items()
+        if one.origin is UNSET
+    ]
+    shown = data.encode()[:MAX_WORDS_BYTES].decode(errors="ignore")
+    cut = (
+        [] if shown == data else [f"This is a part: {len(shown):,} of {len(data):,} characters. Ask for less at once."]
     )
-    cut = data.encode()[:MAX_DATA_BYTES].decode(errors="ignore")
-    short = [] if cut == data else [f"This is a part: {len(cut):,} of {len(data):,} characters. Ask for less at once."]
-    inside = "\n".join([cut, *_listed("Without a value:", missing[:MAX_MISSING])])
-    lines = [_served(result.served_by, result.confidence), *_unread(result.sources), *short]
+    inside = "\n".join([shown, *_listed("Without a value:", missing)])
+    lines = [_served(result.served_by, result.confidence), *_unread(result.sources), *cut]
     return "\n".join([*lines, framed(inside, boundary), _go_on(result.conversation)])
 
 
 def _quoted(citation: CitedQuote) -> str:
-    return f'"{one_line(citation.quote or "")}" {one_line(citation.url or citation.doc_id or citation.source_id or "")}'
+    where = citation.url or citation.doc_id or citation.source_id or ""
+    return f'"{cut_text(one_line(citation.quote or ""), MAX_LINE_BYTES)}" {cut_text(one_line(where), MAX_LINE_BYTES)}'
 
 
 def _listed(heading: str, lines: list[str]) -> list[str]:
-    return ["", heading, *lines] if lines else []
+    """Write lines below a heading, as many as there is room for."""
+    if not lines:
+        return []
+    sizes = accumulate(len(line.encode()) + 1 for line in lines)
+    shown = [line for line, size in zip(lines, sizes, strict=True) if size <= MAX_LIST_BYTES]
+    left = len(lines) - len(shown)
+    return ["", heading, *shown, *([f"({left} more)"] if left else [])]
 
 
 def _served(served: ServedBy, confidence: float) -> str:
     sure = f"Confidence {confidence:.2f}."
     if served.provider == LOCAL:
-        return f"Quoted from the sources; no model was asked. {one_line(served.why_local)} {sure}".replace("  ", " ")
-    return f"Answered by {served.provider} {served.model or ''} from the sources. {sure}"
+        return " ".join(filter(None, ("Quoted from the sources.", one_line(served.why_local), sure)))
+    return f"Answered by {served.provider} {one_line(served.model or '')} from the sources. {sure}"
 
 
 def _unread(sources: Iterable[ReadSource]) -> list[str]:
@@ -323,7 +331,8 @@ def _go_on(talk: Conversation) -> str:
     return f"To go on: conversation {talk.id}"
 
 
-MAX_DATA_BYTES = 14_000
-"""What data may take of a text: with its frame and our own words that stays below 20 KB."""
-
-MAX_MISSING = 40
+MAX_WORDS_BYTES = 10_000
+MAX_LIST_BYTES = 4_000
+MAX_LINE_BYTES = 500
+"""What the words, each list and each quote may take of a text: with its frame and our own words that stays below 20 KB,
+since of claims and of what to read next there are few."""

@@ -28,6 +28,7 @@ from protocol.pages import Browsed
 
 _GAPS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _SCRUBBED = "\ufffd"
+_MORE = " […]"
 
 
 def to_result(browsed: Browsed, options: BrowseOptions, *, for_model: bool = False) -> BrowseResult:
@@ -207,6 +208,15 @@ def _next_part(result: BrowseResult) -> str:
         return ""
     part = f"{len(content.markdown):,} of {content.total_chars:,} characters"
     return f"This is a part: {part}. The next one: the same call with cursor {content.cursor}."
+
+
+def cut_text(text: str, max_bytes: int) -> str:
+    """Cut a text behind a word, in bytes of UTF-8."""
+    data = text.encode()
+    if len(data) <= max_bytes:
+        return text
+    head = data[: max_bytes - len(_MORE.encode())].decode(errors="ignore")
+    return (head.rpartition(" ")[0] or head) + _MORE
 
 
 def one_line(text: str) -> str:

@@ -33,7 +33,7 @@ from actors.gateway.pages import (
 from actors.gateway.recovery import REFRESH_SESSION, flat
 from actors.gateway.request import RequestContext
 from actors.gateway.sessions import NamedRequest, SessionAnswer, SessionRequest, SessionsAnswer
-from actors.gateway.translate import framed_parts, one_line, result_text
+from actors.gateway.translate import cut_text, framed_parts, one_line, result_text
 from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, Part, StructuredError
 from protocol.pages import BrowsePage, Url
 from protocol.subjects import SESSION_REFRESH
@@ -150,18 +150,18 @@ def _names(share: int) -> int:
 
 def _line(item: DigestItem, room: int) -> str:
     """Write how an item stands, with the address as the client gave it."""
-    line = f"{_cut(one_line(item.url), room)}: {item.status.value}"
+    line = f"{cut_text(one_line(item.url), room)}: {item.status.value}"
     if not isinstance(item.same_as, UnsetType):
         return f"{line}, the same as {item.same_as + 1}"
     if not isinstance(item.error, UnsetType):
-        return _cut(f"{line}, {item.error.code}: {one_line(item.error.error)}", _LINE_BYTES)
+        return cut_text(f"{line}, {item.error.code}: {one_line(item.error.error)}", _LINE_BYTES)
     sure = "" if isinstance(item.confidence, UnsetType) else f", confidence {item.confidence:.2f}"
     return f"{line}{sure}, {item.total_chars} characters"
 
 
 def _page(item: DigestItem, room: int) -> str:
-    moved = [f"URL: {_cut(one_line(str(item.final_url)), room)}"] if item.final_url != item.url else []
-    return "\n".join([f"Title: {_cut(one_line(str(item.title)), room)}", *moved, str(item.excerpt)])
+    moved = [f"URL: {cut_text(one_line(str(item.final_url)), room)}"] if item.final_url != item.url else []
+    return "\n".join([f"Title: {cut_text(one_line(str(item.title)), room)}", *moved, str(item.excerpt)])
 
 
 def _short(item: BatchItem, share: int) -> DigestItem:
@@ -177,7 +177,7 @@ def _short(item: BatchItem, share: int) -> DigestItem:
         final_url=page.metadata.final_url,
         tier=page.metadata.tier,
         confidence=UNSET if isinstance(sure, UnsetType) else sure.overall.score,
-        excerpt=_cut(markdown, min(share - names * _names(share) - _FRAME_BYTES, MAX_EXCERPT_BYTES)),
+        excerpt=cut_text(markdown, min(share - names * _names(share) - _FRAME_BYTES, MAX_EXCERPT_BYTES)),
         total_chars=len(markdown),
     )
 
@@ -186,15 +186,6 @@ def _for_model(error: StructuredError | UnsetType) -> StructuredError | UnsetTyp
     if isinstance(error, UnsetType):
         return error
     return structs.replace(error, recommended_actions=flat(error.recommended_actions))
-
-
-def _cut(text: str, max_bytes: int) -> str:
-    """Cut a text behind a word, in bytes of UTF-8."""
-    data = text.encode()
-    if len(data) <= max_bytes:
-        return text
-    head = data[: max_bytes - len(_MORE.encode())].decode(errors="ignore")
-    return (head.rpartition(" ")[0] or head) + _MORE
 
 
 async def _browse_batch(app: AppContext, request: RequestContext, arguments: BatchArguments) -> ToolAnswer:
@@ -270,5 +261,3 @@ _NAMES = 6
 
 _FRAME_BYTES = 110
 """Our own words about an item with a page, and what separates it from the next."""
-
-_MORE = " […]"

@@ -12,6 +12,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, Implementation, TextContent
+from msgspec import structs
 
 from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.app_context import AppContext
@@ -27,7 +28,7 @@ from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
 from protocol.replicas import Progress
 from protocol.subjects import ANSWER, EXTRACT
-from tests.unit.actors.gateway.answer_data import ANSWERED, CITED, EXTRACTED, MARKDOWN, QUOTE
+from tests.unit.actors.gateway.answer_data import ANSWERED, CITATION, CITED, EXTRACTED, MARKDOWN, QUOTE
 from tests.unit.actors.gateway_data import BASE, BEARER, FakeBus, settings
 from tests.unit.actors.page_data import URL
 
@@ -91,6 +92,19 @@ async def test_an_answer_is_framed_with_its_quotes_and_what_is_ours_stands_outsi
     )
 
 
+async def test_however_long_an_answer_is_its_text_is_what_a_model_can_take() -> None:
+    quotes = tuple(structs.replace(CITATION, quote=f"{number} {'word ' * 240}") for number in range(60))
+    assistant = structs.replace(ANSWERED.assistant, markdown="Looms " * 4_000, citations=quotes)
+    long = structs.replace(ANSWERED, assistant=assistant, unsupported=("claim " * 60,) * 60)
+    wide = structs.replace(EXTRACTED, data={"rows": ["warp and weft"] * 4_000})
+
+    text = text_of(await called(FakeBus(long), "summarize", {"urls": [URL]}))
+    data = text_of(await called(FakeBus(wide), "extract", {"urls": [URL], "schema": SCHEMA}))
+
+    assert (len(text.encode()) < 20_000, "more)\n" in text, " […]\n" in text) == (True, True, True)
+    assert (len(data.encode()) < 20_000, "Ask for less at once." in data) == (True, True)
+
+
 async def test_data_beside_the_text_has_all_but_the_words() -> None:
     result = await called(FakeBus(ANSWERED), "summarize", {"urls": [URL], "style": "bullets"})
     alone = await called(FakeBus(ANSWERED), "summarize", {"urls": [URL]}, name="claude-code")
@@ -111,7 +125,7 @@ async def test_data_by_a_schema_is_told_with_what_is_missing() -> None:
     text = text_of(result)
     assert '"warp",\n    "weft"' in text
     assert "Without a value:\n- /colour: The page names no colour." in text
-    assert text.startswith("Quoted from the sources; no model was asked. No provider has credentials. Confidence 0.90.")
+    assert text.startswith("Quoted from the sources. No provider has credentials. Confidence 0.90.\n")
     assert result.structured_content["data"] == EXTRACTED.data
 
 
