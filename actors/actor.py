@@ -12,7 +12,7 @@ from bus import Bus
 from bus.permissions import Grant, client, grant, micro_name
 from protocol import subjects
 from protocol.replicas import Absence, WhyAbsent
-from protocol.subjects import Bucket, Call, Event, Journal, Objects, Subject, Work
+from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
 
 A = TypeVar("A")
 R = TypeVar("R")

@@ -17,7 +17,8 @@ from protocol.actions import Action
 from protocol.codec import decoder
 from protocol.faults import Code, FaultError, fault
 from protocol.packets import Request, Response
-from protocol.subjects import Subject, table
+from protocol.subject_kinds import Subject
+from protocol.subjects import table
 from protocol.tiers import TIERS
 
 log = structlog.stdlib.get_logger()

@@ -23,7 +23,7 @@ from bus.tracing import inject, sending, span
 from bus.transport import BusMessage, Queue, Transport
 from bus.wire import PacketCodec
 from bus.work import Worker, enqueue
-from protocol.subjects import Bucket, Call, Event, Journal, Objects, Subject, Work
+from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
 
 _TAP_ROOM = 10_000
 """Packets that a slow onlooker may be behind, before it loses some."""

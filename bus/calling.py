@@ -25,7 +25,8 @@ from protocol.codec import MalformedError, decoder, encode
 from protocol.faults import Fault, FaultError
 from protocol.packets import Request, Response
 from protocol.replicas import Cancel, ReplicaGone
-from protocol.subjects import REPLICA_GONE, Call, Event, matches
+from protocol.subject_kinds import Call, Event, matches
+from protocol.subjects import REPLICA_GONE
 
 log = structlog.stdlib.get_logger()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bus.transport import INBOX
+from protocol.subject_kinds import Bucket, Call, Journal, Objects, Subject, Work, matches
 from protocol.subjects import (
     BROWSE,
     BROWSER,
@@ -22,13 +23,6 @@ from protocol.subjects import (
     SESSION_HEALTH,
     SESSION_LIST,
     SESSION_REFRESH,
-    Bucket,
-    Call,
-    Journal,
-    Objects,
-    Subject,
-    Work,
-    matches,
 )
 
 CLAIMS = "CLAIMS"

@@ -24,7 +24,7 @@ from protocol.codec import MalformedError, decoder
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import Request
 from protocol.replicas import Cancel
-from protocol.subjects import Call, Event, Subject
+from protocol.subject_kinds import Call, Event, Subject
 
 log = structlog.stdlib.get_logger()
 

@@ -18,7 +18,7 @@ from bus.errors import TransportError
 from bus.seal import Seal, UnsealError
 from bus.transport import Blobs, KeyEntry, Keys, RecordStream, StreamRecord
 from protocol.codec import MalformedError, decoder, encode
-from protocol.subjects import Bucket, Journal, Objects
+from protocol.subject_kinds import Bucket, Journal, Objects
 
 log = structlog.stdlib.get_logger()
 

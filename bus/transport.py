@@ -12,7 +12,7 @@ import anyio
 from msgspec import Struct, field
 
 from bus.errors import ForbiddenError, LineTooLargeError
-from protocol.subjects import Bucket, Journal, Objects, Work
+from protocol.subject_kinds import Bucket, Journal, Objects, Work
 
 INBOX = "_INBOX"
 """The first token of every subject that answers go to."""

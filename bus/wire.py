@@ -30,7 +30,7 @@ from protocol.packets import (
     Sender,
     Task,
 )
-from protocol.subjects import Subject
+from protocol.subject_kinds import Subject
 
 CLAIM = "Weft-Claim"
 """Header that names the claim check which holds the packet; the payload is empty then."""

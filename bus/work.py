@@ -22,7 +22,7 @@ from bus.wire import ACCOUNT, PacketCodec, claim_of
 from protocol.codec import MalformedError
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import Request
-from protocol.subjects import Work
+from protocol.subject_kinds import Work
 
 log = structlog.stdlib.get_logger()
 

@@ -11,7 +11,8 @@ import msgspec
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.documents import Content, Document
 from protocol.packets import Request, Response
-from protocol.subjects import Subject, table
+from protocol.subject_kinds import Subject
+from protocol.subjects import table
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

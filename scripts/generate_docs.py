@@ -27,7 +27,8 @@ from protocol.documents import Content, Document
 from protocol.faults import KINDS
 from protocol.packets import Request, Response
 from protocol.schemas import messages
-from protocol.subjects import Bucket, Call, Event, Journal, Objects, Subject, Work, table
+from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
+from protocol.subjects import table
 from scripts import edge_pages, markdown
 
 ROOT = Path(__file__).resolve().parent.parent

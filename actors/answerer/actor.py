@@ -22,7 +22,7 @@ from protocol import subjects
 from protocol.answers import Answered, AskQuestion, ExtractData, Extracted, Sources, Summarize, SummaryStyle
 from protocol.faults import FaultError
 from protocol.models import ModelText
-from protocol.subjects import Journal, Subject
+from protocol.subject_kinds import Journal, Subject
 
 R = TypeVar("R")
 

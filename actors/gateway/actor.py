@@ -28,7 +28,7 @@ from protocol.offers.results import OfferNews, Said
 from protocol.replicas import CallCancelled, ClientReply, Progress, ReplyTaken
 from protocol.runs.requests import INPUTS as RUN_INPUTS
 from protocol.sessions import PASS, SAVING
-from protocol.subjects import Bucket, Objects, Subject
+from protocol.subject_kinds import Bucket, Objects, Subject
 
 log = structlog.stdlib.get_logger()
 

@@ -43,7 +43,8 @@ from protocol.faults import Category, Code, Fault, FaultError, fault, without_us
 from protocol.models import ModelName, Provider
 from protocol.packets import Conversation
 from protocol.pages import BrowsePage, Url
-from protocol.subjects import ANSWER, CONVERSATION_GET, CONVERSATION_LIST, EXTRACT, SUMMARIZE, Call
+from protocol.subject_kinds import Call
+from protocol.subjects import ANSWER, CONVERSATION_GET, CONVERSATION_LIST, EXTRACT, SUMMARIZE
 
 S = TypeVar("S", bound=Sources)
 R = TypeVar("R", Answered, Extracted)

@@ -16,7 +16,7 @@ from bus.context import new_id
 from bus.seal import Seal
 from bus.stats import Meter
 from bus.stores import FileStore
-from protocol.subjects import Objects
+from protocol.subject_kinds import Objects
 
 NAMING_BYTES = 32
 

@@ -31,7 +31,7 @@ from protocol.sessions import (
     from_storage_state,
     sealed_for,
 )
-from protocol.subjects import Call
+from protocol.subject_kinds import Call
 
 _DOMAIN = Meta(description="Host or address of the site.")
 _PROFILE = Meta(description="Name of the saved login.")

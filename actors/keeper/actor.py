@@ -25,7 +25,7 @@ from protocol.models import CallLine
 from protocol.runs.events import LedgerLine, RunEnded, RunState
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
 from protocol.runs.responses import ArtifactChunk, Run, RunList
-from protocol.subjects import Journal, Objects
+from protocol.subject_kinds import Journal, Objects
 
 MAX_WAIT_S = 5.0
 """How long a request for events is kept open at most: a replica that is stopped completes the requests in hand."""

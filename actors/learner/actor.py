@@ -23,7 +23,7 @@ from bus.clock import now_ms
 from protocol import subjects
 from protocol.models import CallLine, Provider, RouteDecision
 from protocol.routes import AskMetrics, AskRoute, ListOptimizations, ListRoutes, Optimizations, RouteMetrics
-from protocol.subjects import Bucket, Journal, Subject
+from protocol.subject_kinds import Bucket, Journal, Subject
 
 CLOSE_S = 2.0
 """What leaving the turn to another replica may take at the end."""

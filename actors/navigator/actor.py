@@ -22,7 +22,7 @@ from protocol.actions import Action, ranked
 from protocol.domains import AskDomain, DomainKnowledge, Preview
 from protocol.faults import Code, Fault, FaultError
 from protocol.pages import Browsed, BrowsePage
-from protocol.subjects import Bucket, Subject
+from protocol.subject_kinds import Bucket, Subject
 
 _WITHOUT_TLS = frozenset({Code.NETWORK_TLS_FAILED, Code.NETWORK_CONNECTION_FAILED})
 """How it ends where a server that speaks HTTP alone is asked by https."""

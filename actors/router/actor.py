@@ -54,7 +54,7 @@ from protocol.routes import (
     SetRoute,
     UnsetRoute,
 )
-from protocol.subjects import Bucket, Journal, Subject
+from protocol.subject_kinds import Bucket, Journal, Subject
 
 TEST_TOOL: Final = "provider_test"
 TEST_WORDS: Final = "Answer with one word: yes."

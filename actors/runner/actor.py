@@ -25,7 +25,7 @@ from protocol.runs.requests import INPUTS, AskRun, AskSecrets, CreateRun, DoRun,
 from protocol.runs.responses import CancelAnswer, RunAccepted, RuntimeLimits
 from protocol.runs.states import MAX_CONCURRENT_RUNS, RunStatus
 from protocol.sessions import PASS
-from protocol.subjects import Bucket, Journal, Objects, Subject
+from protocol.subject_kinds import Bucket, Journal, Objects, Subject
 
 SWEEP_S: Final = 60.0
 """How often the secrets of runs that are over are forgotten."""

@@ -10,7 +10,8 @@ import structlog
 from bus import Bus
 from bus.seal import Seal, UnsealError
 from protocol.access import OWNER_NAME
-from protocol.subjects import BROWSER_SESSIONS, KEYS, SESSIONS, Bucket
+from protocol.subject_kinds import Bucket
+from protocol.subjects import BROWSER_SESSIONS, KEYS, SESSIONS
 
 log = structlog.stdlib.get_logger()
 

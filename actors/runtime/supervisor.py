@@ -15,7 +15,8 @@ from actors.runtime.spawners import Child
 from bus import Bus, TransportError
 from protocol.faults import Code, FaultError, fault
 from protocol.replicas import ReplicaGone, ReplicaReady
-from protocol.subjects import REPLICA_GONE, REPLICA_READY, Subject
+from protocol.subject_kinds import Subject
+from protocol.subjects import REPLICA_GONE, REPLICA_READY
 
 log = structlog.stdlib.get_logger()
 

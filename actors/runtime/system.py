@@ -35,7 +35,8 @@ from bus.nats.transport import hide_credentials
 from bus.permissions import EVERYTHING, Grant, onlooker
 from bus.seal import Seal
 from protocol.faults import Code, FaultError, fault
-from protocol.subjects import RUN, Bucket, Journal, Objects, Work, table
+from protocol.subject_kinds import Bucket, Journal, Objects, Work
+from protocol.subjects import RUN, table
 
 START_TIMEOUT_S = 60.0
 

@@ -53,7 +53,7 @@ from protocol.sessions import (
     origin_of,
     sealed_for,
 )
-from protocol.subjects import Bucket, Subject
+from protocol.subject_kinds import Bucket, Subject
 from protocol.tiers import BROWSER
 
 MAX_LISTED = 500

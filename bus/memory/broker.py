@@ -19,7 +19,7 @@ from bus.memory.stores import HeldBlobs, HeldKeys, MemoryBlobs, MemoryKeys
 from bus.memory.streams import HeldRecords, HeldWork, MemoryQueue, MemoryRecords
 from bus.permissions import EVERYTHING, Grant, journal_stream, micro_name, stream_name
 from bus.transport import INBOX, BusMessage, Callback, OnMessage, OnRefused, inbox_of, weight
-from protocol.subjects import Bucket, Journal, Objects, Work, matches
+from protocol.subject_kinds import Bucket, Journal, Objects, Work, matches
 
 log = structlog.stdlib.get_logger()
 

@@ -11,7 +11,7 @@ import anyio
 
 from bus.clock import now_ms
 from bus.transport import BusMessage, Callback, LineSignal, StreamRecord, Taken, check_line
-from protocol.subjects import Work, matches
+from protocol.subject_kinds import Work, matches
 
 
 @dataclass

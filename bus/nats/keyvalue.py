@@ -22,7 +22,7 @@ from bus.nats.client import HearingClient, Waits, translated_errors
 from bus.nats.streams import WRONG_LAST, get_batch, header
 from bus.permissions import bucket_stream
 from bus.transport import KeyEntry, LineSignal
-from protocol.subjects import Bucket
+from protocol.subject_kinds import Bucket
 
 RETRY_S = 0.05
 """Between two tries to read on."""

@@ -17,7 +17,7 @@ from bus.errors import TransportError
 from bus.nats.client import HearingClient, Waits, translated_errors
 from bus.nats.streams import get_batch, header, make
 from bus.permissions import object_stream
-from protocol.subjects import Objects
+from protocol.subject_kinds import Objects
 
 BATCH_CHUNKS = 64
 """Chunks of 128 KiB that are asked for at once."""

@@ -20,7 +20,7 @@ from bus.nats.client import HearingClient, Waits, translated_errors
 from bus.nats.streams import WRONG_LAST, get_batch, get_one, header, make
 from bus.permissions import journal_stream
 from bus.transport import Callback, LineSignal, StreamRecord, check_line
-from protocol.subjects import Journal
+from protocol.subject_kinds import Journal
 
 DUPLICATE_WINDOW_S = 120
 """How long the id of a line is remembered: a line that is written again as the connection broke is there once."""

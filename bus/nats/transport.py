@@ -29,7 +29,7 @@ from bus.nats.records import JournalRecords
 from bus.nats.workqueue import WorkQueue
 from bus.permissions import STORE_API, micro_name
 from bus.transport import INBOX, BusMessage, Callback, OnMessage, OnRefused, inbox_of, weight
-from protocol.subjects import Bucket, Journal, Objects, Work
+from protocol.subject_kinds import Bucket, Journal, Objects, Work
 
 log = structlog.stdlib.get_logger()
 

@@ -16,7 +16,7 @@ from bus.errors import TransportError
 from bus.nats.client import HearingClient, Waits, translated_errors
 from bus.permissions import stream_name
 from bus.transport import BusMessage, Taken
-from protocol.subjects import Work
+from protocol.subject_kinds import Work
 
 DUPLICATE_WINDOW_S = 300
 """How long a packet id is remembered, so that a second put of it is nothing."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bus import Bus, TransportError
 from protocol.faults import FaultError
-from protocol.subjects import Bucket, Call, Work
+from protocol.subject_kinds import Bucket, Call, Work
 from tests.bench.servers import Server, bus_at, nats_server
 from tests.bench.table import Row
 

@@ -16,7 +16,7 @@ from nats.aio.msg import Msg
 from bus import telemetry, tracing
 from bus.nats.transport import NatsTransport
 from bus.telemetry import ENDPOINT_VARIABLES
-from protocol.subjects import Call
+from protocol.subject_kinds import Call
 from tests.bench.servers import bus_at, nats_server, process
 from tests.bench.table import Row
 

@@ -11,7 +11,7 @@ import anyio
 from msgspec import Struct
 
 from bus import Bus, telemetry
-from protocol.subjects import Call, Event, Work
+from protocol.subject_kinds import Call, Event, Work
 from tests.bench.servers import Server, bus_at, nats_server, process
 from tests.bench.table import Row
 

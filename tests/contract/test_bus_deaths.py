@@ -12,7 +12,8 @@ import pytest
 from bus import Bus
 from bus.serving import Handler
 from protocol.replicas import ReplicaGone
-from protocol.subjects import REPLICA_GONE, Call
+from protocol.subject_kinds import Call
+from protocol.subjects import REPLICA_GONE
 from tests.contract.world import ASK, ONCE, SECRET, Answer, Ask, MakeWorld, World, serve, taking_part, until
 
 LONG_MS = 20_000

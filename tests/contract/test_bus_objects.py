@@ -8,7 +8,7 @@ import pytest
 from bus import TransportError
 from bus.errors import ForbiddenError
 from bus.stores import MAX_NAME_CHARS, FileStore
-from protocol.subjects import Objects
+from protocol.subject_kinds import Objects
 from tests.contract.world import CUPBOARD, FILES, SMOKE, MakeWorld, taking_part, until
 from tests.support.nats import OVERSEER
 

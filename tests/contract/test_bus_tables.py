@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint
 from bus import TransportError
 from bus.errors import ForbiddenError
 from bus.stores import KeyChange
-from protocol.subjects import Bucket
+from protocol.subject_kinds import Bucket
 from tests.contract.world import FLEETING, PLACES, Ask, MakeWorld, taking_part, until
 
 BACK_S = 30.0

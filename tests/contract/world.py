@@ -18,7 +18,8 @@ from bus.memory import PENDING_LIMIT, Broker, MemoryTransport
 from bus.permissions import CLAIMS, EVERYTHING, grant
 from bus.serving import Handler
 from bus.transport import Transport
-from protocol.subjects import KEY_ENDS, SESSIONS, Bucket, Call, Event, Journal, Objects, Subject, Work
+from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
+from protocol.subjects import KEY_ENDS, SESSIONS
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 
 TEST_S = 120.0

@@ -35,7 +35,8 @@ from bus.permissions import (
 )
 from bus.transport import BusMessage
 from protocol.pages import PageClaim, Verdict
-from protocol.subjects import RUN, VERIFY_PAGE, Bucket, Journal, Objects, Subject, Work, matches, table
+from protocol.subject_kinds import Bucket, Journal, Objects, Subject, Work, matches
+from protocol.subjects import RUN, VERIFY_PAGE, table
 from tests.conftest import COUNTS
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 from tests.support.scale import sized

@@ -11,7 +11,7 @@ from bus import Bus
 from bus.memory.stores import HeldKeys, MemoryKeys
 from bus.seal import Seal, new_key
 from bus.stores import KeyTable
-from protocol.subjects import Bucket, Objects
+from protocol.subject_kinds import Bucket, Objects
 from tests.support.logins import Direct
 
 SEAL = Seal.of(new_key())

@@ -21,7 +21,7 @@ from bus import remaining_ms
 from protocol import subjects
 from protocol.domains import Foreseen, ForeseePage
 from protocol.pages import Fetched, FetchPage
-from protocol.subjects import Bucket, Subject
+from protocol.subject_kinds import Bucket, Subject
 from protocol.tiers import RenderTier
 
 _TIER = RenderTier.INTELLIGENCE

@@ -47,7 +47,7 @@ from protocol.faults import Code, FaultError, fault
 from protocol.pages import Fetched, FetchPage
 from protocol.replicas import Absence
 from protocol.sessions import OriginStorage
-from protocol.subjects import Bucket, Subject
+from protocol.subject_kinds import Bucket, Subject
 from protocol.tiers import RenderTier
 
 _TIER = RenderTier.LIGHTWEIGHT

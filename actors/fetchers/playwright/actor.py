@@ -41,7 +41,7 @@ from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, L
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
 from protocol.replicas import Absence
-from protocol.subjects import Bucket, Objects, Subject
+from protocol.subject_kinds import Bucket, Objects, Subject
 from protocol.tiers import RenderTier
 
 log = structlog.stdlib.get_logger()

@@ -43,7 +43,8 @@ from bus.stores import KeyValues
 from protocol.browse import Freshness, NetworkRequest
 from protocol.domains import Foreseen, PaceOutlook, RobotsOutlook
 from protocol.faults import Code, FaultError, fault
-from protocol.subjects import HTTP_CACHE, PACE, ROBOTS, Bucket
+from protocol.subject_kinds import Bucket
+from protocol.subjects import HTTP_CACHE, PACE, ROBOTS
 from protocol.web import HostPace, RobotsFile
 
 BUCKETS: tuple[Bucket[Any], ...] = (HTTP_CACHE, PACE, ROBOTS)

@@ -17,7 +17,8 @@ from actors.gateway.mcp.offer_catalogue import Offers
 from actors.gateway.request import Watchers
 from protocol.faults import FaultError
 from protocol.replicas import CallCancelled, ClientReply
-from protocol.subjects import ANSWER_TEXT, EDGE_REPLY, OFFER_NEWS, OFFER_SAID, PROGRESS, Event
+from protocol.subject_kinds import Event
+from protocol.subjects import ANSWER_TEXT, EDGE_REPLY, OFFER_NEWS, OFFER_SAID, PROGRESS
 
 log = structlog.stdlib.get_logger()
 

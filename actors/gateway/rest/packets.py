@@ -50,7 +50,7 @@ from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import PROTOCOL_NAME, PROTOCOL_VERSION, Conversation, InReplyTo, Protocol, Role, Sender
 from protocol.pages import Browsed, BrowsePage
 from protocol.sessions import ListSessions, NamedSession
-from protocol.subjects import Call
+from protocol.subject_kinds import Call
 
 
 @dataclass(frozen=True)

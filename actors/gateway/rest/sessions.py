@@ -32,7 +32,7 @@ from actors.gateway.sessions import (
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import DEFAULT_PROFILE, NamedSession, Profile, SessionStatus, StorageState
-from protocol.subjects import Call
+from protocol.subject_kinds import Call
 
 
 class LoginRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):

@@ -20,7 +20,7 @@ from protocol.browse import BrowseOptions
 from protocol.faults import Code, Fault, FaultContext, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, PageBrowsed
 from protocol.replicas import Progress, Watch
-from protocol.subjects import Call, Event
+from protocol.subject_kinds import Call, Event
 from protocol.tiers import RenderTier
 from tests.unit.actors.page_data import URL, verdict
 

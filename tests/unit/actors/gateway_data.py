@@ -23,7 +23,7 @@ from protocol.browse import ConsoleMessage, DecisionTrace, NetworkRequest, TierA
 from protocol.confidence import FieldConfidence, Source, confidence, overall
 from protocol.documents import ExtractedTable, WebObservationSummary, untrusted
 from protocol.pages import Browsed
-from protocol.subjects import Objects
+from protocol.subject_kinds import Objects
 from protocol.tiers import RenderTier
 from tests.unit.actors.page_data import SELECTORS, TITLES, URL, fetched
 

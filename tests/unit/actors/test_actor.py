@@ -19,20 +19,8 @@ from bus.permissions import grant
 from protocol.faults import Code, FaultError
 from protocol.pages import Fetched, FetchPage, PageClaim, Verdict
 from protocol.replicas import ReplicaGone
-from protocol.subjects import (
-    BROWSE,
-    FETCH,
-    OFFERED,
-    PAGE_BROWSED,
-    REPLICA_GONE,
-    VERIFY_PAGE,
-    WHY_ABSENT,
-    Bucket,
-    Call,
-    Subject,
-    fill,
-    table,
-)
+from protocol.subject_kinds import Bucket, Call, Subject, fill
+from protocol.subjects import BROWSE, FETCH, OFFERED, PAGE_BROWSED, REPLICA_GONE, VERIFY_PAGE, WHY_ABSENT, table
 from protocol.tiers import RenderTier
 
 PLACES = Bucket("places", PageClaim)

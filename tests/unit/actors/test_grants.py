@@ -17,7 +17,8 @@ import pytest
 import actors
 from actors.actor import handlers
 from actors.registry import ACTORS, kinds
-from protocol.subjects import Bucket, Event, Journal, Objects, Subject, table
+from protocol.subject_kinds import Bucket, Event, Journal, Objects, Subject
+from protocol.subjects import table
 
 ROOT = Path(actors.__file__).parents[1]
 ENTRIES = dict(table())

@@ -11,7 +11,7 @@ from bus.errors import ForbiddenError, TransportError
 from bus.memory import Broker
 from bus.permissions import grant
 from bus.transport import BusMessage, weight
-from protocol.subjects import Bucket, Call, Event, Work
+from protocol.subject_kinds import Bucket, Call, Event, Work
 
 TEST_S = 120.0
 ASK = Call("test.ask", str, str)

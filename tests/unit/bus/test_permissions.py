@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bus.permissions import Grant, cancel_subject, covers, grant, micro_name, onlooker, stream_name
-from protocol.subjects import BROWSE, FETCH, PAGE_BROWSED, Bucket, Journal, Objects, Work, matches
+from protocol.subject_kinds import Bucket, Journal, Objects, Work, matches
+from protocol.subjects import BROWSE, FETCH, PAGE_BROWSED
 
 TOKEN = st.sampled_from(["a", "b"])
 SUBJECT = st.lists(TOKEN, min_size=1, max_size=4).map(".".join)

@@ -12,7 +12,8 @@ from protocol.browse import BrowseOptions
 from protocol.packets import Request, Response
 from protocol.render import Doc
 from protocol.schemas import DIALECT, messages, schema
-from protocol.subjects import Call, Subject, table
+from protocol.subject_kinds import Call, Subject
+from protocol.subjects import table
 
 ALL = messages()
 

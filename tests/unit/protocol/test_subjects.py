@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.pages import Fetched, FetchPage
-from protocol.subjects import BROWSE, FETCH, VERIFY_PAGE, Call, Subject, fill, matches, table
+from protocol.subject_kinds import Call, Subject, fill, matches
+from protocol.subjects import BROWSE, FETCH, VERIFY_PAGE, table
 
 TOKEN = st.from_regex(r"[A-Za-z0-9_-]{1,5}", fullmatch=True)
 FEW = st.sampled_from(["a", "b", "c"])

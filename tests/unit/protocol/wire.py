@@ -17,7 +17,8 @@ from protocol.faults import Code, fault
 from protocol.offers.results import ResourceContents
 from protocol.packets import Assistant, Citation, Request, Response
 from protocol.replicas import Cancel
-from protocol.subjects import Bucket, Call, Journal, Objects, Subject, table
+from protocol.subject_kinds import Bucket, Call, Journal, Objects, Subject
+from protocol.subjects import table
 from tests.support.scale import is_full
 
 JSON = st.recursive(

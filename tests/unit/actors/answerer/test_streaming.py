@@ -13,7 +13,7 @@ from actors.answerer.streaming import AnswerRelay, ModelStreams, ReaderWords
 from protocol.answers import AnswerText
 from protocol.models import ModelText
 from protocol.replicas import Watch
-from protocol.subjects import Event
+from protocol.subject_kinds import Event
 
 A = TypeVar("A")
 

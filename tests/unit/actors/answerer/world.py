@@ -37,7 +37,7 @@ from protocol.models import (
 )
 from protocol.pages import Browsed, BrowsePage
 from protocol.replicas import Progress, Watch
-from protocol.subjects import Call, Event
+from protocol.subject_kinds import Call, Event
 from tests.unit.actors.page_data import fetched
 
 R = TypeVar("R")

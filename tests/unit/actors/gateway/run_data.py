@@ -22,7 +22,7 @@ from protocol.runs.responses import (
     TemplateLimits,
 )
 from protocol.runs.states import ArtifactType, Mode, RunStatus, StepStatus, TrustLevel
-from protocol.subjects import Call
+from protocol.subject_kinds import Call
 from tests.unit.actors.gateway_data import FakeBus
 
 RUN_ID = "run_" + "A" * 22

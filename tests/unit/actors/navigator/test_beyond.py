@@ -23,7 +23,8 @@ from bus.stores import KeyTable
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageClaim, Verdict
-from protocol.subjects import ABSENT_PAGES, HOST_TEXTS, Bucket, Call, Event
+from protocol.subject_kinds import Bucket, Call, Event
+from protocol.subjects import ABSENT_PAGES, HOST_TEXTS
 from protocol.tiers import RenderTier
 from tests.unit.actors.page_data import evidence, fetched, verdict
 

@@ -17,7 +17,7 @@ from protocol import subjects
 from protocol.browse import BrowseOptions
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage, PageClaim
-from protocol.subjects import Bucket, Call, Event
+from protocol.subject_kinds import Bucket, Call, Event
 from protocol.tiers import TIERS, RenderTier
 from tests.unit.actors.page_data import URL, fetched, verdict
 

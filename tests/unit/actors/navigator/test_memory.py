@@ -21,7 +21,8 @@ from bus import Bus
 from bus.memory import Broker, MemoryTransport
 from bus.stores import KeyTable
 from protocol.faults import Code, fault
-from protocol.subjects import TIER_HISTORY, Bucket
+from protocol.subject_kinds import Bucket
+from protocol.subjects import TIER_HISTORY
 from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 from tests.unit.actors.page_data import accepted, attempt, rejected
 

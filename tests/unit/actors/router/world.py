@@ -42,7 +42,7 @@ from protocol.models import (
     TokenUsage,
 )
 from protocol.replicas import Watch
-from protocol.subjects import Call
+from protocol.subject_kinds import Call
 
 TEST_S = 30.0
 KEY = "sk-planted-4f7c09d1"

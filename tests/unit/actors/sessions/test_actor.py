@@ -35,6 +35,7 @@ from protocol.sessions import (
     ShareSession,
     sealed_for,
 )
+from protocol.subject_kinds import Call
 from protocol.tiers import RenderTier
 from tests.support.logins import passed
 from tests.unit.actors.gateway_data import browsed
@@ -104,7 +105,7 @@ async def running() -> AsyncGenerator[World]:
                 yield world
 
 
-async def refused(world: World, call: subjects.Call[NamedSession, SessionStatus]) -> Code:
+async def refused(world: World, call: Call[NamedSession, SessionStatus]) -> Code:
     with pytest.raises(FaultError) as caught:
         await world.bus.call(call, ME)
     return caught.value.fault.code

@@ -30,7 +30,8 @@ from actors.settings import (
 )
 from bus.seal import Seal
 from protocol.faults import Code, Fault, FaultError
-from protocol.subjects import Journal, Objects, table
+from protocol.subject_kinds import Journal, Objects
+from protocol.subjects import table
 
 SHIPPED = Path(__file__).parents[4] / "config" / "weft.toml"
 

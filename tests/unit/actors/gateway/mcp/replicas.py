@@ -51,7 +51,8 @@ from actors.gateway.server import serving
 from bus import Bus
 from bus.memory import Broker
 from protocol.replicas import ClientReply, Progress, ReplyTaken
-from protocol.subjects import CALL_CANCELLED, EDGE_REPLY, PROGRESS, Call
+from protocol.subject_kinds import Call
+from protocol.subjects import CALL_CANCELLED, EDGE_REPLY, PROGRESS
 from tests.unit.actors.gateway_data import settings
 
 TEST_S = 120.0

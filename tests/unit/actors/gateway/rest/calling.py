@@ -13,7 +13,7 @@ from actors.gateway.edge import edge
 from bus.context import current_conversation
 from protocol.browse import StructuredError
 from protocol.packets import Conversation
-from protocol.subjects import Call
+from protocol.subject_kinds import Call
 from tests.unit.actors.gateway_data import BASE, BEARER, FakeBus, settings
 
 JSON = {"Content-Type": "application/json"}

@@ -35,7 +35,8 @@ from protocol.packets import Conversation
 from protocol.pages import BrowsePage
 from protocol.replicas import Progress
 from protocol.sessions import SessionHealth, SessionStatus
-from protocol.subjects import ANSWER, CONVERSATION_GET, EXTRACT, SUMMARIZE, Call
+from protocol.subject_kinds import Call
+from protocol.subjects import ANSWER, CONVERSATION_GET, EXTRACT, SUMMARIZE
 from tests.requirements import requirement
 from tests.unit.actors.gateway.answer_data import (
     ANSWERED,

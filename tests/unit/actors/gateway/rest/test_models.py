@@ -31,7 +31,7 @@ from protocol.routes import (
     SetRoute,
     UnsetRoute,
 )
-from protocol.subjects import Call
+from protocol.subject_kinds import Call
 from tests.unit.actors.gateway.rest.calling import Replying, client, error_of
 from tests.unit.actors.gateway_data import FakeBus
 

@@ -24,7 +24,8 @@ from protocol.packets import Assistant, Conversation, Response
 from protocol.pages import BrowsePage
 from protocol.render import Doc, to_markdown
 from protocol.sessions import ListSessions, NamedSession, SessionHealth, SessionList, SessionStatus
-from protocol.subjects import Call, table
+from protocol.subject_kinds import Call
+from protocol.subjects import table
 from protocol.tiers import RenderTier
 from tests.requirements import requirement
 from tests.unit.actors.gateway.answer_data import ANSWERED, BLOCK, CITATION, EXTRACTED, MARKDOWN, TREE
