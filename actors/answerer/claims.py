@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from actors.answerer.citations import Cited, numbers_of
+from actors.markdown.plain_lines import inline
 from protocol.packets import Citation
 
 UNSUPPORTED_MARK: Final = "[unsupported]"
@@ -19,7 +20,11 @@ _NUMBERS = r"\d{1,6}(?: ?[-\u2013] ?\d{1,6})?"
 _MARK = rf"[\[\u3010]{_NUMBERS}(?: ?[,;] ?{_NUMBERS}){{0,50}}[\]\u3011](?!\()"
 _MARKS = re.compile(rf"[ \t]{{0,4}}{_MARK}(?:[ \t]{{0,4}}{_MARK})*")
 _SENTENCE_END = re.compile(r"[.!?\u2026](?=\s)|[\u3002\uff01\uff1f]")
+_NEW_BLOCK = re.compile(r"\s*(?:$|[#>|]|[-*+]\s|\d{1,3}[.)]\s)")
 _LEADING = re.compile(r"^[\s>*#+.\-\d)]*\s+")
+_MIN_LETTERS = 12
+"""Fewer are no claim, but "Yes." and the like."""
+
 _MAX_SPAN = 10
 _MIN_FIGURES = 3
 """Shorter figures stand everywhere, and are counted as often as read."""
@@ -48,14 +53,16 @@ def checked(markdown: str, held: Mapping[int, Cited], known: frozenset[str]) -> 
     """Put the numbers of citations in place of the model's marks, by which `held` names those that hold.
 
     A claim has no citation left where none of its marks holds, or where it has a figure that neither is `known` nor
-    stands around what it cites. What is cited without a mark anywhere follows at the end.
+    stands around what it cites. It never had one where it stands behind the last mark of a paragraph, or in a paragraph
+    without any. What is cited without a mark anywhere follows at the end, and then no claim needs one.
     """
     writing = _Writing(held, known)
-    lines, in_code = list[str](), False
-    for line in markdown.split("\n"):
-        in_code ^= line.lstrip().startswith(("```", "~~~"))
-        lines.append(line if in_code else _checked_line(line, writing))
     marked = set(marks_of(markdown))
+    written, lines, in_code = markdown.split("\n"), list[str](), False
+    for line, following in zip(written, [*written[1:], ""], strict=True):
+        in_code ^= line.lstrip().startswith(("```", "~~~"))
+        ends_block = bool(marked) and _NEW_BLOCK.match(following) is not None
+        lines.append(line if in_code else _checked_line(line, writing, ends_block=ends_block))
     rest = [one.citation for number, one in held.items() if number not in marked]
     citations = tuple(dict.fromkeys((*writing.citations, *rest)))
     return CheckedText("\n".join(lines), citations, tuple(dict.fromkeys(writing.unsupported)))
@@ -66,13 +73,23 @@ def marks_of(markdown: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(number for match in _MARKS.finditer(markdown) for number in _numbers(match[0])))
 
 
-def _checked_line(line: str, writing: _Writing) -> str:
+def _checked_line(line: str, writing: _Writing, *, ends_block: bool) -> str:
     pieces, start = list[str](), 0
     for match in _MARKS.finditer(line):
         words = line[start : match.start()]
         pieces += [words, _mark(match[0], _claim(words), writing)]
         start = match.end()
-    return "".join([*pieces, line[start:]])
+    rest = line[start:]
+    if ends_block and _is_claim(rest):
+        writing.unsupported.append(_claim(rest))
+        rest = f"{rest.rstrip()} {UNSUPPORTED_MARK}"
+    return "".join([*pieces, rest])
+
+
+def _is_claim(words: str) -> bool:
+    """Return whether words are a sentence: neither a heading, nor a line that leads to what follows, nor a remnant."""
+    ends = _SENTENCE_END.search(f"{words.rstrip()} ")
+    return ends is not None and not words.lstrip().startswith("#") and sum(map(str.isalnum, words)) >= _MIN_LETTERS
 
 
 def _mark(marks: str, claim: str, writing: _Writing) -> str:
@@ -92,7 +109,8 @@ def _claim(words: str) -> str:
     """Return the sentence that ends with some words."""
     words = words.rstrip()
     ends = [end.end() for end in _SENTENCE_END.finditer(words[:-1])]
-    return _LEADING.sub("", words[ends[-1] if ends else 0 :] if ends else f" {words}").strip()[:MAX_CLAIM_CHARS]
+    claim = _LEADING.sub("", words[ends[-1] :] if ends else f" {words}")
+    return inline(claim).strip()[:MAX_CLAIM_CHARS]
 
 
 def _numbers(marks: str) -> list[int]:

@@ -139,7 +139,7 @@ async def test_a_liar_gets_nothing_through() -> None:
         answer = await world.ask(subjects.ANSWER, ASKED)
 
     assert (answer.supported, answer.served_by.why_local) == (False, UNVERIFIED)
-    assert answer.unsupported == ("It was built in 1889", "A hundred sing there")
+    assert answer.unsupported == ("It was built in 1889", "A hundred sing there", "Visit us.")
     assert all(quote in plain(hostile) for quote in quotes_of(answer))
     assert "evil" not in words_of(answer)
     assert world.outcomes == [CallOutcome(call_id="call_1", tool="web_answer", verified=False)]

@@ -62,6 +62,19 @@ def test_a_mark_that_no_sentence_has_leaves_its_claim_unsupported() -> None:
     assert (found.supported, found.held, found.confidence) == (True, False, 0.485)
 
 
+def test_a_claim_without_a_mark_is_unsupported_where_others_have_one() -> None:
+    found = by_numbers(
+        "# The dam\n\nIt was built early. In 1966 [2]. The shed is painted blue.\n\nIn short:\n- It holds 240 MW\n"
+        "over the year [3].\n- It is loved by all.\n\nYes."
+    )
+
+    assert found.unsupported == ("The shed is painted blue.", "It is loved by all.")
+    assert text_of(found) == (
+        "# The dam\n\nIt was built early. In 1966 [1]. The shed is painted blue. [unsupported]\n\nIn short:\n\n"
+        "- It holds 240 MW over the year [2].\n- It is loved by all. [unsupported]\n\nYes."
+    )
+
+
 def test_a_figure_that_no_source_has_is_not_carried_by_a_citation() -> None:
     found = by_numbers("- It holds 240 MW [3].\n- It serves 100,000 people [3].\n- It holds 2 boats [3].")
 
