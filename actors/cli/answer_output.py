@@ -66,7 +66,7 @@ class AnswerScreen:
         from rich.text import Text  # noqa: PLC0415 - costs 40 ms
 
         yield Text(f"{self._message} ...", style="dim")
-        lines = Text(terminal.plain(self._text)).wrap(console, options.max_width)
+        lines = Text(terminal.unescaped(self._text)).wrap(console, options.max_width)
         yield from lines[-max(console.height - _MARGIN_LINES, 1) :]
 
     def _refresh(self) -> None:
@@ -96,14 +96,7 @@ def show(result: AnswerResult | ExtractResult, *, as_json: bool) -> None:
 
 
 def _show_words(result: AnswerResult) -> None:
-    console, words = terminal.out(), result.markdown or ""
-    if console.is_terminal:
-        from rich.markdown import Markdown  # noqa: PLC0415 - costs 60 ms
-
-        # hyperlinks off: the address stands where it can be read
-        console.print(Markdown(terminal.plain_markdown(words), hyperlinks=False))
-    else:
-        terminal.write(terminal.plain(words))
+    terminal.print_markdown(result.markdown or "")
     for line in _below(result):
         terminal.write(line)
 

@@ -76,7 +76,7 @@ def _show_log(log: ConversationView, *, as_json: bool) -> None:
         served = event.served_by
         by = "" if served is None else f" by {served.provider}/{served.model}" if served.model else " by quotes"
         terminal.write(terminal.one_line(f"{event.turn}. {event.role} ({event.task}){by}"))
-        terminal.write(terminal.plain(event.markdown))
+        terminal.print_markdown(event.markdown)
         for number, one in enumerate(event.citations, 1):
             terminal.write(f'[{number}] "{terminal.one_line(one.quote or "")}" {terminal.one_line(one.url or "")}')
         if event.error is not None:

@@ -33,6 +33,8 @@ _SEQUENCE = re.compile(
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters except tab and newline, and those that turn the direction of writing around."""
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+"""A mark that Markdown has for itself (CommonMark 2.4)."""
 _ENTITY = re.compile(r"&#(?:x([0-9a-f]{1,6})|([0-9]{1,7}));", re.IGNORECASE)
 _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 _UNPRINTABLE_IN_JSON = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -52,6 +54,23 @@ def one_line(text: str) -> str:
 def plain_markdown(markdown: str) -> str:
     """Take out the same from Markdown that will be rendered: its entities stand for control characters, too."""
     return _ENTITY.sub(lambda match: "" if _stands_for_control(match) else match[0], plain(markdown))
+
+
+def unescaped(markdown: str) -> str:
+    """Take the same out of Markdown that is read as it stands, and the backslashes before its marks."""
+    return _ESCAPE.sub(r"\1", plain(markdown))
+
+
+def print_markdown(markdown: str) -> None:
+    """Print Markdown: laid out on a terminal, as it stands in a pipe."""
+    console = out()
+    if not console.is_terminal:
+        write(plain(markdown))
+        return
+    from rich.markdown import Markdown  # noqa: PLC0415 - costs 60 ms
+
+    # hyperlinks off: the address stands where it can be read
+    console.print(Markdown(plain_markdown(markdown), hyperlinks=False))
 
 
 def out() -> Console:

@@ -157,6 +157,18 @@ def test_in_a_pipe_there_are_the_words_and_quotes_and_beside_it_who_gave_them(
     assert shown.err.startswith("openai/gpt-4o-mini, $0.2500 · confidence 0.75 · conversation ")
 
 
+def test_on_a_terminal_marks_of_citations_are_plain(monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    assistant = structs.replace(ANSWERED.assistant, markdown=r"It has a warp \[1\]. It sings \[unsupported\].")
+    bus_of(monkeypatch, {ANSWER: structs.replace(ALL_READ, assistant=assistant)})
+
+    run(["ask", URL, "What has a loom?"])
+
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.rstrip() == "It has a warp [1]. It sings [unsupported]."
+
+
 def test_a_page_that_was_not_read_is_told_of(monkeypatch: pytest.MonkeyPatch, capsys: Shown) -> None:
     bus_of(monkeypatch, {SUMMARIZE: structs.replace(ANSWERED, served_by=QUOTED)})
 
@@ -329,10 +341,10 @@ async def test_what_is_written_is_shown_meanwhile_and_a_restart_clears_it() -> N
     screen = AnswerScreen()
 
     await screen.on_progress(Progress(token="t", done=1, message="One page is read."))
-    pieces = [("Looms are \x1b[2Jblue.", False), ("Looms have\n\nwarp ", True), ("and\nweft.", False)]
+    pieces = [("Looms are \x1b[2Jblue.", False), ("Looms have\n\nwarp ", True), ("and\nweft \\[1\\].", False)]
     for index, (text, restarted) in enumerate(pieces):
         await screen.on_text(AnswerText(token="t", index=index, text=text, restarted=restarted))
     with console.capture() as capture:
         console.print(screen)
 
-    assert [line.rstrip() for line in capture.get().splitlines()] == ["One page is read. ...", "warp and", "weft."]
+    assert [line.rstrip() for line in capture.get().splitlines()] == ["One page is read. ...", "warp and", "weft [1]."]
