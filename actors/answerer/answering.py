@@ -99,7 +99,7 @@ class Answering:
     # -- by a model ----------------------------------------------------------------------------------------------------
 
     async def _draft(self) -> tuple[DraftAnswer, ModelAnswer]:
-        """Have an answer written: by a schema, or in Markdown where somebody reads along or no model holds to one."""
+        """Ask for an answer: by a schema, or in Markdown where somebody reads along or no model holds to one."""
         part = await self._narrowed(await to_thread.run_sync(numbered, self.reading.evidence))
         await self.relay.report("Asking a model")
         if self.relay.watch is not None:

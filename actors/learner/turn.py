@@ -36,7 +36,7 @@ class ReplicaTurn:
         return await self._put(now_ms + self.lease_ms, 0 if entry is None else entry.revision)
 
     async def leave(self) -> None:
-        """Let another replica have it at once, if this one has it."""
+        """Release the turn to another replica at once, if this one has it."""
         entry = await self.table.get(_KEY)
         if entry is not None and entry.value is not None and entry.value.replica == self.replica:
             await self._put(0, entry.revision)

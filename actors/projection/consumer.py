@@ -53,7 +53,7 @@ def patience_s(timeout_ms: int) -> float:
 async def projected(
     journal: JournalLog[A], database: Database, reducer: Reducer[A]
 ) -> AsyncGenerator[JournalConsumer[A]]:
-    """Have an open database follow a journal while the block lasts, which begins when the end is reached.
+    """Follow a journal into an open database while the block lasts, which begins when the end is reached.
 
     Where that takes longer than `FIRST_S`, the block begins all the same.
     """

@@ -108,8 +108,9 @@ class Capabilities:
 class ProviderKind:
     """A row of the table of providers, one file each in `providers/`.
 
-    `requires` are the fields of Credentials without which it cannot be asked, `environment` the variables that they are
-    read from, the first that is set; `defaults` fill what is not given, and `complete` adds what follows from the rest.
+    `requires` are the fields of ProviderCredentials without which it cannot be asked, `environment` the variables that
+    they are read from, the first that is set; `defaults` fill what is not given, and `complete` adds what follows from
+    the rest.
     None of it counts before something of the provider is set: no server is believed to run unasked.
     `make` gets the hosts of the setting `model_hosts`, and opens nothing.
     """

@@ -79,7 +79,7 @@ class ModelResult:
     cost_usd: float | None
 
     def written_into(self, draft: ModelAnswer) -> ModelAnswer:
-        """Return the answer to a call with what the model has completion; `draft.served` is who was asked."""
+        """Return the answer to a call with what the model has completed; `draft.served` is who was asked."""
         completion = self.answer.completion
         return structs.replace(
             draft,
