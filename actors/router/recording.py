@@ -1,11 +1,13 @@
-"""Writes each try of a call into the journal, with no more of it than its beginning, and what checks have found."""
+"""Records each try of a call, by a line of the journal and a span, and what checks have found of its answer."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 import anyio
@@ -14,10 +16,23 @@ import structlog
 from anyio import to_thread
 
 from actors import redact
+from actors.router.provider import ModelCompletion
 from bus.clock import now_ms
 from bus.stores import JournalLog
+from bus.tracing import Span, Value, span, tracing_on
 from protocol.faults import FaultError
-from protocol.models import CallLine, CallModel, CallOutcome, ModelCalled, ModelJudged, ModelMessage, TextPart
+from protocol.models import (
+    CallLine,
+    CallModel,
+    CallOutcome,
+    ModelCalled,
+    ModelJudged,
+    ModelMessage,
+    ModelName,
+    Provider,
+    RouteReason,
+    TextPart,
+)
 
 log = structlog.stdlib.get_logger()
 
@@ -31,6 +46,15 @@ _READ_CHARS: Final = 1_000
 _LARGE_BYTES: Final = 200_000
 MOST_CALLS: Final = 10_000
 """Calls that may still be judged; those that were answered longest ago are forgotten."""
+
+_PROVIDER_NAMES: Final[Mapping[Provider, str]] = MappingProxyType(
+    {
+        Provider.GOOGLE: "gcp.gemini",
+        Provider.AZURE: "azure.ai.openai",
+        Provider.BEDROCK: "aws.bedrock",
+    }
+)
+"""What the conventions call a provider where we say otherwise."""
 
 
 @dataclass
@@ -62,6 +86,34 @@ class CallRecorder:
                 await self.journal.append(topic_of(tool), line)
         except (FaultError, TimeoutError) as error:
             log.warning(NOT_WRITTEN, reason=type(error).__name__)
+
+
+def model_span(name: ModelName, call: CallModel, reason: RouteReason) -> AbstractContextManager[Span]:
+    """Record the request to a model inside, by OpenTelemetry's conventions for generative AI."""
+    if not tracing_on():
+        return span("chat")
+    attributes: dict[str, Value] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": _PROVIDER_NAMES.get(name.provider, name.provider.value),
+        "gen_ai.request.model": name.model,
+        "gen_ai.request.max_tokens": call.max_tokens,
+        "gen_ai.output.type": "text" if call.output is None else "json",
+        "weft.tool": call.tool,
+        "weft.route.reason": reason.value,
+    }
+    if call.conversation:
+        attributes["gen_ai.conversation.id"] = call.conversation
+    return span(f"chat {name.model}", "client", attributes)
+
+
+def describe(of: Span, completion: ModelCompletion) -> None:
+    """Set the attributes of a span: what was answered by whom, in figures."""
+    usage = completion.usage
+    of.set_attribute("gen_ai.response.model", completion.model)
+    of.set_attribute("gen_ai.usage.input_tokens", usage.input)
+    of.set_attribute("gen_ai.usage.output_tokens", usage.output)
+    of.set_attribute("gen_ai.usage.cache_read.input_tokens", usage.cache_read)
+    of.set_attribute("gen_ai.usage.cache_creation.input_tokens", usage.cache_write)
 
 
 def topic_of(tool: str) -> str:

@@ -17,8 +17,7 @@ from actors.router.choosing import Chooser
 from actors.router.faults import too_dear, wrong_schema
 from actors.router.provider import ModelRequest, ProviderError
 from actors.router.reactions import FIRST_PAUSE_S, LONGEST_PAUSE_S, pause_ms
-from actors.router.recording import CallRecorder, preview
-from actors.router.spans import describe, model_span
+from actors.router.recording import CallRecorder, describe, model_span, preview
 from actors.router.structured import InvalidSchemaError, LearnedCapabilities, ModelPort, StructuredAnswer
 from actors.router.text_stream import TextStream
 from bus import Publisher, remaining_ms

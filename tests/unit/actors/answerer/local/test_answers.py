@@ -87,6 +87,7 @@ def test_of_another_matter_nothing_is_quoted(passage: str, question: str) -> Non
 
 def test_a_link_leads_on_but_not_out_of_the_web() -> None:
     links = "[Opening hours](javascript:hours) [Opening hours](/hours#now) [Opening hours](mailto:a@b.example)"
+    links = f"[Opening hours](http://[hours) {links}"
     passage = f"The granary is closed in winter. It holds grain. It has two doors.\n\n{links}"
 
     found = answer("What are the opening hours of the old granary?", [source(passage)])
