@@ -80,7 +80,9 @@ def _shown(slot: LeafSlot, text: SourceEvidence, pair: Pair, value: Value) -> It
 def _line_of_day(text: SourceEvidence, day: str) -> str:
     for line in text.lines:
         if len(line.text) <= dates.MAX_CHARS and dates.HINT.search(line.text):
-            for start, end, each in dates.dates_in(line.text, month_first=text.month_first):
+            for start, end, each in dates.dates_in(
+                line.text, month_first=text.month_first, first_year=dates.FIRST_NAMED_YEAR
+            ):
                 if each == date.fromisoformat(day).isoformat():
                     return line.text[start:end]
     return ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from actors.answerer.extracting.evidence import Pair, SourceEvidence
 from actors.answerer.extracting.lines import Line
 from actors.answerer.extracting.postal import addresses
-from actors.answerer.extracting.words import MAX_LABEL_CHARS, is_known, meanings
+from actors.answerer.extracting.words import MAX_LABEL_CHARS, is_known, is_unit, meanings
 from protocol.answers import FieldOrigin
 from protocol.documents import ExtractedTable
 from protocol.page import RecordList
@@ -242,9 +242,9 @@ def _of_part(part: str, line: Line) -> Iterator[Pair]:
     if colon and _is_label(part[: colon.start()]) and part[colon.end() :] and not _CLOCK.search(part[: colon.start()]):
         yield _pair(part[: colon.start()], part[colon.end() :], _SURE, line, part)
         return
-    if len(part) <= 80 and (match := _NUMBERED_LABEL.fullmatch(part)) and _is_label(match["label"]):  # noqa: PLR2004 - a short line
+    if len(part) <= 80 and (match := _NUMBERED_LABEL.fullmatch(part)) and _labels_number(match["label"]):  # noqa: PLR2004 - a short line
         yield _pair(match["label"], match["value"], _NUMBERED, line, part)
-    if len(part) <= 40 and (match := _COUNTED.fullmatch(part)):  # noqa: PLR2004 - "42 employees", "20 min prep"
+    if len(part) <= 40 and (match := _COUNTED.fullmatch(part)) and not is_unit(match["label"]):  # noqa: PLR2004 - "42 employees", "20 min prep"
         yield _pair(match["label"], part, _NUMBERED, line, part)
 
 
@@ -261,9 +261,16 @@ def _is_label(text: str) -> bool:
     )
 
 
+def _labels_number(text: str) -> bool:
+    """Return whether a text may be the label of the number behind it: "Day 3" says which day, not how many."""
+    return _is_label(text) and not is_unit(text)
+
+
 def _is_bare_label(line: Line) -> bool:
     """Return whether a line may be the label of the next one: a few words that say nothing by themselves."""
     if line.text.endswith((":", "\uff1a")):
         return _is_label(line.text)
+    if _COLON.search(line.text):
+        return False  # it has its own text
     short = len(line.text) <= 40 and len(line.text.split()) <= 4  # noqa: PLR2004 - a few words
     return short and not line.item and not any(character.isdigit() for character in line.text) and _is_label(line.text)

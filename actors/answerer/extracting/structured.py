@@ -41,6 +41,9 @@ _OWN_ALONE = frozenset(
 )
 """What a thing within another says of itself alone: the address of the organizer is not that of the event."""
 
+_COLONS = frozenset(":\uff1a")
+"""No name has them: "Level: easy" is none."""
+
 _PAGES = frozenset(
     {"WebPage", "WebSite", "BreadcrumbList", "ItemPage", "CollectionPage", "SearchAction", "ImageObject", "ListItem"}
 )
@@ -82,7 +85,7 @@ def fields(text: SourceEvidence) -> tuple[Pair, ...]:
     own = {
         "name": text.source.title,
         "description": page.description,
-        "author": " ".join(page.authors[:1]),
+        "author": " ".join(name for name in page.authors[:1] if _COLONS.isdisjoint(name)),
         "posted": page.published,
         "modified": page.modified,
         "language": page.language or text.source.language,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from actors.answerer.extracting.citing import CitedValue, cite
 from actors.answerer.extracting.evidence import Pair, SourceEvidence
@@ -11,7 +11,7 @@ from actors.answerer.extracting.lines import Line
 from actors.answerer.extracting.schema import LeafKind
 from actors.answerer.extracting.slots import MONEY, LeafSlot
 from actors.answerer.extracting.values import EMAIL, RawText, Value, phone_number, read_value
-from actors.answerer.extracting.words import meanings
+from actors.answerer.extracting.words import NumberOf, meanings
 from actors.extraction.evidence import money
 from protocol.answers import FieldOrigin
 
@@ -78,13 +78,18 @@ def found_alone(slot: LeafSlot, text: SourceEvidence, labelled: Sequence[Pair]) 
     candidates: dict[str, tuple[Line, Value]] = {}
     for line in text.lines:
         value = _by_form(slot, RawText(line.text, line.links, base=text.source.url, month_first=text.month_first))
-        if value is None or slot.leaf.kind is LeafKind.URI or any(line.text.endswith(other) for other in of_others):
+        if value is None or slot.leaf.kind is LeafKind.URI or _is_another(value, line, of_others):
             continue
         candidates.setdefault(re.sub(r"[\s()-]", "", str(value.value)), (line, value))
     if len(candidates) != 1:
         return None
     line, value = next(iter(candidates.values()))
     return cite(slot, text, Pair((), line.text, FieldOrigin.TEXT, _ALONE), value, _ALONE)
+
+
+def _is_another(value: Value, line: Line, labelled: Collection[str]) -> bool:
+    """Return whether a value stands at the end of its line, in a text that has a label."""
+    return any(line.text.endswith(other) and value.raw in other for other in labelled)
 
 
 def all_by_form(slot: LeafSlot, text: SourceEvidence) -> list[CitedValue]:
@@ -102,7 +107,8 @@ def all_by_form(slot: LeafSlot, text: SourceEvidence) -> list[CitedValue]:
 
 def found_in_prose(slot: LeafSlot, text: SourceEvidence) -> CitedValue | None:
     """Return the one number or day that sentences name together with the words of the slot."""
-    if slot.leaf.kind not in _PROSE or not slot.words.core:
+    is_number = slot.leaf.kind in (LeafKind.NUMBER, LeafKind.INTEGER)
+    if slot.leaf.kind not in _PROSE or not slot.words.core or (is_number and slot.words.number_of is NumberOf.UNITS):
         return None
     candidates: dict[str, tuple[str, Value]] = {}
     for line in text.lines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -12,7 +12,7 @@ from typing import Any
 
 from actors.answerer.extracting import choices
 from actors.answerer.extracting.schema import Leaf, LeafKind
-from actors.answerer.extracting.words import FieldWords
+from actors.answerer.extracting.words import FieldWords, NumberOf
 from actors.extraction.evidence import dates, money
 from actors.extraction.parse.addresses import on_the_web
 
@@ -55,6 +55,7 @@ _MIN_DIALLED, _MAX_DIALLED = 6, 15
 _EXTENSION = re.compile(r"\d[\d\s()./+-]{0,19}")
 _ADDRESS = re.compile(r"https?://[^\s<>\"')\]]+|(?<![\w@.])(?:www\.)?(?:[\w-]+\.)+[a-z]{2,24}(?:/[^\s<>\"')\]]*)?")
 _NUMBER = re.compile(r"(?<![\w.,])[-\u2212]?\d[\d.,'\u2019\u00a0\u202f]*(?: \d{3}(?!\d))*")
+_YEAR = re.compile(r"(?<![\w.,])(?:1\d{3}|20\d\d|2100)(?![\d%]|[.,]\d)")
 _SCALES: Mapping[str, int] = MappingProxyType(
     {"k": 10**3, "thousand": 10**3, "tsd": 10**3, "mio": 10**6, "million": 10**6, "millionen": 10**6, "millions": 10**6}
     | {"millones": 10**6, "milioni": 10**6, "mrd": 10**9, "billion": 10**9, "bn": 10**9, "万": 10**4}
@@ -125,8 +126,12 @@ def _text(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
 def _number(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
     if field.speaks_of(*_DURATIONS) and (lasting := _duration(field, given.text)).value is not None:
         return _checked(leaf, lasting)
+    return _year(leaf, field, given) if field.number_of is NumberOf.YEAR else _count(leaf, field, given)
+
+
+def _count(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
     matches = list(_NUMBER.finditer(given.text))
-    if not matches:
+    if not matches or _is_of_date(matches[0], given):
         return NONE
     is_range = len(matches) > 1 and _BETWEEN.fullmatch(given.text, matches[0].end(), matches[1].start()) is not None
     if is_range and not field.speaks_of("min", "max", "start", "end") and not given.data:
@@ -140,6 +145,21 @@ def _number(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
     if not given.data:
         number *= _scale(given.text, chosen) if not is_range else max(_scale(given.text, each) for each in matches[:2])
     return _checked(leaf, Value(-number if chosen[0][0] in "-\u2212" else number, chosen[0].strip()))
+
+
+def _year(leaf: Leaf, field: FieldWords, given: RawText) -> Value:
+    """Return the one year of a text: other numbers that stand there are days, or last so long."""
+    years = list(dict.fromkeys(match[0] for match in _YEAR.finditer(given.text)))
+    if len(years) > 1 and not field.speaks_of(*_LATER, "start", "min"):
+        return Value(None, reason=f"the page gives several years: {given.text[:80]}")
+    chosen = years[-1 if field.speaks_of(*_LATER) else 0] if years else ""
+    return _checked(leaf, Value(Decimal(chosen), chosen)) if chosen else NONE
+
+
+def _is_of_date(number: re.Match[str], given: RawText) -> bool:
+    """Return whether a number is part of a date: no count."""
+    days = _dates_in(given.text, given)
+    return any(start <= number.start() < end for start, end, _ in days)
 
 
 def _scale(text: str, number: re.Match[str]) -> int:
@@ -245,9 +265,14 @@ def _days(given: RawText) -> list[tuple[str, str]]:
 def _written_days(given: RawText) -> list[tuple[str, str]]:
     text = given.text[: dates.MAX_CHARS]
     text = _RANGE_OF_DAYS.sub(lambda match: f"{match['from']}{match['rest']} - {match['to']}{match['rest']}", text)
-    matches = dates.dates_in(text, month_first=given.month_first)
+    matches = _dates_in(text, given)
     days = [(text[start:end], day) for start, end, day in matches]
     return [(raw if raw in given.text else given.text, day) for raw, day in days]
+
+
+def _dates_in(text: str, given: RawText) -> Iterator[tuple[int, int, str]]:
+    named_from = dates.FIRST_NAMED_YEAR
+    return dates.dates_in(text[: dates.MAX_CHARS], month_first=given.month_first, first_year=named_from)
 
 
 _RANGE_OF_DAYS = re.compile(

@@ -14,6 +14,8 @@ class LabelVocabulary(Struct, frozen=True, forbid_unknown_fields=True):
     """Words in lower case and without accents; what each list is for, the file says."""
 
     noise: frozenset[str]
+    units: frozenset[str]
+    years: tuple[str, ...]
     carriers: frozenset[str]
     carried: frozenset[str]
     entities: frozenset[str]

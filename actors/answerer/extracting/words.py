@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache, lru_cache
 from types import MappingProxyType
 
@@ -26,6 +27,10 @@ _MAX_ABOUT_CHARS = 400
 _FEW = 2
 """Words of a description that is another name."""
 
+_YEAR_TAILS = ("jahr", "jaar", "年", "年份")
+_EACH = frozenset({"per", "each", "every", "pro", "par", "por"})
+"""Before a year they say how often something is, not when it was."""
+
 _NOTHING: frozenset[str] = frozenset()
 _MIN_COMPOUND, _MIN_TAIL = 9, 5
 
@@ -43,6 +48,15 @@ _NAMED = re.compile(r"[(\[\"\u201c\u201e]([^)\]\"\u201d\u201c]{2,40})[)\]\"\u201
 _BRACKETS = re.compile(r"[(\[\uff08\u3010][^)\]\uff09\u3011]{0,60}[)\]\uff09\u3011]")
 
 
+class NumberOf(StrEnum):
+    """What a number is that a property asks for, as far as its name says it."""
+
+    ANYTHING = "anything"
+    YEAR = "year"
+    UNITS = "units"
+    """So many days: of what, the name does not say."""
+
+
 @dataclass(frozen=True, slots=True)
 class FieldWords:
     """A property by its words: its `readings`, what the schema says of it, and the names of what it belongs to."""
@@ -50,6 +64,7 @@ class FieldWords:
     readings: tuple[frozenset[str], ...]
     about: frozenset[str] = frozenset()
     context: frozenset[str] = frozenset()
+    number_of: NumberOf = NumberOf.ANYTHING
 
     @staticmethod
     def of(name: str, about: str = "", above: Iterable[str] = (), holder: str = "") -> FieldWords:
@@ -62,8 +77,9 @@ class FieldWords:
         context = frozenset[str]().union(*(meanings(each) for each in above)) - words
         readings = [words, own] if own - vocabulary().carried else [words]
         readings += [] if holder else _other_readings(own)
+        readings += [meanings(_UMLAUT.sub(r"\1", name))] if _UMLAUT.search(name) and not holder else []
         readings += [meanings(other) for other in _other_names(about[:_MAX_ABOUT_CHARS])]
-        return FieldWords(tuple(dict.fromkeys(readings)), described, context)
+        return FieldWords(tuple(dict.fromkeys(readings)), described, context, _number_of(name, own))
 
     def speaks_of(self, *names: str) -> bool:
         """Return whether the property is one of these meanings, whatever else it says."""
@@ -113,9 +129,28 @@ def is_known(label: str) -> bool:
     return bool(_meaning("".join(_tokens(label))))
 
 
+def is_unit(label: str) -> bool:
+    """Return whether a label has no words but those that time is counted in."""
+    return _are_units(_tokens(label))
+
+
 def spoken(text: str) -> str:
     """Return a text as it is compared: letters and digits alone, without case and accents, a blank between words."""
     return " ".join(_tokens(text))
+
+
+def _number_of(name: str, own: frozenset[str]) -> NumberOf:
+    tokens = _tokens(name)
+    years = vocabulary().years
+    ends_so = bool(tokens) and (tokens[-1] in years or tokens[-1].endswith(_YEAR_TAILS))
+    begins_so = len(tokens) == len(("year", "built")) and tokens[0] in years
+    if "founded" in own or ((ends_so or begins_so) and _EACH.isdisjoint(tokens)):
+        return NumberOf.YEAR
+    return NumberOf.UNITS if _are_units(tokens) else NumberOf.ANYTHING
+
+
+def _are_units(tokens: Sequence[str]) -> bool:
+    return bool(tokens) and all(token in vocabulary().units for token in tokens)
 
 
 def _likeness(label: frozenset[str], reading: frozenset[str], field: FieldWords) -> float:

@@ -11,6 +11,9 @@ from actors.extraction.assets import months
 FIRST_YEAR, LAST_YEAR = 1990, 2099
 """The years in which something can have been published on the web."""
 
+FIRST_NAMED_YEAR = 1900
+"""From this year on a day is read where a page may speak of any: of a foundation, of a birth."""
+
 MAX_CHARS = 200
 """How much of a value is read: no written date is longer."""
 
@@ -53,15 +56,15 @@ def day(text: str, *, month_first: bool = False) -> str:
     return next((iso_date for _, _, iso_date in dates_in(text, month_first=month_first)), "")
 
 
-def dates_in(text: str, *, month_first: bool = False) -> Iterator[tuple[int, int, str]]:
-    """Return where dates stand in a text, from and to, and the day that each is."""
+def dates_in(text: str, *, month_first: bool = False, first_year: int = FIRST_YEAR) -> Iterator[tuple[int, int, str]]:
+    """Return where dates stand in a text, from and to, and the day that each is; none before `first_year`."""
     done = 0
     for hint in HINT.finditer(text):
         if hint.start() < done:
             continue
         at, stop = max(done, hint.start() - _REACH), hint.end() + _REACH
         while match := _WRITTEN.search(text, at, stop):
-            if iso_date := _read(match, month_first=month_first):
+            if iso_date := _read(match, month_first=month_first, first_year=first_year):
                 done = at = match.end()
                 yield match.start(), done, iso_date
             else:
@@ -74,18 +77,19 @@ def month_comes_first(language: str) -> bool:
     return bool(_MONTH_FIRST.match(language.strip()))
 
 
-def _read(match: re.Match[str], *, month_first: bool) -> str:
+def _read(match: re.Match[str], *, month_first: bool, first_year: int) -> str:
     parts = {name[0]: value for name, value in match.groupdict().items() if value is not None}
     year = int(parts["y"])
     if len(parts["y"]) == 2:  # noqa: PLR2004 - a year of two digits
         year += 2000 if year < _TWO_DIGITS_UNTIL else 1900
+        first_year = FIRST_YEAR
     if "a" in parts:
         month, number = _ordered(int(parts["a"]), int(parts["b"]), month_first=month_first and parts["s"] != ".")
     else:
         name = parts["m"].lower()
         month, number = int(name) if name.isdecimal() else months().get(name, 0), int(parts["d"])
     try:
-        return _checked(date(year, month, number))
+        return _checked(date(year, month, number), first_year)
     except ValueError:
         return ""
 
@@ -97,5 +101,5 @@ def _ordered(first: int, second: int, *, month_first: bool) -> tuple[int, int]:
     return second, first
 
 
-def _checked(checked: date) -> str:
-    return checked.isoformat() if FIRST_YEAR <= checked.year <= LAST_YEAR else ""
+def _checked(checked: date, first_year: int = FIRST_YEAR) -> str:
+    return checked.isoformat() if first_year <= checked.year <= LAST_YEAR else ""

@@ -190,3 +190,38 @@ async def test_all_links_and_addresses_of_a_page_are_an_array_of_their_form() ->
         "links": ["https://site.example/oars", "https://sails.example/"],
         "emails": ["ada@boats.example", "bo@boats.example"],
     }
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The power loom was first built in 1785 and refined over 47 years. A visit takes 40 minutes, on 6 days.",
+        "Der Webstuhl wurde 1785 gebaut und 47 Jahre lang verbessert. Ein Kurs dauert 3 Tage zu 40 Minuten.",
+        "Le métier fut construit en 1785 et servit 47 ans. La visite dure 40 minutes, 6 jours par semaine.",
+        "El telar fue construido en 1785 y se usó 47 años. El envío tarda 5 días, y la visita dura 40 minutos.",
+        "织机始建于1785年，之后的47年里多次修缮。参观需要40分钟，每周开放6天。",
+    ],
+)
+async def test_how_long_something_lasts_is_no_value_of_a_field_called_like_the_unit(said: str) -> None:
+    page = source_of(f"<main><h1>1801</h1><p>{said}</p><p>47 years</p><p>Day 3</p><p>Date: 8 avril 2026</p></main>")
+    counts = ("year", "years", "days", "minutes", "jahre", "tage", "minuten", "ans", "jours", "dias", "分钟", "天")
+    schema = record(**{name: {"type": "integer"} for name in counts})
+
+    assert (await by_rule(schema, page)).data == dict.fromkeys(counts)
+
+
+async def test_a_name_in_ascii_is_that_of_a_label_with_umlauts_and_what_has_a_label_leaves_the_rest_of_its_line() -> (
+    None
+):
+    page = source_of(
+        "<title>Hohe Wand</title><main><h1>Hohe Wand</h1><p>Höhenmeter: 720</p><p>Level: easy</p>"
+        "<p>Write to <a href='mailto:ada@site.example'>ada@site.example</a> or call +44 1524 555 0101.</p></main>"
+    )
+    schema = record(hoehenmeter=NUMBER, author=TEXT, email=TEXT, phone=TEXT)
+
+    assert (await by_rule(schema, page)).data == {
+        "hoehenmeter": 720,
+        "author": None,
+        "email": "ada@site.example",
+        "phone": "+44 1524 555 0101",
+    }
