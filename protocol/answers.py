@@ -162,7 +162,6 @@ class Extracted(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: Score
 
 
-CHAT_PREFIX: Final = "chat_"
 ChatId = Annotated[str, Meta(pattern=r"^chat_[A-Za-z0-9_-]{16,86}$(?!\n)")]
 
 

@@ -155,6 +155,15 @@ class TokenUsage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="
     cache_read: TokenCount = 0
     cache_write: TokenCount = 0
 
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        """Return what two calls have used together."""
+        return TokenUsage(
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cache_read=self.cache_read + other.cache_read,
+            cache_write=self.cache_write + other.cache_write,
+        )
+
 
 class CallErrorKind(StrEnum):
     """Why a call of a model failed; all but the last three are the infrastructure's, not the model's."""

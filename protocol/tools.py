@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.documents import NonEmpty
 from protocol.packets import ToolCall
-
-TOOLS_VERSION: Final = 1
-"""The version of the table; a release has one (003 "Tool schema versioning")."""
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType
 Handle = NonEmpty

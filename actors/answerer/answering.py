@@ -14,7 +14,7 @@ from anyio import CapacityLimiter, to_thread
 from msgspec import structs
 
 from actors.answerer.checking import Checked, DraftAnswer, by_number, check, in_markdown
-from actors.answerer.model_calls import SELECT, ModelCalls
+from actors.answerer.model_calls import LOCAL_ONLY, SELECT, ModelCalls
 from actors.answerer.model_output import read_model_output, valid_calls
 from actors.answerer.packing import Part, SourceExcerpt, numbered, pack, picked, shortened
 from actors.answerer.prompts import (
@@ -44,7 +44,6 @@ MAX_PASSES: Final = 3
 
 CALLS_AT_ONCE: Final = 3
 
-LOCAL_ONLY: Final = "No model was to be asked."
 UNVERIFIED: Final = "No citation of the model's answer stands in the sources."
 UNREADABLE: Final = "The model's answer could not be read."
 

@@ -38,7 +38,7 @@ _WRITE_S: Final = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class ChatTurn:
-    """One question of a conversation and its answer; `task` is 003's name of it, `text` what was asked."""
+    """One question of a conversation and its answer; `task` is 003's name of it."""
 
     bus: Bus
     task: str

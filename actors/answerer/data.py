@@ -12,7 +12,7 @@ from msgspec import UNSET, structs
 from actors import redact
 from actors.answerer.citable_source import CitableSource, fold_quote
 from actors.answerer.extracting.extraction import ExtractedData, extract
-from actors.answerer.model_calls import EXTRACT, ModelCalls
+from actors.answerer.model_calls import EXTRACT, LOCAL_ONLY, ModelCalls
 from actors.answerer.reading import Reading
 from bus import Bus, TransportError
 from protocol.answers import ExtractData, Extracted, FieldFound, ServedBy
@@ -20,7 +20,6 @@ from protocol.faults import Code, FaultError, fault
 from protocol.models import CallOutcome, ModelAnswer, ModelMessage, OutputSchema, TextPart
 from protocol.subjects import CALL_OUTCOME
 
-LOCAL_ONLY: Final = "No model was to be asked."
 BY_RULE: Final = "Rules have found what there is to find."
 
 

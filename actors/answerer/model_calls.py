@@ -13,7 +13,7 @@ from bus import Requester
 from bus.context import conversation_id, remaining_ms
 from protocol.answers import LOCAL, ServedBy, Sources
 from protocol.faults import Code, FaultError, fault
-from protocol.models import CallModel, ModelAnswer, ModelMessage, OutputSchema, TokenUsage
+from protocol.models import CallModel, ModelAnswer, ModelMessage, OutputSchema
 from protocol.replicas import Watch
 from protocol.subjects import CALL_MODEL
 
@@ -26,6 +26,7 @@ SUMMARIZE, ANSWER, EXTRACT, SELECT = "web_summarize", "web_answer", "web_extract
 MAX_TOKENS: Final = MappingProxyType({SUMMARIZE: 2_048, ANSWER: 2_048, EXTRACT: 8_192, SELECT: 1_024})
 """How much a model may write."""
 
+LOCAL_ONLY = "No model was to be asked."
 NO_TIME = "No time was left to ask a model."
 NO_MONEY = "What this request may cost is spent."
 REFUSED = "The model refused to answer."
@@ -84,7 +85,7 @@ class ModelCalls:
         return left / among
 
     def _add(self, answer: ModelAnswer) -> None:
-        served, usage = self.served, answer.usage
+        served = self.served
         known = served.calls == 0 or served.cost_usd is not None
         cost = answer.cost_usd
         self.served = ServedBy(
@@ -93,12 +94,7 @@ class ModelCalls:
             requested=answer.requested,
             reason=answer.reason,
             calls=served.calls + 1,
-            usage=TokenUsage(
-                input=served.usage.input + usage.input,
-                output=served.usage.output + usage.output,
-                cache_read=served.usage.cache_read + usage.cache_read,
-                cache_write=served.usage.cache_write + usage.cache_write,
-            ),
+            usage=served.usage + answer.usage,
             cost_usd=(served.cost_usd or 0.0) + cost if known and cost is not None else None,
         )
 

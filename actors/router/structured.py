@@ -150,13 +150,7 @@ class _StructuredCall:
 
     async def _ask(self, request: ModelRequest) -> ModelCompletion:
         completion = await self.port.client.answer(request)
-        one, two = self.usage, completion.usage
-        self.usage = TokenUsage(
-            input=one.input + two.input,
-            output=one.output + two.output,
-            cache_read=one.cache_read + two.cache_read,
-            cache_write=one.cache_write + two.cache_write,
-        )
+        self.usage += completion.usage
         return completion
 
     async def _read(self, means: StructuredMeans, completion: ModelCompletion) -> tuple[Any, list[str]]:
