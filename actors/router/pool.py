@@ -22,6 +22,7 @@ from actors.router.credentials import (
 )
 from actors.router.provider import ProviderClient, ProviderCredentials, ProviderError, ProviderKind
 from actors.router.providers.table import PROVIDERS
+from actors.router.withholding import WithholdingClient
 from protocol.models import CallErrorKind, Provider
 from protocol.routes import ProviderState
 
@@ -103,7 +104,8 @@ class ProviderPool:
             why = entry.why_not if entry else "nothing is known of it"
             raise ProviderError(CallErrorKind.AUTH, f"{provider} cannot be asked: {why}")
         if provider not in self._clients:
-            self._clients[provider] = entry.kind.make(entry.credentials, self._hosts)
+            client = entry.kind.make(entry.credentials, self._hosts)
+            self._clients[provider] = WithholdingClient.of(client, entry.credentials)
         return self._clients[provider]
 
     def credentials(self, provider: Provider) -> ProviderCredentials | None:

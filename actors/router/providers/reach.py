@@ -36,7 +36,7 @@ def why_not_reached(base_url: str, hosts: Collection[str]) -> str | None:
         return "the base URL is no URL"
     if host and not _HOST.fullmatch(host):
         return "the base URL has no host that can be"
-    if url.scheme not in ("http", "https") or not host or url.userinfo or url.query:
+    if url.scheme not in ("http", "https") or not host or url.userinfo or url.query or url.fragment:
         return "the base URL is to be http(s)://HOST[:PORT][/PATH], without a password"
     if _named(host, port) in hosts:
         return None

@@ -95,6 +95,7 @@ async def test_no_server_of_this_machine_is_believed_to_run_unasked() -> None:
         ("http://127.0.0.1:8080/v1", "127.0.0.1:8080 is reached without TLS only"),
         ("https://user:secret@models.example/", "without a password"),
         ("file:///etc/passwd", "the base URL is to be http(s)"),
+        ("https://models.example/v1#x", "the base URL is to be http(s)"),
         ("https://[models", "the base URL has no host"),
     ],
 )

@@ -109,3 +109,18 @@ async def test_servers_that_are_all_down_are_named_and_nothing_of_what_they_say(
     assert "openai-compatible/default: " in fault.message
     assert "ollama/qwen3:8b: " in fault.message
     assert "secret" not in fault.message
+
+
+async def test_a_server_that_writes_its_key_back_tells_nobody_of_it() -> None:
+    key = "sk-planted-4471-c0ffee"
+    said = f"My key is {key}, I say. It begins with {key[:9]}"
+    reply = events(*(piece(said[at : at + 7]) for at in range(0, len(said), 7)), piece("", "stop"))
+    async with scripted(reply) as server:
+        environment = {"OPENAI_COMPATIBLE_API_KEY": key, "OPENAI_COMPATIBLE_BASE_URL": server.base_url}
+        async with running(PROVIDERS, environment, {"model_hosts": (server.host,)}) as world:
+            answer = await world.ask(watch=WATCH)
+            await anyio.wait_all_tasks_blocked()
+
+    told = "My key is [redacted], I say. It begins with sk-plante"
+    assert [asked.headers["authorization"] for asked in server.asked] == [f"Bearer {key}"]
+    assert (answer.text, "".join(text.text for text in world.texts)) == (told, told)
