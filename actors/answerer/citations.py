@@ -24,6 +24,7 @@ MAX_QUOTE_CHARS: Final = 1_200
 CHOSEN: Final = 0.97
 """How sure a citation is whose sentence was chosen by its number, or that stands in its source word for word."""
 
+_MAX_WORD_CHARS = 64
 _SHORT_CHARS, _SHORT = 12, 0.6
 """Shorter quotes stand in many places, so that one more says less."""
 
@@ -221,12 +222,12 @@ def _denials(folded: str) -> int:
 
 
 def _whole_words(folded: str, start: int, end: int) -> tuple[int, int]:
-    """Widen a match so that it cuts no word in two."""
-    while start > 0 and _is_inside(folded, start):
-        start -= 1
-    while end < len(folded) and _is_inside(folded, end):
-        end += 1
-    return start, end
+    """Widen a match so that it cuts no word in two; one that goes on beyond all words stays cut."""
+    before, behind = range(start, max(start - _MAX_WORD_CHARS, -1), -1), range(end, end + _MAX_WORD_CHARS)
+    return (
+        next((place for place in before if place == 0 or not _is_inside(folded, place)), start),
+        next((place for place in behind if place >= len(folded) or not _is_inside(folded, place)), end),
+    )
 
 
 def _is_inside(folded: str, place: int) -> bool:

@@ -182,3 +182,12 @@ def test_a_large_source_is_looked_through_in_no_time() -> None:
 
     assert found is not None
     assert found.citation.quote == FIRST.replace("1966", "1999")
+
+
+def test_a_quote_out_of_a_word_without_end_stays_as_short_as_it_is() -> None:
+    endless = evidence("a" * 300_000)
+
+    found = verified(Citation(doc_id="doc_1", quote="a" * 600), [endless])
+
+    assert found is not None
+    assert found.citation.quote == "a" * 600
