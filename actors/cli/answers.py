@@ -23,6 +23,9 @@ from protocol.tiers import TIERS
 if TYPE_CHECKING:
     from actors.gateway.client import AnswerResult, ExtractResult, SourcesRequest
 
+_ADDRESS_SIGNS = frozenset(".:/")
+"""A page among others has one of them; the words of a question that lacks its quotes have none."""
+
 Urls = Annotated[
     list[str], typer.Argument(metavar="URL...", help="Addresses of the pages; https:// when they name no scheme.")
 ]
@@ -105,6 +108,8 @@ def ask(  # noqa: PLR0913 - the options of a command
     *urls, question = words
     if not urls:
         raise typer.BadParameter('name a page and a question: weft ask URL "QUESTION"', param_hint="QUESTION")
+    if stray := next((word for word in urls[1:] if not _ADDRESS_SIGNS & set(word)), ""):
+        raise typer.BadParameter(f"{stray!r} is no page: write the question in quotes", param_hint="QUESTION")
     options = _options(profile, max_tier, max_latency_ms, fresh)
     chosen = _chosen(urls, options, local=local, model=model, max_cost=max_cost, conversation=conversation)
     request = _request(AnswerRequest, {**chosen, "question": question})

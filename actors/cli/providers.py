@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from actors.router.credentials import CredentialFile, Stored
     from actors.router.provider import ProviderCredentials, ProviderKind
 
+_NAME_HOST = Action(action="fix_setting", description="Name it: WEFT_MODEL_HOSTS=HOST:PORT,… or in weft.toml.")
+_FIX_ADDRESS = Action(action="fix_request", description="Correct --base-url, such as https://models.example/v1.")
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[Provider, typer.Argument(metavar="PROVIDER", help="One of `weft providers list`.", show_default=False)]
@@ -120,6 +123,8 @@ def probe(  # noqa: PLR0913 - the options of a command
     """Have the running Weft ask a provider for a few words; that costs what they cost. Ends with 1 if it fails."""
     state = anyio.run(ask_words, read(config, data_dir, log_level), provider, model)
     _show(state, as_json=as_json)
+    if not state.available and state.source is None:
+        terminal.err().print(f"Give it what it needs: weft providers add {provider}", soft_wrap=True)
     raise typer.Exit(0 if state.works else 1)
 
 
@@ -188,7 +193,7 @@ def _check(kind: ProviderKind, credentials: ProviderCredentials, settings: Setti
         message = f"{kind.provider} needs {' and '.join(missing)}, and nothing was stored."
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field=missing[0]))
     if why := why_not_reached(credentials.base_url, settings.model_hosts):
-        action = Action(action="fix_setting", description="Name it: WEFT_MODEL_HOSTS=HOST:PORT,… or in weft.toml.")
+        action = _NAME_HOST if "model_hosts" in why else _FIX_ADDRESS
         message = f"{kind.provider} cannot be asked: {why}. Nothing was stored."
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="base_url", actions=(action,)))
 

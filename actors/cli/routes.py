@@ -105,7 +105,8 @@ def model_name(text: str) -> ModelName:
     provider, _, model = text.partition("/")
     known = [one.value for one in Provider]
     if provider not in known:
-        raise _wrong(f"{text}: there is no provider {provider!r}. {terminal.similar(provider, known)}")
+        form = "a model is named PROVIDER/MODEL, and"
+        raise _wrong(f"{text}: {form} there is no provider {provider!r}. {terminal.similar(provider, known)}")
     if not model:
         raise _wrong(f"{text}: name the model too, such as {provider}/MODEL")
     return ModelName(provider=Provider(provider), model=model)

@@ -132,6 +132,8 @@ async def ask(app: AppContext, request: RequestContext, arguments: SourcesReques
     Raises:
         FaultError: the request contradicts itself, the key is not good for it, or no source could be read.
     """
+    if isinstance(arguments, AnswerRequest) and not arguments.question.strip():
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, "question: it has no words.", field="question"))
     sources = await _sources(app, request, arguments)
     match arguments:
         case SummarizeRequest(style=style):

@@ -85,7 +85,7 @@ class Chooser:
         if needs.tools and not can.tools:
             return NO_TOOLS
         left_ms = self.cooling_ms(name)
-        return f"it is left alone for {left_ms} ms after an error" if left_ms else ""
+        return f"it is left alone for {-(-left_ms // 1_000)} s after an error" if left_ms else ""
 
     def capabilities(self, provider: Provider) -> Capabilities:
         """Return what the models of a provider can do."""

@@ -77,6 +77,7 @@ def test_what_is_removed_is_forgotten(
         (("openai", "--base-url", "http://models.example/v1"), "openai needs api_key"),
         (("ollama", "--base-url", "http://192.168.1.4:11434"), "the setting model_hosts names it"),
         (("lmstudio", "--base-url", "http://169.254.169.254/"), "the setting model_hosts names it"),
+        (("lmstudio", "--base-url", "javascript:alert(1)"), "Correct --base-url"),
     ],
 )
 def test_what_could_not_be_used_is_not_stored(
