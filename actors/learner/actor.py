@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import anyio
 
 from actors.actor import Actor, handles
+from actors.learner.call_tables import CallQueries, CallTables
 from actors.learner.learning import Learning
 from actors.learner.overrides import LearnedOverrides
-from actors.learner.tables import CallQueries, CallTables
 from actors.learner.turn import ReplicaTurn
 from actors.projection.consumer import JournalConsumer, projected
 from actors.projection.database import Database, locked_file

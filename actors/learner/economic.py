@@ -14,7 +14,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from actors.learner.beliefs import Beliefs
-from actors.learner.evidence import CallEvidence, ToolEvidence
+from actors.learner.call_evidence import CallEvidence, ToolEvidence
 from actors.learner.rules import Look, rate_text, rerouted, step_of
 from protocol.models import LearningStep, ModelName, RouteCandidate, RoutesLearned, RouteStep
 

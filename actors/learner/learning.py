@@ -12,11 +12,11 @@ import anyio
 import structlog
 
 from actors.learner.beliefs import Beliefs
+from actors.learner.call_evidence import CallEvidence, ToolEvidence
+from actors.learner.call_tables import CallQueries, CallTables
 from actors.learner.economic import EconomicPlan, Economy, ModelChoice
-from actors.learner.evidence import CallEvidence, ToolEvidence
 from actors.learner.overrides import LearnedOverrides
 from actors.learner.rules import CurrentRoute, Look, decide, helpless, stop_tests
-from actors.learner.tables import CallQueries, CallTables
 from actors.learner.turn import ReplicaTurn
 from actors.projection.consumer import JournalConsumer
 from actors.settings import Settings

@@ -10,8 +10,8 @@ from typing import Final
 import anyio
 import structlog
 
+from actors.learner.call_evidence import ToolEvidence
 from actors.learner.economic import ModelChoice
-from actors.learner.evidence import ToolEvidence
 from bus.stores import KeyTable
 from protocol.faults import FaultError
 from protocol.routes import Override, override_key

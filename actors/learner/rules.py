@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from actors.learner.evidence import PROBATION, UPGRADE_BELOW, CallEvidence, ToolEvidence, Trial, Window
+from actors.learner.call_evidence import PROBATION, UPGRADE_BELOW, CallEvidence, ToolEvidence, Trial, Window
 from actors.learner.statistics import Ratio, SampleVerdict, SequentialTest
 from protocol.models import LearningStep, ModelName, RoutesLearned, RouteStep
 from protocol.routing import Routing

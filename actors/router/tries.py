@@ -11,14 +11,14 @@ import structlog
 from anyio import get_cancelled_exc_class
 from msgspec import structs
 
-from actors.router import pricing, structured
+from actors.router import pricing, structured_output
 from actors.router.budget import Hold, ModelBudget
 from actors.router.choosing import Chooser
 from actors.router.faults import too_dear, wrong_schema
 from actors.router.provider import ModelRequest, ProviderError
 from actors.router.reactions import FIRST_PAUSE_S, LONGEST_PAUSE_S, pause_ms
 from actors.router.recording import CallRecorder, describe, model_span, preview
-from actors.router.structured import InvalidSchemaError, LearnedCapabilities, ModelPort, StructuredAnswer
+from actors.router.structured_output import InvalidSchemaError, LearnedCapabilities, ModelPort, StructuredAnswer
 from actors.router.text_stream import TextStream
 from bus import Publisher, remaining_ms
 from bus.clock import now_ms
@@ -183,7 +183,7 @@ class _Try:
             stream.begin()
         with model_span(name, self.tries.hand.call, self.tries.reason) as span:
             try:
-                answer = await structured.answer(port, request, stream.write if stream is not None else None)
+                answer = await structured_output.answer(port, request, stream.write if stream is not None else None)
             except ProviderError as error:
                 span.set_attribute("error.type", error.kind.value)
                 span.fail(error.kind.value)

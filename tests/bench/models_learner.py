@@ -10,8 +10,8 @@ from random import Random
 from typing import Final
 
 from actors.learner.beliefs import Beliefs
+from actors.learner.call_evidence import CallEvidence
 from actors.learner.economic import Economy
-from actors.learner.evidence import CallEvidence
 from actors.learner.rules import CurrentRoute, Look, decide
 from tests.bench.table import Row
 from tests.support.routing_policies import MODELS, POLICIES, ROUTING

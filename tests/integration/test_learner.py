@@ -16,8 +16,8 @@ from anyio.abc import SocketStream
 from actors.actor import grant_of
 from actors.learner.actor import Learner
 from actors.learner.beliefs import Beliefs
-from actors.learner.evidence import CallEvidence
-from actors.learner.tables import CallTables
+from actors.learner.call_evidence import CallEvidence
+from actors.learner.call_tables import CallTables
 from actors.projection.database import Database
 from actors.router.actor import Router
 from actors.settings import Settings

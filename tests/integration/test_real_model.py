@@ -12,7 +12,7 @@ import pytest
 from actors.router.pool import ProviderPool
 from actors.router.provider import ModelRequest, ProviderError
 from actors.router.providers.table import PROVIDERS
-from actors.router.structured import LearnedCapabilities, ModelPort, answer
+from actors.router.structured_output import LearnedCapabilities, ModelPort, answer
 from protocol.models import CallErrorKind, ModelMessage, ModelName, OutputSchema, Provider, TextPart
 from tests.support.real_model import RealModel, real_model, relayed
 

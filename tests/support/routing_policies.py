@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Final
 
 from actors.learner.beliefs import Beliefs
+from actors.learner.call_evidence import CallEvidence
 from actors.learner.economic import Economy
-from actors.learner.evidence import CallEvidence
 from actors.learner.rules import CurrentRoute, Look, decide
 from protocol.models import ModelName, Provider
 from protocol.routing import Routing

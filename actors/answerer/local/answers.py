@@ -9,10 +9,10 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from actors.answerer.local.questions import Question, read_question
 from actors.answerer.local.ranking import Ranking, rank
+from actors.answerer.local.short_answers import short_answer
 from actors.answerer.local.summaries import summarize
 from actors.answerer.local.support import describe, support_model
-from actors.answerer.local.values import short_answer
-from actors.answerer.local.words import content_terms, is_unspaced, stem
+from actors.answerer.local.terms import content_terms, is_unspaced, stem
 from actors.answerer.sentences import read_sentences
 from actors.answerer.source import AnswerSource, LocalAnswer, Quote
 from actors.markdown.structure import plain_words

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 
 from actors.answerer.local.languages import languages
-from actors.answerer.local.words import content_terms
+from actors.answerer.local.terms import content_terms
 
 
 class AnswerSort(StrEnum):

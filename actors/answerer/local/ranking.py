@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from actors.answerer.local.questions import Question
-from actors.answerer.local.words import all_terms, is_unspaced, pairs, stem
+from actors.answerer.local.terms import all_terms, is_unspaced, pairs, stem
 from actors.answerer.sentences import Sentence, SourceText
 from actors.markdown.plain_lines import LineKind
 

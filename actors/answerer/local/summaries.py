@@ -6,7 +6,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from actors.answerer.local.words import all_terms
+from actors.answerer.local.terms import all_terms
 from actors.answerer.sentences import Sentence, read_sentences
 from actors.answerer.source import AnswerSource, LocalAnswer, Quote
 from actors.markdown.plain_lines import LineKind

@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 from actors.answerer.local.languages import languages
 from actors.answerer.local.questions import Question
 from actors.answerer.local.ranking import Ranking
-from actors.answerer.local.words import is_unspaced, pairs, stem
+from actors.answerer.local.terms import is_unspaced, pairs, stem
 from actors.answerer.sentences import MAX_SENTENCE_CHARS
 
 _TOKEN = re.compile(r"\d(?:[\d.,]*\d)?|[^\W_]+")

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.learner.evidence import CallEvidence, ToolEvidence, Window
+from actors.learner.call_evidence import CallEvidence, ToolEvidence, Window
 from actors.learner.rules import MAX_NEW, MAX_PENDING, CurrentRoute, Look, decide
 from protocol.models import LearningStep, ModelName, Provider, RoutesLearned
 from protocol.routing import Routing

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.learner.evidence import CallEvidence
+from actors.learner.call_evidence import CallEvidence
 from actors.learner.rules import CurrentRoute, Look, decide, helpless, stop_tests
 from protocol.models import LearningStep, ModelName, Provider, RoutesLearned, RouteStep
 from protocol.routing import Routing

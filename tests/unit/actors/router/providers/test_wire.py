@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from actors.router.providers.errors import kind_of_body, retry_after_ms
 from actors.router.providers.openai_wire import MAX_TOKENS, Assembly, Chunk, UnreadableCallError
-from actors.router.structured import json_in
+from actors.router.structured_output import json_in
 
 leaves = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=8)
 words = st.sampled_from(

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from actors.learner.beliefs import Beliefs, ModelRecord, ToolBeliefs
-from actors.learner.evidence import CallEvidence, ToolEvidence, Trial
+from actors.learner.call_evidence import CallEvidence, ToolEvidence, Trial
 from actors.projection.database import Database, Row, Write, rows
 from actors.projection.projection import TableUpdate
 from bus.stores import JournalLine

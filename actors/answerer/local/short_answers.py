@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from actors.answerer.local.languages import languages
 from actors.answerer.local.questions import AnswerSort, Question
-from actors.answerer.local.words import content_terms, stem
+from actors.answerer.local.terms import content_terms, stem
 
 _SHORT = frozenset({AnswerSort.DATE, AnswerSort.NUMBER, AnswerSort.PERSON})
 _WORD = re.compile(r"[^\W_]+")

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from actors.router.provider import Capabilities, ModelCompletion, ModelRequest, ProviderError, Write
-from actors.router.structured import (
+from actors.router.structured_output import (
     InvalidSchemaError,
     LearnedCapabilities,
     ModelPort,
