@@ -129,7 +129,8 @@ def _in_sentence(slot: LeafSlot, text: SourceEvidence, sentence: str) -> Value |
         behind = _STOPS.split(sentence[match.end() :])[0].split()[:_WORDS_BEHIND]
         if before and before[-1].lower() in _BOUNDS:
             continue
-        if not (slot.words.core <= meanings(" ".join(before)) or slot.words.core <= meanings(" ".join(behind))):
+        sides = (before,) if slot.words.number_of is NumberOf.YEAR else (before, behind)  # 1998年 is any date's
+        if not any(slot.words.core <= meanings(" ".join(side)) for side in sides):
             continue
         rest = sentence[match.start() :][: len(sentence) if is_day else len(match[0]) + _SCALE_CHARS]
         near = sentence[max(0, match.start() - _SIGN_CHARS) : match.end() + _SCALE_CHARS + _SIGN_CHARS]

@@ -199,12 +199,26 @@ async def test_all_links_and_addresses_of_a_page_are_an_array_of_their_form() ->
         "Der Webstuhl wurde 1785 gebaut und 47 Jahre lang verbessert. Ein Kurs dauert 3 Tage zu 40 Minuten.",
         "Le métier fut construit en 1785 et servit 47 ans. La visite dure 40 minutes, 6 jours par semaine.",
         "El telar fue construido en 1785 y se usó 47 años. El envío tarda 5 días, y la visita dura 40 minutos.",
-        "织机始建于1785年，之后的47年里多次修缮。参观需要40分钟，每周开放6天。",
+        "织机始建于1785年，之后的47年里多次修缮。参观需要40分钟，每周开放6天。成立时间：1998年5月20日",
     ],
 )
 async def test_how_long_something_lasts_is_no_value_of_a_field_called_like_the_unit(said: str) -> None:
     page = source_of(f"<main><h1>1801</h1><p>{said}</p><p>47 years</p><p>Day 3</p><p>Date: 8 avril 2026</p></main>")
-    counts = ("year", "years", "days", "minutes", "jahre", "tage", "minuten", "ans", "jours", "dias", "分钟", "天")
+    counts = (
+        "year",
+        "years",
+        "days",
+        "minutes",
+        "jahre",
+        "tage",
+        "minuten",
+        "ans",
+        "jours",
+        "dias",
+        "分钟",
+        "天",
+        "年",
+    )
     schema = record(**{name: {"type": "integer"} for name in counts})
 
     assert (await by_rule(schema, page)).data == dict.fromkeys(counts)
