@@ -61,7 +61,7 @@ def page_address(text: str, field: str = "url") -> str:
     if "@" in parts.authority:
         raise FaultError(fault(Code.SECURITY_URL_BLOCKED, HOLDS_USERINFO, field=field))
     if " " in parts.authority:
-        raise _invalid(field, "the host holds a space")
+        raise _invalid(field, "the host holds a space: an address is wanted, such as https://example.com/")
     place = _PLACE.fullmatch(parts.authority)
     if not parts.authority or place is None or not place[1]:
         raise _invalid(field, "no host, such as in https://example.com/")

@@ -47,7 +47,7 @@ def test_an_address_is_what_its_client_means(written: str, meant: str) -> None:
         ("http:example.com", "did you mean http://example.com"),
         ("https:/example.com", "did you mean https://example.com"),
         ("http://a b/", "holds a space"),
-        ("read this page", "holds a space"),
+        ("read this page", "an address is wanted, such as https://example.com/"),
         ("", "no host"),
         ("/docs", "no host"),
         ("https:///docs", "no host"),
