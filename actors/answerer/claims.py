@@ -80,7 +80,7 @@ def _checked_line(line: str, writing: _Writing, *, ends_block: bool) -> str:
         pieces += [words, _mark(match[0], _claim(words), writing)]
         start = match.end()
     rest = line[start:]
-    if ends_block and _is_claim(rest):
+    if ends_block and (_is_claim(rest) or _has_invented(rest, writing)):
         writing.unsupported.append(_claim(rest))
         rest = f"{rest.rstrip()} {UNSUPPORTED_MARK}"
     return "".join([*pieces, rest])
@@ -90,6 +90,13 @@ def _is_claim(words: str) -> bool:
     """Return whether words are a sentence: neither a heading, nor a line that leads to what follows, nor a remnant."""
     ends = _SENTENCE_END.search(f"{words.rstrip()} ")
     return ends is not None and not words.lstrip().startswith("#") and sum(map(str.isalnum, words)) >= _MIN_LETTERS
+
+
+def _has_invented(words: str, writing: _Writing) -> bool:
+    """Return whether words that end in no sentence have a figure that stands near nothing that is cited."""
+    known = writing.known.union(*(one.figures for one in writing.held.values()))
+    has_letters = sum(map(str.isalnum, words)) >= _MIN_LETTERS
+    return has_letters and any(len(one) >= _MIN_FIGURES and one not in known for one in numbers_of(words))
 
 
 def _mark(marks: str, claim: str, writing: _Writing) -> str:

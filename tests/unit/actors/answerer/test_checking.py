@@ -62,6 +62,14 @@ def test_a_mark_that_no_sentence_has_leaves_its_claim_unsupported() -> None:
     assert (found.supported, found.held, found.confidence) == (True, False, 0.485)
 
 
+def test_a_figure_behind_the_last_mark_is_held_to_the_sources_though_no_sentence_ends_there() -> None:
+    found = by_numbers("It was built in 1966 [2] and cost the town 4711 dollars", 2)
+
+    assert text_of(found) == "It was built in 1966 [1] and cost the town 4711 dollars [unsupported]"
+    assert found.unsupported == ("and cost the town 4711 dollars",)
+    assert by_numbers("It was built in 1966 [2] (since 1966 at La Rance)", 2).unsupported == ()
+
+
 def test_a_claim_without_a_mark_is_unsupported_where_others_have_one() -> None:
     found = by_numbers(
         "# The dam\n\nIt was built early. In 1966 [2]. The shed is painted blue.\n\nIn short:\n- It holds 240 MW\n"
