@@ -67,6 +67,11 @@ class System:
         answer = self.http.post("/api/sessions", json=body)
         assert answer.status_code == 200, answer.text
 
+    def forget_logins(self) -> None:
+        """Delete the logins that other tests have left: an error names those of its site."""
+        for one in self.http.get("/api/sessions").json()["sessions"]:
+            self.http.delete(f"/api/sessions/{one['domain']}", params={"profile": one["profile"]})
+
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run the command line with the data folder of this system."""
         return run(self.data_dir, *arguments)

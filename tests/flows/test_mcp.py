@@ -139,6 +139,7 @@ async def test_the_text_is_framed_as_untrusted(weft: System, site: Site) -> None
 @everywhere
 @pytest.mark.slow
 async def test_an_error_says_what_to_do(weft: System, site: Site, transport: Transport, era: Era) -> None:
+    weft.forget_logins()
     async with connected(weft, transport, era) as client:
         limited = await client.call_tool("browse", {"url": site.url("/status/429?after=7")})
         blocked = await client.call_tool("browse", {"url": site.url("/challenge")})

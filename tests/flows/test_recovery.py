@@ -268,8 +268,7 @@ def _first(case: Case, site: Site) -> Action:
 @pytest.fixture(scope="module", autouse=True)
 def _ailing(weft: System, site: Site) -> None:
     """Have every page ill, and one login saved, whatever other tests have left."""
-    for one in weft.http.get("/api/sessions").json()["sessions"]:
-        weft.http.delete(f"/api/sessions/{one['domain']}", params={"profile": one["profile"]})
+    weft.forget_logins()
     AILMENTS.update({case.name: case.ailment for case in CASES if case.ailment is not None})
     cookie = {"name": "healer", "value": "1", "domain": "127.0.0.1", "path": "/"}
     body = {"domain": site.url("/"), "profile": PROFILE, "state": {"cookies": [cookie]}}
