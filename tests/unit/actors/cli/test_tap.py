@@ -131,6 +131,7 @@ PACKETS = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(PACKETS)
 @example({"Authorization": {"deep": [MARK]}})
 def test_no_secret_survives_at_any_depth(packet: object) -> None:

@@ -30,6 +30,7 @@ def priority(pid: int) -> int:
     return os.getpriority(os.PRIO_PROCESS, pid)
 
 
+@pytest.mark.slow
 def test_a_renderer_that_computes_without_end_gives_way_step_by_step_and_nobody_else() -> None:
     looping, idle, renderer = "while True: pass", "import time; time.sleep(600)", "--type=renderer"
     own, seen = Priorities(os.getpid(), steps=((0.1, 10), (0.2, 15))), list[int]()
