@@ -30,12 +30,14 @@ LOCAL: Final = "local"
 class Sources(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a request is about: pages that are to be read, and documents that come with it.
 
+    `collection` is one of the caller's, whose sources that suit best are read too.
     `caller` is who pays, `watch` who is told how far that is and what is written (ANSWER_TEXT). `pin` names the model,
     `local_only` has none asked.
     """
 
     pages: Annotated[tuple[BrowsePage, ...], Meta(max_length=MAX_SOURCES)] = ()
     documents: Annotated[tuple[Document[Content], ...], Meta(max_length=4 * MAX_SOURCES)] = ()
+    collection: str | None = None
     caller: str = ""
     watch: Watch | None = None
     pin: ModelName | None = None
@@ -82,7 +84,8 @@ class AnswerText(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class SourceRead(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """A source as it was read: the id that citations name it by, how sure its reading is, or why it was not read.
 
-    `tier` read it, where it is a page.
+    `tier` read it, where it is a page. `source_id` and when it was captured (ms since the epoch) where it is of a
+    collection.
     """
 
     doc_id: str
@@ -92,6 +95,8 @@ class SourceRead(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="
     confidence: Score | None = None
     chars: int = 0
     error: Fault | None = None
+    source_id: str = ""
+    captured_at: int | None = None
 
 
 class ServedBy(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

@@ -119,12 +119,13 @@ class Objects:
 class Journal(Generic[A]):
     """Lines that are written once and never changed, in the order of all (JetStream stream), each under a topic.
 
-    They are kept for `ttl_ms`; the oldest go when all exceed `max_bytes`.
+    They are kept for `ttl_ms`, and the oldest go when all exceed `max_bytes`; without `ttl_ms` they are kept for good,
+    and a line that exceeds them is refused.
     """
 
     name: str
     line: type[A]
-    ttl_ms: int
+    ttl_ms: int | None
     max_bytes: int
     sealed: bool = False
     """Whether lines are encrypted before they reach the bus; whoever uses such a journal is given the key."""

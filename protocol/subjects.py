@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from protocol.access import KeyEnd, KeyRecord, UsageRecord
+from protocol.agent import AgentAnswered, MadeText, MakePlan, MakeText, Planned, RunAgent
 from protocol.answers import (
     Answered,
     AnswerText,
@@ -21,11 +22,43 @@ from protocol.answers import (
 )
 from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
+from protocol.collections import (
+    AskCollection,
+    AskSource,
+    AskText,
+    CollectionChanged,
+    CollectionLine,
+    CollectionList,
+    CollectionView,
+    DoCapture,
+    DoTransform,
+    ListCollections,
+    ListTexts,
+    PackCollection,
+    PackedCollection,
+    SourceContent,
+    TextInfo,
+    TextList,
+)
 from protocol.domains import AbsentPage, AskDomain, DomainKnowledge, Foreseen, ForeseePage, HostTexts, Preview
 from protocol.models import CallLine, CallModel, CallOutcome, LearnerTurn, ModelAnswer, ModelText, SpendTaken
 from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Offer
 from protocol.offers.results import OfferAnswer, OfferNews, Said
 from protocol.pages import Browsed, BrowsePage, Fetched, FetchPage, PageBrowsed, PageClaim, Verdict
+from protocol.policy import (
+    AnswerApproval,
+    Approval,
+    ApprovalList,
+    AskApproval,
+    AskField,
+    Decision,
+    FieldFacts,
+    ListApprovals,
+    RunTool,
+    ToolOutcome,
+    ToolRequest,
+    ToolResult,
+)
 from protocol.replicas import (
     Absence,
     CallCancelled,
@@ -71,6 +104,7 @@ from protocol.runs.requests import (
 )
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from protocol.runs.states import IDEMPOTENCY_MS, MAX_CONCURRENT_RUNS
+from protocol.search import Passages, SearchPassages
 from protocol.sessions import (
     KeepLogin,
     KeptLogin,
@@ -93,6 +127,9 @@ MAX_MODEL_MS = 300_000
 
 MAX_ANSWER_MS = 600_000
 """How long a summary or an answer may take, the reading of its pages included."""
+
+MAX_TOOL_MS = 180_000
+"""How long a tool may take."""
 
 BROWSE = Call("web.browse", BrowsePage, Browsed, timeout_ms=MAX_LATENCY_MS)
 FETCH = Call("web.fetch.{tier}", FetchPage, Fetched)
@@ -136,6 +173,34 @@ RUN_LIST = Call("run.list", ListRuns, RunList, timeout_ms=10_000)
 RUN_FOLLOW = Call("run.follow", FollowRun, RunNews, timeout_ms=30_000)
 ARTIFACT_READ = Call("artifact.read", ReadArtifact, ArtifactChunk, timeout_ms=30_000)
 
+POLICY_CALL = Call("policy.call", ToolRequest, ToolOutcome, timeout_ms=MAX_TOOL_MS)
+"""Have a tool run if the gate allows it; what it asks about waits for an approval. The same id runs once."""
+POLICY_DECIDE = Call("policy.decide", ToolRequest, Decision, timeout_ms=10_000)
+"""What the gate says of a call, which somebody else does or nobody."""
+APPROVAL_LIST = Call("policy.approvals", ListApprovals, ApprovalList, timeout_ms=10_000)
+APPROVAL_GET = Call("policy.approval", AskApproval, Approval, timeout_ms=10_000)
+APPROVAL_ANSWER = Call("policy.answer", AnswerApproval, Approval, timeout_ms=MAX_TOOL_MS)
+TOOL = Call("tool.{actor}", RunTool, ToolResult, timeout_ms=MAX_TOOL_MS)
+"""Run a tool: `policy` alone may say this. Whoever is asked twice does it once."""
+BROWSER_FIELD = Call("browser.field", AskField, FieldFacts, timeout_ms=10_000)
+"""What an element of a page is, for the gate."""
+
+COLLECTION_LIST = Call("collection.list", ListCollections, CollectionList, timeout_ms=10_000)
+COLLECTION_GET = Call("collection.get", AskCollection, CollectionView, timeout_ms=10_000)
+COLLECTION_PACK = Call("collection.pack", PackCollection, PackedCollection, timeout_ms=20_000)
+SOURCE_GET = Call("source.get", AskSource, SourceContent, timeout_ms=10_000)
+TEXT_LIST = Call("text.list", ListTexts, TextList, timeout_ms=10_000)
+TEXT_GET = Call("text.get", AskText, TextInfo, timeout_ms=10_000)
+PASSAGES = Call("collection.passages", SearchPassages, Passages, timeout_ms=10_000)
+CAPTURE = Work("capture.work", DoCapture, max_deliver=None)
+"""A page that is to be read into a collection; whoever does it counts the attempts."""
+TRANSFORM = Work("transform.work", DoTransform, max_deliver=None)
+"""A text that is to be made of a collection."""
+
+AGENT = Call("agent.run", RunAgent, AgentAnswered, idempotent=False, timeout_ms=MAX_ANSWER_MS)
+AGENT_PLAN = Call("agent.plan", MakePlan, Planned, timeout_ms=MAX_TOOL_MS)
+MAKE_TEXT = Call("transform.run", MakeText, MadeText, timeout_ms=MAX_ANSWER_MS)
+
 SUMMARIZE = Call("web.summarize", Summarize, Answered, timeout_ms=MAX_ANSWER_MS)
 ANSWER = Call("web.answer", AskQuestion, Answered, timeout_ms=MAX_ANSWER_MS)
 EXTRACT = Call("web.extract", ExtractData, Extracted, timeout_ms=MAX_ANSWER_MS)
@@ -155,6 +220,10 @@ ROUTE_AUDIT = Call("route.audit", ListOptimizations, Optimizations, timeout_ms=1
 PROVIDERS = Call("provider.list", ListProviders, ProviderList, timeout_ms=5_000)
 PROVIDER_TEST = Call("provider.test", NamedProvider, ProviderState, idempotent=False, timeout_ms=60_000)
 
+COLLECTION_CHANGED = Event("events.collection.changed", CollectionChanged)
+"""What has changed of a collection, for gateways whose clients follow it."""
+APPROVAL_NEWS = Event("events.approval.news", Approval)
+"""An approval waits, or was answered."""
 PAGE_BROWSED = Event("events.web.browsed", PageBrowsed)
 PROGRESS = Event("events.progress.{replica}", Progress)
 """How far work is, told to the replica that waits for it (see Watch)."""
@@ -222,6 +291,11 @@ CONVERSATIONS: Journal[ChatEvent] = Journal(
     "conversations", ChatEvent, ttl_ms=30 * 86_400_000, max_bytes=128 * 1024 * 1024, sealed=True
 )
 """What was asked of pages and answered, by conversation; of pages no more than a digest and a beginning."""
+
+COLLECTIONS: Journal[CollectionLine] = Journal(
+    "collections", cast("type[CollectionLine]", CollectionLine), ttl_ms=None, max_bytes=4 * 1024**3, sealed=True
+)
+"""What has happened to collections, their sources and the texts of callers, which are made of it; nothing expires."""
 
 KEYS = Bucket("keys", KeyRecord, sealed=True)
 """The keys that were given out, by their ids, each as its hash; every gateway watches them."""

@@ -12,7 +12,7 @@ import msgspec
 from protocol.faults import Code, FaultError, fault
 from protocol.packets import Assistant, Citation, ToolCall
 from protocol.render import MAX_DEPTH
-from protocol.tools import arguments_of
+from protocol.tools.registry import arguments_of
 
 MAX_OUTPUT_CHARS = 400_000
 """The longest output of a model that is read at all."""

@@ -16,9 +16,9 @@ import anyio
 import msgspec
 import structlog
 
-from actors.fetchers.web.cookies import Jar
 from actors.login_merge import fitting, merged
 from actors.sites import site_of
+from actors.web.cookies import Jar
 from bus import Requester, TransportError
 from bus.seal import KeyPair, Seal, UnsealError
 from protocol.codec import encode

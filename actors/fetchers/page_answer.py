@@ -16,10 +16,10 @@ from actors.extraction.assets import vendors_of_answer
 from actors.extraction.extraction import Extraction
 from actors.extraction.parse.formats.kinds import kind_of
 from actors.fetchers.extractor import PageSource
-from actors.fetchers.web.exchange import WebRequest, WebResponse, trusted
-from actors.fetchers.web.rate_limits import retry_after_ms
 from actors.redact import REDACTED, is_secret
 from actors.sites import site_of
+from actors.web.exchange import WebRequest, WebResponse, trusted
+from actors.web.rate_limits import retry_after_ms
 from bus import span
 from bus.tracing import Span
 from protocol.browse import DEFAULT_LATENCY_MS, MIN_CONTENT_CHARS, ApiPattern, NetworkRequest

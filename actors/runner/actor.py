@@ -16,10 +16,13 @@ from actors.runner.inputs import Vault
 from actors.runner.run_log import RunHistory, RunLog
 from actors.runner.submission import RunSubmission
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
+from actors.runner.tools.context import ToolContext
+from actors.runner.tools.table import run_tool
 from bus.clock import now_ms
 from protocol import subjects
 from protocol.browsers.operations import TYPING
 from protocol.faults import Code, FaultError, fault
+from protocol.policy import RunTool, ToolResult
 from protocol.runs.events import CancelRequested, LedgerLine, RunEnded
 from protocol.runs.requests import INPUTS, AskRun, AskSecrets, CreateRun, DoRun, ListTemplates, Secrets, Templates
 from protocol.runs.responses import CancelAnswer, RunAccepted, RuntimeLimits
@@ -45,10 +48,11 @@ class Runner(Actor):
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS,)
     purposes: ClassVar[tuple[str, ...]] = (INPUTS, TYPING, PASS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
-    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER,)
+    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER, subjects.COLLECTIONS)
 
     templates: Catalogue = field(default_factory=lambda: TEMPLATES)
     _dependencies: RunnerDependencies = field(init=False, repr=False)
+    _tool_context: ToolContext = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -62,6 +66,9 @@ class Runner(Actor):
             artifacts=await bus.objects(subjects.ARTIFACTS),
             keys=await bus.table(subjects.RUN_KEYS),
             vault=Vault(bus),
+        )
+        self._tool_context = ToolContext(
+            bus=bus, settings=self.settings, collections=await bus.journal(subjects.COLLECTIONS)
         )
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._sweep)
@@ -121,6 +128,15 @@ class Runner(Actor):
     async def secrets(self, request: AskSecrets) -> Secrets:
         """Return what is secret in the inputs of a run that this replica has accepted, to another replica."""
         return Secrets(sealed=self._dependencies.vault.sealed(request.run_id))
+
+    @handles(subjects.TOOL.at(actor="runner"), at_once=64)
+    async def tool(self, request: RunTool) -> ToolResult:
+        """Run a tool that the gate has allowed.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST, when it is none of ours; why it came to nothing.
+        """
+        return await run_tool(self._tool_context, request)
 
     @consumes(subjects.RUN, at_once=MAX_CONCURRENT_RUNS)
     async def work(self, request: DoRun) -> None:

@@ -18,7 +18,7 @@ from protocol.subject_kinds import Work, matches
 class HeldRecords:
     """The lines of a journal, oldest first; the oldest make room for what is new."""
 
-    ttl_ms: int
+    ttl_ms: int | None
     max_bytes: int
     held: list[StreamRecord] = field(default_factory=list[StreamRecord])
     sequence: int = 0
@@ -38,6 +38,8 @@ class HeldRecords:
 
     def lines(self) -> list[StreamRecord]:
         """Return the lines that are still kept."""
+        if self.ttl_ms is None:
+            return self.held
         oldest, size = now_ms() - self.ttl_ms, sum(len(one.data) for one in self.held)
         while self.held and (self.held[0].at_ms < oldest or size > self.max_bytes):
             size -= len(self.held.pop(0).data)

@@ -53,16 +53,17 @@ class JournalRecords:
                 await self._make()
 
     async def _make(self) -> None:
-        age_s = self._journal.ttl_ms / 1000
+        for_good = self._journal.ttl_ms is None
+        age_s = None if self._journal.ttl_ms is None else self._journal.ttl_ms / 1000
         config = StreamConfig(
             name=self._stream,
             subjects=[self._subject(_ALL)],
             retention=RetentionPolicy.LIMITS,
-            discard=DiscardPolicy.OLD,
+            discard=DiscardPolicy.NEW if for_good else DiscardPolicy.OLD,
             storage=StorageType.FILE,
             max_age=age_s,
             max_bytes=self._journal.max_bytes,
-            duplicate_window=min(DUPLICATE_WINDOW_S, age_s),
+            duplicate_window=min(DUPLICATE_WINDOW_S, age_s or DUPLICATE_WINDOW_S),
             allow_direct=True,
             # Whoever hears of a line by this finds it: what is published is heard before it is stored.
             republish=RePublish(src=_ALL, dest=f"{self._stream}.{_ALL}", headers_only=True),

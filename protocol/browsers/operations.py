@@ -259,6 +259,54 @@ class UploadFile(_OnElement, frozen=True, kw_only=True, tag="upload_file"):
     stored: str | None = msgspec.field(default=None, name="stored")
 
 
+# -- what 003 has and 002 does not -------------------------------------------------------------------------------------
+
+Limit = Annotated[int, Meta(ge=1, le=1_000_000)] | None
+
+
+class ObserveDom(_InTab, frozen=True, kw_only=True, tag="observe_dom"):
+    """Read the page as it stands: blocks, outline, items, comments and elements with handles, within limits (003).
+
+    Without a limit that of 003's heuristics counts. `include_markdown` adds its Markdown as `capture_mode` has it.
+    """
+
+    max_chars: Limit = None
+    max_elements: Limit = None
+    max_blocks: Limit = None
+    max_primary_chars: Limit = None
+    max_outline: Limit = None
+    max_outline_chars: Limit = None
+    max_items: Limit = None
+    max_item_chars: Limit = None
+    max_comments: Limit = None
+    max_comment_chars: Limit = None
+    root: ElementId | None = None
+    include_markdown: bool = False
+    capture_mode: Literal["auto", "article", "list"] = "auto"
+    capture_max_chars: Annotated[int, Meta(ge=100, le=200_000)] = 24_000
+    capture_links: bool = False
+
+
+class GetSelectionLinks(_InTab, frozen=True, kw_only=True, tag="get_selection_links"):
+    """Read the links of what is selected in the page."""
+
+    max_links: Annotated[int, Meta(ge=1, le=200)] = 50
+
+
+class ScrollBy(_InTab, frozen=True, kw_only=True, tag="scroll_by"):
+    """Scroll down, or up by less than 0, in CSS pixels."""
+
+    delta_y: Annotated[float, Meta(ge=-1_000_000.0, le=1_000_000.0)]
+
+
+class GoForward(_InTab, frozen=True, kw_only=True, tag="go_forward"):
+    """Go forward to where the tab was before it went back."""
+
+
+class Refresh(_InTab, frozen=True, kw_only=True, tag="refresh"):
+    """Load the page again."""
+
+
 TYPING: Final = "browser.type"
 """The purpose that words on their way into a field are sealed for."""
 
@@ -291,6 +339,11 @@ Operation = (
     | PressKey
     | HandleDialog
     | UploadFile
+    | ObserveDom
+    | GetSelectionLinks
+    | ScrollBy
+    | GoForward
+    | Refresh
 )
 """Everything that a tool does in a browser session."""
 

@@ -13,10 +13,10 @@ import anyio
 import httpx2
 
 from actors.extraction.page import extract
-from actors.fetchers.web.client import WebClient
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebRequest
 from actors.settings import Settings
+from actors.web.client import WebClient
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest
 from protocol.browse import Freshness
 from tests.bench.processes import cpu_s
 from tests.bench.servers import process

@@ -17,11 +17,11 @@ import httpx2
 import msgspec
 
 from actors.extraction.page import extract
-from actors.fetchers.web.client import WebClient
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebRequest
 from actors.runtime.launch import connect
 from actors.settings import Settings
+from actors.web.client import WebClient
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest
 from bus import Bus
 from protocol.browse import Freshness
 from protocol.runs.requests import AskRun

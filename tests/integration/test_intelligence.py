@@ -14,10 +14,10 @@ from anyio.abc import SocketAttribute, SocketStream
 
 from actors.fetchers.extractor import Extractor
 from actors.fetchers.intelligence.actor import Intelligence
-from actors.fetchers.web.client import WebClient
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebRequest, WebResponse
 from actors.settings import Settings
+from actors.web.client import WebClient
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest, WebResponse
 from bus import Bus
 from protocol.browse import Freshness
 from protocol.confidence import Source

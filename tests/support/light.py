@@ -13,9 +13,9 @@ from actors.fetchers.lightweight.rendering import RenderError, RenderFailure, Re
 from actors.fetchers.lightweight.signals import Observation, observe, shown_chars
 from actors.fetchers.lightweight.target import PageVisit
 from actors.fetchers.logins import Login
-from actors.fetchers.web.client import WebClient
-from actors.fetchers.web.exchange import WebRequest
 from actors.settings import Settings
+from actors.web.client import WebClient
+from actors.web.exchange import WebRequest
 
 _TIMEOUT_MS = 10_000
 

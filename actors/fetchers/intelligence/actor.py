@@ -15,8 +15,8 @@ from actors.fetchers import page_answer
 from actors.fetchers.extractor import ExtractionCache, Extractor
 from actors.fetchers.intelligence.markdown_offer import ACCEPT, MarkdownLists, better_by_markdown
 from actors.fetchers.logins import LOGIN_CALLS, Login, Logins
-from actors.fetchers.web.client import BUCKETS, WebClient, web_client
-from actors.fetchers.web.exchange import WebRequest, WebResponse
+from actors.web.client import BUCKETS, WebClient, web_client
+from actors.web.exchange import WebRequest, WebResponse
 from bus import remaining_ms
 from protocol import subjects
 from protocol.domains import Foreseen, ForeseePage

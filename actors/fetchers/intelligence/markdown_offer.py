@@ -16,7 +16,7 @@ from actors.extraction.extraction import Extraction
 from actors.extraction.parse.addresses import absolute
 from actors.extraction.parse.formats.kinds import BodyKind, kind_of
 from actors.extraction.select.links import MARKDOWN_TYPES, same_origin
-from actors.fetchers.web.exchange import WebResponse
+from actors.web.exchange import WebResponse
 from protocol.browse import MIN_CONTENT_CHARS
 from protocol.faults import FaultError
 

@@ -37,9 +37,9 @@ from actors.fetchers.lightweight.rendering import (
 from actors.fetchers.lightweight.signals import observe, runs_scripts, shown_chars, signals
 from actors.fetchers.lightweight.target import PageVisit
 from actors.fetchers.logins import LOGIN_CALLS, Login, Logins
-from actors.fetchers.web.client import BUCKETS, WebClient, web_client
-from actors.fetchers.web.exchange import WebResponse
 from actors.settings import Settings
+from actors.web.client import BUCKETS, WebClient, web_client
+from actors.web.exchange import WebResponse
 from bus import remaining_ms, span
 from bus.context import current_account
 from protocol import subjects

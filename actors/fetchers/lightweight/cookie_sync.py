@@ -13,7 +13,7 @@ from actors.fetchers.lightweight.cdp import CdpCalls
 from actors.fetchers.lightweight.origins import Frames, of_site
 from actors.fetchers.lightweight.page_requests import PausedRequest
 from actors.fetchers.lightweight.rendering import Counters
-from actors.fetchers.web.cookies import Jar
+from actors.web.cookies import Jar
 from protocol.sessions import Cookie
 
 _Key = tuple[str, str, str]

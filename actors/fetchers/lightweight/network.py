@@ -34,8 +34,8 @@ from actors.fetchers.lightweight.page_requests import (
     without_inner_documents,
 )
 from actors.fetchers.lightweight.rendering import NAVIGATION_LOOP, Counters, RequestTerms
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebResponse
+from actors.web.cookies import Jar
+from actors.web.exchange import WebResponse
 from protocol.browse import Freshness
 from protocol.faults import Code, FaultError
 

@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from actors.fetchers.lightweight import origins
-from actors.fetchers.web import guard
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import REDIRECTS, TO_GET, WebRequest, WebResponse
+from actors.web import guard
+from actors.web.cookies import Jar
+from actors.web.exchange import REDIRECTS, TO_GET, WebRequest, WebResponse
 from protocol.browse import Freshness, NetworkRequest
 from protocol.faults import Code, FaultError, fault
 

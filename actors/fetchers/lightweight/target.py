@@ -20,7 +20,7 @@ from actors.fetchers.lightweight.origins import Frames
 from actors.fetchers.lightweight.page_requests import Web
 from actors.fetchers.lightweight.rendering import RenderOptions
 from actors.fetchers.logins import Login
-from actors.fetchers.web.exchange import WebResponse
+from actors.web.exchange import WebResponse
 from protocol.sessions import OriginStorage
 
 MAX_HTML_CHARS = 8_000_000

@@ -30,8 +30,8 @@ from actors.fetchers.playwright.fetching import PageFetcher
 from actors.fetchers.playwright.operations import OperationDependencies
 from actors.fetchers.playwright.priorities import Priorities
 from actors.fetchers.playwright.session_router import SessionRouter
-from actors.fetchers.web.client import BUCKETS, web_client
 from actors.settings import Settings
+from actors.web.client import BUCKETS, web_client
 from bus import remaining_ms, span
 from bus.seal import UnsealError
 from bus.stores import FileStore

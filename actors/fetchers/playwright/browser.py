@@ -18,8 +18,8 @@ from actors.fetchers.playwright.browser_sandbox import of_this_machine
 from actors.fetchers.playwright.chromium_process import ChromiumProcess
 from actors.fetchers.playwright.memory import MemoryLimits
 from actors.fetchers.playwright.proxy import Proxy
-from actors.fetchers.web import guard
 from actors.settings import Settings
+from actors.web import guard
 from protocol.faults import Code, FaultError, fault
 from protocol.replicas import Absence
 

@@ -26,13 +26,13 @@ from actors.fetchers.playwright.captures import CaptureStore
 from actors.fetchers.playwright.stability import FOR_FETCH
 from actors.fetchers.playwright.tab import OVERTIME, Tab, new_tab
 from actors.fetchers.script_engine import evaluate
-from actors.fetchers.web import guard
-from actors.fetchers.web.client import WebClient
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebRequest
-from actors.fetchers.web.page_redirects import PageRedirect, page_redirect
-from actors.fetchers.web.rate_limits import retry_after_ms
 from actors.settings import Settings
+from actors.web import guard
+from actors.web.client import WebClient
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest
+from actors.web.page_redirects import PageRedirect, page_redirect
+from actors.web.rate_limits import retry_after_ms
 from bus.clock import now_ms
 from bus.stores import FileStore
 from protocol.faults import Code, FaultError, fault

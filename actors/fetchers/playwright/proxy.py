@@ -19,7 +19,7 @@ from anyio.abc import SocketAttribute
 
 from actors.fetchers.playwright.proxy_client import CHUNK_BYTES, Client, Headers
 from actors.fetchers.playwright.single_attempts import SingleAttempts
-from actors.fetchers.web.codings import CodingWatch
+from actors.web.codings import CodingWatch
 from protocol.faults import Code, Fault, FaultError, fault
 
 LOOPBACK = "127.0.0.1"

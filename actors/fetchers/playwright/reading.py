@@ -15,7 +15,7 @@ from actors.fetchers import page_answer
 from actors.fetchers.playwright import captures
 from actors.fetchers.playwright.devtools import script
 from actors.fetchers.playwright.tab import Tab
-from actors.fetchers.web.page_redirects import MAX_FRAMED_BYTES
+from actors.web.page_redirects import MAX_FRAMED_BYTES
 from protocol.faults import Code, FaultError, fault
 
 _MARKUP = frozenset({"", "text/html", "application/xhtml+xml"})

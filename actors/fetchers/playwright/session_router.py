@@ -17,10 +17,10 @@ from actors.fetchers.playwright.browser import MAX_TABS, Browser
 from actors.fetchers.playwright.operations import OperationDependencies
 from actors.fetchers.playwright.replica_sessions import MovedError, ReplicaSessions, short
 from actors.fetchers.playwright.session_records import SessionRecords
-from actors.fetchers.web import guard
 from actors.page_addresses import page_address
 from actors.settings import Settings
 from actors.sites import site_of
+from actors.web import guard
 from bus import Bus, NoResponderError
 from bus.clock import now_ms
 from bus.stores import KeyChange

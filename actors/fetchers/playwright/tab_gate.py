@@ -12,7 +12,7 @@ from playwright.async_api import Error
 
 from actors.fetchers.playwright.devtools import Cdp
 from actors.fetchers.playwright.proxy import Proxy
-from actors.fetchers.web import guard
+from actors.web import guard
 from protocol.faults import Code, Fault, FaultError, fault
 
 _DOCUMENT = "Document"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import anyio
 
-from actors.fetchers.web.client import BUCKETS, WebClient, web_client
 from actors.settings import Settings
+from actors.web.client import BUCKETS, WebClient, web_client
 from bus import Bus
 from bus.permissions import grant
 from bus.seal import Seal, new_key

@@ -8,10 +8,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.fetchers.web.client import WebClient
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebRequest, WebResponse
-from actors.fetchers.web.host_limiter import Turn
+from actors.web.client import WebClient
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest, WebResponse
+from actors.web.host_limiter import Turn
 from protocol.faults import Code, FaultError
 from tests.integration.web.replicas import Replicas, replicas
 from tests.site.answers import Answer, Ask, Reply

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import anyio
 import pytest
 
-from actors.fetchers.web.client import Politeness, WebClient
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebRequest
-from actors.fetchers.web.rate_limits import HostLimits
 from actors.settings import Settings
+from actors.web.client import Politeness, WebClient
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest
+from actors.web.rate_limits import HostLimits
 from protocol.browse import Freshness
 from protocol.domains import Foreseen, PaceOutlook, RobotsOutlook
 from protocol.faults import Code

@@ -11,10 +11,10 @@ from email.utils import formatdate
 import anyio
 import pytest
 
-from actors.fetchers.web.client import WebClient
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebRequest, WebResponse
 from actors.settings import Settings
+from actors.web.client import WebClient
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest, WebResponse
 from protocol.faults import FaultError
 from tests.integration.web.caching_case import Case, Fields, Origin, Step, Then
 from tests.integration.web.rfc9111_change import CHANGE

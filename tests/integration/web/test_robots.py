@@ -11,11 +11,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.fetchers.web.client import Politeness, WebClient
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebRequest
-from actors.fetchers.web.rate_limits import HostLimits
 from actors.settings import Settings
+from actors.web.client import Politeness, WebClient
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest
+from actors.web.rate_limits import HostLimits
 from protocol.faults import Code, FaultError
 from tests.integration.web.replicas import replicas
 from tests.site import Site, serve_site

@@ -7,11 +7,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from actors.fetchers.web.cache_store import SHARED_BYTES
-from actors.fetchers.web.client import WebClient
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebRequest, WebResponse
 from actors.settings import Settings
+from actors.web.cache_store import SHARED_BYTES
+from actors.web.client import WebClient
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest, WebResponse
 from protocol.browse import Freshness
 from protocol.faults import Code, FaultError
 from tests.integration.web.replicas import replicas

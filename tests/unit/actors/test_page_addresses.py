@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.fetchers.web import guard
 from actors.page_addresses import by_http, page_address, readable
+from actors.web import guard
 from protocol.faults import Code, FaultError
 
 

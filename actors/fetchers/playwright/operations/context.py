@@ -12,8 +12,8 @@ from actors.fetchers.playwright.captures import CaptureStore
 from actors.fetchers.playwright.open_session import MAX_TITLE_CHARS, OpenSession
 from actors.fetchers.playwright.open_tab import OpenTab
 from actors.fetchers.playwright.tab import Tab
-from actors.fetchers.web.client import WebClient
 from actors.settings import Settings
+from actors.web.client import WebClient
 from bus.stores import FileStore
 from protocol.browsers.pageinfo import PageRef
 from protocol.faults import FaultError

@@ -15,7 +15,7 @@ from actors.fetchers.playwright import faults, view
 from actors.fetchers.playwright.open_session import OpenSession
 from actors.fetchers.playwright.operations import acting, capture, filling, logs, navigation, tabs, waiting
 from actors.fetchers.playwright.operations.context import OperationContext, OperationDependencies, TabContext
-from actors.fetchers.web import guard
+from actors.web import guard
 from bus import remaining_ms
 from bus.seal import UnsealError
 from protocol.browsers.operations import (

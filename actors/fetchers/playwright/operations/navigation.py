@@ -13,7 +13,7 @@ from actors.fetchers.playwright.devtools import script
 from actors.fetchers.playwright.open_session import NOWHERE
 from actors.fetchers.playwright.operations.context import OperationContext, TabContext
 from actors.fetchers.playwright.stability import FOR_STEP, StabilityBounds
-from actors.fetchers.web import guard
+from actors.web import guard
 from protocol.browsers.operations import GoBack, Navigate, Scroll
 from protocol.browsers.results import Acted, Navigated
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from actors.extraction.page import extract
-from actors.fetchers.web.codings import CodingWatch
+from actors.web.codings import CodingWatch
 from protocol.faults import FaultError
 from tests.support.pdf import Sheet, pdf
 from tests.support.scale import sized

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.fetchers.page_answer import time_for_site
-from actors.fetchers.web.rate_limits import retry_after_ms
+from actors.web.rate_limits import retry_after_ms
 
 NOW_S = 1_735_725_600.0  # Wed, 01 Jan 2025 10:00:00 GMT
 

@@ -17,8 +17,8 @@ from actors.fetchers.lightweight.cookie_sync import SyncedCookies
 from actors.fetchers.lightweight.network import MAX_BYTES, MAX_DOCUMENTS, MAX_FRAMES, MAX_REQUESTS, Network
 from actors.fetchers.lightweight.origins import Frames
 from actors.fetchers.lightweight.rendering import RequestTerms
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.exchange import WebRequest, WebResponse
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest, WebResponse
 from protocol.faults import Code, FaultError, fault
 from protocol.sessions import Cookie
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from actors.fetchers.playwright.proxy import Proxy
-from actors.fetchers.web import guard
+from actors.web import guard
 from protocol.faults import Code
 from tests.flows.system import silent_site
 from tests.site import Site, serve_site

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from actors.fetchers.web.cookies import Jar, refusing_jar
+from actors.web.cookies import Jar, refusing_jar
 from protocol.sessions import Cookie
 
 

@@ -13,9 +13,9 @@ from uuid import uuid4
 import httpx2
 from msgspec.structs import replace
 
-from actors.fetchers.web import cache_rules
-from actors.fetchers.web.cache_rules import CacheLookup, CacheUse, StoredVariants
-from actors.fetchers.web.cache_store import AnswerStore
+from actors.web import cache_rules
+from actors.web.cache_rules import CacheLookup, CacheUse, StoredVariants
+from actors.web.cache_store import AnswerStore
 from protocol.faults import FaultError
 from protocol.web import KeptAnswer
 

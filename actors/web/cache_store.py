@@ -11,7 +11,7 @@ import anyio
 import structlog
 from msgspec.structs import replace
 
-from actors.fetchers.web.cache_rules import StoredVariants
+from actors.web.cache_rules import StoredVariants
 from bus import TransportError
 from bus.stores import KeyValues
 from protocol.faults import FaultError

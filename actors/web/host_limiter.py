@@ -15,9 +15,9 @@ import msgspec
 import stamina
 import structlog
 
-from actors.fetchers.web import rate_limits
-from actors.fetchers.web.rate_limits import GrantedSlots, HostLimits, SlotRequest
 from actors.sites import host_key
+from actors.web import rate_limits
+from actors.web.rate_limits import GrantedSlots, HostLimits, SlotRequest
 from bus import TransportError
 from bus.stores import KeyChange, KeyValues
 from protocol.faults import Fault, FaultError, rate_limited

@@ -16,12 +16,13 @@ import anyio.to_thread
 import httpx2
 from msgspec import UNSET
 
-from actors.fetchers.web import cache_rules, guard, rate_limits, robots
-from actors.fetchers.web.cache_rules import CacheLookup, CacheUse
-from actors.fetchers.web.cache_store import AnswerStore, MemoryStore, SharedStore
-from actors.fetchers.web.cache_transport import CachingTransport, Clock
-from actors.fetchers.web.cookies import Jar, refusing_jar
-from actors.fetchers.web.exchange import (
+from actors.settings import Settings
+from actors.web import cache_rules, guard, rate_limits, robots
+from actors.web.cache_rules import CacheLookup, CacheUse
+from actors.web.cache_store import AnswerStore, MemoryStore, SharedStore
+from actors.web.cache_transport import CachingTransport, Clock
+from actors.web.cookies import Jar, refusing_jar
+from actors.web.exchange import (
     REDIRECTS,
     TO_GET,
     GuardedTransport,
@@ -33,11 +34,10 @@ from actors.fetchers.web.exchange import (
     faults,
     trusted,
 )
-from actors.fetchers.web.host_limiter import HostLimiter, Turn, key_of
-from actors.fetchers.web.page_redirects import PageRedirect, page_redirect
-from actors.fetchers.web.rate_limits import HostLimits, SlotRequest
-from actors.fetchers.web.robots import TERM_S, Robots, RobotsResponse
-from actors.settings import Settings
+from actors.web.host_limiter import HostLimiter, Turn, key_of
+from actors.web.page_redirects import PageRedirect, page_redirect
+from actors.web.rate_limits import HostLimits, SlotRequest
+from actors.web.robots import TERM_S, Robots, RobotsResponse
 from bus import Bus, TransportError
 from bus.stores import KeyValues
 from protocol.browse import Freshness, NetworkRequest

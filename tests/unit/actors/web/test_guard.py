@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from actors.addresses import allowed
-from actors.fetchers.web import guard
+from actors.web import guard
 from protocol.faults import Code, Fault, FaultError, fault
 from tests.ssrf.corpus import corpus
 

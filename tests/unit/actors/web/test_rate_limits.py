@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.fetchers.web.rate_limits import (
+from actors.web.rate_limits import (
     JITTER_MS,
     MAX_WAIT_MS,
     GrantedSlots,

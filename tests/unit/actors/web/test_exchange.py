@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from actors.fetchers.web.exchange import RequestCoalescer
+from actors.web.exchange import RequestCoalescer
 from protocol.faults import Code, FaultError, fault
 
 

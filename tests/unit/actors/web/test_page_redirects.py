@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actors.fetchers.web.page_redirects import page_redirect
+from actors.web.page_redirects import page_redirect
 
 URL = "http://site.example/dir/"
 WORDS = "word " * 60

@@ -17,11 +17,11 @@ import httpx2
 
 from actors import redact
 from actors.addresses import Network
-from actors.fetchers.web import guard
-from actors.fetchers.web.cache_transport import Clock, Served
-from actors.fetchers.web.codings import ends_early
-from actors.fetchers.web.cookies import Jar
-from actors.fetchers.web.host_limiter import HostLimiter, Turn
+from actors.web import guard
+from actors.web.cache_transport import Clock, Served
+from actors.web.codings import ends_early
+from actors.web.cookies import Jar
+from actors.web.host_limiter import HostLimiter, Turn
 from protocol.browse import Freshness, NetworkRequest
 from protocol.faults import Code, Fault, FaultError, fault
 

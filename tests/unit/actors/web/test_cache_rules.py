@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.fetchers.web import cache_rules
-from actors.fetchers.web.cache_rules import CacheUse, RequestDirectives
-from actors.fetchers.web.rate_limits import MAX_RETRY_AFTER_MS, retry_after_ms
+from actors.web import cache_rules
+from actors.web.cache_rules import CacheUse, RequestDirectives
+from actors.web.rate_limits import MAX_RETRY_AFTER_MS, retry_after_ms
 from protocol.web import KeptAnswer
 
 NOW = 1_750_000_000.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from actors.fetchers.web.cache_rules import StoredVariants
-from actors.fetchers.web.cache_store import SHARED_BYTES, STALE, MemoryStore, SharedStore
+from actors.web.cache_rules import StoredVariants
+from actors.web.cache_store import SHARED_BYTES, STALE, MemoryStore, SharedStore
 from bus import TransportError
 from bus.stores import KeyChange
 from protocol.faults import Code, FaultError, fault

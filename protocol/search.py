@@ -1,0 +1,72 @@
+"""Searching: what is asked, and what comes back, whichever engine answers (003 `search`)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+from protocol.browse import SCHEMA_VERSION
+from protocol.confidence import Score
+
+MAX_QUERY_CHARS: Final = 512
+MAX_RESULTS: Final = 10
+MAX_PER_HOST: Final = 2
+
+LOCAL_INDEX: Final = "local"
+"""The engine that needs none: what was read and kept before."""
+
+
+class SearchHit(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """One result: `confidence` is how probable it is that it is a result for this query, and no advertisement.
+
+    `source_id` and `collection_id` where it is a source of the caller's.
+    """
+
+    url: str
+    title: str
+    snippet: str = ""
+    confidence: Score
+    source_id: str = ""
+    collection_id: str = ""
+    published: str = ""
+
+
+class SearchResults(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """Results, the best first, two of a host at most; `engine` has answered, `note` says why it is another one."""
+
+    query: str
+    engine: str
+    hits: tuple[SearchHit, ...]
+    note: str = ""
+    schema_version: str = SCHEMA_VERSION
+
+
+class SearchPassages(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """PASSAGES: search what a caller has kept and read, by BM25: in one collection where it is named."""
+
+    caller: str
+    query: Annotated[str, Meta(min_length=1, max_length=MAX_QUERY_CHARS)]
+    collection: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """A passage that matches; a larger `score` is better."""
+
+    url: str
+    title: str
+    text: str
+    score: float
+    kind: Literal["source", "text", "page"]
+    source_id: str = ""
+    artifact_id: str = ""
+    collection_id: str = ""
+    at: int = 0
+
+
+class Passages(Struct, frozen=True, kw_only=True):
+    """Passages, the best first, and how many there are to search in."""
+
+    passages: tuple[Passage, ...]
+    indexed: int
