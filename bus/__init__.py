@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bus.bus import Bus, Directory, Publisher, Requester, Tables
+from bus.bus import Bus, Directory, Publisher, Requester, Tables, follow
 from bus.context import conversation, remaining_ms
 from bus.errors import BusyError, DeadlineError, DisconnectedError, NoResponderError, TransportError
 from bus.tracing import span
@@ -19,6 +19,7 @@ __all__ = [
     "Tables",
     "TransportError",
     "conversation",
+    "follow",
     "remaining_ms",
     "span",
 ]

@@ -6,9 +6,10 @@ import os
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, Never, Protocol, TypeVar
 
 import anyio
+import structlog
 from anyio.abc import TaskGroup
 
 from bus.calling import Calls
@@ -23,10 +24,16 @@ from bus.tracing import inject, sending, span
 from bus.transport import BusMessage, Queue, Transport
 from bus.wire import PacketCodec
 from bus.work import Worker, enqueue
+from protocol.faults import FaultError
 from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
 
 _TAP_ROOM = 10_000
 """Packets that a slow onlooker may be behind, before it loses some."""
+
+log = structlog.stdlib.get_logger()
+
+FOLLOW_AGAIN_S = 1.0
+"""Between two tries to follow a bucket, while the bus is broken."""
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -38,6 +45,27 @@ class Tables(Protocol):
     async def table(self, bucket: Bucket[A]) -> KeyTable[A]:
         """Open the values of a bucket; raises FaultError."""
         ...
+
+
+async def follow(
+    tables: Tables, bucket: Bucket[A], update: Callable[[str, A | None, int], None], not_watched: str
+) -> Never:
+    """Hand each key, value and revision of a bucket to `update`, and then each change, until this is cancelled.
+
+    A failure is logged as the event `not_watched`, and waited out.
+
+    Raises:
+        ValueError: the bucket is sealed, and this process has no key to it.
+    """
+    while True:
+        try:
+            table = await tables.table(bucket)
+            async with table.watch() as changes:
+                async for change in changes:
+                    update(change.key, change.value, change.revision)
+        except FaultError as error:
+            log.warning(not_watched, code=error.fault.code)
+        await anyio.sleep(FOLLOW_AGAIN_S)
 
 
 class Requester(Protocol):

@@ -49,7 +49,7 @@ class Learner(Actor):
     async def open(self) -> AsyncGenerator[None]:
         """Open a database of its own, keep it at the end of the journal, and look at it again and again."""
         journal = await self.bus.journal(subjects.MODEL_CALLS)
-        overrides = LearnedOverrides(await self.bus.table(subjects.ROUTE_OVERRIDES))
+        overrides = LearnedOverrides(self.bus, await self.bus.table(subjects.ROUTE_OVERRIDES))
         lease_ms = 2 * self.settings.learning_interval_ms
         turn = ReplicaTurn(await self.bus.table(subjects.LEARNER_TURN), self.bus.replica, lease_ms, self.clock)
         async with locked_file(self.settings.data_dir / "learner") as path:

@@ -12,21 +12,22 @@ import structlog
 
 from actors.learner.call_evidence import ToolEvidence
 from actors.learner.economic import ModelChoice
+from bus import Tables, follow
 from bus.stores import KeyTable
-from protocol.faults import FaultError
 from protocol.routes import Override, override_key
 from protocol.routing import PatternTable
+from protocol.subjects import ROUTE_OVERRIDES
 
 log = structlog.stdlib.get_logger()
 
 NOT_WATCHED: Final = "route_overrides_not_watched"
-RETRY_S: Final = 1.0
 
 
 @dataclass
 class LearnedOverrides:
     """The rows as they stand, each with its revision, and those that were last learned."""
 
+    tables: Tables
     table: KeyTable[Override]
     _rows: dict[str, tuple[Override | None, int]] = field(
         default_factory=dict[str, tuple[Override | None, int]], init=False
@@ -40,7 +41,7 @@ class LearnedOverrides:
             if (entry := await self.table.get(key)) is not None:
                 self._update(key, entry.value, entry.revision)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch)
+            tasks.start_soon(follow, self.tables, ROUTE_OVERRIDES, self._update, NOT_WATCHED)
             yield self
             tasks.cancel_scope.cancel()
 
@@ -81,16 +82,6 @@ class LearnedOverrides:
                 self._update(key, wanted, await self.table.put(key, wanted, revision=revision))
         except ValueError:
             return
-
-    async def _watch(self) -> None:
-        while True:
-            try:
-                async with self.table.watch() as changes:
-                    async for change in changes:
-                        self._update(change.key, change.value, change.revision)
-            except FaultError as error:
-                log.warning(NOT_WATCHED, code=error.fault.code)
-            await anyio.sleep(RETRY_S)
 
     def _update(self, key: str, value: Override | None, revision: int) -> None:
         if revision < self._rows.get(key, (None, 0))[1]:

@@ -16,7 +16,7 @@ from actors.navigator.attempts import Attempt
 from actors.navigator.choice import Early, Estimate
 from actors.navigator.history import Evidence, HistoryCache, lessons, took
 from actors.navigator.hosts import KnownHosts, SiteKey, site_key_of
-from bus import Tables
+from bus import Tables, follow
 from bus.clock import now_ms
 from bus.stores import KeyTable
 from protocol.codec import MalformedError
@@ -131,7 +131,7 @@ class TierMemory:
     async def open(self) -> AsyncGenerator[TierMemory]:
         """Share as long as the block lasts; what waits at its end is written then."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch)
+            tasks.start_soon(follow, self.bus, TIER_HISTORY, self.histories.update, HISTORY_NOT_WATCHED)
             tasks.start_soon(self._write)
             try:
                 yield self
@@ -196,17 +196,6 @@ class TierMemory:
         return site.key in self._probes and now_ms - self._probes[site.key][1] < PROBE_MS
 
     # -- the bus -----------------------------------------------------------------------------------------------------
-
-    async def _watch(self) -> None:
-        while True:
-            try:
-                table = await self.bus.table(TIER_HISTORY)
-                async with table.watch() as changes:
-                    async for change in changes:
-                        self.histories.update(change.key, change.value, change.revision)
-            except FaultError as error:
-                log.warning(HISTORY_NOT_WATCHED, code=error.fault.code)
-            await anyio.sleep(RETRY_S)
 
     async def _write(self) -> None:
         while True:

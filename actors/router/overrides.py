@@ -11,7 +11,7 @@ import anyio
 import structlog
 
 from actors.router.table import OverrideTable
-from bus import Tables
+from bus import Tables, follow
 from protocol.faults import FaultError
 from protocol.routes import Override, override_key
 from protocol.subjects import ROUTE_OVERRIDES
@@ -19,9 +19,6 @@ from protocol.subjects import ROUTE_OVERRIDES
 log = structlog.stdlib.get_logger()
 
 NOT_WATCHED: Final = "route_overrides_not_watched"
-
-RETRY_S: Final = 1.0
-"""Between two tries, while the bus is broken."""
 
 
 @dataclass
@@ -47,7 +44,7 @@ class SharedOverrides:
             if row is not None:
                 self._update(key, row.value, row.revision)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch)
+            tasks.start_soon(follow, self.bus, ROUTE_OVERRIDES, self._update, NOT_WATCHED)
             yield self
             tasks.cancel_scope.cancel()
 
@@ -63,17 +60,6 @@ class SharedOverrides:
         for key in {base, f"{base}.test"} & set(await bucket.names()):
             await bucket.delete(key)
             self._update(key, None, self._rows.get(key, (None, 0))[1])
-
-    async def _watch(self) -> None:
-        while True:
-            try:
-                bucket = await self.bus.table(ROUTE_OVERRIDES)
-                async with bucket.watch() as changes:
-                    async for change in changes:
-                        self._update(change.key, change.value, change.revision)
-            except FaultError as error:
-                log.warning(NOT_WATCHED, code=error.fault.code)
-            await anyio.sleep(RETRY_S)
 
     def _update(self, key: str, value: Override | None, revision: int) -> None:
         if revision < self._rows.get(key, (None, 0))[1]:

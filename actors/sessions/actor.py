@@ -105,7 +105,7 @@ class LoginsActor(Actor):
     async def open(self) -> AsyncGenerator[None]:
         """Open the bucket of logins, and have them deleted when the keys end whose they are."""
         self._vault = LoginVault(await self.bus.table(subjects.SESSIONS))
-        self._ended_keys = EndedKeys(await self.bus.table(subjects.KEY_ENDS), self._vault, self.clock)
+        self._ended_keys = EndedKeys(self.bus, await self.bus.table(subjects.KEY_ENDS), self._vault, self.clock)
         async with self._ended_keys.open():
             yield
 

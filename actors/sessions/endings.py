@@ -11,18 +11,17 @@ import anyio
 import structlog
 
 from actors.sessions.vault import LoginVault
+from bus import Tables, follow
 from bus.stores import KeyTable
 from protocol.access import KeyEnd, is_key_caller
 from protocol.faults import Code, FaultError, fault
+from protocol.subjects import KEY_ENDS
 
 log = structlog.stdlib.get_logger()
 
 LOGINS_ENDED = "logins_of_ended_keys_deleted"
 LOGINS_NOT_ENDED = "logins_of_ended_keys_not_deleted"
 ENDS_NOT_READ = "ends_of_keys_not_read"
-
-AGAIN_S: Final = 1.0
-"""Between two tries, while the bus is broken."""
 
 SWEEP_S: Final = 30.0
 """How often is looked whether the time of a key is over that ends by itself, and how soon is tried again."""
@@ -32,6 +31,7 @@ SWEEP_S: Final = 30.0
 class EndedKeys:
     """The keys that end or have ended, as the gateway says; each replica does the same, which does no harm."""
 
+    tables: Tables
     table: KeyTable[KeyEnd]
     vault: LoginVault
     clock: Callable[[], int]
@@ -43,7 +43,7 @@ class EndedKeys:
     async def open(self) -> AsyncGenerator[None]:
         """Delete the logins of keys that end while the block lasts, and of those that ended before."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch)
+            tasks.start_soon(follow, self.tables, KEY_ENDS, self._update, ENDS_NOT_READ)
             tasks.start_soon(self._sweep)
             yield
             tasks.cancel_scope.cancel()
@@ -58,17 +58,10 @@ class EndedKeys:
         if entry is not None and entry.value is not None and entry.value.at <= self.clock():
             raise FaultError(fault(Code.AUTH_MISSING_SESSION, "The key that this was asked with is no longer good."))
 
-    async def _watch(self) -> None:
-        while True:
-            try:
-                async with self.table.watch() as changes:
-                    async for change in changes:
-                        if change.value is not None:
-                            self._ends[change.key] = change.value.at
-                            self._changed.set()
-            except FaultError as error:
-                log.warning(ENDS_NOT_READ, code=error.fault.code)
-            await anyio.sleep(AGAIN_S)
+    def _update(self, caller: str, end: KeyEnd | None, _revision: int) -> None:
+        if end is not None:
+            self._ends[caller] = end.at
+            self._changed.set()
 
     async def _sweep(self) -> None:
         while True:

@@ -23,7 +23,7 @@ from msgspec import Meta, Struct, structs
 
 from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.http import invalid
-from bus import Tables
+from bus import Tables, follow
 from bus.clock import now_ms
 from protocol.access import UNASKED, KeyEnd, KeyInfo, KeyLimits, KeyRecord, KeysAnswer, NewKey, RevokedKey, key_caller
 from protocol.faults import FaultError
@@ -32,9 +32,6 @@ from protocol.subjects import KEY_ENDS, KEYS
 log = structlog.stdlib.get_logger()
 
 KEYS_NOT_WATCHED = "keys_not_watched"
-
-RETRY_S = 1.0
-"""Between two tries, while the bus is broken."""
 
 FIRST_READ_S = 2.0
 """What reading the keys may take before the gateway serves; those that come later are heard of."""
@@ -151,11 +148,17 @@ class KeyStore:
         with anyio.move_on_after(FIRST_READ_S):
             await self._read(bus)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch, bus)
+            tasks.start_soon(self._follow, bus)
             try:
                 yield
             finally:
                 tasks.cancel_scope.cancel()
+
+    async def _follow(self, bus: Tables) -> None:
+        try:
+            await follow(bus, KEYS, self.update, KEYS_NOT_WATCHED)
+        except ValueError:  # this gateway was given no key of the sealed buckets, and never will be
+            log.warning(KEYS_NOT_WATCHED, code="sealed")
 
     async def _read(self, bus: Tables) -> None:
         try:
@@ -165,20 +168,6 @@ class KeyStore:
                     self.update(entry.key, entry.value, entry.revision)
         except (FaultError, ValueError) as error:
             log.warning(KEYS_NOT_WATCHED, error=type(error).__name__)
-
-    async def _watch(self, bus: Tables) -> None:
-        while True:
-            try:
-                table = await bus.table(KEYS)
-                async with table.watch() as changes:
-                    async for change in changes:
-                        self.update(change.key, change.value, change.revision)
-            except FaultError as error:
-                log.warning(KEYS_NOT_WATCHED, code=error.fault.code)
-            except ValueError:  # this gateway was given no key of the sealed buckets, and never will be
-                log.warning(KEYS_NOT_WATCHED, code="sealed")
-                return
-            await anyio.sleep(RETRY_S)
 
 
 def is_good(record: KeyRecord, now_ms: int) -> bool:
