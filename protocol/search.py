@@ -51,7 +51,7 @@ class SearchPassages(Struct, frozen=True, kw_only=True, omit_defaults=True):
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
-class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+class FoundPassage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """A passage that matches; a larger `score` is better."""
 
     url: str
@@ -68,5 +68,5 @@ class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="cam
 class Passages(Struct, frozen=True, kw_only=True):
     """Passages, the best first, and how many there are to search in."""
 
-    passages: tuple[Passage, ...]
+    passages: tuple[FoundPassage, ...]
     indexed: int

@@ -1,4 +1,4 @@
-"""What the tools of the runner work with."""
+"""What the tools of the runner work with, and how one says that it has failed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from actors.settings import Settings
 from bus import Bus
 from bus.stores import JournalLog
 from protocol.collections import CollectionLine
+from protocol.faults import Fault
+from protocol.policy import RunTool, ToolErrorCode, ToolResult, ToolStatus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,3 +21,8 @@ class ToolContext:
     settings: Settings
     collections: JournalLog[CollectionLine]
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+
+def failed(request: RunTool, code: ToolErrorCode, why: Fault) -> ToolResult:
+    """Return the result of a call that came to nothing, with the code that 003 has for it."""
+    return ToolResult(tool_call_id=request.id, status=ToolStatus.ERROR, code=code, fault=why)
