@@ -161,6 +161,8 @@ class Decision(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     field_kind: FieldKind | UnsetType = UNSET
     tainted: tuple[str, ...] = ()
     """The arguments that carry what an untrusted document says."""
+    expects: str = ""
+    """The digest of the element that was decided about (see FieldFacts): who acts on another one has no permission."""
 
 
 class ToolStatus(StrEnum):

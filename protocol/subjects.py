@@ -120,6 +120,7 @@ from protocol.sessions import (
 )
 from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
 from protocol.tiers import TierHistory
+from protocol.tool_log import ToolLine
 from protocol.web import HostPace, KeptAnswers, RobotsFile
 
 MAX_MODEL_MS = 300_000
@@ -296,6 +297,11 @@ COLLECTIONS: Journal[CollectionLine] = Journal(
     "collections", cast("type[CollectionLine]", CollectionLine), ttl_ms=None, max_bytes=4 * 1024**3, sealed=True
 )
 """What has happened to collections, their sources and the texts of callers, which are made of it; nothing expires."""
+
+TOOL_CALLS: Journal[ToolLine] = Journal(
+    "tool-calls", cast("type[ToolLine]", ToolLine), ttl_ms=30 * 86_400_000, max_bytes=256 * 1024 * 1024, sealed=True
+)
+"""Every call of a tool: what was decided about it, who has answered, and what came of it, each line once."""
 
 KEYS = Bucket("keys", KeyRecord, sealed=True)
 """The keys that were given out, by their ids, each as its hash; every gateway watches them."""

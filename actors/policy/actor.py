@@ -25,7 +25,8 @@ from protocol.policy import (
     ToolStatus,
     Verb,
 )
-from protocol.subject_kinds import Subject
+from protocol.subject_kinds import Journal, Subject
+from protocol.tool_log import SEALED
 from protocol.tools.registry import arguments_of, find
 
 
@@ -35,6 +36,8 @@ class Policy(Actor):
 
     name: ClassVar[str] = "policy"
     publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.TOOL, subjects.BROWSER_FIELD, subjects.APPROVAL_NEWS)
+    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.TOOL_CALLS,)
+    purposes: ClassVar[tuple[str, ...]] = (SEALED,)
 
     @handles(subjects.POLICY_DECIDE, at_once=64)
     async def decide(self, request: ToolRequest) -> Decision:

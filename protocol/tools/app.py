@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta, UnsetType
 
+from protocol.access import Scope
 from protocol.documents import NonEmpty
 from protocol.tools.tool import Risk, Tool, ToolArguments, by_name
 
@@ -43,6 +44,7 @@ APP_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
         arguments=SearchWeb,
         risk=Risk.SEARCH,
         description="Ask a search engine, or where none is set up what was read before.",
+        scope=Scope.BROWSE,
         actor=RUNNER,
         idempotent=True,
     ),
@@ -51,6 +53,7 @@ APP_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
         arguments=Calculate,
         risk=Risk.CALCULATE,
         description="Compute an expression of numbers, + - * /, and parentheses.",
+        scope=Scope.BROWSE,
         actor=RUNNER,
         idempotent=True,
     ),
@@ -59,6 +62,7 @@ APP_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
         arguments=InvokeIntegration,
         risk=Risk.SHARE,
         description="Have a program do something that the operator has allowed.",
+        scope=Scope.OFFERS,
         actor=RUNNER,
     ),
 )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from protocol.access import Scope
 from protocol.browsers import operations as do
 from protocol.documents import NonEmpty
 from protocol.tools.tool import Form, Risk, Surface, Tool, ToolArguments, WithoutArguments, by_name
@@ -87,21 +88,23 @@ class GoTo(ToolArguments, frozen=True, kw_only=True):
 
 
 def _own(
-    kind: type[Struct], risk: Risk, *, llmcp: str = "", routing: str = "", form: Form[Any] | None = None
+    kind: type[Struct], risk: Risk, form: Form[Any] | None = None, *, local_only: bool = False, **names: str
 ) -> Tool[Any]:
-    """Return the row of an operation, which 002 and 001 call by its tag."""
+    """Return the row of an operation, which 002 calls by its tag, and other surfaces by the names that differ."""
     name = str(kind.__struct_config__.tag)
-    aliases = {Surface.ROUTING: routing or f"browser_{name}"} | ({Surface.LLMCP: llmcp} if llmcp else {})
+    aliases = {Surface.ROUTING: f"browser_{name}"} | {Surface(surface): alias for surface, alias in names.items()}
     description = (kind.__doc__ or "").partition("\n")[0]
     return Tool(
         name=name,
         arguments=kind,
         risk=risk,
         description=description,
+        scope=Scope.BROWSER,
         actor=PLAYWRIGHT,
         aliases=MappingProxyType(aliases),
         forms=MappingProxyType({Surface.LLMCP: form} if form is not None else {}),
-        proposable=bool(llmcp),
+        local_only=local_only,
+        proposable=Surface.LLMCP in aliases,
     )
 
 
@@ -141,13 +144,20 @@ def _bare(kind: type[Struct]) -> Form[Any]:
 BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
     _own(do.CreateSession, Risk.ACT),
     _own(do.CloseSession, Risk.ACT),
-    _own(do.CreateTab, Risk.ACT, llmcp="browser.open_tab", routing="browser_tab_create", form=_OPEN_TAB),
-    _own(do.ListTabs, Risk.OBSERVE, routing="browser_tab_list"),
-    _own(do.SwitchTab, Risk.ACT, routing="browser_tab_switch"),
-    _own(do.CloseTab, Risk.ACT, routing="browser_tab_close"),
+    _own(
+        do.CreateTab,
+        Risk.ACT,
+        interact="createTab",
+        llmcp="browser.open_tab",
+        routing="browser_tab_create",
+        form=_OPEN_TAB,
+    ),
+    _own(do.ListTabs, Risk.OBSERVE, interact="getTabs", routing="browser_tab_list"),
+    _own(do.SwitchTab, Risk.ACT, interact="switch", routing="browser_tab_switch"),
+    _own(do.CloseTab, Risk.ACT, interact="close", routing="browser_tab_close"),
     _own(do.Navigate, Risk.ACT, llmcp="browser.navigate", form=_GO_TO),
-    _own(do.GoBack, Risk.ACT, llmcp="browser.back", form=_bare(do.GoBack)),
-    _own(do.GoForward, Risk.ACT, llmcp="browser.forward", form=_bare(do.GoForward)),
+    _own(do.GoBack, Risk.ACT, interact="goBack", llmcp="browser.back", form=_bare(do.GoBack)),
+    _own(do.GoForward, Risk.ACT, interact="goForward", llmcp="browser.forward", form=_bare(do.GoForward)),
     _own(do.Refresh, Risk.ACT, llmcp="browser.refresh", form=_bare(do.Refresh)),
     _own(do.Scroll, Risk.ACT, routing="browser_scroll_down"),
     _own(do.ScrollBy, Risk.ACT, llmcp="browser.scroll", form=_SCROLL),
@@ -168,20 +178,20 @@ BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
     ),
     _own(do.GetPageInfo, Risk.OBSERVE, routing="browser_get_interactive_elements"),
     _own(do.GetPageContent, Risk.OBSERVE),
-    _own(do.FindElement, Risk.OBSERVE),
+    _own(do.FindElement, Risk.OBSERVE, interact="findText"),
     _own(do.TakeScreenshot, Risk.OBSERVE, routing="browser_get_screenshot"),
-    _own(do.ExecuteJavascript, Risk.ACT),
+    _own(do.ExecuteJavascript, Risk.ACT, interact="evaluate", local_only=True),
     _own(do.GetNetworkLogs, Risk.OBSERVE),
     _own(do.GetConsoleLogs, Risk.OBSERVE),
     _own(do.GetDialogInfo, Risk.OBSERVE),
     _own(do.GetDownloads, Risk.OBSERVE),
     _own(do.Click, Risk.ACT, llmcp="browser.click", form=_CLICK),
-    _own(do.TypeText, Risk.ACT, llmcp="browser.type", routing="browser_fill", form=_TYPE),
+    _own(do.TypeText, Risk.ACT, interact="type", llmcp="browser.type", routing="browser_fill", form=_TYPE),
     _own(do.Hover, Risk.ACT),
-    _own(do.SelectOption, Risk.ACT, llmcp="browser.select", form=_SELECT),
-    _own(do.SetValue, Risk.ACT),
-    _own(do.PressKey, Risk.ACT),
+    _own(do.SelectOption, Risk.ACT, interact="selectDropdown", llmcp="browser.select", form=_SELECT),
+    _own(do.SetValue, Risk.ACT, interact="setValue"),
+    _own(do.PressKey, Risk.ACT, interact="press"),
     _own(do.HandleDialog, Risk.ACT),
-    _own(do.UploadFile, Risk.ACT),
+    _own(do.UploadFile, Risk.ACT, local_only=True),
 )
 """Every tool of a browser by its name."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from protocol.access import Scope
 from protocol.documents import NonEmpty
 from protocol.tools.tool import Risk, Tool, ToolArguments, WithoutArguments, by_name
 
@@ -122,7 +123,15 @@ class OfArtifact(ToolArguments, frozen=True, kw_only=True):
 
 
 def _tool(name: str, arguments: type[ToolArguments], risk: Risk, description: str, **more: Any) -> Tool[Any]:
-    return Tool(name=name, arguments=arguments, risk=risk, description=description, actor=RUNNER, **more)
+    return Tool(
+        name=name,
+        arguments=arguments,
+        risk=risk,
+        description=description,
+        scope=Scope.BROWSE,
+        actor=RUNNER,
+        **more,
+    )
 
 
 COLLECTION_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(

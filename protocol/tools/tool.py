@@ -10,6 +10,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 
+from protocol.access import Scope
+
 SCHEMA_VERSION: Final = 1
 """The version of all tools together: one per release (003 "Tool schema versioning")."""
 
@@ -89,6 +91,7 @@ class Form(Generic[A]):
 class Tool(Generic[A]):
     """One tool: `actor` runs it on `tool.{actor}` when the gate says so; None: the gateway does it for its caller.
 
+    `scope` is what a key has to be good for, `local_only` that it is for callers at this machine alone (002 §9).
     `idempotent`: doing it again changes nothing more.
     """
 
@@ -96,12 +99,14 @@ class Tool(Generic[A]):
     arguments: type[A]
     risk: Risk
     description: str
+    scope: Scope
     actor: str | None = None
     aliases: Mapping[Surface, str] = field(default_factory=dict[Surface, str])
     forms: Mapping[Surface, Form[Any]] = field(default_factory=dict[Surface, Form[Any]])
     """The arguments on surfaces that have others."""
 
     idempotent: bool = False
+    local_only: bool = False
     proposable: bool = True
     """Whether a model of ours may propose it; the others are for clients alone."""
 

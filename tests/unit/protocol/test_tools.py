@@ -1,4 +1,4 @@
-"""A proposal of a model is one of a known tool with its arguments, or none at all."""
+"""A call is one of a known tool with its arguments, by the name and the form that its surface has, or none at all."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
+from actors.routing_file import read_routing
+from actors.runner.tools.table import RUNS
+from protocol.browsers.operations import Click, CreateTab, Navigate, ObserveDom
 from protocol.packets import ToolCall
-from protocol.tools import TOOLS, ClickHandle, arguments_of
+from protocol.tools.app import SearchWeb
+from protocol.tools.registry import TOOLS, arguments_of, find, named_on
+from protocol.tools.tool import SCHEMA_VERSION, Surface
 from tests.requirements import requirement
 
 RIGHT: dict[str, list[dict[str, Any]]] = {
@@ -41,9 +46,13 @@ RIGHT: dict[str, list[dict[str, Any]]] = {
     "transform.list_types": [{}],
     "transform.run": [{"collectionId": "c", "type": "quiz", "config": {"questions": 3}}],
 }
+"""003's tools, each with arguments that it takes."""
 
 WRONG: list[tuple[str, dict[str, Any]]] = [
     ("shell.exec", {"command": "id"}),
+    ("navigate", {"url": "https://a.example"}),
+    ("execute_javascript", {"script": "1"}),
+    ("collection.delete", {"collectionId": "c"}),
     ("browser.click", {}),
     ("browser.click", {"handleId": ""}),
     ("browser.observe_dom", {"maxChars": 0}),
@@ -57,17 +66,29 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 
 @requirement("003.tool-call.validation")
-def test_each_tool_takes_its_arguments() -> None:
-    assert list(RIGHT) == list(TOOLS)
+def test_a_model_may_propose_each_tool_of_003_with_its_arguments() -> None:
+    assert set(RIGHT) == set(named_on(Surface.LLMCP))
     for name, calls in RIGHT.items():
         for arguments in calls:
-            assert isinstance(arguments_of(ToolCall(name=name, arguments=arguments)), TOOLS[name])
+            assert type(arguments_of(ToolCall(name=name, arguments=arguments))) is find(name).arguments
 
 
-def test_arguments_come_as_their_type() -> None:
-    call = ToolCall(name="browser.click", arguments={"handleId": "laika-1"})
-
-    assert arguments_of(call) == ClickHandle(handle_id="laika-1")
+@pytest.mark.parametrize(
+    ("call", "operation"),
+    [
+        (ToolCall(name="browser.click", arguments={"handleId": "laika-7"}), Click(element_id="7")),
+        (ToolCall(name="browser.navigate", arguments={"url": "https://a.example"}), Navigate(url="https://a.example")),
+        (ToolCall(name="browser.open_tab", arguments={"url": "https://a.example"}), CreateTab(url="https://a.example")),
+        (
+            ToolCall(name="browser.observe_dom", arguments={"maxItems": 3, "rootHandleId": "laika-2"}),
+            ObserveDom(max_items=3, root="2"),
+        ),
+        (ToolCall(name="search", arguments={"query": "tides"}), SearchWeb(query="tides")),
+    ],
+    ids=lambda one: one.name if isinstance(one, ToolCall) else "",
+)
+def test_a_proposal_becomes_the_operation_that_all_surfaces_share(call: ToolCall, operation: object) -> None:
+    assert arguments_of(call) == operation
 
 
 @requirement("003.tool-call.validation")
@@ -75,3 +96,49 @@ def test_arguments_come_as_their_type() -> None:
 def test_unknown_tools_and_arguments_are_refused(name: str, arguments: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=name):
         arguments_of(ToolCall(name=name, arguments=arguments))
+
+
+@pytest.mark.parametrize("surface", Surface)
+def test_every_name_of_a_surface_is_that_of_one_tool(surface: Surface) -> None:
+    named = named_on(surface)
+
+    assert len(named) == sum(tool.proposable or surface is not Surface.LLMCP for tool in TOOLS.values())
+    assert all(find(name, surface) is tool for name, tool in named.items())
+
+
+def test_all_tools_have_one_version() -> None:
+    assert SCHEMA_VERSION == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "row"),
+    [
+        ("navigate", "browser_navigate"),
+        ("click", "browser_click"),
+        ("type_text", "browser_fill"),
+        ("scroll", "browser_scroll_*"),
+        ("scroll_by", "browser_scroll_*"),
+        ("create_tab", "browser_tab_*"),
+        ("switch_tab", "browser_tab_*"),
+        ("close_tab", "browser_tab_*"),
+        ("go_back", "browser_go_back"),
+        ("go_forward", "browser_go_forward"),
+        ("get_page_content", "browser_get_page_content"),
+        ("get_console_logs", "browser_get_console_*"),
+        ("execute_javascript", "browser_execute_javascript"),
+        ("get_page_info", "browser_get_interactive_elements"),
+        ("screenshot", "browser_get_screenshot"),
+        ("observe_dom", "browser_snapshot"),
+    ],
+)
+def test_the_routes_of_004_find_the_tools(tool: str, row: str) -> None:
+    route = read_routing().table.find(TOOLS[tool].name_on(Surface.ROUTING))
+
+    assert route is not None
+    assert route.pattern == row
+
+
+def test_what_the_runner_runs_is_what_names_it() -> None:
+    named = {name for name, tool in TOOLS.items() if tool.actor == "runner"}
+
+    assert set(RUNS) <= named
