@@ -8,8 +8,9 @@ import anyio
 import pytest
 import structlog.testing
 
-from actors.routing_file import ROUTING_REFUSED, WatchedRouting, parse, read_routing
+from actors.routing_file import ROUTING_FORM, WatchedRouting, read_routing
 from actors.settings import Settings
+from actors.toml_file import FILE_REFUSED
 from protocol.faults import Code, FaultError
 from protocol.models import ModelClass, ModelName, Provider
 from protocol.routing import FALLBACK_CLASS, model_name
@@ -97,7 +98,7 @@ ROW = '[[routes]]\ntools = "{}"\ncategory = "simple"\nmodel = "openai/x"\n'
 )
 def test_a_wrong_file_is_told_with_its_line(text: str, line: int, words: str) -> None:
     with pytest.raises(FaultError) as caught:
-        parse(text, "mine.toml")
+        ROUTING_FORM.parse(text, "mine.toml")
 
     fault = caught.value.fault
     assert (fault.code, fault.field) == (Code.CONFIG_INVALID, "routing_file")
@@ -121,7 +122,7 @@ async def test_an_edit_counts_at_once_and_a_broken_one_leaves_what_was(tmp_path:
                 await anyio.sleep(0.005)
             edited = watched.routing
             own.write_text(ROW.format("web_answer") + "tools")
-            while not any(line["event"] == ROUTING_REFUSED for line in logs):
+            while not any(line["event"] == FILE_REFUSED for line in logs):
                 await anyio.sleep(0.005)
 
             assert watched.routing is edited
