@@ -119,6 +119,7 @@ from protocol.sessions import (
     ShareSession,
 )
 from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
+from protocol.texts import PrintedPage, PrintPage
 from protocol.tiers import TierHistory
 from protocol.tool_log import ToolLine
 from protocol.web import HostPace, KeptAnswers, RobotsFile
@@ -185,6 +186,9 @@ TOOL = Call("tool.{actor}", RunTool, ToolResult, timeout_ms=MAX_TOOL_MS)
 """Run a tool: `policy` alone may say this. Whoever is asked twice does it once."""
 BROWSER_FIELD = Call("browser.field", AskField, FieldFacts, timeout_ms=10_000)
 """What an element of a page is, for the gate."""
+
+PRINT = Call("browser.print", PrintPage, PrintedPage, timeout_ms=60_000)
+"""Print a page of our own as a PDF, by a browser that reaches nothing."""
 
 COLLECTION_LIST = Call("collection.list", ListCollections, CollectionList, timeout_ms=10_000)
 COLLECTION_GET = Call("collection.get", AskCollection, CollectionView, timeout_ms=10_000)

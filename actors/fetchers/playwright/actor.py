@@ -28,6 +28,7 @@ from actors.fetchers.playwright import browser_sandbox, chromium
 from actors.fetchers.playwright.browser import Browser
 from actors.fetchers.playwright.fetching import PageFetcher
 from actors.fetchers.playwright.operations import OperationDependencies
+from actors.fetchers.playwright.printing import print_page
 from actors.fetchers.playwright.priorities import Priorities
 from actors.fetchers.playwright.session_router import SessionRouter
 from actors.settings import Settings
@@ -42,6 +43,7 @@ from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
 from protocol.replicas import Absence
 from protocol.subject_kinds import Bucket, Objects, Subject
+from protocol.texts import PrintedPage, PrintPage
 from protocol.tiers import RenderTier
 
 log = structlog.stdlib.get_logger()
@@ -50,6 +52,7 @@ HELD = "browser_held"
 
 PAGES_AT_ONCE = 4
 SESSIONS_AT_ONCE = 32
+PRINTS_AT_ONCE = 2
 
 
 @dataclass
@@ -143,3 +146,12 @@ class Playwright(Actor):
     async def list_sessions(self, request: ListBrowsers) -> BrowserList:
         """List the browser sessions of all replicas."""
         return await self._router.listed(request.caller)
+
+    @handles(subjects.PRINT, at_once=PRINTS_AT_ONCE)
+    async def print(self, request: PrintPage) -> PrintedPage:
+        """Print a page of our own; the browser reaches nothing for it.
+
+        Raises:
+            FaultError: BROWSER_UNAVAILABLE, PAGE_CRASHED, NETWORK_TIMEOUT or CONTENT_TOO_LARGE.
+        """
+        return PrintedPage(pdf=await print_page(self.browser, request.html))

@@ -136,15 +136,17 @@ class Browser:
         return sum(len(context.raw.pages) for context in self._contexts)
 
     @asynccontextmanager
-    async def context(self, session: Login) -> AsyncGenerator[SessionContext]:
+    async def context(self, session: Login, *, inert: bool = False) -> AsyncGenerator[SessionContext]:
         """Open a context with what the session remembers; the first one starts the browser.
+
+        An `inert` one runs no script of a page and reaches nothing.
 
         Raises:
             FaultError: BROWSER_UNAVAILABLE, INTERNAL_BUSY or PAGE_CRASHED.
         """
         if len(self._contexts) >= MAX_TABS:
             raise FaultError(fault(Code.INTERNAL_BUSY, "The browser has as many sessions open as it may have."))
-        process, restorer = await self._open_context(session)
+        process, restorer = await self._open_context(session, inert=inert)
         context = SessionContext(restorer.context, session, self.proxy, restorer, self, process)
         self._contexts.add(context)
         try:
@@ -152,14 +154,14 @@ class Browser:
         finally:
             self._group.start_soon(self._close, context)
 
-    async def _open_context(self, session: Login) -> tuple[ChromiumProcess, storage.StorageRestorer]:
+    async def _open_context(self, session: Login, *, inert: bool) -> tuple[ChromiumProcess, storage.StorageRestorer]:
         """Open a context; a process that turns out to be gone is replaced once."""
         for _ in range(2):
             process = await self._current_process()
             process.contexts += 1
             try:
                 if process.raw is not None:
-                    return process, await self._restored_context(process, session)
+                    return process, await self._restored_context(process, session, inert=inert)
             except Error:
                 process.over.set()
             except BaseException:
@@ -168,7 +170,9 @@ class Browser:
             process.released()
         raise FaultError(fault(Code.PAGE_CRASHED))
 
-    async def _restored_context(self, process: ChromiumProcess, session: Login) -> storage.StorageRestorer:
+    async def _restored_context(
+        self, process: ChromiumProcess, session: Login, *, inert: bool
+    ) -> storage.StorageRestorer:
         if process.raw is None:
             raise FaultError(fault(Code.PAGE_CRASHED))
         context = await process.raw.new_context(
@@ -176,7 +180,9 @@ class Browser:
             storage_state=storage.state_of(session),
             viewport={"width": _WINDOW_WIDTH, "height": _WINDOW_HEIGHT},
             locale=_LOCALE,
-            accept_downloads=True,
+            accept_downloads=not inert,
+            java_script_enabled=not inert,
+            offline=inert,
         )
         restorer = storage.StorageRestorer(context)
         restorer.prepare(session)
