@@ -240,12 +240,15 @@ def redacted(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _redacted(value: Any) -> Any:
-    if isinstance(value, str):
-        return redact.text(value)
-    if isinstance(value, dict):
-        return redacted(cast("dict[str, Any]", value))
-    rows: Any = value
-    return [_redacted(one) for one in rows] if isinstance(rows, list) else rows
+    match value:
+        case str():
+            return redact.text(value)
+        case dict():
+            return redacted(cast("dict[str, Any]", value))
+        case list():
+            return [_redacted(one) for one in cast("Sequence[Any]", value)]
+        case _:
+            return value
 
 
 def _collection_of(call: ToolCall) -> tuple[str, ...]:
