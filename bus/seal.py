@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hmac
 import os
 from collections.abc import Iterable, Mapping
 
@@ -31,6 +32,7 @@ class Seal:
 
     def __init__(self, keys: Mapping[str, bytes], root: bytes | None = None) -> None:
         """Take the keys of some purposes, each of 32 bytes, or the root of all."""
+        self._keys = dict(keys)
         self._ciphers = {purpose: AESGCM(key) for purpose, key in keys.items()}
         self._root = root
 
@@ -82,6 +84,17 @@ class Seal:
             return self._cipher(place).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], place.encode())
         except (InvalidTag, ValueError) as error:
             raise UnsealError(place) from error
+
+    def digest(self, value: bytes, place: str) -> bytes:
+        """Return 32 bytes that are the same for the same value and place, and that nobody without the key can compute.
+
+        Raises:
+            ValueError: there is no key for that purpose.
+        """
+        purpose = place.partition(" ")[0]
+        key = self._keys[purpose] if purpose in self._keys else self._derive(purpose)
+        own = HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=f"{_LABEL} digest".encode()).derive(key)
+        return hmac.digest(own, place.encode() + b"\0" + value, "sha256")
 
     def unseal_undivided(self, sealed: bytes, place: str) -> bytes:
         """Decrypt what was sealed by the root itself, as Weft did before each purpose had a key.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
@@ -49,6 +50,7 @@ class SearchPassages(Struct, frozen=True, kw_only=True, omit_defaults=True):
     query: Annotated[str, Meta(min_length=1, max_length=MAX_QUERY_CHARS)]
     collection: str | None = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
+    per_source: Annotated[int, Meta(ge=1, le=100)] = 3
 
 
 class FoundPassage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
@@ -70,3 +72,18 @@ class Passages(Struct, frozen=True, kw_only=True):
 
     passages: tuple[FoundPassage, ...]
     indexed: int
+
+
+class PageRead(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A page that a caller has read without a login, redacted: a line of PAGES_READ, for his own index alone."""
+
+    caller: str
+    url: str
+    title: str
+    markdown: str
+    at: int
+
+
+def page_topic(caller: str, url: str) -> str:
+    """Name where the readings of a page by a caller are."""
+    return f"page.{sha256(f'{caller} {url}'.encode()).hexdigest()[:32]}"

@@ -104,7 +104,7 @@ from protocol.runs.requests import (
 )
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList
 from protocol.runs.states import IDEMPOTENCY_MS, MAX_CONCURRENT_RUNS
-from protocol.search import Passages, SearchPassages
+from protocol.search import PageRead, Passages, SearchPassages
 from protocol.sessions import (
     KeepLogin,
     KeptLogin,
@@ -306,6 +306,9 @@ TOOL_CALLS: Journal[ToolLine] = Journal(
     "tool-calls", cast("type[ToolLine]", ToolLine), ttl_ms=30 * 86_400_000, max_bytes=256 * 1024 * 1024, sealed=True
 )
 """Every call of a tool: what was decided about it, who has answered, and what came of it, each line once."""
+
+PAGES_READ = Journal("pages-read", PageRead, ttl_ms=7 * 86_400_000, max_bytes=512 * 1024**2, sealed=True)
+"""The pages that callers have read without a login, for the index that each searches alone."""
 
 KEYS = Bucket("keys", KeyRecord, sealed=True)
 """The keys that were given out, by their ids, each as its hash; every gateway watches them."""

@@ -13,6 +13,8 @@ from actors.actor import Actor, handles
 from actors.keeper.artifacts import Sweeper, read_piece
 from actors.keeper.conversations import ChatTables, ConversationQueries, ModelRunTables
 from actors.keeper.run_tables import RunQueries, RunTables
+from actors.keeper.search_index import CollectionPassages, PagePassages, SearchIndex
+from actors.keeper.search_terms import TERMS
 from actors.keeper.views import run_so_far, summary, whole_run
 from actors.projection.consumer import JournalConsumer, patience_s, projected
 from actors.projection.database import Database, locked_file
@@ -20,11 +22,13 @@ from bus.clock import now_ms
 from bus.stores import FileStore, JournalLog
 from protocol import subjects
 from protocol.answers import AskConversation, ChatEvent, ConversationList, ConversationLog, ListConversations
+from protocol.collections import CollectionLine
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallLine
 from protocol.runs.events import LedgerLine, RunEnded, RunState
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
 from protocol.runs.responses import ArtifactChunk, Run, RunList
+from protocol.search import Passages, SearchPassages
 from protocol.subject_kinds import Journal, Objects
 
 MAX_WAIT_S = 5.0
@@ -37,7 +41,14 @@ class Keeper(Actor):
 
     name: ClassVar[str] = "keeper"
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
-    reads: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER, subjects.CONVERSATIONS, subjects.MODEL_CALLS)
+    reads: ClassVar[tuple[Journal[Any], ...]] = (
+        subjects.LEDGER,
+        subjects.CONVERSATIONS,
+        subjects.MODEL_CALLS,
+        subjects.COLLECTIONS,
+        subjects.PAGES_READ,
+    )
+    purposes: ClassVar[tuple[str, ...]] = (TERMS,)
 
     clock: Callable[[], int] = now_ms
     """The time in ms since the epoch."""
@@ -49,6 +60,8 @@ class Keeper(Actor):
     _runs: JournalConsumer[LedgerLine] = field(init=False, repr=False)
     _events: JournalConsumer[ChatEvent] = field(init=False, repr=False)
     _calls: JournalConsumer[CallLine] = field(init=False, repr=False)
+    _collections: JournalConsumer[CollectionLine] = field(init=False, repr=False)
+    _index: SearchIndex = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -59,15 +72,18 @@ class Keeper(Actor):
         self._ledger = await self.bus.journal(subjects.LEDGER)
         self._store = await self.bus.objects(subjects.ARTIFACTS)
         chat, calls = await self.bus.journal(subjects.CONVERSATIONS), await self.bus.journal(subjects.MODEL_CALLS)
+        collections, pages = await self.bus.journal(subjects.COLLECTIONS), await self.bus.journal(subjects.PAGES_READ)
         async with locked_file(self.settings.data_dir / "keeper") as path:
             database = Database(path, "actors.keeper")
             tables, self._queries = RunTables(database), RunQueries(database)
-            self._said = ConversationQueries(database, seal)
+            self._said, self._index = ConversationQueries(database, seal), SearchIndex(database, seal)
             async with (
                 database.open(),
                 projected(self._ledger, database, tables) as self._runs,
                 projected(chat, database, ChatTables(seal)) as self._events,
                 projected(calls, database, ModelRunTables(seal)) as self._calls,
+                projected(collections, database, CollectionPassages(seal)) as self._collections,
+                projected(pages, database, PagePassages(seal)),
                 anyio.create_task_group() as tasks,
             ):
                 tasks.start_soon(Sweeper(self._store, tables, self._queries, self.clock).run)
@@ -157,6 +173,16 @@ class Keeper(Actor):
         if not events:
             raise FaultError(fault(Code.VALIDATION_UNKNOWN_CONVERSATION, field="id"))
         return ConversationLog(id=request.id, events=events, model_runs=await self._said.model_runs(request))
+
+    @handles(subjects.PASSAGES, at_once=32)
+    async def passages(self, request: SearchPassages) -> Passages:
+        """Return the passages of what a caller has captured, kept and read that match a query best.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
+        """
+        await self._collections.wait_current(subjects.PASSAGES.timeout_ms)
+        return await self._index.search(request)
 
     async def _run(self, run_id: str, caller: str) -> RunState:
         state = await self._queries.run(run_id, caller)

@@ -154,7 +154,7 @@ class MarkdownPassage:
 def best_passages(query: str, markdown: str, outline: MarkdownOutline) -> list[MarkdownPassage]:
     """Return the passages that hold words of a query, best first."""
     wanted = _query_words(query[:_MAX_QUERY])
-    passages = list(islice(_passages(markdown[:_MAX_SEARCHED], outline), _MAX_PASSAGES))
+    passages = list(islice(passages_of(markdown[:_MAX_SEARCHED], outline), _MAX_PASSAGES))
     texts = [_query_words(" ".join((*each.headings, each.text))) for each in passages]
     if not wanted or not any(texts):
         return []
@@ -162,6 +162,27 @@ def best_passages(query: str, markdown: str, outline: MarkdownOutline) -> list[M
     least = max(scores) * _LEAST_SCORE
     ranked = sorted(range(len(passages)), key=lambda index: (-scores[index], index))
     return _with_answering_rows([passages[index] for index in ranked if scores[index] > least], set(wanted))
+
+
+def passages_of(markdown: str, outline: MarkdownOutline) -> Iterator[MarkdownPassage]:
+    """Cut a document into passages of 200 to 1,500 characters, at its blocks as far as it can be."""
+    above = list[tuple[int, str]]()
+    sections = {section.start: section for section in outline.sections}
+    starts = outline.cuts[CutPoint.BLOCK][: bisect_right(outline.cuts[CutPoint.BLOCK], len(markdown) - 1)]
+    least = max(_MIN_CHARS, len(markdown) // _MAX_PASSAGES)
+    first = 0
+    for index, start in enumerate(starts):
+        end = starts[index + 1] if index + 1 < len(starts) else len(markdown)
+        section = sections.get(start)
+        if section is not None:
+            line = markdown[start:end].split("\n", 1)[0].strip()
+            above = [each for each in above if each[0] < section.level] + [(section.level, line)]
+            first = min(start + len(markdown[start:end].split("\n", 1)[0]) + 1, end)
+        follows = index + 1 < len(starts) and starts[index + 1] not in sections
+        if (follows and end - first < least) or not markdown[first:end].strip():
+            continue
+        yield from _split(markdown, first, end, tuple(line for _, line in above), outline)
+        first = end
 
 
 def _with_answering_rows(passages: list[MarkdownPassage], wanted: set[str]) -> list[MarkdownPassage]:
@@ -234,26 +255,6 @@ def _scores(texts: list[list[str]], wanted: list[str]) -> list[float]:
 def _query_words(text: str) -> list[str]:
     # A plural counts as its singular.
     return [_PLURAL.sub("", word) for word in _WORD.findall(plain_words(text).lower())]
-
-
-def _passages(markdown: str, outline: MarkdownOutline) -> Iterator[MarkdownPassage]:
-    above = list[tuple[int, str]]()
-    sections = {section.start: section for section in outline.sections}
-    starts = outline.cuts[CutPoint.BLOCK][: bisect_right(outline.cuts[CutPoint.BLOCK], len(markdown) - 1)]
-    least = max(_MIN_CHARS, len(markdown) // _MAX_PASSAGES)
-    first = 0
-    for index, start in enumerate(starts):
-        end = starts[index + 1] if index + 1 < len(starts) else len(markdown)
-        section = sections.get(start)
-        if section is not None:
-            line = markdown[start:end].split("\n", 1)[0].strip()
-            above = [each for each in above if each[0] < section.level] + [(section.level, line)]
-            first = min(start + len(markdown[start:end].split("\n", 1)[0]) + 1, end)
-        follows = index + 1 < len(starts) and starts[index + 1] not in sections
-        if (follows and end - first < least) or not markdown[first:end].strip():
-            continue
-        yield from _split(markdown, first, end, tuple(line for _, line in above), outline)
-        first = end
 
 
 def _split(

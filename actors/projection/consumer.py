@@ -51,13 +51,13 @@ def patience_s(timeout_ms: int) -> float:
 
 @asynccontextmanager
 async def projected(
-    journal: JournalLog[A], database: Database, reducer: Reducer[A]
+    journal: JournalLog[A], database: Database, *reducers: Reducer[A]
 ) -> AsyncGenerator[JournalConsumer[A]]:
     """Follow a journal into an open database while the block lasts, which begins when the end is reached.
 
     Where that takes longer than `FIRST_S`, the block begins all the same.
     """
-    consumer = JournalConsumer(journal, Projection(journal.journal.name, database, reducer))
+    consumer = JournalConsumer(journal, Projection(journal.journal.name, database, reducers))
     async with consumer.open():
         yield consumer
 

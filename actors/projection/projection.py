@@ -39,11 +39,14 @@ class Reducer(Protocol[A]):
 
 @dataclass
 class Projection(Generic[A]):
-    """The tables that are made of a journal: how far they are, and signals when they get further."""
+    """The tables that are made of a journal: how far they are, and signals when they get further.
+
+    Where there are several reducers, each has tables of its own, and is asked in that order.
+    """
 
     journal: str
     database: Database
-    reducer: Reducer[A]
+    reducers: Sequence[Reducer[A]]
     _moved: anyio.Event = field(default_factory=anyio.Event, init=False, repr=False)
     _awaited: WeakValueDictionary[str, anyio.Event] = field(
         default_factory=WeakValueDictionary[str, anyio.Event], init=False, repr=False
@@ -68,18 +71,21 @@ class Projection(Generic[A]):
             position = JournalPosition(max(upto, before.applied), before.line, before.written_at)
         if position == before:
             return
-        update = await self.reducer.update(fresh) if fresh else TableUpdate(())
-        await self.database.advance(self.journal, position, *(write for write in update.writes if write[1]))
-        self._signal(update.names)
+        updates = [await reducer.update(fresh) for reducer in self.reducers] if fresh else []
+        writes = (write for update in updates for write in update.writes if write[1])
+        await self.database.advance(self.journal, position, *writes)
+        self._signal({name for update in updates for name in update.names})
 
     async def restart(self) -> None:
         """Delete everything: the journal is not the one that the tables were made of."""
-        await self.database.advance(self.journal, START, *((statement, [()]) for statement in self.reducer.clear))
+        await self.database.advance(
+            self.journal, START, *((statement, [()]) for one in self.reducers for statement in one.clear)
+        )
         self.wake_all()
 
     async def prune(self, first: int) -> None:
         """Delete what was made of lines before the first one that the journal still has."""
-        await self.database.write(*((statement, [(first,)]) for statement in self.reducer.prune))
+        await self.database.write(*((statement, [(first,)]) for one in self.reducers for statement in one.prune))
 
     async def moved(self) -> None:
         """Wait until the tables have moved."""

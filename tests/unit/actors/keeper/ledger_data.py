@@ -167,8 +167,8 @@ async def asking(transport: Transport) -> AsyncGenerator[Asking]:
     """Take part as somebody who may everything."""
     async with Bus(transport, "asker", "r1").running() as bus:
         bus.seal = Seal.of(KEY)
-        await bus.journal(subjects.CONVERSATIONS)  # a keeper follows them, too
-        await bus.journal(subjects.MODEL_CALLS)
+        for followed in Keeper.reads:
+            await bus.journal(followed)
         yield Asking(bus, await bus.journal(subjects.LEDGER), await bus.objects(subjects.ARTIFACTS))
 
 

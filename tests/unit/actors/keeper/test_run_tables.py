@@ -63,7 +63,7 @@ async def tables(batches: Sequence[Sequence[JournalLine[LedgerLine]]]) -> list[l
     with tempfile.TemporaryDirectory() as folder:
         database = Database(Path(folder) / "keeper.sqlite", "actors.keeper")
         async with database.open():
-            projection = Projection("ledger", database, RunTables(database))
+            projection = Projection("ledger", database, (RunTables(database),))
             for batch in batches:
                 await projection.apply(batch)
             reached = projection.position

@@ -1,0 +1,310 @@
+"""The index of what callers have captured, kept and read: passages, ranked by BM25 over terms that are hidden.
+
+SQLite's FTS5 holds the terms. The file shows how often a term occurs and beside which others, and no word of any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import ClassVar, Final, Literal, NamedTuple, TypeVar
+
+from anyio import to_thread
+from msgspec import Struct
+
+from actors.keeper.search_terms import HiddenTerms, query_terms
+from actors.markdown.structure import passages_of, plain_words, read_outline
+from actors.projection.database import Database, Row, Write
+from actors.projection.projection import TableUpdate
+from bus.seal import Seal, UnsealError
+from bus.stores import JournalLine
+from protocol.codec import decoder, encode
+from protocol.collections import (
+    CollectionDeleted,
+    CollectionLine,
+    SourceAdded,
+    SourceCaptured,
+    SourceDeleted,
+    TextAsked,
+    TextDeleted,
+    TextEnded,
+)
+from protocol.faults import Code, FaultError, fault
+from protocol.search import FoundPassage, PageRead, Passages, SearchPassages
+from protocol.subjects import COLLECTIONS, PAGES_READ
+
+A = TypeVar("A")
+Kind = Literal["source", "text", "page"]
+
+MAX_PASSAGES: Final = 1_000
+"""Passages of one document that can be found."""
+
+MAX_TERMS: Final = 12
+"""Terms of a query that are looked for: the rarest."""
+
+_COMMON: Final = 2_000
+"""Passages from which a term says too little for what it takes to rank them, where a query has a rarer one."""
+
+_COMMON_SHARE: Final = 0.25
+_MANY: Final = 40
+"""Passages from which that share of them is told from chance."""
+
+_CANDIDATES: Final = 8
+"""Ranked passages for each that is asked for: some sources have more than they may."""
+
+_PURPOSE: Final = COLLECTIONS.name
+
+_UNINDEX = "DELETE FROM search_terms WHERE rowid IN (SELECT id FROM passages WHERE {})"
+_REMOVE = "DELETE FROM passages WHERE {}"
+_OF_OWNER, _OF_COLLECTION = "caller = ? AND owner = ?", "caller = ? AND collection = ? AND kind = 'source'"
+_ADD = "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INDEX = "INSERT INTO search_terms (rowid, title, body, scope) VALUES (?, ?, ?, ?)"
+
+_COUNTS = "SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM passages WHERE caller = ?)"
+_TERMS = "SELECT term, doc FROM search_counts WHERE term IN ({})"
+_SCORES = (
+    "SELECT rowid AS id, ? * bm25(search_terms, 3.0, 1.0, 0.0) AS score FROM search_terms WHERE search_terms MATCH ?"
+)
+"""A word of the title counts three times."""
+
+_RANKED = (
+    "WITH scores AS MATERIALIZED ({}), "
+    "best AS MATERIALIZED (SELECT id, sum(score) AS total FROM scores GROUP BY id ORDER BY total LIMIT ?) "
+    "SELECT passages.id, kind, owner, collection, at, content, total FROM best JOIN passages USING (id) "
+    "WHERE caller = ? ORDER BY total, passages.id"
+)
+_ANY = "SELECT id, content FROM passages WHERE caller = ? LIMIT 1"
+
+
+class Indexed(Struct, frozen=True):
+    """What is kept of a passage, sealed."""
+
+    url: str
+    title: str
+    text: str
+
+
+class _Owned(NamedTuple):
+    """A document whose passages are indexed, and whose they are."""
+
+    caller: str
+    kind: Kind
+    owner: str
+    collection: str
+    at: int
+    url: str
+    title: str
+    markdown: str
+
+
+@dataclass(frozen=True)
+class _Indexing:
+    """Writes the passages of documents; `journal` and a line of it are what they were made of."""
+
+    seal: Seal
+    journal: str
+    number: int
+    """Tells the ids of journals apart."""
+    terms: dict[str, HiddenTerms] = field(default_factory=dict[str, HiddenTerms])
+
+    def writes(self, line: int, document: _Owned) -> list[Write]:
+        """Return the statements that index a document in place of what it was."""
+        hidden = self.terms.setdefault(document.caller, HiddenTerms.of(self.seal, document.caller))
+        scope = hidden.hidden(_scope(document.collection))
+        title, rows, terms = hidden.written(document.title), list[tuple[object, ...]](), list[tuple[object, ...]]()
+        for number, (above, text) in enumerate(_cut(document.markdown)):
+            name = ((line * 2 + self.number) << 10) + number
+            kept = encode(Indexed(document.url, document.title, text))
+            rows.append(
+                (
+                    name,
+                    self.journal,
+                    line,
+                    document.caller,
+                    document.kind,
+                    document.owner,
+                    document.collection,
+                    document.at,
+                    self.seal.seal(kept, _place(name)),
+                )
+            )
+            terms.append((name, f"{title} {hidden.written(above)}".strip(), hidden.written(text), scope))
+        return [*removal(_OF_OWNER, document.caller, document.owner), (_ADD, rows), (_INDEX, terms)]
+
+
+def removal(which: str, *values: object) -> list[Write]:
+    """Return the statements that take passages away."""
+    return [(_UNINDEX.format(which), [values]), (_REMOVE.format(which), [values])]
+
+
+@dataclass(frozen=True)
+class CollectionPassages:
+    """The passages of captured sources, notes and kept texts, as the lines of COLLECTIONS say."""
+
+    seal: Seal
+    clear: ClassVar[tuple[str, ...]] = (
+        _UNINDEX.format(f"journal = '{COLLECTIONS.name}'"),
+        _REMOVE.format(f"journal = '{COLLECTIONS.name}'"),
+    )
+    prune: ClassVar[tuple[str, ...]] = (
+        _UNINDEX.format(f"journal = '{COLLECTIONS.name}' AND line < ?"),
+        _REMOVE.format(f"journal = '{COLLECTIONS.name}' AND line < ?"),
+    )
+
+    async def update(self, lines: Sequence[JournalLine[CollectionLine]]) -> TableUpdate:
+        """Return what lines change, in their order."""
+        return await _updated(_Indexing(self.seal, COLLECTIONS.name, 0), lines, _change_of_collection)
+
+
+@dataclass(frozen=True)
+class PagePassages:
+    """The passages of pages that callers have read, as the lines of PAGES_READ say."""
+
+    seal: Seal
+    clear: ClassVar[tuple[str, ...]] = (
+        _UNINDEX.format(f"journal = '{PAGES_READ.name}'"),
+        _REMOVE.format(f"journal = '{PAGES_READ.name}'"),
+    )
+    prune: ClassVar[tuple[str, ...]] = (
+        _UNINDEX.format(f"journal = '{PAGES_READ.name}' AND line < ?"),
+        _REMOVE.format(f"journal = '{PAGES_READ.name}' AND line < ?"),
+    )
+
+    async def update(self, lines: Sequence[JournalLine[PageRead]]) -> TableUpdate:
+        """Return what lines change; of a page the last reading counts."""
+        return await _updated(_Indexing(self.seal, PAGES_READ.name, 1), lines, _change_of_page)
+
+
+async def _updated(
+    indexing: _Indexing, lines: Sequence[JournalLine[A]], change: Callable[[A], _Owned | list[Write] | None]
+) -> TableUpdate:
+    def work() -> list[Write]:
+        writes = list[Write]()
+        for line in lines:
+            changed = change(line.value)
+            writes += indexing.writes(line.sequence, changed) if isinstance(changed, _Owned) else changed or []
+        return writes
+
+    return TableUpdate(await to_thread.run_sync(work))
+
+
+def _change_of_collection(line: CollectionLine) -> _Owned | list[Write] | None:
+    match line:
+        case SourceCaptured() | SourceAdded() if line.markdown:
+            who, where, at = line.caller, line.collection, line.at
+            return _Owned(who, "source", line.source, where, at, line.url, line.title, line.markdown)
+        case TextAsked() | TextEnded() if line.markdown:
+            return _Owned(line.caller, "text", line.artifact, line.collection, line.at, "", line.title, line.markdown)
+        case SourceDeleted():
+            return removal(_OF_OWNER, line.caller, line.source)
+        case TextDeleted():
+            return removal(_OF_OWNER, line.caller, line.artifact)
+        case CollectionDeleted():
+            return removal(_OF_COLLECTION, line.caller, line.collection)
+        case _:
+            return None
+
+
+def _change_of_page(line: PageRead) -> _Owned:
+    return _Owned(line.caller, "page", line.url, "", line.at, line.url, line.title, line.markdown)
+
+
+def _cut(markdown: str) -> Iterator[tuple[str, str]]:
+    """Yield the passages of a document as plain words, each with the headings above it."""
+    for passage in islice(passages_of(markdown, read_outline(markdown)), MAX_PASSAGES):
+        if text := plain_words(passage.text):
+            yield " ".join(heading.lstrip("# ") for heading in passage.headings), text
+
+
+@dataclass(frozen=True)
+class SearchIndex:
+    """The queries to the index; each finds what is its caller's."""
+
+    database: Database
+    seal: Seal
+
+    async def search(self, request: SearchPassages) -> Passages:
+        """Return the passages that match best, a few of each document.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, where the file was sealed with another key; it is being replaced.
+        """
+        [(everything, own)] = await self.database.read(_COUNTS, (request.caller,))
+        hidden = HiddenTerms.of(self.seal, request.caller)
+        terms = await self._weighed(hidden, query_terms(request.query), everything, own)
+        if not terms:
+            await self._check_key(request.caller)
+            return Passages(passages=(), indexed=own)
+        scope = f'scope : "{hidden.hidden(_scope(request.collection))}" AND ' if request.collection else ""
+        wanted = [(weight, f'{scope}{{title body}} : "{term}"') for term, weight in terms]
+        rows = await self.database.read(
+            _RANKED.format(" UNION ALL ".join([_SCORES] * len(wanted))),
+            (*(value for pair in wanted for value in pair), request.limit * _CANDIDATES, request.caller),
+        )
+        return Passages(passages=tuple(islice(self._found(rows, request.per_source), request.limit)), indexed=own)
+
+    async def _weighed(
+        self, hidden: HiddenTerms, words: Sequence[str], everything: int, own: int
+    ) -> list[tuple[str, float]]:
+        """Return the rarest terms of a query with their weights, by which BM25 counts among a caller's passages alone.
+
+        FTS5 takes a term for rare that few of all callers' passages have.
+        """
+        terms = [hidden.hidden(word) for word in words]
+        found = await self.database.read(_TERMS.format(", ".join("?" * len(terms))), terms) if terms else []
+        counts = sorted(((int(count), str(term)) for term, count in found))
+        most = min(_COMMON, own * _COMMON_SHARE) if own >= _MANY else _COMMON
+        telling = [(count, term) for count, term in counts if count <= most] or counts[:1]
+        return [(term, _rarity(own, count) / _rarity_of_all(everything, count)) for count, term in telling[:MAX_TERMS]]
+
+    def _found(self, rows: Sequence[Row], per_source: int) -> Iterator[FoundPassage]:
+        shown = Counter[str]()
+        for name, kind, owner, collection, at, content, total in rows:
+            shown[owner] += 1
+            if shown[owner] <= per_source:
+                kept = self._opened(name, content)
+                yield FoundPassage(
+                    url=kept.url,
+                    title=kept.title,
+                    text=kept.text,
+                    score=-total,
+                    kind=kind,
+                    source_id=owner if kind == "source" else "",
+                    artifact_id=owner if kind == "text" else "",
+                    collection_id=collection,
+                    at=at,
+                )
+
+    async def _check_key(self, caller: str) -> None:
+        """Have a file replaced whose terms are hidden by another key: nothing is ever found in it."""
+        for name, content in await self.database.read(_ANY, (caller,)):
+            self._opened(name, content)
+
+    def _opened(self, name: int, content: bytes) -> Indexed:
+        try:
+            kept: Indexed = decoder(Indexed).decode(self.seal.unseal(content, _place(name)))
+        except UnsealError:
+            self.database.broken = True
+            raise FaultError(fault(Code.INTERNAL_UNAVAILABLE)) from None
+        return kept
+
+
+def _rarity(passages: int, count: int) -> float:
+    """Return how much a term tells (BM25's idf, which is never negative)."""
+    return math.log(1 + (passages - count + 0.5) / (count + 0.5))
+
+
+def _rarity_of_all(passages: int, count: int) -> float:
+    """Return what FTS5 takes for that, among all passages."""
+    return max(math.log((passages - count + 0.5) / (count + 0.5)), 1e-6)
+
+
+def _scope(collection: str | None) -> str:
+    return f"collection {collection}"
+
+
+def _place(name: int) -> str:
+    return f"{_PURPOSE} passage {name}"

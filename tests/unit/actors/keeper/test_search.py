@@ -1,0 +1,182 @@
+"""Searching what was captured, kept and read: found by the caller whose it is, and by nobody in the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.keeper.search_terms import query_terms, terms_of
+from protocol import subjects
+from protocol.collections import (
+    CollectionDeleted,
+    CollectionLine,
+    SourceAdded,
+    SourceCaptured,
+    SourceDeleted,
+    SourceKind,
+    TextAsked,
+    TextDeleted,
+    collection_topic,
+    source_topic,
+    text_topic,
+)
+from protocol.search import PageRead, Passages, SearchPassages, page_topic
+from tests.unit.actors.keeper.ledger_data import ME, NOW, YOU, World, world
+
+FARM, CITY = "col_farm", "col_city"
+
+
+def captured(source: str, markdown: str, *, collection: str = FARM, title: str = "", **other: Any) -> SourceCaptured:
+    told: dict[str, Any] = {"caller": ME, "version": 1, **other}
+    url = f"https://site.example/{source}"
+    own: dict[str, Any] = {"collection": collection, "title": title, "markdown": markdown, "content_hash": source}
+    return SourceCaptured(at=NOW, job="job_1", source=source, url=url, **own, **told)
+
+
+def note(source: str, markdown: str) -> SourceAdded:
+    return SourceAdded(
+        caller=ME, at=NOW, collection=CITY, source=source, kind=SourceKind.NOTE, title="Note", markdown=markdown
+    )
+
+
+def topic(line: CollectionLine) -> str:
+    match line:
+        case SourceCaptured():
+            return source_topic(line.source)
+        case TextAsked() | TextDeleted():
+            return text_topic(line.artifact)
+        case _:
+            return collection_topic(line.collection)
+
+
+async def write(here: World, *lines: CollectionLine) -> None:
+    journal = await here.asking.bus.journal(subjects.COLLECTIONS)
+    for line in lines:
+        await journal.append(topic(line), line)
+
+
+async def search(here: World, query: str, caller: str = ME, **other: Any) -> Passages:
+    return await here.asking.bus.call(subjects.PASSAGES, SearchPassages(caller=caller, query=query, **other))
+
+
+async def sources(here: World, query: str, caller: str = ME, **other: Any) -> list[str]:
+    found = await search(here, query, caller, **other)
+    return [one.source_id or one.artifact_id or one.url for one in found.passages]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Three horses were running.", "horse"),
+        ("Three horses were running.", "run"),
+        ("Boxes that are falling", "box fall"),
+        ("She makes bread in a bakery", "making BAKERIES"),
+        ("Crème brûlée", "creme brulee"),
+        ("Die Straße nach Köln", "strasse koln"),
+        ("東京都の天気予報", "天気"),
+        ("東京都の天気予報", "都"),
+        ("서울에서 만나요", "서울"),
+        ("ｆｕｌｌ ｗｉｄｔｈ", "width"),
+        ("Цены на молоко", "МОЛОКО"),
+        ("ISO 9001:2015", "iso 9001"),
+    ],
+)
+def test_a_query_has_the_terms_of_a_text(text: str, query: str) -> None:
+    wanted = query_terms(query)
+
+    assert wanted
+    assert set(wanted) <= set(terms_of(text))
+
+
+async def test_the_best_passage_is_first(tmp_path: Path) -> None:
+    async with world(tmp_path) as here, here.keeper():
+        await write(
+            here,
+            captured("src_1", "# Horses\n\nA horse eats hay and oats."),
+            captured("src_2", "Cows eat grass. A neighbour of theirs is a horse.\n\nThey give milk."),
+            captured("src_3", "The pig sleeps."),
+            note("src_4", "Ask the horse dealer for a price."),
+        )
+
+        found = await search(here, "what does a horse eat?")
+
+        assert [one.source_id for one in found.passages] == ["src_1", "src_2", "src_4"]
+        assert found.indexed == 4
+        first = found.passages[0]
+        assert (first.url, first.text, first.kind) == (
+            "https://site.example/src_1",
+            "A horse eats hay and oats.",
+            "source",
+        )
+        assert await sources(here, "horse", collection=CITY) == ["src_4"]
+        assert await sources(here, "unheard") == []
+
+
+async def test_nobody_finds_what_is_not_his(tmp_path: Path) -> None:
+    async with world(tmp_path) as here, here.keeper():
+        await write(here, captured("src_1", "A horse eats hay."), captured("src_2", "A horse sleeps.", caller=YOU))
+
+        assert await sources(here, "horse") == ["src_1"]
+        assert await sources(here, "horse", YOU) == ["src_2"]
+        assert await sources(here, "horse", YOU, collection=FARM) == ["src_2"]
+        assert await sources(here, "hay", YOU) == []
+
+
+async def test_what_is_read_anew_or_deleted_is_found_no_more(tmp_path: Path) -> None:
+    async with world(tmp_path) as here, here.keeper():
+        await write(
+            here,
+            captured("src_1", "A horse eats hay."),
+            captured("src_2", "The donkey."),
+            captured("src_3", "The cow.", collection=CITY),
+            TextAsked(caller=ME, at=NOW, artifact="art_1", type="text", title="Mine", markdown="Of goats."),
+        )
+        assert await sources(here, "goat") == ["art_1"]
+
+        await write(
+            here,
+            captured("src_1", "A mule eats hay.", version=2),
+            captured("src_1", "", version=3, unchanged=True),
+            SourceDeleted(caller=ME, at=NOW, collection=FARM, source="src_2"),
+            CollectionDeleted(caller=ME, at=NOW, collection=CITY),
+            TextDeleted(caller=ME, at=NOW, artifact="art_1"),
+        )
+
+        assert await sources(here, "horse donkey cow goat") == []
+        assert await sources(here, "mule") == ["src_1"]
+
+
+async def test_pages_that_were_read_are_found_by_whoever_read_them(tmp_path: Path) -> None:
+    async with world(tmp_path) as here, here.keeper():
+        journal = await here.asking.bus.journal(subjects.PAGES_READ)
+        for text in ("A horse.", "A mule."):
+            page = PageRead(caller=ME, url="https://site.example/", title="Animals", markdown=text, at=NOW)
+            await journal.append(page_topic(ME, page.url), page)
+
+        while not await sources(here, "mule"):
+            pass
+
+        assert await sources(here, "mule") == ["https://site.example/"]
+        assert await sources(here, "horse") == []
+        assert await sources(here, "mule", YOU) == []
+
+
+async def test_a_source_has_few_passages_of_many(tmp_path: Path) -> None:
+    sections = "\n\n".join(f"## Part {number}\n\n{'A horse eats hay. ' * 12}" for number in range(9))
+    async with world(tmp_path) as here, here.keeper():
+        await write(here, captured("src_1", sections), captured("src_2", f"horse {'of course ' * 400}"))
+
+        assert await sources(here, "horse") == ["src_1"] * 3 + ["src_2"]
+        assert await sources(here, "horse", per_source=1, limit=2) == ["src_1", "src_2"]
+
+
+async def test_no_word_lies_in_the_open(tmp_path: Path) -> None:
+    async with world(tmp_path) as here, here.keeper():
+        await write(here, captured("src_1", "A Wolpertinger eats hay.", title="Bestiary"))
+        assert await sources(here, "wolpertinger bestiary") == ["src_1"]
+
+        written = b"".join(path.read_bytes().lower() for path in here.files())
+
+        assert not [word for word in (b"wolpertinger", b"bestiary", b"hay") if word in written]
