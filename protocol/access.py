@@ -28,6 +28,12 @@ class Scope(StrEnum):
     RUNS = "runs"
     """Run templates, and read what came of it."""
 
+    COLLECTIONS = "collections"
+    """Keep collections, sources and texts, search in them, and hand texts out."""
+
+    INTEGRATIONS = "integrations"
+    """Have other programs do what the operator has allowed."""
+
     OFFERS = "offers"
     """Use what other actors bring: tools, resources and prompts."""
 
@@ -41,8 +47,8 @@ class Scope(StrEnum):
     """Look at the figures of the system, and speak packets with it."""
 
 
-UNASKED: Final = frozenset({Scope.MODELS, Scope.ROUTES, Scope.OPERATE})
-"""What a key is good for only where its maker says so: what costs, and what concerns everybody."""
+UNASKED: Final = frozenset({Scope.INTEGRATIONS, Scope.MODELS, Scope.ROUTES, Scope.OPERATE})
+"""What a key is good for only where its maker says so: what sends out, what costs, and what concerns everybody."""
 
 
 MAX_WEIGHT = 100

@@ -157,6 +157,16 @@ MORE_BUDGET = Action(
     description="The operator of this Weft can raise model_day_cents, model_key_day_cents, model_run_cents or "
     "model_unpriced_calls; days end at midnight UTC.",
 )
+CHECK_COLLECTION = Action(action="check_collection_id", description="Take the id from the list of your collections.")
+CHECK_SOURCE = Action(action="check_source_id", description="Take the id from the sources of the collection.")
+CHECK_APPROVAL = Action(
+    action="check_approval_id",
+    description="Take the id from the list of your approvals: GET /api/approvals, or weft approvals.",
+)
+ANSWER_APPROVAL = Action(
+    action="answer_approval",
+    description="Have the user allow or deny it: POST /api/approvals/{id}, or weft approvals allow ID.",
+)
 CHECK_ARTIFACT = Action(
     action="check_artifact_id",
     description="Take the id from the artifacts of the run.",

@@ -15,6 +15,7 @@ from protocol.faults import Fault
 from protocol.models import ModelName, RouteReason, TokenUsage
 from protocol.packets import Assistant, Citation, ToolCall
 from protocol.pages import BrowsePage
+from protocol.policy import Reason, ToolStatus, Verb
 from protocol.replicas import Watch
 from protocol.tiers import RenderTier
 
@@ -170,10 +171,25 @@ class Extracted(Struct, frozen=True, kw_only=True, omit_defaults=True):
 ChatId = Annotated[str, Meta(pattern=r"^chat_[A-Za-z0-9_-]{16,86}$(?!\n)")]
 
 
+class ChatToolResult(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """What has come of a proposed call (003 "tool results"): by the id that the gate knows it by.
+
+    Before anything has come of it, `status` is None. `approval` is what it waits for.
+    """
+
+    call_id: str
+    status: ToolStatus | None = None
+    by: Literal["model", "rule"] = "model"
+    decision: Verb | None = None
+    reason_code: Reason | None = None
+    approval: str = ""
+
+
 class ChatEvent(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """A line of CONVERSATIONS: what was asked or answered (003 "Durable history"); `at` in ms since the epoch.
 
     Of documents there is a digest and a beginning alone. `collection` is the one that the question was about, if any.
+    `tool_results` tell of each of `tool_calls` what has come of it, in the same order.
     """
 
     id: ChatId
@@ -186,6 +202,7 @@ class ChatEvent(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="c
     markdown: str
     citations: tuple[Citation, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
+    tool_results: tuple[ChatToolResult, ...] = ()
     documents: tuple[DocumentDigest, ...] = ()
     served_by: ServedBy | None = None
     fault: Fault | None = None

@@ -14,12 +14,16 @@ from msgspec import Struct
 
 from protocol.actions import (
     ADD_PROVIDER,
+    ANSWER_APPROVAL,
     ANSWER_LOCALLY,
     ANY_TIER,
     ASK_SITE,
+    CHECK_APPROVAL,
     CHECK_ARTIFACT,
+    CHECK_COLLECTION,
     CHECK_CONVERSATION,
     CHECK_RUN,
+    CHECK_SOURCE,
     CHECK_URL,
     FIX_INPUT,
     FRESH,
@@ -133,6 +137,11 @@ class Code(StrEnum):
     ARTIFACT_NOT_FOUND = "ARTIFACT_NOT_FOUND"
     VALIDATION_UNKNOWN_CONVERSATION = "VALIDATION_UNKNOWN_CONVERSATION"
     ARTIFACT_EXPIRED = "ARTIFACT_EXPIRED"
+    VALIDATION_UNKNOWN_COLLECTION = "VALIDATION_UNKNOWN_COLLECTION"
+    VALIDATION_UNKNOWN_SOURCE = "VALIDATION_UNKNOWN_SOURCE"
+    SECURITY_POLICY_DENIED = "SECURITY_POLICY_DENIED"
+    SECURITY_APPROVAL_REQUIRED = "SECURITY_APPROVAL_REQUIRED"
+    VALIDATION_UNKNOWN_APPROVAL = "VALIDATION_UNKNOWN_APPROVAL"
     INTERNAL_ERROR = "INTERNAL_ERROR"
     INTERNAL_UNAVAILABLE = "INTERNAL_UNAVAILABLE"
     INTERNAL_BUSY = "INTERNAL_BUSY"
@@ -142,12 +151,20 @@ class Code(StrEnum):
 
 
 class FaultContext(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Where a fault happened: the page asked for, its domain, the tier and the attempt (from 1)."""
+    """Where a fault happened: the page asked for, its domain, the tier and the attempt (from 1).
+
+    Of a call that the policy did not allow: the tool, the reason code, and the approval that it waits for; of one
+    that failed the code of 003.
+    """
 
     url: str | None = None
     domain: str | None = None
     tier: str | None = None
     attempt_number: int | None = None
+    tool: str | None = None
+    reason_code: str | None = None
+    approval_id: str | None = None
+    tool_code: str | None = None
 
 
 class Fault(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -340,6 +357,13 @@ _ROWS: Mapping[Code, Kind] = {
     ),
     Code.ARTIFACT_NOT_FOUND: Kind(_C.VALIDATION, False, "There is no such artifact.", (CHECK_ARTIFACT,)),
     Code.ARTIFACT_EXPIRED: Kind(_C.VALIDATION, False, "The artifact is kept no longer.", (RUN_ANEW,)),
+    Code.VALIDATION_UNKNOWN_COLLECTION: Kind(_C.VALIDATION, False, "There is no such collection.", (CHECK_COLLECTION,)),
+    Code.VALIDATION_UNKNOWN_SOURCE: Kind(_C.VALIDATION, False, "There is no such source.", (CHECK_SOURCE,)),
+    Code.SECURITY_POLICY_DENIED: Kind(_C.SECURITY, False, "The policy does not allow this call.", (REPORT,)),
+    Code.SECURITY_APPROVAL_REQUIRED: Kind(
+        _C.SECURITY, False, "The call waits until a person allows it.", (ANSWER_APPROVAL,)
+    ),
+    Code.VALIDATION_UNKNOWN_APPROVAL: Kind(_C.VALIDATION, False, "There is no such approval.", (CHECK_APPROVAL,)),
     Code.INTERNAL_ERROR: Kind(_C.INTERNAL, True, "Weft failed; its log says why.", (RETRY, REPORT)),
     Code.INTERNAL_UNAVAILABLE: Kind(_C.INTERNAL, True, "No live actor answers this call.", (RETRY, OPERATOR, REPORT)),
     Code.INTERNAL_BUSY: Kind(_C.INTERNAL, True, "Every replica has its hands full.", (RETRY, REPORT)),

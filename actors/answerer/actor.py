@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from actors.actor import Actor, handles, subscribes
 from actors.answerer import local
+from actors.answerer.agent.run import AgentRun
 from actors.answerer.answering import Answering, Assignment
 from actors.answerer.conversations import ChatTurn
 from actors.answerer.data import extracted_from
@@ -19,6 +20,7 @@ from actors.answerer.reading import Reading, read
 from actors.answerer.streaming import AnswerRelay, ModelStreams
 from bus.context import current_conversation
 from protocol import subjects
+from protocol.agent import AgentAnswered, RunAgent
 from protocol.answers import Answered, AskQuestion, ExtractData, Extracted, Sources, Summarize, SummaryStyle
 from protocol.faults import FaultError
 from protocol.models import ModelText
@@ -36,6 +38,8 @@ class Answerer(Actor):
         subjects.BROWSE,
         subjects.CALL_MODEL,
         subjects.CALL_OUTCOME,
+        subjects.POLICY_CALL,
+        subjects.COLLECTION_PACK,
         subjects.ANSWER_TEXT,
         subjects.PROGRESS,
     )
@@ -105,6 +109,17 @@ class Answerer(Actor):
             raise
         await turn.write_data(extracted, reading.evidence)
         return extracted
+
+    @handles(subjects.AGENT, at_once=16)
+    async def reach_goal(self, request: RunAgent) -> AgentAnswered:
+        """Reach a goal by tools that the gate allows, and answer from what they have read.
+
+        Raises:
+            FaultError: the gate is not to be had, nothing that was named could be read, or somebody else goes on with
+                the conversation.
+        """
+        run = AgentRun(bus=self.bus, settings=self.settings, streams=self.streams, request=request)
+        return await run.run()
 
     @subscribes(subjects.MODEL_TEXT, at_once=1)
     async def on_model_text(self, piece: ModelText) -> None:

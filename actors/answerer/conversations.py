@@ -47,26 +47,27 @@ class ChatTurn:
 
     async def write_request(self, text: str) -> None:
         """Write what was asked."""
-        await self._write(self._event("user", text))
+        await self._write(self.event("user", text))
 
     async def write_answer(self, answer: Answered, evidence: Sequence[CitableSource]) -> None:
         """Write what was answered."""
         render = answer.assistant.render
-        event = self._event("assistant", to_markdown(render) if isinstance(render, Doc) else "")
+        event = self.event("assistant", to_markdown(render) if isinstance(render, Doc) else "")
         cited = tuple(_redacted(one) for one in answer.assistant.citations)
         await self._write(structs.replace(event, citations=cited, tool_calls=answer.tool_calls), answer, evidence)
 
     async def write_data(self, answer: Extracted, evidence: Sequence[CitableSource]) -> None:
         """Write how much data was found; the data themselves are the caller's."""
         count = sum(one.origin is not None for one in answer.fields.values())
-        event = self._event("assistant", f"{count} of {len(answer.fields)} fields were found.")
+        event = self.event("assistant", f"{count} of {len(answer.fields)} fields were found.")
         await self._write(event, answer, evidence)
 
     async def write_failure(self, failure: Fault) -> None:
         """Write that there was no answer, and why."""
-        await self._write(structs.replace(self._event("assistant", ""), fault=failure))
+        await self._write(structs.replace(self.event("assistant", ""), fault=failure))
 
-    def _event(self, role: Literal["user", "assistant"], text: str) -> ChatEvent:
+    def event(self, role: Literal["user", "assistant"], text: str) -> ChatEvent:
+        """Return a line of this turn, redacted."""
         return ChatEvent(
             id=f"chat_{secrets.token_hex(12)}",
             at=now_ms(),
@@ -75,7 +76,7 @@ class ChatTurn:
             caller=self.caller,
             role=role,
             task=self.task,
-            markdown=redact.text(text[:MAX_CHARS]),
+            markdown=kept_text(text),
         )
 
     async def _write(
@@ -91,6 +92,11 @@ class ChatTurn:
                 await journal.append(conversation_topic(event.caller, event.conversation), event)
         except (FaultError, TransportError, TimeoutError) as error:
             log.warning(NOT_WRITTEN, reason=type(error).__name__)
+
+
+def kept_text(text: str) -> str:
+    """Return words as they are written down."""
+    return redact.text(text[:MAX_CHARS])
 
 
 def _redacted(citation: Citation) -> Citation:

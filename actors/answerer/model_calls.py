@@ -13,7 +13,7 @@ from bus import Requester
 from bus.context import conversation_id, remaining_ms
 from protocol.answers import LOCAL, ServedBy, Sources
 from protocol.faults import Code, FaultError, fault
-from protocol.models import CallModel, ModelAnswer, ModelMessage, OutputSchema
+from protocol.models import CallModel, ModelAnswer, ModelMessage, OutputSchema, ToolDefinition
 from protocol.replicas import Watch
 from protocol.subjects import CALL_MODEL
 
@@ -21,9 +21,12 @@ _RESERVE_MS: Final = 3_000
 """What is left of the time allowed for an answer without a model, should the models take too long."""
 
 SUMMARIZE, ANSWER, EXTRACT, SELECT = "web_summarize", "web_answer", "web_extract", "web_select"
+PLAN, PERMIT = "agent_plan", "agent_permit"
 """What models are asked for: the names by which the router routes."""
 
-MAX_TOKENS: Final = MappingProxyType({SUMMARIZE: 2_048, ANSWER: 2_048, EXTRACT: 8_192, SELECT: 1_024})
+MAX_TOKENS: Final = MappingProxyType(
+    {SUMMARIZE: 2_048, ANSWER: 2_048, EXTRACT: 8_192, SELECT: 1_024, PLAN: 2_048, PERMIT: 512}
+)
 """How much a model may write."""
 
 LOCAL_ONLY = "No model was to be asked."
@@ -40,11 +43,12 @@ class ModelCalls:
     request: Sources
     served: ServedBy = field(default_factory=lambda: ServedBy(provider=LOCAL))
 
-    async def call(
+    async def call(  # noqa: PLR0913 - what a call of a model takes
         self,
         tool: str,
         messages: Sequence[ModelMessage],
         *,
+        tools: Sequence[ToolDefinition] = (),
         output: OutputSchema | None = None,
         watch: Watch | None = None,
         among: int = 1,
@@ -57,6 +61,7 @@ class ModelCalls:
         request = CallModel(
             tool=tool,
             messages=tuple(messages),
+            tools=tuple(tools),
             output=output,
             max_tokens=MAX_TOKENS[tool],
             pin=self.request.pin,

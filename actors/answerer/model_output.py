@@ -36,11 +36,15 @@ class OutputReading(StrEnum):
 
 @dataclass(frozen=True)
 class ModelOutput:
-    """What a model said: its answer, the calls that it proposes, and how it had to be read."""
+    """What a model said: its answer, the calls that it proposes, and how it had to be read.
+
+    `discarded`: it proposed calls, of which at least one was invalid.
+    """
 
     assistant: Assistant
     tool_calls: tuple[ToolCall, ...]
     reading: OutputReading
+    discarded: bool = False
 
 
 # What siblings of the protocol write otherwise.
@@ -65,8 +69,11 @@ def read_model_output(output: str, *, tools: bool = True) -> ModelOutput:
     for text, reading in ((bare, OutputReading.STRICT), (_repaired(bare), OutputReading.REPAIRED)):
         body = _object(text)
         assistant = _assistant(body) if body is not None else None
+        if body is not None and assistant is None and tools and _proposed(body):
+            assistant = Assistant(markdown="")  # the calls are all that it says
         if body is not None and assistant is not None:
-            return ModelOutput(assistant, _tool_calls(body) if tools else (), reading)
+            calls = _tool_calls(body) if tools else ()
+            return ModelOutput(assistant, calls, reading, discarded=tools and not calls and bool(_proposed(body)))
     broken = _unfenced(bare).startswith("{")
     return ModelOutput(_markdown(bare), (), OutputReading.BROKEN_JSON if broken else OutputReading.MARKDOWN)
 
@@ -137,12 +144,15 @@ def _tree(node: Any, depth: int = 0) -> Any:
 
 
 def _tool_calls(body: dict[str, Any]) -> tuple[ToolCall, ...]:
-    proposed = body.get("tool_calls", body.get("toolCalls", []))
     try:
-        calls = msgspec.convert(proposed, tuple[ToolCall, ...])
+        calls = msgspec.convert(_proposed(body), tuple[ToolCall, ...])
     except (msgspec.ValidationError, RecursionError):
         return ()
     return valid_calls(calls)
+
+
+def _proposed(body: dict[str, Any]) -> Any:
+    return body.get("tool_calls", body.get("toolCalls", []))
 
 
 def valid_calls(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:

@@ -25,6 +25,7 @@ from actors.cli.runs import templates
 from actors.cli.sessions import app as sessions
 from actors.cli.tap import schema, tap
 from actors.cli.terminal import Exit, exit_code, first, show
+from actors.cli.tools import tool, tools
 from actors.cli.up import mcp, status, up
 from protocol.faults import FaultError
 
@@ -64,6 +65,8 @@ for _verb in (up, browse, extract):
 for _question in (summarize, ask, pull):
     app.command(no_args_is_help=True)(_question)
 app.command()(conversations)
+app.command()(tools)
+app.command(no_args_is_help=True)(tool)
 app.command()(templates)
 app.command("run", no_args_is_help=True)(run_template)
 app.command(no_args_is_help=True)(artifact)

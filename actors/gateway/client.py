@@ -6,9 +6,10 @@ the local trust level (002 §9).
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from typing import Any
 
-from actors.gateway import answers, models, pages, runs
+from actors.gateway import answers, models, pages, runs, tool_calls
 from actors.gateway.access.caller import STDIO
 from actors.gateway.answer_results import AnswerResult, ConversationView, ExtractResult
 from actors.gateway.answers import AnswerRequest, ExtractRequest, SourcesRequest, SummarizeRequest
@@ -17,16 +18,19 @@ from actors.gateway.errors import to_error
 from actors.gateway.models import RouteAnswer
 from actors.gateway.request import OnProgress, OnText, RequestContext, Watchers, watching
 from actors.gateway.runs import ArtifactRequest, ResumeRequest, RunRequest, RunsRequest
+from actors.gateway.tool_calls import ClientCall
 from actors.settings import Settings
 from bus import Bus
 from protocol.answers import ConversationList
 from protocol.browse import BrowseResult
 from protocol.models import ModelName, Provider
 from protocol.pages import BrowsePage
+from protocol.policy import ToolOutcome
 from protocol.routes import ProviderList, ProviderState, RouteChange, RouteTable
 from protocol.runs.requests import RunNews
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, TemplateList
 from protocol.subjects import ANSWER_TEXT, PROGRESS
+from protocol.tools.tool import Surface
 
 __all__ = [
     "AnswerRequest",
@@ -66,6 +70,12 @@ class GatewayClient:
         """Hear on this bus what actors tell of work that is waited for here."""
         for event in (PROGRESS, ANSWER_TEXT):
             await bus.serve(event.answered_by(bus.replica), self._app.watchers.on_news, at_once=1)
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolOutcome:
+        """Have a tool run if the gate allows it."""
+        return await tool_calls.call_tool(
+            self._app, self._request, ClientCall(name=name, arguments=arguments, surface=Surface.CLI)
+        )
 
     async def answer(
         self, arguments: SourcesRequest, on_progress: OnProgress, on_text: OnText

@@ -111,6 +111,9 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.ARTIFACT_NOT_FOUND: 404,
         Code.VALIDATION_UNKNOWN_CONVERSATION: 404,
         Code.ARTIFACT_EXPIRED: 410,
+        Code.VALIDATION_UNKNOWN_COLLECTION: 404,
+        Code.VALIDATION_UNKNOWN_SOURCE: 404,
+        Code.VALIDATION_UNKNOWN_APPROVAL: 404,
         Code.RUN_TIMEOUT: 504,
         Code.RUN_CANCELED: 409,  # it cannot be gone on with as it stands
         Code.STEP_EXECUTION_FAILED: 502,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -22,6 +23,9 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 """The largest body that is read; the MCP SDK has the same limit."""
 
 MAX_QUERY_FIELDS = 32
+IDEMPOTENCY_KEY = "Idempotency-Key"
+MAX_KEY_CHARS = 200
+_KEY = re.compile(f"[!-~]{{1,{MAX_KEY_CHARS}}}")
 _FLOAT = "got `float`"
 _READ_APART_BYTES = 65_536
 """A body that is larger is looked through in a thread."""
@@ -66,6 +70,18 @@ async def check_keys(body: bytes) -> None:
         await to_thread.run_sync(_look_through, body)
     else:
         _look_through(body)
+
+
+def idempotency_key(headers: Mapping[str, str]) -> str:
+    """Return the Idempotency-Key of a request, '' where it has none.
+
+    Raises:
+        MalformedError: it is longer than any key need be, or has other letters.
+    """
+    key = headers.get(IDEMPOTENCY_KEY, "")
+    if key and not _KEY.fullmatch(key):
+        raise _at(IDEMPOTENCY_KEY, f"takes {MAX_KEY_CHARS} letters of ASCII at most")
+    return key
 
 
 async def drain(receive: Receive) -> None:

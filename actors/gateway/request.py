@@ -56,6 +56,7 @@ class RequestContext:
 
     `client_id` tells apart the clients of one caller where they take part in that, and is '' elsewhere; `toolsets` are
     those that an MCP client may see and call. `program` is what it called itself when it initialized, if it shows that.
+    `idempotency_key` is the same each time the client sends the same call.
     """
 
     caller: Caller = NOBODY
@@ -64,6 +65,7 @@ class RequestContext:
     client_id: str = ""
     toolsets: frozenset[Toolset] = EVERY_TOOLSET
     program: str = ""
+    idempotency_key: str = ""
 
     @property
     def sees_offers(self) -> bool:

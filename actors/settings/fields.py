@@ -373,4 +373,4 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
     ] = 10
     jetstream_max_bytes: Annotated[
         Bytes, Meta(description="Bytes on disk that JetStream of the server of our own may take.")
-    ] = 5 * 2**29
+    ] = 9 * 2**30

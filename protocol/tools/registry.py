@@ -41,6 +41,22 @@ def find(name: str, surface: Surface = Surface.LLMCP) -> Tool[Any]:
     return tool
 
 
+def find_anywhere(name: str) -> tuple[Tool[Any], Surface]:
+    """Return the tool that any surface calls like that, and the surface whose form its arguments have then.
+
+    Raises:
+        ValueError: there is none.
+    """
+    for surface in _OWN_FORM_FIRST:
+        if (tool := _NAMED[surface].get(name)) is not None:
+            return tool, surface
+    msg = f"there is no tool {name!r}"
+    raise ValueError(msg)
+
+
+_OWN_FORM_FIRST: Final = tuple(sorted(Surface, key=lambda surface: surface is Surface.LLMCP))
+
+
 def arguments_of(call: ToolCall, surface: Surface = Surface.LLMCP) -> Struct:
     """Return the arguments of a call, in the form that all surfaces share.
 

@@ -111,8 +111,9 @@ class Tool(Generic[A]):
     """Whether a model of ours may propose it; the others are for clients alone."""
 
     def name_on(self, surface: Surface) -> str:
-        """Return what a surface calls it."""
-        return self.aliases.get(surface, self.name)
+        """Return what a surface calls it; many clients of MCP take no name with a dot."""
+        usual = self.name.replace(".", "_") if surface is Surface.MCP else self.name
+        return self.aliases.get(surface, usual)
 
     def arguments_on(self, surface: Surface) -> type[Struct]:
         """Return the arguments that a surface gives it."""

@@ -39,7 +39,13 @@ MAX_REPLY_BYTES = 8 * 1024 * 1024
 """What a batch answers with at most; pages beyond it are to be asked for again."""
 
 VARY = {"Vary": "Accept"}
-NO_PAGE_CODES = RUNTIME_CODES | {Code.SESSION_NOT_FOUND, Code.VALIDATION_UNKNOWN_CONVERSATION}
+NO_PAGE_CODES = RUNTIME_CODES | {
+    Code.SESSION_NOT_FOUND,
+    Code.VALIDATION_UNKNOWN_CONVERSATION,
+    Code.VALIDATION_UNKNOWN_COLLECTION,
+    Code.VALIDATION_UNKNOWN_SOURCE,
+    Code.VALIDATION_UNKNOWN_APPROVAL,
+}
 """What is said of runs, browser sessions and conversations, never of a page."""
 PAGE_ERRORS = frozenset(http_status(fault(code)) for code in set(Code) - NO_PAGE_CODES)
 LOOK_ERRORS = frozenset({500, 501, 503, 504})

@@ -16,6 +16,7 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import Failure
 from actors.gateway.http import CONVERSATION, EVENTS, JSON, answer
+from actors.gateway.http_input import IDEMPOTENCY_KEY, MAX_KEY_CHARS
 from actors.gateway.request import RequestContext
 from actors.gateway.rest import (
     answers,
@@ -28,6 +29,7 @@ from actors.gateway.rest import (
     packets,
     runs,
     sessions,
+    tools,
 )
 from actors.gateway.rest.routing import TAGS, Endpoint
 from protocol.browse import SCHEMA_VERSION, StructuredError
@@ -57,6 +59,8 @@ _SCOPES: Mapping[Scope, str] = {
     Scope.SESSIONS: "save, use, renew and forget logins",
     Scope.BROWSER: "drive a browser step by step",
     Scope.RUNS: "run templates, and read what came of it",
+    Scope.COLLECTIONS: "keep collections, sources and texts, search in them, and hand texts out",
+    Scope.INTEGRATIONS: "have other programs do what the operator has allowed",
     Scope.OFFERS: "use what other actors bring: tools, resources and prompts",
     Scope.MODELS: "have models asked for summaries, answers and data, which may cost",
     Scope.ROUTES: "say which models are asked, and try providers",
@@ -81,6 +85,16 @@ _MEANINGS: Mapping[int, str] = {
     503: "Weft is busy, or an actor is away for the moment.",
     504: "The time allowed was over.",
 }
+
+_KEY: Mapping[str, Any] = MappingProxyType(
+    {
+        "name": IDEMPOTENCY_KEY,
+        "in": "header",
+        "required": False,
+        "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARS, "pattern": "^[!-~]+$"},
+        "description": "The same key with the same call: done once.",
+    }
+)
 
 _EVENT: Mapping[str, Any] = MappingProxyType(
     {
@@ -272,8 +286,9 @@ def _operation(endpoint: Endpoint, schemas: Mapping[Any, dict[str, Any]]) -> dic
         if endpoint.example is not None:
             content["example"] = endpoint.example
         written["requestBody"] = {"required": not endpoint.optional, "content": {JSON: content}}
-    if endpoint.params is not None:
-        written["parameters"] = list(_parameters(endpoint, endpoint.params))
+    parameters = [] if endpoint.params is None else list(_parameters(endpoint, endpoint.params))
+    if parameters or endpoint.keyed:
+        written["parameters"] = [*parameters, *([dict(_KEY)] if endpoint.keyed else [])]
     return written
 
 
@@ -340,6 +355,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *answers.ENDPOINTS,
     *conversations.ENDPOINTS,
     *models.ENDPOINTS,
+    *tools.ENDPOINTS,
     *packets.ENDPOINTS,
     *compatible.ENDPOINTS,
     *operation.KEY_ENDPOINTS,

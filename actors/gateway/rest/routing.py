@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, Generic, Literal, TypeVar
@@ -19,7 +19,7 @@ from starlette.types import Scope as AsgiScope
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.http import JSON, not_allowed, nothing_here, refusal, wants_events
-from actors.gateway.http_input import MAX_BODY_BYTES, check_keys, decoded, named, query, read_json
+from actors.gateway.http_input import MAX_BODY_BYTES, check_keys, decoded, idempotency_key, named, query, read_json
 from actors.gateway.mending import MAX_MENDED_BYTES, with_mended
 from actors.gateway.request import RequestContext, request_context
 from protocol.codec import Decoder, MalformedError, malformed
@@ -44,6 +44,8 @@ class Tag(StrEnum):
     RUNS = "Runs"
     ANSWERS = "Answers"
     ROUTER = "Models"
+    TOOLS = "Tools"
+    COLLECTIONS = "Collections"
     PACKETS = "Packets"
     COMPATIBLE = "Compatible"
     OPERATION = "Operation"
@@ -57,6 +59,8 @@ TAGS: Mapping[Tag, str] = {
     "`recoverHint` and `details` too.",
     Tag.ANSWERS: "Summaries, answers and data of pages and documents, with citations that stand there word for word.",
     Tag.ROUTER: "Which models are asked, what that came to, and the providers.",
+    Tag.TOOLS: "Every tool by its name, and what waits for a person to allow it. The policy decides about each call.",
+    Tag.COLLECTIONS: "Collections of pages and notes, what is made of them, and search in them.",
     Tag.PACKETS: "LLMCP packets, as Weft's own actors exchange them.",
     Tag.COMPATIBLE: "The same for clients that expect `{success, data}`. Errors come as `{success: false, error}`.",
     Tag.OPERATION: "Health, figures and this document.",
@@ -97,7 +101,8 @@ class Endpoint:
     `example` is a body, or else params by name, which are `where` beside a body. `failure` is what
     errors of `run` are beside those of all, and `refuse` writes them, from what was asked as far as it could be read;
     with `own_scopes` it asks for the scope itself, since that hangs on what is asked. One that `mends` reads a page:
-    its error for a body that breaks the contract has the body as it should be.
+    its error for a body that breaks the contract has the body as it should be. One that is `keyed` takes the header
+    Idempotency-Key.
     """
 
     method: Literal["GET", "POST", "PUT", "DELETE"]
@@ -109,7 +114,7 @@ class Endpoint:
     media: tuple[str, ...] = (JSON,)
     also: str | None = None
     accepted: Any = None
-    body: type[Struct] | None = None
+    body: Any = None
     optional: bool = False
     params: type[Struct] | None = None
     errors: frozenset[int] = frozenset()
@@ -125,6 +130,7 @@ class Endpoint:
     refuse: Callable[[FaultError, Any], Response] = _refusal
     own_scopes: bool = False
     mends: bool = False
+    keyed: bool = False
 
     @property
     def enveloped(self) -> bool:
@@ -190,7 +196,7 @@ class Resource:
 
     def __init__(self, app: AppContext, endpoints: list[Endpoint]) -> None:
         self._app = app
-        self._decoders: dict[type[Struct], Decoder[Struct]] = {
+        self._decoders: dict[Any, Decoder[Any]] = {
             one.body: Decoder(one.body, Code.VALIDATION_INVALID_REQUEST, MAX_BODY_BYTES)
             for one in endpoints
             if one.body
@@ -216,6 +222,8 @@ class Resource:
             if not endpoint.open and not endpoint.own_scopes:
                 context.caller.require(endpoint.scope)
             arguments = await self._arguments(endpoint, request)
+            if endpoint.keyed:
+                context = replace(context, idempotency_key=idempotency_key(request.headers))
             if endpoint.events is not None and wants_events(request.headers.getlist("accept")):
                 return await endpoint.events(self._app, context, arguments)
             return await endpoint.run(self._app, context, arguments)
@@ -236,7 +244,7 @@ class Resource:
         return arguments if params is None else Addressed(params, arguments)
 
 
-def _decoded(endpoint: Endpoint, decoder: Decoder[Struct], body: bytes) -> Struct:
+def _decoded(endpoint: Endpoint, decoder: Decoder[Any], body: bytes) -> Any:
     try:
         return decoded(decoder, body)
     except MalformedError as error:

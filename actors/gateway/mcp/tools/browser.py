@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 import os
 import secrets
 import stat
@@ -29,6 +26,7 @@ from actors.gateway.mcp.resources import capture_link
 from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer, ToolImage, ToolLink
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
+from actors.gateway.tool_calls import default_session
 from actors.logins import BROWSER_MS, login_pass
 from bus.clock import now_ms
 from bus.stores import FileStore
@@ -138,14 +136,6 @@ def arguments_of(operation: type[Struct]) -> type[Struct]:
         kw_only=True,
         forbid_unknown_fields=True,
     )
-
-
-def default_session(app: AppContext, request: RequestContext) -> str:
-    """Return the session of a caller that names none: the same in every replica, and for nobody else to guess."""
-    who = request.caller
-    words = "\n".join(("browser session", who.name, "local" if who.local else "remote", request.client_id))
-    digest = hmac.digest(app.naming, words.encode(), hashlib.sha256)
-    return do.SESSION_PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 _PLAIN = frozenset({"quality", "filePath", "timeout"})

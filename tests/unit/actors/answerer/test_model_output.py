@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 from hypothesis import example, given, settings
@@ -119,9 +121,15 @@ def test_tool_calls_may_be_written_either_way(key: str) -> None:
     ],
 )
 def test_one_bad_tool_call_discards_all(calls: object) -> None:
-    assert read_model_output(written({"markdown": "Click.", "tool_calls": calls})) == said(
-        "Click.", OutputReading.STRICT
-    )
+    output = read_model_output(written({"markdown": "Click.", "tool_calls": calls}))
+
+    assert output == replace(said("Click.", OutputReading.STRICT), discarded=calls is not None)
+
+
+def test_tool_calls_need_no_words_beside_them() -> None:
+    output = read_model_output(written({"tool_calls": [CLICK]}))
+
+    assert output == said("", OutputReading.STRICT, CALL)
 
 
 @requirement("003.output.markdown-mode")

@@ -240,7 +240,7 @@ async def test_a_key_without_the_scope_models_gets_what_the_pages_say_and_why() 
         pinned = await http.post("/api/summarize", json=body)
 
     assert (key["scopes"], told["servedBy"]) == (
-        ["browse", "sessions", "browser", "runs", "offers"],
+        ["browse", "sessions", "browser", "runs", "collections", "offers"],
         {"provider": "local", "whyLocal": NO_SCOPE},
     )
     ((_, asked, *_),) = bus.calls
