@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Final
 import anyio
 
 from actors.actor import Actor, Handler, consumes, handles
+from actors.runner.collections.capturing import Capturing
+from actors.runner.collections.collection_log import CollectionLog
 from actors.runner.dependencies import RunnerDependencies
 from actors.runner.executor import execute
 from actors.runner.inputs import Vault
@@ -21,6 +23,7 @@ from actors.runner.tools.table import run_tool
 from bus.clock import now_ms
 from protocol import subjects
 from protocol.browsers.operations import TYPING
+from protocol.collections import DoCapture
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import RunTool, ToolResult
 from protocol.runs.events import CancelRequested, LedgerLine, RunEnded
@@ -30,6 +33,7 @@ from protocol.runs.states import MAX_CONCURRENT_RUNS, RunStatus
 from protocol.sessions import PASS
 from protocol.subject_kinds import Bucket, Journal, Objects, Subject
 
+MAX_CAPTURES: Final = 64
 SWEEP_S: Final = 60.0
 """How often the secrets of runs that are over are forgotten."""
 
@@ -42,6 +46,9 @@ class Runner(Actor):
     publishes: ClassVar[tuple[Subject[Any], ...]] = (
         subjects.BROWSE,
         subjects.BROWSER,
+        subjects.CAPTURE,
+        subjects.COLLECTION_CHANGED,
+        subjects.COLLECTION_GET,
         subjects.RUN,
         subjects.RUN_SECRETS,
     )
@@ -77,6 +84,8 @@ class Runner(Actor):
 
     def room(self, handler: Handler) -> int:
         """Return how many calls a handler takes at once: of runs as many as all replicas together may work on."""
+        if handler.subject is subjects.CAPTURE:
+            return self.settings.captures_at_once
         return self.settings.runs_at_once if handler.subject is subjects.RUN else handler.at_once
 
     @handles(subjects.RUN_TEMPLATES, at_once=32)
@@ -142,6 +151,11 @@ class Runner(Actor):
     async def work(self, request: DoRun) -> None:
         """Do a run, or go on with it."""
         await execute(self._dependencies, request.run_id)
+
+    @consumes(subjects.CAPTURE, at_once=MAX_CAPTURES)
+    async def capture(self, request: DoCapture) -> None:
+        """Read a page into a collection."""
+        await Capturing(CollectionLog(self._tool_context.collections), self.bus, self.settings).do(request)
 
     async def _sweep(self) -> None:
         while True:

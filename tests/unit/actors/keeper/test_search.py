@@ -44,7 +44,7 @@ def note(source: str, markdown: str) -> SourceAdded:
 def topic(line: CollectionLine) -> str:
     match line:
         case SourceCaptured():
-            return source_topic(line.source)
+            return source_topic(line.collection, line.source)
         case TextAsked() | TextDeleted():
             return text_topic(line.artifact)
         case _:
