@@ -1,4 +1,4 @@
-"""The actor that answers SUMMARIZE, ANSWER and EXTRACT."""
+"""The actor that answers SUMMARIZE, ANSWER, EXTRACT, AGENT and AGENT_PLAN."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from actors.actor import Actor, handles, subscribes
 from actors.answerer import local
+from actors.answerer.agent.planning import Planner
 from actors.answerer.agent.run import AgentRun
 from actors.answerer.answering import Answering, Assignment
 from actors.answerer.conversations import ChatTurn
@@ -20,7 +21,7 @@ from actors.answerer.reading import Reading, read
 from actors.answerer.streaming import AnswerRelay, ModelStreams
 from bus.context import current_conversation
 from protocol import subjects
-from protocol.agent import AgentAnswered, RunAgent
+from protocol.agent import AgentAnswered, MakePlan, Planned, RunAgent
 from protocol.answers import Answered, AskQuestion, ExtractData, Extracted, Sources, Summarize, SummaryStyle
 from protocol.faults import FaultError
 from protocol.models import ModelText
@@ -39,6 +40,7 @@ class Answerer(Actor):
         subjects.CALL_MODEL,
         subjects.CALL_OUTCOME,
         subjects.POLICY_CALL,
+        subjects.POLICY_DECIDE,
         subjects.COLLECTION_PACK,
         subjects.ANSWER_TEXT,
         subjects.PROGRESS,
@@ -120,6 +122,15 @@ class Answerer(Actor):
         """
         run = AgentRun(bus=self.bus, settings=self.settings, streams=self.streams, request=request)
         return await run.run()
+
+    @handles(subjects.AGENT_PLAN, at_once=16)
+    async def plan(self, request: MakePlan) -> Planned:
+        """Propose the next calls towards a goal; nothing is executed.
+
+        Raises:
+            FaultError: the gate is not to be had.
+        """
+        return await Planner(bus=self.bus, settings=self.settings, request=request).plan()
 
     @subscribes(subjects.MODEL_TEXT, at_once=1)
     async def on_model_text(self, piece: ModelText) -> None:
