@@ -6,10 +6,10 @@ after a death sends the same again. What nobody takes is a dead letter, kept for
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,8 +44,13 @@ from protocol.integrations import (
 )
 from protocol.subjects import DELIVER
 
-_LOOK_S: Final = 0.05
-"""How often is looked whether something was delivered."""
+_LOOK_S: Final = 0.02
+"""After which time is looked whether something was delivered; then less and less often."""
+
+_MOST_LOOK_S: Final = 0.5
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
+_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_VALUE: Final = re.compile(r"[\x20-\x7e]*")
 
 _DELAYS_MS: Final = (500, 2_000, 8_000, 30_000)
 """Before the second try and those after it, unless the other program names a time."""
@@ -79,6 +84,9 @@ def _complaints(file: IntegrationsFile) -> Iterator[Complaint]:
             networks(one.allow_private)
         except ValueError as error:
             yield Place("[[integrations]]", number, "allow_private"), str(error)
+        for name, value in one.headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+                yield Place("[[integrations]]", number, "headers"), f"{name} is no header that can be sent"
 
 
 FORM: Final = TomlForm(IntegrationsFile, "integrations_file", "config/integrations.toml", _complaints)
@@ -109,6 +117,9 @@ class Integrations:
                 large, or the key has told something else before.
         """
         self._check(integration, operation, payload)
+        if not _KEY.fullmatch(key):
+            message = "An idempotency key is 1 to 255 visible characters of ASCII."
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="idempotencyKey"))
         now = self.clock()
         own = Delivery(
             id=delivery_id(caller, integration, key),
@@ -138,8 +149,10 @@ class Integrations:
     async def settled(self, delivery: Delivery, wait_s: float) -> Delivery:
         """Return a delivery when it has an end, or as it stands after some seconds."""
         with anyio.move_on_after(wait_s):
+            pause_s = _LOOK_S
             while delivery.state is DeliveryState.PENDING:
-                await anyio.sleep(_LOOK_S)
+                await anyio.sleep(pause_s)
+                pause_s = min(1.5 * pause_s, _MOST_LOOK_S)
                 kept = await self.table.get(delivery_key(delivery.caller, delivery.id))
                 delivery = delivery if kept is None or kept.value is None else kept.value
         return delivery
@@ -182,9 +195,11 @@ class Integrations:
         """
         delivery = await self._change(
             request.key,
-            lambda kept: kept
-            if kept.state is not DeliveryState.PENDING
-            else replace(kept, tries=kept.tries + 1, updated_at=self.clock()),
+            lambda kept: (
+                kept
+                if kept.state is not DeliveryState.PENDING
+                else replace(kept, tries=kept.tries + 1, updated_at=self.clock())
+            ),
         )
         if delivery is None or delivery.state is not DeliveryState.PENDING:
             return
@@ -287,8 +302,3 @@ def _body(delivery: Delivery) -> bytes:
     at = datetime.fromtimestamp(delivery.created_at / 1_000, UTC)
     body = {"type": delivery.operation, "timestamp": at.isoformat(), "data": delivery.payload}
     return msgspec.json.encode(body, order="deterministic")
-
-
-def succeeded(status: int | None) -> bool:
-    """Return whether a status says that something was taken."""
-    return status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES

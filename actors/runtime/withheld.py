@@ -50,7 +50,7 @@ class Withheld:
 def withhold(names: Iterable[str], *, anew: bool) -> Withheld:
     """Take variables out of the environment of this process and of whatever it starts.
 
-    A name that ends in `*` stands for all that begin like it. With `anew` this process is replaced by one that has never
+    A name that ends in `*` stands for all that begin like it. With `anew` this process is replaced by one that never
     had them, and this returns in that one; call it before anything that is not to be done twice.
     """
     if (pipe := os.environ.pop(PIPE_VARIABLE, "")).isdecimal():

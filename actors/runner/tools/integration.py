@@ -8,7 +8,7 @@ import anyio
 from msgspec import UnsetType
 
 from actors.runner.tools.context import ToolContext, failed
-from protocol.documents import WebObservationSummary, untrusted
+from protocol.documents import Content, Document, WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError, fault
 from protocol.integrations import Delivery, DeliveryState
 from protocol.policy import RunTool, ToolErrorCode, ToolResult, ToolStatus
@@ -47,8 +47,8 @@ def result_of(request: RunTool, delivery: Delivery) -> ToolResult:
     }
     if delivery.http_status is not None:
         payload["httpStatus"] = delivery.http_status
-    answer = WebObservationSummary(
+    answer: Content = WebObservationSummary(
         url=f"weft://deliveries/{delivery.id}", title=f"Answer of {delivery.integration}", markdown=delivery.answer
     )
-    documents = (untrusted(delivery.id, answer),) if delivery.answer else ()
+    documents: tuple[Document[Content], ...] = (untrusted(delivery.id, answer),) if delivery.answer else ()
     return ToolResult(tool_call_id=request.id, status=ToolStatus.OK, payload=payload, documents=documents)

@@ -11,6 +11,7 @@ import msgspec
 from actors.runner.tools import collections
 from actors.runner.tools.calculation import calculate
 from actors.runner.tools.context import ToolContext, failed
+from actors.runner.tools.integration import invoke
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import RunTool, ToolErrorCode, ToolResult
 from protocol.tools.registry import TOOLS
@@ -25,6 +26,7 @@ RUNS: Final[Mapping[str, Runs]] = MappingProxyType(
         "collection.list_sources": collections.list_sources,
         "source.capture": collections.capture,
         "source.refresh": collections.refresh,
+        "integration.invoke": invoke,
     }
 )
 """What runs each of the registry's tools that name the runner."""
