@@ -23,16 +23,18 @@ from actors.gateway.pages import advised, with_login
 from actors.gateway.request import RequestContext
 from bus.context import conversation, current_conversation
 from protocol.answers import (
-    MAX_QUESTION_CHARS,
     MAX_SOURCES,
     Answered,
     AskConversation,
     AskQuestion,
+    ConversationId,
     ConversationList,
     ConversationLog,
     ExtractData,
     Extracted,
+    Instructions,
     ListConversations,
+    Question,
     Sources,
     Summarize,
     SummaryStyle,
@@ -50,18 +52,6 @@ S = TypeVar("S", bound=Sources)
 R = TypeVar("R", Answered, Extracted)
 
 MAX_DOCUMENTS = 4 * MAX_SOURCES
-
-ConversationId = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=200,
-        pattern=r"^[A-Za-z0-9_.:-]+$(?!\n)",
-        description="Conversation to go on with, as an answer named it.",
-    ),
-]
-Question = Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_CHARS)]
-Instructions = Annotated[str, Meta(max_length=MAX_QUESTION_CHARS)]
 
 NO_SCOPE = "The key has not the scope models, so no model was asked."
 _PAGE_FAILURES = frozenset(Category) - {

@@ -18,7 +18,7 @@ from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.errors import to_error
 from actors.gateway.models import RouteAnswer
 from actors.gateway.request import OnProgress, OnText, RequestContext, Watchers, watching
-from actors.gateway.runs import ArtifactRequest, ResumeRequest, RunRequest, RunsRequest
+from actors.gateway.runs import ResumeRequest
 from actors.gateway.tool_calls import ClientCall
 from actors.settings import Settings
 from bus import Bus
@@ -31,6 +31,7 @@ from protocol.routes import ProviderList, ProviderState, RouteChange, RouteTable
 from protocol.runs.requests import RunNews
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, TemplateList
 from protocol.subjects import ANSWER_TEXT, APPROVAL_ANSWER, PROGRESS
+from protocol.tools.runs import ArtifactRequest, RunRequest, RunsRequest
 from protocol.tools.tool import Surface
 
 __all__ = [

@@ -75,7 +75,7 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
         Meta(description="Origin headers that the gateway accepts besides its own, such as https://console.example."),
     ] = ()
     toolsets: Annotated[
-        tuple[Literal["core", "browser", "runs", "offers"], ...],
+        tuple[Literal["core", "browser", "runs", "collections", "offers"], ...],
         Meta(
             min_length=1,
             description="MCP tools that are listed and may be called, where the address (`/mcp?toolsets=core`) names "
