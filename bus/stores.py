@@ -220,6 +220,10 @@ class JournalLog(Generic[A]):
                     yield line
             after = batch[-1].sequence
 
+    async def topics(self, topics: str = EVERYTHING) -> list[str]:
+        """Return the topics that match and have a line, in no order, without reading any: up to 100,000."""
+        return await self.records.topics(topics)
+
     async def end(self) -> int:
         """Return the sequence of the last line of all; 0 where there is none."""
         return await self.records.end()

@@ -224,6 +224,10 @@ class RecordStream(Protocol):
         """Return the sequence of the last line of all; 0 where there is none."""
         ...
 
+    async def topics(self, topics: str) -> list[str]:
+        """Return the topics that match and have a line, in no order, without reading any."""
+        ...
+
     def signal(self) -> AbstractAsyncContextManager[Callback]:
         """Yield what waits until a line may have been written since the last time it was awaited, or since the start.
 

@@ -123,8 +123,17 @@ class CollectionWatched(_Line, frozen=True, kw_only=True, tag="collection_watche
     webhook: str = ""
 
 
+class CollectionRefreshed(_Line, frozen=True, kw_only=True, tag="collection_refreshed"):
+    """All pages of a watched collection are being read anew, in the round that began `at`, or have been (`ended`)."""
+
+    round: int
+    ended: bool = False
+
+
 class CollectionDeleted(_Line, frozen=True, kw_only=True, tag="collection_deleted"):
     """It is gone, with its sources; texts made of it stay."""
+
+    call_id: str = ""
 
 
 class SourceAdded(_Line, frozen=True, kw_only=True, tag="source_added"):
@@ -143,9 +152,10 @@ class SourceAdded(_Line, frozen=True, kw_only=True, tag="source_added"):
 
 
 class SourceDeleted(_Line, frozen=True, kw_only=True, tag="source_deleted"):
-    """A source is gone."""
+    """A source is gone: this takes the place of everything that was said of it."""
 
     source: str
+    call_id: str = ""
 
 
 class CaptureQueued(_Line, frozen=True, kw_only=True, tag="capture_queued"):
@@ -254,6 +264,7 @@ class TextDeleted(_Line, frozen=True, kw_only=True, tag="text_deleted"):
 CollectionLine = (
     CollectionCreated
     | CollectionWatched
+    | CollectionRefreshed
     | CollectionDeleted
     | SourceAdded
     | SourceDeleted
@@ -283,8 +294,13 @@ def source_topics(source: str, collection: str = "*") -> str:
     return f"source.{collection}.{source}.>"
 
 
+def added_topic(collection: str, source: str) -> str:
+    """Name where is said that a source is there, or is gone."""
+    return f"source.{collection}.{source}.added"
+
+
 def source_topic(collection: str, source: str) -> str:
-    """Name where is said what happens to a source: what was read of it stands elsewhere."""
+    """Name where is said how the captures of a source go on: what was read of it stands elsewhere."""
     return f"source.{collection}.{source}.state"
 
 
@@ -358,6 +374,8 @@ class SourceInfo(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="
     error: Fault | None = None
     changes: tuple[SectionChange, ...] = ()
     truncated: bool = False
+    changed_at: int | None = None
+    """When its newest version was read first."""
     job_id: str = ""
     """The capture that is under way, where there is one."""
 

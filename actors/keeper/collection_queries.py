@@ -180,6 +180,7 @@ class CollectionQueries:
             error=failed,
             changes=page.changes if page else (),
             truncated=page.truncated if page else False,
+            changed_at=page.at if page else None,
             job_id=job or "",
         )
 

@@ -32,9 +32,11 @@ class HeldRecords:
         self.tell()
         return self.sequence
 
-    def full(self, size: int) -> bool:
-        """Return whether lines are kept for good, and there is no room for one more of that size."""
-        return self.ttl_ms is None and size + sum(len(one.data) for one in self.held) > self.max_bytes
+    def full(self, size: int, forgotten: str = "") -> bool:
+        """Return whether lines are kept for good, and there is no room for one more that makes a topic forgotten."""
+        if self.ttl_ms is not None:
+            return False
+        return size + sum(len(one.data) for one in self.held if one.topic != forgotten) > self.max_bytes
 
     def forget(self, topic: str, before: int) -> None:
         """Take out the lines of a topic before a sequence."""
@@ -74,7 +76,7 @@ class MemoryRecords:
         if last is not None and (before.sequence if before else 0) != last:
             msg = f"{last} is no longer the last of {topic}"
             raise ValueError(msg)
-        if self.inner.full(len(data)):
+        if self.inner.full(len(data), topic if forget else ""):
             raise JournalFullError(self.name)
         sequence = self.inner.add(topic, bytes(data))
         if forget:
@@ -101,6 +103,11 @@ class MemoryRecords:
         """Return the sequence of the last line of all."""
         self.check_connected()
         return self.inner.sequence
+
+    async def topics(self, topics: str) -> list[str]:
+        """Return the topics that match."""
+        self.check_connected()
+        return list(dict.fromkeys(one.topic for one in self.inner.lines() if matches(one.topic, topics)))
 
     @asynccontextmanager
     async def signal(self) -> AsyncGenerator[Callback]:

@@ -92,10 +92,24 @@ class JournalRecords:
                 stored = await self.waits.again(lambda: self._jetstream.publish(subject, data, headers=dict(headers)))
             except APIError as error:
                 if error.err_code in FULL:
-                    raise JournalFullError(self._journal.name) from None
+                    return await self._without_room(subject, data, headers, forget=forget)
                 if error.err_code != WRONG_LAST or last is None:
                     raise
                 return await self._own(topic, last, headers[_ID])
+        return stored.seq
+
+    async def _without_room(self, subject: str, data: bytes, headers: dict[str, str], *, forget: bool) -> int:
+        """Write a line to which what is forgotten by it makes room."""
+        if not forget:
+            raise JournalFullError(self._journal.name)
+        await self.waits.again(lambda: self._jetstream.purge_stream(self._stream, subject=subject))
+        headers["Nats-Expected-Last-Subject-Sequence"] = "0"
+        try:
+            stored = await self.waits.again(lambda: self._jetstream.publish(subject, data, headers=dict(headers)))
+        except APIError as error:
+            if error.err_code in FULL:
+                raise JournalFullError(self._journal.name) from None
+            raise
         return stored.seq
 
     async def _own(self, topic: str, last: int, identity: str) -> int:
@@ -136,6 +150,13 @@ class JournalRecords:
         with translated_errors():
             info = await self.waits.again(lambda: self._jetstream.stream_info(self._stream))
         return info.state.last_seq
+
+    async def topics(self, topics: str) -> list[str]:
+        """Return the topics that match."""
+        subject = self._subject(topics)
+        with translated_errors():
+            info = await self.waits.again(lambda: self._jetstream.stream_info(self._stream, subjects_filter=subject))
+        return [name.removeprefix(f"{self._journal.name}.") for name in info.state.subjects or ()]
 
     @asynccontextmanager
     async def signal(self) -> AsyncGenerator[Callback]:

@@ -57,6 +57,9 @@ class Collecting:
     hold: anyio.Event | None = None
     """Where it is there, pages are given when it is set."""
 
+    begun: anyio.Event = field(default_factory=anyio.Event)
+    """Set when a page is asked for."""
+
     _calls: int = 0
 
     async def tool(self, name: str, /, caller: str = ME, call: str = "", **arguments: Any) -> ToolResult:
@@ -101,6 +104,7 @@ class Collecting:
     async def browse(self, page: BrowsePage) -> Browsed:
         """Do as a navigator does."""
         self.browsed.append(page)
+        self.begun.set()
         words = self.pages.get(page.url, Code.HTTP_NOT_FOUND)
         if self.hold is not None:
             await self.hold.wait()

@@ -60,6 +60,9 @@ WRITTEN_MS: Final = 20_000
 LOOK_S: Final = 0.03
 """How long to wait between two looks at a source of which something may have been written."""
 
+MAX_LINES: Final = 40
+"""Lines of captures of a source, from which on those that are over are forgotten."""
+
 AGAIN_MS: Final = (1_000, 4_000)
 MAX_AGAIN_MS: Final = 60_000
 MAX_LINE_BYTES: Final = 900_000
@@ -91,13 +94,13 @@ class Capturing:
             FaultError: VALIDATION_UNKNOWN_SOURCE, where it is gone meanwhile; CONFIG_STORAGE_FULL; the bus is away.
         """
         while history.added is not None and history.queued is None and (not call or call not in history.calls):
-            version = history.version + 1
+            version, topic = history.version + 1, source_topic(added.collection, added.source)
             key = capture_key(added.collection, added.normalized_url, version)
             line = CaptureQueued(
                 caller=added.caller,
                 at=now_ms(),
                 collection=added.collection,
-                job=job_id(key, history.last),
+                job=job_id(key, history.last(topic)),
                 source=added.source,
                 url=added.url,
                 dedupe_key=key,
@@ -111,7 +114,9 @@ class Capturing:
             )
             # First into the queue: a line without a place there would never be worked on.
             await self.bus.enqueue(CAPTURE, work, packet_id=line.job)
-            await self.log.append(source_topic(line.collection, line.source), line, last=history.last)
+            # What was said of captures that are over is forgotten now and then: what they brought stands elsewhere.
+            old = history.lines >= MAX_LINES
+            await self.log.append(topic, line, last=history.last(topic), forget=old)
             history = await self.log.source(added.source, added.collection, history)
         if call and call in history.calls:
             return history.calls[call], history
@@ -144,7 +149,7 @@ class Capturing:
             attempt=attempt,
             replica=self.bus.replica,
         )
-        if await self.log.append(topic, started, last=history.last) is None:
+        if await self.log.append(topic, started, last=history.last(topic)) is None:
             raise FaultError(_again(fault(Code.INTERNAL_BUSY), AGAIN_MS[0]))
         try:
             page = await self._browse(queued)
@@ -208,11 +213,10 @@ class Capturing:
                 return
             line = captured(history, added, queued, page)
             if line.unchanged:
-                topic, last = source_topic(added.collection, added.source), history.last
+                topic = source_topic(added.collection, added.source)
             else:
                 topic = version_topic(added.collection, added.source, line.version)
-                last = history.versions.get(topic, 0)
-            if await self.log.append(topic, line, last=last, forget=not line.unchanged) is not None:
+            if await self.log.append(topic, line, last=history.last(topic), forget=not line.unchanged) is not None:
                 log.info(CAPTURED, source=added.source, version=line.version, unchanged=line.unchanged)
                 await self.tell(_change(added, line))
                 return
@@ -238,7 +242,8 @@ class Capturing:
             fault=structs.replace(why, context=None),
             final=final,
         )
-        await self.log.append(source_topic(added.collection, added.source), line, last=history.last)
+        topic = source_topic(added.collection, added.source)
+        await self.log.append(topic, line, last=history.last(topic))
         log.info(NOT_CAPTURED, source=added.source, code=why.code, attempt=attempt, final=final)
         if not final:
             raise FaultError(_again(why, AGAIN_MS[min(attempt, len(AGAIN_MS)) - 1]))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeVar
 
 import stamina
@@ -15,12 +16,18 @@ from bus import TransportError
 from bus.stores import JournalLine, JournalLog
 from protocol.collections import (
     COLLECTION_PREFIX,
+    KEPT_VERSIONS,
     SOURCE_PREFIX,
     CollectionCreated,
     CollectionLine,
+    SourceDeleted,
+    added_topic,
     collection_topic,
     own_id,
+    source_topic,
     source_topics,
+    sources_topics,
+    version_topic,
 )
 from protocol.faults import Code, FaultError, fault
 
@@ -86,7 +93,7 @@ class CollectionLog:
             TransportError: the journal is away.
         """
         known = after or SourceHistory()
-        since = max((known.last, *known.versions.values()))
+        since = max(known.lasts.values(), default=0)
         lines = await self._persist(lambda: self._lines(source_topics(source, collection), since))
         return known.after_all(lines)
 
@@ -115,6 +122,27 @@ class CollectionLog:
                 return None
 
         return await self._persist(write)
+
+    async def forget_source(self, line: SourceDeleted) -> None:
+        """Write that a source is gone in the place of everything that was said of it, and of what still might be.
+
+        Raises:
+            FaultError: the journal is away.
+        """
+        names = [added_topic(line.collection, line.source), source_topic(line.collection, line.source)]
+        # A page that is being read at this moment finds that its version has been written already.
+        names += [version_topic(line.collection, line.source, number) for number in range(KEPT_VERSIONS)]
+        for name in names:
+            await self._persist(partial(self.journal.append, name, line, forget=True))
+
+    async def sources(self, collection: str) -> list[str]:
+        """Return the ids of all sources of which the journal has a line, also of those that are gone.
+
+        Raises:
+            TransportError: the journal is away.
+        """
+        topics = await self._persist(lambda: self.journal.topics(sources_topics(collection)))
+        return sorted({topic.split(".")[2] for topic in topics})
 
     async def _lines(self, topics: str, after: int) -> list[JournalLine[CollectionLine]]:
         async with aclosing(self.journal.read(topics, after)) as lines:

@@ -19,6 +19,7 @@ from protocol.collections import (
     CollectionCreated,
     CollectionDeleted,
     CollectionLine,
+    CollectionRefreshed,
     CollectionWatched,
     SourceAdded,
     SourceCaptured,
@@ -53,10 +54,16 @@ def _digest(*words: str) -> str:
 
 @dataclass(frozen=True)
 class CollectionHistory:
-    """A collection after its lines; `last` is the sequence of the last one."""
+    """A collection after its lines; `last` is the sequence of the last one.
+
+    `round` is the last one in which its pages were read anew (0: none yet), `open` whether that is still going on.
+    """
 
     created: CollectionCreated | None = None
     watched: CollectionWatched | None = None
+    deleted: CollectionDeleted | None = None
+    round: int = 0
+    open: bool = False
     last: int = 0
 
     def after(self, line: JournalLine[CollectionLine]) -> CollectionHistory:
@@ -66,8 +73,10 @@ class CollectionHistory:
                 return CollectionHistory(created, last=line.sequence)
             case CollectionWatched() as watched:
                 return replace(self, watched=watched, last=line.sequence)
-            case CollectionDeleted():
-                return CollectionHistory(last=line.sequence)
+            case CollectionRefreshed() as refreshed:
+                return replace(self, round=refreshed.round, open=not refreshed.ended, last=line.sequence)
+            case CollectionDeleted() as deleted:
+                return CollectionHistory(deleted=deleted, last=line.sequence)
             case _:
                 return replace(self, last=line.sequence)
 
@@ -77,18 +86,19 @@ class SourceHistory:
     """A source after its lines.
 
     `captured` is the newest version, `queued` the capture under way, with its `attempts` so far, `ends` is how each
-    capture came out, `calls` which one a call has asked for. `last` is the sequence of the last line of what happens
-    to it, `versions` those of its kept versions by their topics.
+    capture came out, `calls` which one a call has asked for. `lasts` are the sequences of the last lines of its topics;
+    `lines` counts those of its captures.
     """
 
     added: SourceAdded | None = None
+    deleted: SourceDeleted | None = None
     captured: SourceCaptured | None = None
     queued: CaptureQueued | None = None
     attempts: int = 0
     ends: Mapping[str, CaptureEnd] = field(default_factory=dict[str, CaptureEnd])
     calls: Mapping[str, str] = field(default_factory=dict[str, str])
-    last: int = 0
-    versions: Mapping[str, int] = field(default_factory=dict[str, int])
+    lasts: Mapping[str, int] = field(default_factory=dict[str, int])
+    lines: int = 0
 
     @property
     def version(self) -> int:
@@ -97,18 +107,17 @@ class SourceHistory:
 
     def after(self, line: JournalLine[CollectionLine]) -> SourceHistory:
         """Return the source after one more line."""
-        if line.topic.endswith(_STATE):
-            return replace(self, last=line.sequence)._with(line.value)  # noqa: SLF001 - its own
-        versions = {**self.versions, line.topic: line.sequence}
-        return replace(self, versions=versions)._with(line.value)  # noqa: SLF001 - its own
+        lines = self.lines + line.topic.endswith(_STATE)
+        lasts = {**self.lasts, line.topic: line.sequence}
+        return replace(self, lasts=lasts, lines=lines)._with(line.value)  # noqa: SLF001 - its own
 
     def _with(self, line: CollectionLine) -> SourceHistory:
         history = self
         match line:
             case SourceAdded():
-                history = replace(self, added=line)
+                history = replace(self, added=line, deleted=None)
             case SourceDeleted():
-                history = SourceHistory(last=self.last, versions=self.versions)
+                history = SourceHistory(deleted=line, lasts=self.lasts)
             case CaptureQueued():
                 history = replace(self, queued=line, attempts=0, calls={**self.calls, line.call_id: line.job})
             case CaptureStarted() if self.queued is not None and self.queued.job == line.job:
@@ -120,6 +129,10 @@ class SourceHistory:
             case _:
                 pass
         return history
+
+    def last(self, topic: str) -> int:
+        """Return the sequence of the last line of one of its topics; 0 where there is none."""
+        return self.lasts.get(topic, 0)
 
     def after_all(self, lines: Iterable[JournalLine[CollectionLine]]) -> SourceHistory:
         """Return the source after more lines, in their order."""

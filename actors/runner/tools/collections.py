@@ -14,7 +14,7 @@ from msgspec import UNSET
 from actors.normalized_urls import normalized
 from actors.page_addresses import page_address
 from actors.runner.collections.capturing import Capturing
-from actors.runner.collections.collection_log import CollectionLog, unknown
+from actors.runner.collections.collection_log import CollectionLog, known_id, unknown
 from actors.runner.collections.history import SourceHistory, collection_id, source_id
 from actors.runner.tools.context import ToolContext, failed
 from bus.clock import now_ms
@@ -25,16 +25,19 @@ from protocol.collections import (
     MAX_CAPTURE_CHARS,
     MAX_NOTE_CHARS,
     MAX_SOURCES,
+    SOURCE_PREFIX,
     AskCollection,
     CaptureFailed,
     CaptureStatus,
     CollectionChanged,
     CollectionCreated,
+    CollectionDeleted,
     SourceAdded,
     SourceCaptured,
+    SourceDeleted,
     SourceKind,
+    added_topic,
     collection_topic,
-    source_topic,
 )
 from protocol.documents import CollectionSource, untrusted
 from protocol.faults import Code, FaultError, fault
@@ -46,6 +49,7 @@ from protocol.tools.collections import (
     CreateCollection,
     NoteItem,
     OfCollection,
+    OfSource,
     RefreshSource,
     UrlItem,
 )
@@ -90,11 +94,9 @@ async def add_sources(context: ToolContext, request: RunTool, arguments: AddSour
         _source(created, request, f"sources[{index}]", index, item) for index, item in enumerate(arguments.sources)
     ]
     await _check_room(context, created.collection, request.caller, len(lines))
-    adding = Adding(context, journal, request)
-    payload = {
-        "collectionId": created.collection,
-        "sources": [msgspec.to_builtins(one) for one in await adding.add_all(lines)],
-    }
+    added = await Adding(context, journal, request).add_all(lines)
+    await _check_still_there(journal, created, request)
+    payload = {"collectionId": created.collection, "sources": [msgspec.to_builtins(one) for one in added]}
     return succeeded(request, payload)
 
 
@@ -118,6 +120,7 @@ async def capture(context: ToolContext, request: RunTool, arguments: CaptureSour
     mode = "auto" if arguments.mode is UNSET else arguments.mode
     await _check_room(context, created.collection, request.caller, 1)
     history, _ = await Adding(context, journal, request).added(line)
+    await _check_still_there(journal, created, request)
     return await _capture_result(context, request, history, mode, max_chars)
 
 
@@ -127,6 +130,49 @@ async def refresh(context: ToolContext, request: RunTool, arguments: RefreshSour
     if history.added is not None and history.added.kind is SourceKind.NOTE:
         raise FaultError(fault(_INVALID, "sourceId: a note is not read anew", field="sourceId"))
     return await _capture_result(context, request, history, "auto", CAPTURE_CHARS)
+
+
+async def delete_source(context: ToolContext, request: RunTool, arguments: OfSource) -> ToolResult:
+    """Delete a source with all that was said of it; of the same call the answer is the same."""
+    journal = CollectionLog(context.collections)
+    history = await journal.source(known_id(arguments.source_id, SOURCE_PREFIX))
+    gone = history.deleted
+    if gone is None or (gone.caller, gone.call_id) != (request.caller, request.id):
+        added = (await journal.source_of(arguments.source_id, request.caller)).added
+        if added is None:
+            raise unknown(SOURCE_PREFIX)
+        gone = SourceDeleted(
+            caller=added.caller, at=now_ms(), collection=added.collection, source=added.source, call_id=request.id
+        )
+    await journal.forget_source(gone)
+    await _capturing(context).tell(_deleted(gone))
+    return succeeded(request, {"collectionId": gone.collection, "sourceId": gone.source, "deleted": True})
+
+
+async def delete(context: ToolContext, request: RunTool, arguments: OfCollection) -> ToolResult:
+    """Delete a collection with its sources; texts made of it stay."""
+    journal = CollectionLog(context.collections)
+    collection = known_id(arguments.collection_id, COLLECTION_PREFIX)
+    history = await journal.history(collection)
+    gone = history.deleted
+    if gone is None or (gone.caller, gone.call_id) != (request.caller, request.id):
+        created, history = await journal.collection(collection, request.caller)
+        gone = CollectionDeleted(caller=created.caller, at=now_ms(), collection=collection, call_id=request.id)
+        if await journal.append(collection_topic(collection), gone, last=history.last, forget=True) is None:
+            raise FaultError(fault(Code.INTERNAL_BUSY))
+    # Whoever adds a source from here on finds the collection gone, and takes it back.
+    for source in await journal.sources(collection):
+        line = SourceDeleted(caller=gone.caller, at=gone.at, collection=collection, source=source, call_id=request.id)
+        await journal.forget_source(line)
+    await _capturing(context).tell(_deleted(gone))
+    return succeeded(request, {"collectionId": collection, "deleted": True})
+
+
+def _deleted(line: SourceDeleted | CollectionDeleted) -> CollectionChanged:
+    source = line.source if isinstance(line, SourceDeleted) else ""
+    return CollectionChanged(
+        caller=line.caller, collection_id=line.collection, event="deleted", at=line.at, source_id=source
+    )
 
 
 # -- adding ------------------------------------------------------------------------------------------------------------
@@ -172,8 +218,8 @@ class Adding:
         """Return a source that is in its collection now, as it was added first."""
         history = await self.journal.source(line.source, line.collection)
         while history.added is None:
-            topic = source_topic(line.collection, line.source)
-            if await self.journal.append(topic, line, last=history.last) is not None:
+            topic = added_topic(line.collection, line.source)
+            if await self.journal.append(topic, line, last=history.last(topic)) is not None:
                 await self._tell(line)
             history = await self.journal.source(line.source, line.collection, history)
         return history, history.added
@@ -206,6 +252,23 @@ class Adding:
 
 def _capturing(context: ToolContext) -> Capturing:
     return Capturing(CollectionLog(context.collections), context.bus, context.settings)
+
+
+async def _check_still_there(journal: CollectionLog, created: CollectionCreated, request: RunTool) -> None:
+    """See to it that nothing stays of what was added to a collection that somebody has deleted meanwhile.
+
+    Raises:
+        FaultError: VALIDATION_UNKNOWN_COLLECTION.
+    """
+    collection = created.collection
+    if (await journal.history(collection)).created is not None:
+        return
+    for source in await journal.sources(collection):
+        line = SourceDeleted(
+            caller=created.caller, at=now_ms(), collection=collection, source=source, call_id=request.id
+        )
+        await journal.forget_source(line)
+    raise unknown(COLLECTION_PREFIX)
 
 
 async def _check_room(context: ToolContext, collection: str, caller: str, more: int) -> None:

@@ -24,9 +24,11 @@ RUNS: Final[Mapping[str, Runs]] = MappingProxyType(
         "collection.create": collections.create,
         "collection.add_sources": collections.add_sources,
         "collection.list_sources": collections.list_sources,
+        "collection.delete": collections.delete,
         "source.capture": collections.capture,
         "source.refresh": collections.refresh,
         "integration.invoke": invoke,
+        "source.delete": collections.delete_source,
     }
 )
 """What runs each of the registry's tools that name the runner."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from protocol.collections import CaptureQueued, CaptureStatus, CollectionLine, SourceCaptured
+import anyio
+
+from protocol.collections import (
+    CaptureQueued,
+    CaptureStatus,
+    CollectionLine,
+    SourceAdded,
+    SourceCaptured,
+    SourceDeleted,
+)
 from protocol.documents import CollectionSource
 from protocol.faults import Code
 from protocol.policy import ToolErrorCode, ToolResult, ToolStatus
@@ -126,3 +135,48 @@ async def test_a_page_is_tried_three_times_where_that_may_help(tmp_path: Path, c
         assert (down.fault.code, gone.fault.code) == (Code.HTTP_SERVICE_UNAVAILABLE, Code.HTTP_NOT_FOUND)
         assert [page.url for page in world.browsed] == [PAGE, PAGE, PAGE, f"{PAGE}/gone"]
         assert (view.collection.failed, view.collection.captured) == (2, 0)
+
+
+async def test_what_is_deleted_is_gone_from_the_journal_too(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages = {f"{PAGE}/{number}": f"Page {number} of looms." for number in range(3)}
+        collection, other = await world.create(), await world.create("Others")
+        first, *_ = await world.add(collection, *world.pages)
+        await world.add(other, f"{PAGE}/1")
+        await world.settled(collection)
+        await world.settled(other)
+        call = "call_0123456789abcdef0123"
+
+        gone = [await world.tool("source.delete", ME, call, sourceId=first["sourceId"]) for _ in range(2)]
+        left = await world.view(collection)
+        again = (await world.add(collection, f"{PAGE}/0"))[0]
+        await world.settled(collection)
+        ended = [await world.tool("collection.delete", ME, f"{call}4", collectionId=collection) for _ in range(2)]
+        after = await world.tool("collection.list_sources", collectionId=collection)
+        lines = [line.value async for line in world.journal.read()]
+
+        assert gone[0] == gone[1]
+        assert [one.url for one in left.sources] == [f"{PAGE}/1", f"{PAGE}/2"]
+        assert (again["sourceId"], again["added"]) == (first["sourceId"], True)
+        assert ended[0] == ended[1]
+        assert (after.status, after.code) == (ToolStatus.ERROR, ToolErrorCode.NOT_FOUND)
+        assert {line.collection for line in lines if isinstance(line, SourceCaptured)} == {other}
+        assert {line.collection for line in lines if isinstance(line, SourceAdded)} == {other}
+
+
+async def test_a_page_that_is_read_while_it_is_deleted_does_not_come_back(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages, world.hold = {PAGE: WORDS}, anyio.Event()
+        collection = await world.create()
+        added = (await world.add(collection, PAGE))[0]
+        await world.begun.wait()
+
+        await world.tool("source.delete", sourceId=added["sourceId"])
+        world.hold.set()
+        world.hold = None
+        await world.tool("source.capture", collectionId=collection, url=f"{PAGE}/gone")
+        view = await world.settled(collection)
+        lines = await world.lines(added["sourceId"])
+
+        assert [one.url for one in view.sources] == [f"{PAGE}/gone"]
+        assert {type(line) for line in lines} == {SourceDeleted}
