@@ -14,6 +14,7 @@ from actors.keeper.artifacts import Sweeper, read_piece
 from actors.keeper.collection_queries import CollectionQueries
 from actors.keeper.collections import CollectionTables
 from actors.keeper.conversations import ChatTables, ConversationQueries, ModelRunTables
+from actors.keeper.packing import CollectionPacking
 from actors.keeper.run_tables import RunQueries, RunTables
 from actors.keeper.search_index import CollectionPassages, PagePassages, SearchIndex
 from actors.keeper.search_terms import TERMS
@@ -31,6 +32,8 @@ from protocol.collections import (
     CollectionList,
     CollectionView,
     ListCollections,
+    PackCollection,
+    PackedCollection,
     SourceContent,
 )
 from protocol.faults import Code, FaultError, fault
@@ -196,6 +199,17 @@ class Keeper(Actor):
         """
         await self._collections.wait_current(subjects.PASSAGES.timeout_ms)
         return await self._index.search(request)
+
+    @handles(subjects.COLLECTION_PACK, at_once=8)
+    async def pack(self, request: PackCollection) -> PackedCollection:
+        """Return an index and the sources of a collection that suit a question best, as documents.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_COLLECTION, also for that of somebody else; INTERNAL_UNAVAILABLE, when the
+                journal cannot be read.
+        """
+        await self._collections.wait_current(subjects.COLLECTION_PACK.timeout_ms)
+        return await CollectionPacking(self._kept, self._index).pack(request)
 
     @handles(subjects.COLLECTION_LIST, at_once=16)
     async def list_collections(self, request: ListCollections) -> CollectionList:
