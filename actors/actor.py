@@ -45,8 +45,7 @@ class Actor:
     purposes: ClassVar[tuple[str, ...]] = ()
     """What it seals and unseals beside its sealed stores, by the first word of the place."""
     variables: ClassVar[tuple[str, ...]] = ()
-    """Variables of the environment that it gets as its field `environment`, and that no other process has; `*` ends the
-    name of a family."""
+    """Variables of the environment that it gets as its field `environment`, and that no other process has."""
     stores: ClassVar[tuple[Objects, ...]] = ()
     journals: ClassVar[tuple[Journal[Any], ...]] = ()
     reads: ClassVar[tuple[Journal[Any], ...]] = ()

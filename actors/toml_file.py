@@ -60,11 +60,15 @@ class TomlForm(Generic[F]):
     complain: Callable[[F], Iterator[Complaint]] = lambda _: iter(())
 
     @cached_property
+    def shipped_text(self) -> str:
+        """The text of what is shipped."""
+        package, _, name = self.shipped_name.partition("/")
+        return (importlib.resources.files(package) / name).read_text(encoding="utf-8")
+
+    @cached_property
     def shipped(self) -> F:
         """What is shipped."""
-        package, _, name = self.shipped_name.partition("/")
-        text = (importlib.resources.files(package) / name).read_text(encoding="utf-8")
-        return self.parse(text, self.shipped_name)
+        return self.parse(self.shipped_text, self.shipped_name)
 
     def read(self, path: Path) -> F:
         """Read the operator's file.
@@ -72,12 +76,19 @@ class TomlForm(Generic[F]):
         Raises:
             FaultError: CONFIG_INVALID, with the file and the line that is wrong.
         """
+        return self.parse(self.text_of(path), str(path))
+
+    def text_of(self, path: Path) -> str:
+        """Read the text of the operator's file.
+
+        Raises:
+            FaultError: CONFIG_INVALID, when it cannot be read.
+        """
         try:
-            text = path.read_text(encoding="utf-8")
+            return path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise self._invalid(f"{path} cannot be read: {reason}") from None
-        return self.parse(text, str(path))
 
     def parse(self, text: str, name: str) -> F:
         """Read the text of one file, which is called `name` where it is wrong.
@@ -93,11 +104,11 @@ class TomlForm(Generic[F]):
             try:
                 msgspec.convert(raw, kind)
             except msgspec.ValidationError as error:
-                line = _line(text, place, str(error))
+                line = line_of(text, place, str(error))
                 raise self._invalid(f"{name}, line {line}: {_words(error, place)}") from None
         file = msgspec.convert(tables, self.kind)
         for place, message in self.complain(file):
-            raise self._invalid(f"{name}, line {_line(text, place)}: {message}")
+            raise self._invalid(f"{name}, line {line_of(text, place)}: {message}")
         return file
 
     def _parts(self, tables: dict[str, Any]) -> Iterator[tuple[Place, Any, Any]]:
@@ -111,6 +122,8 @@ class TomlForm(Generic[F]):
                 case inspect.DictType(value_type=inspect.StructType(cls=row)):
                     yield from ((Place(f"[{name}.{key}]"), one, row) for key, one in _named(raw))
                     yield Place(f"[{name}."), raw, fields[name]
+                case inspect.StructType() | inspect.UnionType():  # a table, which may be missing
+                    yield Place(f"[{name}]"), raw, fields[name]
                 case inspect.DictType():
                     value = get_args(fields[name])[1]
                     yield from ((Place(f"[{name}]", 0, key), one, value) for key, one in _named(raw))
@@ -182,7 +195,7 @@ def _named(raw: object) -> list[tuple[str, Any]]:
 _FIELD: Final = re.compile(r"(?=.*`\$\.(\w+)|.*field `([^`]+)`|.*value '([^']+)' - at `key`)")
 
 
-def _line(text: str, place: Place, message: str = "") -> int:
+def line_of(text: str, place: Place, message: str = "") -> int:
     """Find the line of a place, or of that key below its header which a message is about; from 1."""
     field_named = _FIELD.match(message)
     key = place.key or (next(filter(None, field_named.groups())) if field_named else "")

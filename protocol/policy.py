@@ -268,6 +268,7 @@ class Approval(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
 
     id: ApprovalId
     call_id: CallId
+    caller: str = ""
     tool: str
     arguments: dict[str, Any]
     words: str
@@ -313,18 +314,18 @@ class ApprovalList(Struct, frozen=True, kw_only=True, rename="camel"):
 class AnswerApproval(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """APPROVAL_ANSWER: allow or deny what waits; the first answer counts, and whoever answers again gets that one.
 
-    The outcome is that of the call, which has run when it was allowed.
+    The outcome is that of the call, which has run when it was allowed. `caller` is whose call it is; None: anybody's.
     """
 
     id: ApprovalId
-    caller: str
+    caller: str | None
     answer: Literal["allow", "deny"]
     remember: Remembered = Remembered.ONCE
     by: str = ""
 
 
 class AskApproval(Struct, frozen=True, kw_only=True):
-    """APPROVAL_GET: one approval of a caller."""
+    """APPROVAL_GET: one approval of a caller; None: of anybody."""
 
     id: ApprovalId
-    caller: str
+    caller: str | None

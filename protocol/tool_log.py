@@ -62,7 +62,7 @@ class _Line(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="li
     conversation: str = ""
 
 
-class Question(Struct, frozen=True, kw_only=True):
+class ApprovalQuestion(Struct, frozen=True, kw_only=True):
     """What a person is asked: what would be done, what that changes, and until when an answer counts (ms)."""
 
     words: str
@@ -86,7 +86,7 @@ class CallDecided(_Line, frozen=True, kw_only=True, omit_defaults=True, tag="dec
     site: str = ""
     run: bytes = b""
     replica: str = ""
-    question: Question | None = None
+    question: ApprovalQuestion | None = None
 
 
 class CallAnswered(_Line, frozen=True, kw_only=True, omit_defaults=True, tag="answered"):
@@ -121,7 +121,7 @@ ToolLine = CallDecided | CallAnswered | CallTaken | CallEnded | CallResult
 """A line of TOOL_CALLS."""
 
 
-class Stage(StrEnum):
+class CallStage(StrEnum):
     """How far a call is; the last two are final."""
 
     WAITING = "waiting"
@@ -137,7 +137,7 @@ class CallHistory(Struct, frozen=True, kw_only=True):
     """
 
     decided: CallDecided
-    stage: Stage
+    stage: CallStage
     last: int
     replica: str = ""
     attempts: int = 1
@@ -166,6 +166,7 @@ class CallHistory(Struct, frozen=True, kw_only=True):
         return Approval(
             id=approval_of(decided.call),
             call_id=decided.call,
+            caller=decided.caller,
             tool=decided.tool,
             arguments=decided.arguments,
             words=decided.question.words,
@@ -187,7 +188,7 @@ class IllegalLineError(ValueError):
     """No history of a call goes on like that."""
 
 
-_BY_VERB: Final = {Verb.ALLOW: Stage.RUNNING, Verb.ASK: Stage.WAITING, Verb.DENY: Stage.REFUSED}
+_BY_VERB: Final = {Verb.ALLOW: CallStage.RUNNING, Verb.ASK: CallStage.WAITING, Verb.DENY: CallStage.REFUSED}
 
 
 def fold(history: CallHistory | None, sequence: int, line: ToolLine) -> CallHistory:
@@ -202,19 +203,19 @@ def fold(history: CallHistory | None, sequence: int, line: ToolLine) -> CallHist
             return CallHistory(
                 decided=line, stage=_BY_VERB[line.decision.decision], last=sequence, replica=line.replica
             )
-        case CallAnswered() if history is not None and stage is Stage.WAITING:
+        case CallAnswered() if history is not None and stage is CallStage.WAITING:
             allowed = line.state is ApprovalState.ALLOWED
             return structs.replace(
                 history,
                 answered=line,
-                stage=Stage.RUNNING if allowed else Stage.REFUSED,
+                stage=CallStage.RUNNING if allowed else CallStage.REFUSED,
                 replica=line.replica,
                 last=sequence,
             )
-        case CallTaken() if history is not None and stage is Stage.RUNNING:
+        case CallTaken() if history is not None and stage is CallStage.RUNNING:
             return structs.replace(history, replica=line.replica, attempts=history.attempts + 1, last=sequence)
-        case CallEnded() if history is not None and stage is Stage.RUNNING:
-            return structs.replace(history, ended=line, stage=Stage.ENDED, last=sequence)
+        case CallEnded() if history is not None and stage is CallStage.RUNNING:
+            return structs.replace(history, ended=line, stage=CallStage.ENDED, last=sequence)
         case _:
             msg = f"{type(line).__name__} after {stage}"
             raise IllegalLineError(msg)

@@ -1,33 +1,60 @@
-"""The gate: decides about calls of tools, and alone has them run."""
+"""The gate: decides about calls of tools, alone has them run, and keeps what waits for a person."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+from typing import Any, ClassVar, Final
 
-import msgspec
+import anyio
+import structlog
+from msgspec import structs
 
-from actors.actor import Actor, handles
-from actors.policy.rules import decide
+from actors.actor import Actor, handles, subscribes
+from actors.policy.call_log import CallBook, CallLog, expired
+from actors.policy.evidence import Asked, element_of
+from actors.policy.executor import Executor, failed
+from actors.policy.gate import CATCH_UP_S, REMEMBERED, Gate, digest_of, understood
+from actors.policy_file import own_policy, read_policy, watched_policy
+from actors.settings import Settings
+from bus.clock import now_ms
 from protocol import subjects
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import (
     AnswerApproval,
     Approval,
     ApprovalList,
+    ApprovalState,
     AskApproval,
     Decision,
-    FieldKind,
     ListApprovals,
-    RunTool,
+    Reason,
+    Remembered,
     ToolOutcome,
     ToolRequest,
+    ToolResult,
     ToolStatus,
     Verb,
 )
+from protocol.replicas import ReplicaGone
 from protocol.subject_kinds import Journal, Subject
-from protocol.tool_log import SEALED
-from protocol.tools.registry import arguments_of, find
+from protocol.tool_log import (
+    SEALED,
+    CallAnswered,
+    CallHistory,
+    CallStage,
+    approval_of,
+    call_of,
+)
+
+log = structlog.stdlib.get_logger()
+
+CALL_DENIED = "tool_call_denied"
+
+SWEEP_S: Final = 1.0
+"""How often it is looked whether an approval has waited too long."""
 
 
 @dataclass
@@ -39,56 +66,204 @@ class Policy(Actor):
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.TOOL_CALLS,)
     purposes: ClassVar[tuple[str, ...]] = (SEALED,)
 
+    _gate: Gate = field(init=False, repr=False)
+    _log: CallLog = field(init=False, repr=False)
+    _book: CallBook = field(init=False, repr=False)
+    _executor: Executor = field(init=False, repr=False)
+
+    @classmethod
+    def check(cls, settings: Settings) -> None:
+        """Read the operator's policy file."""
+        read_policy(own_policy(settings), needed=bool(settings.policy_file))
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Read the rules and the journal, and go on with what was begun."""
+        bus = self.bus
+        if bus.seal is None:
+            msg = "the gate seals what it has run"
+            raise ValueError(msg)
+        rules = watched_policy(self.settings)
+        networks = tuple(ip_network(one, strict=False) for one in self.settings.allow_private)
+        journal = await bus.journal(subjects.TOOL_CALLS)
+        self._log, self._book = CallLog(journal, bus.seal), CallBook()
+        self._gate = Gate(rules=rules, networks=networks, log=self._log, book=self._book, replica=bus.replica)
+        await self._book.load(journal)
+        async with rules.open(), anyio.create_task_group() as tasks:
+            self._executor = Executor(bus, self._log, self._book, tasks)
+            for history in self._running():
+                self._executor.settle_later(history)
+            tasks.start_soon(self._book.follow, journal)
+            tasks.start_soon(self._sweep)
+            yield
+            tasks.cancel_scope.cancel()
+
     @handles(subjects.POLICY_DECIDE, at_once=64)
     async def decide(self, request: ToolRequest) -> Decision:
-        """Return what the gate says of a call.
+        """Return what the gate says of a call that somebody else does.
 
         Raises:
-            FaultError: VALIDATION_INVALID_REQUEST, when it is no call of a tool.
+            FaultError: ELEMENT_NOT_FOUND and the like, when nobody can say what it is about.
         """
-        return decide(find(request.call.name, request.surface), request, FieldKind.UNKNOWN)
+        asked = understood(request)
+        if isinstance(asked, Decision):
+            return asked
+        decision, _ = await self._gate.decide(asked, await element_of(self.bus, asked))
+        if decision.decision is Verb.DENY:
+            log.info(CALL_DENIED, call=request.id, tool=asked.tool.name, reason=decision.reason_code)
+        return decision
 
     @handles(subjects.POLICY_CALL, at_once=64)
     async def call(self, request: ToolRequest) -> ToolOutcome:
-        """Have a tool run if it is allowed.
+        """Have a tool run if it is allowed; what is asked about waits. The same id is one call, however often it comes.
 
         Raises:
-            FaultError: VALIDATION_INVALID_REQUEST, when it is no call of a tool.
+            FaultError: VALIDATION_INVALID_REQUEST, when another call has that id; the journal is away.
         """
+        asked = understood(request)
+        if isinstance(asked, Decision):
+            return ToolOutcome(call_id=request.id, decision=asked, status=ToolStatus.DENIED)
+        if (known := await self._log.read(request.id)) is not None:
+            return await self._outcome(_same_call(known, asked))
         try:
-            tool, arguments = find(request.call.name, request.surface), arguments_of(request.call, request.surface)
-        except ValueError as error:
-            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, str(error), field="arguments")) from None
-        decision = decide(tool, request, FieldKind.UNKNOWN)
-        if decision.decision is not Verb.ALLOW or tool.actor is None:
-            return ToolOutcome(call_id=request.id, decision=decision, status=ToolStatus.DENIED)
-        run = RunTool(
-            id=request.id,
-            name=tool.name,
-            arguments=msgspec.to_builtins(arguments),
-            caller=request.caller,
-            local=request.local,
-            conversation=request.conversation,
-            session=request.context.session,
-            tab=request.context.tab,
-        )
-        result = await self.bus.call(subjects.TOOL.at(actor=tool.actor), run)
-        return ToolOutcome(call_id=request.id, decision=decision, status=result.status, result=result)
+            element = await element_of(self.bus, asked)
+        except FaultError as error:
+            return _without_element(asked, error)
+        decision, gathered = await self._gate.decide(asked, element)
+        line = self._gate.line(asked, decision, gathered)
+        history = await self._log.append(None, line)
+        if history is None:
+            known = await self._log.read(request.id)
+            if known is None:
+                raise FaultError(fault(Code.INTERNAL_DISCONNECTED))
+            return await self._outcome(_same_call(known, asked))
+        if (approval := history.approval(line.at)) is not None:
+            await self.bus.tell(subjects.APPROVAL_NEWS, approval)
+        return await self._outcome(history, fresh=True)
 
     @handles(subjects.APPROVAL_LIST, at_once=16)
     async def list(self, request: ListApprovals) -> ApprovalList:
         """List the approvals of a caller."""
-        del request
-        return ApprovalList(approvals=())
+        await self._book.caught_up(self._log.journal, CATCH_UP_S)
+        now = now_ms()
+        approvals = (
+            approval
+            for history in self._book.asked()
+            if request.caller in {None, history.decided.caller}
+            and (approval := history.approval(now)) is not None
+            and not (request.pending and approval.state is not ApprovalState.PENDING)
+        )
+        return ApprovalList(approvals=tuple(one for one, _ in zip(approvals, range(request.limit), strict=False)))
 
     @handles(subjects.APPROVAL_GET, at_once=16)
     async def get(self, request: AskApproval) -> Approval:
-        """Return an approval."""
-        del request
-        raise FaultError(fault(Code.INTERNAL_UNAVAILABLE))
+        """Return an approval.
 
-    @handles(subjects.APPROVAL_ANSWER, at_once=16)
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_APPROVAL.
+        """
+        history = await self._asked_about(request.id, request.caller)
+        result = await self._log.result(history.decided.call) if history.stage is CallStage.ENDED else None
+        return _approval(history, result)
+
+    @handles(subjects.APPROVAL_ANSWER, at_once=64)
     async def answer(self, request: AnswerApproval) -> Approval:
-        """Allow or deny what waits."""
-        del request
-        raise FaultError(fault(Code.INTERNAL_UNAVAILABLE))
+        """Allow or deny what waits; the first answer counts, and an allowed call has run when this returns.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_APPROVAL.
+        """
+        history = await self._asked_about(request.id, request.caller)
+        fresh = False
+        if history.stage is CallStage.WAITING:
+            answered = await self._log.append(history, _answered(history, request, self.bus.replica, now_ms()))
+            fresh = answered is not None
+            history = answered or await self._asked_about(request.id, request.caller)
+            if fresh and (approval := history.approval(now_ms())) is not None:
+                await self.bus.tell(subjects.APPROVAL_NEWS, approval)
+        if history.stage in {CallStage.RUNNING, CallStage.ENDED}:
+            return _approval(history, await self._executor.settle(history, fresh=fresh))
+        return _approval(history)
+
+    @subscribes(subjects.REPLICA_GONE, at_once=4)
+    async def on_gone(self, gone: ReplicaGone) -> None:
+        """Go on with what a replica has left undone."""
+        for history in self._running():
+            if history.replica == gone.replica:
+                self._executor.settle_later(history)
+
+    def _running(self) -> Iterator[CallHistory]:
+        yield from [one for one in self._book.calls.values() if one.stage is CallStage.RUNNING]
+
+    async def _outcome(self, history: CallHistory, *, fresh: bool = False) -> ToolOutcome:
+        """Return what has come of a call; one that runs is waited for."""
+        decided, approval = history.decided, history.approval(now_ms())
+        outcome = ToolOutcome(
+            call_id=decided.call, decision=decided.decision, status=ToolStatus.DENIED, approval=approval
+        )
+        if history.stage is CallStage.REFUSED or (approval is not None and approval.state is ApprovalState.EXPIRED):
+            return outcome
+        if history.stage is CallStage.WAITING:
+            return structs.replace(outcome, status=ToolStatus.PENDING)
+        result = await self._executor.settle(history, fresh=fresh)
+        return structs.replace(outcome, status=result.status, result=result)
+
+    async def _asked_about(self, approval: str, caller: str | None) -> CallHistory:
+        history = await self._log.read(call_of(approval))
+        if history is None or history.decided.question is None or caller not in {None, history.decided.caller}:
+            raise FaultError(fault(Code.VALIDATION_UNKNOWN_APPROVAL))
+        return history
+
+    async def _sweep(self) -> None:
+        """Have what nobody answers in time end as denied."""
+        while True:
+            await anyio.sleep(SWEEP_S)
+            now = now_ms()
+            for history in [one for one in self._book.asked() if expired(one, now)]:
+                silence = AnswerApproval(id=approval_of(history.decided.call), caller=None, answer="deny")
+                try:
+                    ended = await self._log.append(history, _answered(history, silence, "", now))
+                    if ended is not None and (approval := ended.approval(now)) is not None:
+                        await self.bus.tell(subjects.APPROVAL_NEWS, approval)
+                except FaultError as error:
+                    log.warning(CALL_DENIED, call=history.decided.call, code=error.fault.code)
+
+
+def _approval(history: CallHistory, result: ToolResult | None = None) -> Approval:
+    approval = history.approval(now_ms(), result)
+    if approval is None:
+        raise FaultError(fault(Code.VALIDATION_UNKNOWN_APPROVAL))
+    return approval
+
+
+def _same_call(known: CallHistory, asked: Asked) -> CallHistory:
+    if known.decided.digest != digest_of(asked):
+        message = "Another call has this id: an id, or an Idempotency-Key, stands for one call with its arguments."
+        raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="id"))
+    return known
+
+
+def _without_element(asked: Asked, error: FaultError) -> ToolOutcome:
+    """Return the outcome of a call of which nobody can say what it is about: it is not run."""
+    decision = Decision(decision=Verb.DENY, reason_code=Reason.FIELD_UNKNOWN, why=error.fault.message)
+    result = failed(asked.request.id, error.fault, asked.tool.name)
+    return ToolOutcome(call_id=asked.request.id, decision=decision, status=result.status, result=result)
+
+
+def _answered(history: CallHistory, request: AnswerApproval, replica: str, now: int) -> CallAnswered:
+    """Return the line of an answer; one that comes too late says so, and one for more than the call may not count."""
+    decided = history.decided
+    state = ApprovalState.ALLOWED if request.answer == "allow" else ApprovalState.DENIED
+    if expired(history, now):
+        state = ApprovalState.EXPIRED
+    again = decided.decision.reason_code in REMEMBERED and not decided.decision.tainted
+    return CallAnswered(
+        call=decided.call,
+        at=now,
+        tool=decided.tool,
+        conversation=decided.conversation,
+        state=state,
+        by="" if state is ApprovalState.EXPIRED else request.by,
+        remember=request.remember if again and state is ApprovalState.ALLOWED else Remembered.ONCE,
+        replica=replica if state is ApprovalState.ALLOWED else "",
+    )

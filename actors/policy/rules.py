@@ -1,13 +1,19 @@
-"""The table of the gate, pure: what is decided about a call (003, policy gate)."""
+"""What is decided about a call, pure: every rule has its say, and the strictest counts (003, policy gate)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from protocol.policy import Decision, FieldKind, Reason, ToolRequest, Verb
-from protocol.tools.tool import Risk, Tool
+from msgspec import UNSET
+
+from actors.policy.taint import TaintFinding
+from actors.policy.targets import Target
+from protocol.policy import Decision, FieldFacts, FieldKind, Reason, ToolRequest, Verb
+from protocol.policy_rules import GateMode, GateRules, PlacedRule, stricter
+from protocol.tools.tool import Risk, Surface, Tool
 
 BY_RISK: Final[Mapping[Risk, tuple[Verb, Reason]]] = MappingProxyType(
     {
@@ -25,12 +31,175 @@ BY_RISK: Final[Mapping[Risk, tuple[Verb, Reason]]] = MappingProxyType(
 )
 """What is decided by the risk of a tool alone (003, policy gate)."""
 
+LOOKING_ON: Final = frozenset(BY_RISK) - {Risk.ACT, Risk.SHARE, Risk.RUN, Risk.DELETE}
+"""What may be done where pages are only looked at."""
 
-def decide(tool: Tool[Any], request: ToolRequest, kind: FieldKind) -> Decision:
-    """Return what the gate says of a call."""
-    if tool.risk is Risk.ACT and kind.sensitive:
-        return Decision(decision=Verb.DENY, reason_code=Reason.SENSITIVE_FIELD_BLOCKED, field_kind=kind)
-    verb, reason = BY_RISK[tool.risk]
-    if verb is Verb.ASK and not request.proposed:
-        return Decision(decision=Verb.ALLOW, reason_code=Reason.CALLER_PREAPPROVED)
-    return Decision(decision=verb, reason_code=reason)
+TYPING: Final = frozenset({"type_text", "set_value", "select_option", "press_key", "handle_dialog", "upload_file"})
+"""The tools that put something into a field."""
+
+SEARCHING: Final = "search"
+
+_WHY: Final[Mapping[Reason, str]] = MappingProxyType(
+    {
+        Reason.OBSERVE_ALLOWED: "It looks at the page that is open.",
+        Reason.SELECTION_LINKS_ALLOWED: "It reads the links of what is selected.",
+        Reason.SEARCH_ALLOWED: "The query holds nothing that is private.",
+        Reason.ASSIST_REQUIRES_APPROVAL: "A model proposes to act in the browser: that is for a person to allow.",
+        Reason.CALCULATE_ALLOWED: "It computes, and nothing else.",
+        Reason.COLLECTION_ALLOWED: "It keeps, reads or works on what is the caller's own.",
+        Reason.SHARE_REQUIRES_APPROVAL: "It hands something out of Weft: that is for a person to allow.",
+        Reason.READ_ALLOWED: "It reads pages of the web.",
+        Reason.CALLER_PREAPPROVED: "The caller has asked for it.",
+        Reason.DELETE_REQUIRES_APPROVAL: "It deletes what cannot be had back: that is for a person to allow.",
+        Reason.GRANTED: "It was allowed before, for this conversation or this site.",
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What is known of a call beyond its words.
+
+    `element` is what it acts on, `kind` what that is for. `query` says why a query is sensitive, "" where it is not.
+    `hosts` are all that the call is about: of the page, and of where it leads. `unwanted` says that the user's task
+    does not want the tool.
+    """
+
+    element: FieldFacts | None = None
+    kind: FieldKind = FieldKind.ORDINARY
+    kind_why: str = ""
+    query: str = ""
+    taints: tuple[TaintFinding, ...] = ()
+    unwanted: bool = False
+    hosts: frozenset[str] = frozenset()
+    targets: tuple[Target, ...] = ()
+    granted: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one rule says."""
+
+    verb: Verb
+    reason: Reason
+    why: str = ""
+    rule: str = ""
+
+
+_STRICTEST: Final = (Verb.DENY, Verb.ASK, Verb.ALLOW)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """A call with everything that is known of it, and the rules that are in force."""
+
+    tool: Tool[Any]
+    request: ToolRequest
+    evidence: Evidence = field(default_factory=Evidence)
+    rules: GateRules = field(default_factory=GateRules)
+
+    def decide(self) -> Decision:
+        """Return what the gate says: of all findings the first of the strictest."""
+        found = min(self._findings(), key=lambda one: _STRICTEST.index(one.verb))
+        evidence = self.evidence
+        return Decision(
+            decision=found.verb,
+            reason_code=found.reason,
+            why=found.why or _WHY.get(found.reason, ""),
+            rule=found.rule,
+            field_kind=UNSET if evidence.element is None else evidence.kind,
+            tainted=tuple(dict.fromkeys(one.argument for one in evidence.taints)),
+            expects="" if evidence.element is None else evidence.element.digest,
+        )
+
+    @property
+    def surface(self) -> Surface:
+        """Whose rules count: what a model of ours proposes is a proposal wherever it comes in."""
+        return Surface.LLMCP if self.request.proposed else self.request.surface
+
+    def _findings(self) -> Iterator[Finding]:
+        yield from self._rights()
+        mode = stricter(self.rules.surface(self.surface).mode, self.rules.site_mode(self.evidence.hosts))
+        yield from self._closed(mode)
+        matching = [one for one in self.rules.rules if one.rule.suits(self.tool, self.surface, self.evidence.hosts)]
+        yield from (_by_rule(one) for one in matching if one.rule.decision is not Verb.ALLOW)
+        yield from self._about_element()
+        yield from self._about_targets()
+        yield from self._about_words(mode)
+        allowing = next((one for one in matching if one.rule.decision is Verb.ALLOW), None)
+        yield self._by_table(mode, allowing)
+
+    def _rights(self) -> Iterator[Finding]:
+        if self.tool.scope not in self.request.scopes:
+            yield Finding(Verb.DENY, Reason.SCOPE_MISSING, f"The key is not good for “{self.tool.scope}”.")
+        if self.tool.local_only and not self.request.local:
+            yield Finding(Verb.DENY, Reason.LOCAL_ONLY, "This tool is for callers at this machine alone.")
+
+    def _closed(self, mode: GateMode) -> Iterator[Finding]:
+        if mode is GateMode.OFF:
+            yield Finding(Verb.DENY, Reason.OPERATOR_RULE, "The operator has switched tools off here.")
+        elif mode is GateMode.OBSERVE and self.tool.risk not in LOOKING_ON:
+            yield Finding(Verb.DENY, Reason.OPERATOR_RULE, "The operator lets pages be read here, and nothing be done.")
+
+    def _about_element(self) -> Iterator[Finding]:
+        """Judge the field that is acted on: models, ours and those behind MCP, stay away from what is secret."""
+        evidence = self.evidence
+        if evidence.element is None or self.tool.risk is not Risk.ACT:
+            return
+        if evidence.kind.sensitive and self._by_model:
+            why = f"The field is for {_KIND_WORDS[evidence.kind]}: {evidence.kind_why}."
+            yield Finding(Verb.DENY, Reason.SENSITIVE_FIELD_BLOCKED, why)
+        elif evidence.kind is FieldKind.UNKNOWN and self.request.proposed:
+            typing = self.tool.name in TYPING
+            why = "Nothing says what the field is for" + (", so nothing is typed into it." if typing else ".")
+            yield Finding(Verb.DENY if typing else Verb.ASK, Reason.FIELD_UNKNOWN, why)
+
+    @property
+    def _by_model(self) -> bool:
+        return self.surface in {Surface.LLMCP, Surface.MCP}
+
+    def _about_targets(self) -> Iterator[Finding]:
+        for target in self.evidence.targets:
+            if target.refused and (self.request.proposed or (target.of_form and self._by_model)):
+                yield Finding(Verb.DENY, Reason.URL_REFUSED, target.refused)
+            elif target.doubted and self.request.proposed:
+                yield Finding(Verb.ASK, Reason.URL_REFUSED, target.doubted)
+
+    def _about_words(self, mode: GateMode) -> Iterator[Finding]:
+        evidence = self.evidence
+        if evidence.taints:
+            why = "; ".join(f"{one.argument}: {one.why}" for one in evidence.taints)
+            yield Finding(Verb.ASK, Reason.TAINTED_ARGUMENT, f"What a page says stands in the call: {why}.")
+        if evidence.unwanted:
+            yield Finding(Verb.ASK, Reason.NOT_PERMITTED, "The user's task does not want this tool.")
+        if evidence.query and (self._by_model or mode is not GateMode.PREAPPROVED):
+            yield Finding(Verb.ASK, Reason.SEARCH_SENSITIVE_QUERY, f"The query may be private: {evidence.query}.")
+
+    def _by_table(self, mode: GateMode, allowing: PlacedRule | None) -> Finding:
+        """Return what the table says; what it asks about may have been allowed before: by rule, answer or caller."""
+        verb, reason = BY_RISK[self.tool.risk]
+        asks = self.tool.risk in self.rules.surface(self.surface).ask
+        if verb is Verb.ALLOW and not asks:
+            return Finding(verb, reason)
+        if allowing is not None:
+            return _by_rule(allowing)
+        if self.evidence.granted:
+            return Finding(Verb.ALLOW, Reason.GRANTED)
+        if mode is GateMode.PREAPPROVED and not asks:
+            return Finding(Verb.ALLOW, Reason.CALLER_PREAPPROVED)
+        if verb is Verb.ALLOW:
+            return Finding(Verb.ASK, Reason.OPERATOR_RULE, "The operator has such calls asked about here.")
+        return Finding(verb, reason)
+
+
+_KIND_WORDS: Final[Mapping[FieldKind, str]] = MappingProxyType(
+    {
+        FieldKind.CREDENTIAL: "credentials",
+        FieldKind.PAYMENT: "payment",
+        FieldKind.PERSONAL_ID: "papers of a person",
+    }
+)
+
+
+def _by_rule(placed: PlacedRule) -> Finding:
+    return Finding(placed.rule.decision, Reason.OPERATOR_RULE, placed.rule.reason, placed.place)

@@ -62,7 +62,7 @@ APP_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
         arguments=InvokeIntegration,
         risk=Risk.SHARE,
         description="Have a program do something that the operator has allowed.",
-        scope=Scope.OFFERS,
+        scope=Scope.INTEGRATIONS,
         actor=RUNNER,
     ),
 )

@@ -128,7 +128,7 @@ def _tool(name: str, arguments: type[ToolArguments], risk: Risk, description: st
         arguments=arguments,
         risk=risk,
         description=description,
-        scope=Scope.BROWSE,
+        scope=Scope.COLLECTIONS,
         actor=RUNNER,
         **more,
     )

@@ -1,0 +1,136 @@
+"""Gathers what the rules go by: the element that a call acts on, where it leads, what is in its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+from anyio import to_thread
+from msgspec import Struct
+
+from actors.addresses import Network
+from actors.policy.field_kinds import field_kind
+from actors.policy.queries import sensitive_query
+from actors.policy.rules import Evidence
+from actors.policy.taint import is_permitted, tainted
+from actors.policy.targets import Target, host_of, targets_of
+from actors.sites import site_of
+from bus import Bus
+from protocol.faults import FaultError
+from protocol.policy import AskField, FieldFacts, FieldKind, ToolRequest
+from protocol.subjects import BROWSER_FIELD
+from protocol.tools.app import InvokeIntegration, SearchWeb
+from protocol.tools.browser import PLAYWRIGHT
+from protocol.tools.tool import Risk, Tool
+
+ON_FOCUS: Final = frozenset({"press_key", "handle_dialog"})
+"""The tools that act on what has the focus."""
+
+MANY_CHARS: Final = 20_000
+"""From how much that was read on the loop is not to wait for it being looked through."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A call that has been understood: `given` are its arguments in the form that all surfaces share."""
+
+    tool: Tool[Any]
+    request: ToolRequest
+    given: Struct
+    arguments: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, tool: Tool[Any], request: ToolRequest, given: Struct) -> Asked:
+        """Take the arguments as they travel."""
+        return cls(tool=tool, request=request, given=given, arguments=msgspec.to_builtins(given))
+
+    @property
+    def session(self) -> str | None:
+        """The browser session that it works in, if it is known."""
+        return getattr(self.given, "session_id", None) or self.request.context.session
+
+    @property
+    def tab(self) -> int | None:
+        """The tab that it works in; None: the active one."""
+        own: int | None = getattr(self.given, "tab_id", None)
+        return own if own is not None else self.request.context.tab
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gathered:
+    """What was found out about a call; `site` is that of the page which it acts on, or that it goes to."""
+
+    evidence: Evidence
+    site: str
+
+
+async def element_of(bus: Bus, asked: Asked) -> FieldFacts | None:
+    """Ask the browser for the element that a call acts on; None where it acts on none, or no session is known.
+
+    Raises:
+        FaultError: there is no such element, no such session, or no browser.
+    """
+    tool, element = asked.tool, getattr(asked.given, "element_id", None)
+    if tool.actor != PLAYWRIGHT or tool.risk is not Risk.ACT or asked.session is None:
+        return None
+    if element is None and tool.name not in ON_FOCUS:
+        return None
+    ask = AskField(caller=asked.request.caller, session=asked.session, tab=asked.tab, element_id=element)
+    return await bus.call(BROWSER_FIELD, ask)
+
+
+async def gather(asked: Asked, element: FieldFacts | None, networks: tuple[Network, ...]) -> Gathered:
+    """Look through a call; in a thread where that is much."""
+    if sum(_chars(one.content) for one in asked.request.context.documents) < MANY_CHARS:
+        return gather_now(asked, element, networks)
+    return await to_thread.run_sync(gather_now, asked, element, networks)
+
+
+def gather_now(asked: Asked, element: FieldFacts | None, networks: tuple[Network, ...]) -> Gathered:
+    """Look through a call."""
+    context = asked.request.context
+    kind, why = (FieldKind.ORDINARY, "") if element is None else field_kind(element)
+    targets = targets_of(asked.arguments, element, networks)
+    page = context.origin if element is None else element.page_url
+    evidence = Evidence(
+        element=element,
+        kind=kind,
+        kind_why=why,
+        query=_private_query(asked.given),
+        taints=tainted(asked.given, context, asked.tool, page),
+        unwanted=asked.request.proposed and not is_permitted(asked.tool, context),
+        hosts=frozenset(host for host in (host_of(page), *(one.host for one in targets)) if host),
+        targets=targets,
+    )
+    return Gathered(evidence=evidence, site=_site(asked, page, targets))
+
+
+def _private_query(given: Struct) -> str:
+    return sensitive_query(given.query) or "" if isinstance(given, SearchWeb) else ""
+
+
+def _site(asked: Asked, page: str, targets: tuple[Target, ...]) -> str:
+    """Return what an answer for a site is about: where a call goes; else the page; an integration is its own site.
+
+    A call that leads from one site to another has none.
+    """
+    if isinstance(asked.given, InvokeIntegration):
+        return f"integration:{asked.given.integration}"
+    led = {_site_of(one.host) for one in targets}
+    if isinstance(asked.arguments.get("url"), str):
+        return next(iter(led)) if len(led) == 1 else ""
+    own = _site_of(host_of(page))
+    return own if led <= {own} else ""
+
+
+def _site_of(host: str) -> str:
+    try:
+        return site_of(host) if host else ""
+    except FaultError:
+        return ""
+
+
+def _chars(content: Struct) -> int:
+    return len(getattr(content, "markdown", ""))

@@ -1,0 +1,134 @@
+"""What the gate makes of a request: a call that is understood, a decision, and the first line of its journal."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Final
+
+import msgspec
+
+from actors.addresses import Network
+from actors.policy.call_log import CallBook, CallLog, Likeness
+from actors.policy.evidence import Asked, Gathered, gather
+from actors.policy.rules import Judgement
+from actors.policy.words import effect_of, shown_arguments, words_of
+from actors.toml_file import Watched
+from bus.clock import now_ms
+from protocol.policy import Decision, FieldFacts, Reason, RunTool, ToolRequest, Verb
+from protocol.policy_rules import GateRules
+from protocol.tool_log import ApprovalQuestion, CallDecided
+from protocol.tools.registry import arguments_of, find
+
+CATCH_UP_S: Final = 2.0
+"""How long reading what others have written may take before what is known is answered."""
+
+REMEMBERED: Final = frozenset({Reason.ASSIST_REQUIRES_APPROVAL, Reason.SHARE_REQUIRES_APPROVAL})
+"""What one answer may be given about for more than one call; all else is asked about each time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """Decides by the rules in force, and by what was allowed before."""
+
+    rules: Watched[GateRules]
+    networks: tuple[Network, ...]
+    log: CallLog
+    book: CallBook
+    replica: str
+
+    async def decide(self, asked: Asked, element: FieldFacts | None) -> tuple[Decision, Gathered]:
+        """Return what the gate says of a call, and what it goes by.
+
+        Raises:
+            TransportError: the journal is away.
+        """
+        gathered = await gather(asked, element, self.networks)
+        decision = self._judge(asked, gathered)
+        if decision.decision is not Verb.ASK or decision.reason_code not in REMEMBERED:
+            return decision, gathered
+        await self.book.caught_up(self.log.journal, CATCH_UP_S)
+        like = Likeness(
+            caller=asked.request.caller,
+            tool=asked.tool.name,
+            conversation=asked.request.conversation,
+            site=gathered.site,
+        )
+        if self.book.granted(like, now_ms() - self.rules.value.remembered_ms()):
+            gathered = replace(gathered, evidence=replace(gathered.evidence, granted=True))
+            decision = self._judge(asked, gathered)
+        return decision, gathered
+
+    def line(self, asked: Asked, decision: Decision, gathered: Gathered) -> CallDecided:
+        """Return the first line of a call."""
+        request, tool, now = asked.request, asked.tool, now_ms()
+        shown = shown_arguments(tool, asked.arguments, secret_field=gathered.evidence.kind.sensitive)
+        question = None
+        if decision.decision is Verb.ASK:
+            question = ApprovalQuestion(
+                words=words_of(tool, shown, gathered.evidence.element, gathered.site),
+                effect=effect_of(tool, asked.arguments, gathered.site),
+                expires_at=now + self.rules.value.approval_ms(),
+            )
+        denied = decision.decision is Verb.DENY
+        return CallDecided(
+            call=request.id,
+            at=now,
+            tool=tool.name,
+            conversation=request.conversation,
+            caller=request.caller,
+            surface=request.surface,
+            decision=decision,
+            digest=digest_of(asked),
+            proposed=request.proposed,
+            arguments=shown,
+            site=gathered.site,
+            run=b"" if denied else self.log.sealed_run(_run_of(asked, decision)),
+            replica=self.replica if decision.decision is Verb.ALLOW else "",
+            question=question,
+        )
+
+    def _judge(self, asked: Asked, gathered: Gathered) -> Decision:
+        judgement = Judgement(
+            tool=asked.tool, request=asked.request, evidence=gathered.evidence, rules=self.rules.value
+        )
+        return judgement.decide()
+
+
+def understood(request: ToolRequest) -> Asked | Decision:
+    """Return a call as the tool's own; a denial where it is none."""
+    try:
+        tool = find(request.call.name, request.surface)
+    except ValueError as error:
+        return Decision(decision=Verb.DENY, reason_code=Reason.UNKNOWN_TOOL, why=_sentence(error))
+    try:
+        given = arguments_of(request.call, request.surface)
+    except ValueError as error:
+        return Decision(decision=Verb.DENY, reason_code=Reason.INVALID_ARGUMENTS, why=_sentence(error))
+    return Asked.of(tool, request, given)
+
+
+def digest_of(asked: Asked) -> str:
+    """Return what tells one call from another that has its id."""
+    words = (asked.request.caller, asked.tool.name, asked.arguments, asked.session, asked.tab)
+    return hashlib.sha256(msgspec.json.encode(words, order="sorted")).hexdigest()
+
+
+def _run_of(asked: Asked, decision: Decision) -> RunTool:
+    request = asked.request
+    return RunTool(
+        id=request.id,
+        name=asked.tool.name,
+        arguments=dict(asked.arguments),
+        caller=request.caller,
+        local=request.local,
+        conversation=request.conversation,
+        session=asked.session,
+        tab=asked.tab,
+        expects=decision.expects,
+    )
+
+
+def _sentence(error: ValueError) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}."

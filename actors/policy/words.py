@@ -1,0 +1,107 @@
+"""What a person is shown of a call: its arguments without what is secret, what would be done, and what that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from actors import redact
+from actors.policy.targets import host_of
+from protocol.policy import FieldFacts
+from protocol.tools.tool import Risk, Tool
+
+MAX_SHOWN_CHARS: Final = 20_000
+"""What is kept of a text; what lies behind it is told by its length."""
+
+MAX_WORDS_CHARS: Final = 300
+"""The same in the one line that says what would be done."""
+
+_NOT_SHOWN: Final = frozenset({"tool", "sealed", "stored"})
+"""The tag of an operation, and what is nobody's words."""
+
+_PLACES: Final = frozenset({"element_id", "sessionId", "tabId"})
+_TYPED: Final = frozenset({"text", "value"})
+
+
+def shown_arguments(tool: Tool[Any], arguments: Mapping[str, Any], *, secret_field: bool = False) -> dict[str, Any]:
+    """Return arguments for people: credentials taken out, and what is typed into a secret field by its length alone."""
+    shown = {key: _shown(key, value) for key, value in arguments.items() if key not in _NOT_SHOWN and value is not None}
+    if secret_field and tool.risk is Risk.ACT:
+        shown |= {key: _length(arguments[key]) for key in _TYPED & arguments.keys()}
+    return shown
+
+
+def words_of(tool: Tool[Any], shown: Mapping[str, Any], element: FieldFacts | None, page: str) -> str:
+    """Say in one line what would be done."""
+    parts = [f"{key} {_short(value)}" for key, value in shown.items() if key not in _PLACES]
+    if element is not None:
+        parts.insert(0, _element(element))
+    where = f" on {page}" if page else ""
+    return f"{tool.description.rstrip('.')}{where}{': ' if parts else ''}{', '.join(parts)}"
+
+
+def effect_of(tool: Tool[Any], arguments: Mapping[str, Any], site: str) -> str:
+    """Say what a call would change."""
+    url = arguments.get("url")
+    if tool.risk is Risk.ACT and isinstance(url, str):
+        return f"The browser opens {host_of(url) or 'another page'}, which learns of the address."
+    page = f"The page of {site}" if site else "The page"
+    return _EFFECTS[tool.risk].replace("The page", page, 1)
+
+
+_EFFECTS: Final[Mapping[Risk, str]] = MappingProxyType(
+    {
+        Risk.OBSERVE: "Nothing changes.",
+        Risk.LINKS: "Nothing changes.",
+        Risk.SEARCH: "The query is sent to a search engine.",
+        Risk.ACT: "The page changes, and may send what stands in it.",
+        Risk.CALCULATE: "Nothing changes.",
+        Risk.COLLECT: "It is kept among what is yours.",
+        Risk.SHARE: "It leaves Weft and cannot be called back.",
+        Risk.READ: "A page is asked for, whose site learns of the address.",
+        Risk.RUN: "A run begins, and does what its inputs say.",
+        Risk.DELETE: "It is gone for good.",
+    }
+)
+
+
+def _shown(key: str, value: object) -> Any:
+    match value:
+        case str():
+            return _text(key, value)
+        case bytes():
+            return f"[{len(value)} bytes]"
+        case Mapping():
+            return {name: _shown(name, one) for name, one in cast("Mapping[str, Any]", value).items()}
+        case list() | tuple():
+            return [_shown(key, one) for one in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def _text(key: str, value: str) -> str:
+    if redact.is_secret(key) and key not in {"key", "idempotencyKey"}:
+        return redact.REDACTED
+    clean = redact.text(value)
+    rest = len(clean) - MAX_SHOWN_CHARS
+    return clean if rest <= 0 else f"{clean[:MAX_SHOWN_CHARS]}… [{rest} characters more]"
+
+
+def _length(value: object) -> str:
+    return f"[{len(str(value))} characters]"
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else str(value)
+    text = " ".join(text.split())
+    if len(text) > MAX_WORDS_CHARS:
+        text = f"{text[:MAX_WORDS_CHARS]}… [{len(text) - MAX_WORDS_CHARS} characters more]"
+    return f"“{text}”" if isinstance(value, str) else text
+
+
+def _element(element: FieldFacts) -> str:
+    name = element.label or element.placeholder or element.title or element.name
+    kind = element.role or element.tag or "element"
+    leads = f" that leads to {host_of(element.target)}" if host_of(element.target) else ""
+    return f"{kind} {_short(name)}{leads}" if name else f"{kind}{leads}"

@@ -1,1 +1,0 @@
-"""Collections as the runner changes them: lines of one journal, and pages that are read into it."""
