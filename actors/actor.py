@@ -45,7 +45,8 @@ class Actor:
     purposes: ClassVar[tuple[str, ...]] = ()
     """What it seals and unseals beside its sealed stores, by the first word of the place."""
     variables: ClassVar[tuple[str, ...]] = ()
-    """Variables of the environment that it gets as its field `environment`, and that no other process has."""
+    """Variables of the environment that it gets as its field `environment`, and that no other process has; `*` ends the
+    name of a family."""
     stores: ClassVar[tuple[Objects, ...]] = ()
     journals: ClassVar[tuple[Journal[Any], ...]] = ()
     reads: ClassVar[tuple[Journal[Any], ...]] = ()

@@ -77,6 +77,14 @@ class LineTooLargeError(FaultError):
         super().__init__(fault(Code.VALIDATION_INVALID_REQUEST, message))
 
 
+class JournalFullError(FaultError):
+    """A journal that is kept for good takes no more; nothing is forgotten for what is new."""
+
+    def __init__(self, journal: str) -> None:
+        """Name the journal."""
+        super().__init__(fault(Code.CONFIG_STORAGE_FULL, f"There is no room left in what is kept of {journal}."))
+
+
 class ForbiddenError(FaultError):
     """A participant used a subject that it has not declared: a mistake in the program, so nothing is tried again."""
 

@@ -154,6 +154,7 @@ def grant(  # noqa: PLR0913, PLR0917 - one for each kind of entry of the table
         uses += _storing(store.name)
     written = tuple(journals)
     uses += [f"{journal.name}.>" for journal in written]
+    uses += [f"{_API}.STREAM.PURGE.{journal_stream(journal)}" for journal in written if journal.ttl_ms is None]
     for journal in (*written, *reads):
         uses += _reading_stream(journal_stream(journal))
         hears.append(f"{journal_stream(journal)}.>")

@@ -190,16 +190,19 @@ class JournalLog(Generic[A]):
     records: RecordStream
     seal: Seal | None = None
 
-    async def append(self, topic: str, value: A, *, last: int | None = None) -> int:
+    async def append(self, topic: str, value: A, *, last: int | None = None, forget: bool = False) -> int:
         """Write a line and return its sequence; ValueError when `last` (0: none) is not the last of the topic.
+
+        With `forget` all lines of the topic before it are gone for good.
 
         Raises:
             LineTooLargeError: it does not fit into one message.
+            JournalFullError: the journal keeps its lines for good, and has no room for it.
         """
         written = encode(value)
         if self.seal is not None:
             written = self.seal.seal(written, self._place(topic))
-        return await self.records.append(topic, written, last=last)
+        return await self.records.append(topic, written, last=last, forget=forget)
 
     async def last(self, topic: str) -> JournalLine[A] | None:
         """Return the last line of a topic."""
@@ -216,6 +219,10 @@ class JournalLog(Generic[A]):
                 if (line := self._opened(record)) is not None:
                     yield line
             after = batch[-1].sequence
+
+    async def topics(self, topics: str = EVERYTHING) -> list[str]:
+        """Return the topics that match and have a line, in no order, without reading any: up to 100,000."""
+        return await self.records.topics(topics)
 
     async def end(self) -> int:
         """Return the sequence of the last line of all; 0 where there is none."""

@@ -195,14 +195,16 @@ class StreamRecord:
 class RecordStream(Protocol):
     """A journal of lines, each under a topic of tokens such as `run.x.state`; `*` and `>` match topics as in NATS."""
 
-    async def append(self, topic: str, data: bytes, *, last: int | None = None) -> int:
+    async def append(self, topic: str, data: bytes, *, last: int | None = None, forget: bool = False) -> int:
         """Write a line and return its sequence; with `last`, only if that is still the last of its topic (0: none).
 
-        It is written once, also when the connection broke before it was confirmed.
+        It is written once, also when the connection broke before it was confirmed. With `forget` all lines of the topic
+        before it are gone for good; only journals that keep their lines for good take that.
 
         Raises:
             ValueError: the topic has another last line, or is not one that NATS takes.
             LineTooLargeError: it does not fit into one message.
+            JournalFullError: the journal keeps its lines for good, and has no room for it.
         """
         ...
 
@@ -220,6 +222,10 @@ class RecordStream(Protocol):
 
     async def end(self) -> int:
         """Return the sequence of the last line of all; 0 where there is none."""
+        ...
+
+    async def topics(self, topics: str) -> list[str]:
+        """Return the topics that match and have a line, in no order, without reading any."""
         ...
 
     def signal(self) -> AbstractAsyncContextManager[Callback]:

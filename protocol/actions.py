@@ -172,6 +172,7 @@ CHECK_ARTIFACT = Action(
     description="Take the id from the artifacts of the run.",
     tool_to_use="get_task_run",
 )
+MAKE_ROOM = Action(action="make_room", description="Delete collections or sources that are needed no more.")
 
 
 def ranked(actions: Iterable[Action]) -> tuple[Action, ...]:

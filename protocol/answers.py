@@ -27,6 +27,18 @@ MAX_QUESTION_CHARS: Final = 4_000
 LOCAL: Final = "local"
 """The provider that needs no key: it quotes what stands in the sources, and says no more."""
 
+ConversationId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[A-Za-z0-9_.:-]+$(?!\n)",
+        description="Conversation to go on with, as an answer named it.",
+    ),
+]
+Question = Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_CHARS)]
+Instructions = Annotated[str, Meta(max_length=MAX_QUESTION_CHARS)]
+
 
 class Sources(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a request is about: pages that are to be read, and documents that come with it.

@@ -36,6 +36,9 @@ CAPTURE_CHARS: Final = 24_000
 MAX_LINKS: Final = 30
 """Links that are kept of a page."""
 
+KEPT_VERSIONS: Final = 5
+"""The newest versions of a page that are kept."""
+
 CollectionId = Annotated[str, Meta(pattern=r"^col[_:][A-Za-z0-9_-]{1,86}$(?!\n)")]
 SourceId = Annotated[str, Meta(pattern=r"^src[_:][A-Za-z0-9_-]{1,86}$(?!\n)")]
 
@@ -120,12 +123,24 @@ class CollectionWatched(_Line, frozen=True, kw_only=True, tag="collection_watche
     webhook: str = ""
 
 
+class CollectionRefreshed(_Line, frozen=True, kw_only=True, tag="collection_refreshed"):
+    """All pages of a watched collection are being read anew, in the round that began `at`, or have been (`ended`)."""
+
+    round: int
+    ended: bool = False
+
+
 class CollectionDeleted(_Line, frozen=True, kw_only=True, tag="collection_deleted"):
     """It is gone, with its sources; texts made of it stay."""
 
+    call_id: str = ""
+
 
 class SourceAdded(_Line, frozen=True, kw_only=True, tag="source_added"):
-    """A source came to a collection: a page by its normalized address, once a collection, or a note with its words."""
+    """A source came to a collection: a page by its normalized address, once a collection, or a note with its words.
+
+    Its id follows from the collection and that address, or from the call that has brought the note.
+    """
 
     source: str
     kind: SourceKind
@@ -137,13 +152,14 @@ class SourceAdded(_Line, frozen=True, kw_only=True, tag="source_added"):
 
 
 class SourceDeleted(_Line, frozen=True, kw_only=True, tag="source_deleted"):
-    """A source is gone."""
+    """A source is gone: this takes the place of everything that was said of it."""
 
     source: str
+    call_id: str = ""
 
 
 class CaptureQueued(_Line, frozen=True, kw_only=True, tag="capture_queued"):
-    """A page is to be read: the version that it is to become, and how."""
+    """A page is to be read: the version that it is to become, how, and by which call, if one has asked for it."""
 
     job: str
     source: str
@@ -152,6 +168,7 @@ class CaptureQueued(_Line, frozen=True, kw_only=True, tag="capture_queued"):
     version: int
     mode: CaptureMode = "auto"
     max_chars: int = CAPTURE_CHARS
+    call_id: str = ""
 
 
 class CaptureStarted(_Line, frozen=True, kw_only=True, tag="capture_started"):
@@ -247,6 +264,7 @@ class TextDeleted(_Line, frozen=True, kw_only=True, tag="text_deleted"):
 CollectionLine = (
     CollectionCreated
     | CollectionWatched
+    | CollectionRefreshed
     | CollectionDeleted
     | SourceAdded
     | SourceDeleted
@@ -262,13 +280,33 @@ CollectionLine = (
 
 
 def collection_topic(collection: str) -> str:
-    """Name where the lines of a collection as a whole are, and which sources it has."""
+    """Name where the lines of a collection as a whole are: that it was begun, is watched, is gone."""
     return f"collection.{collection}"
 
 
-def source_topic(source: str) -> str:
-    """Name where the lines of a source's captures are."""
-    return f"source.{source}"
+def sources_topics(collection: str) -> str:
+    """Match the lines of all sources of a collection."""
+    return f"source.{collection}.>"
+
+
+def source_topics(source: str, collection: str = "*") -> str:
+    """Match all lines of a source."""
+    return f"source.{collection}.{source}.>"
+
+
+def added_topic(collection: str, source: str) -> str:
+    """Name where is said that a source is there, or is gone."""
+    return f"source.{collection}.{source}.added"
+
+
+def source_topic(collection: str, source: str) -> str:
+    """Name where is said how the captures of a source go on: what was read of it stands elsewhere."""
+    return f"source.{collection}.{source}.state"
+
+
+def version_topic(collection: str, source: str, version: int) -> str:
+    """Name where a version of a page is: that of the version `KEPT_VERSIONS` before it, which makes room for it."""
+    return f"source.{collection}.{source}.{version % KEPT_VERSIONS}"
 
 
 def text_topic(artifact: str) -> str:
@@ -280,11 +318,13 @@ def text_topic(artifact: str) -> str:
 
 
 class DoCapture(Struct, frozen=True, kw_only=True):
-    """CAPTURE: read a page into its source."""
+    """CAPTURE: read a page into its source; `at` is when it was asked for."""
 
     job: str
     source: str
     caller: str
+    collection: str = ""
+    at: int = 0
 
 
 class DoTransform(Struct, frozen=True, kw_only=True):
@@ -333,6 +373,11 @@ class SourceInfo(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="
     confidence: Score = 0.0
     error: Fault | None = None
     changes: tuple[SectionChange, ...] = ()
+    truncated: bool = False
+    changed_at: int | None = None
+    """When its newest version was read first."""
+    job_id: str = ""
+    """The capture that is under way, where there is one."""
 
 
 class SourceContent(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
@@ -343,7 +388,18 @@ class SourceContent(Struct, frozen=True, kw_only=True, omit_defaults=True, renam
     links: tuple[ExtractedLink, ...] = ()
     signals: tuple[Signal, ...] = ()
     content_hash: str = ""
+    versions: tuple[SourceVersion, ...] = ()
     schema_version: str = SCHEMA_VERSION
+
+
+class SourceVersion(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """A version of a page that is kept, and what it has changed of the one before it."""
+
+    version: int
+    captured_at: int
+    content_hash: str
+    chars: int
+    changes: tuple[SectionChange, ...] = ()
 
 
 class TextInfo(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

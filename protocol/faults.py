@@ -32,6 +32,7 @@ from protocol.actions import (
     LIST_TEMPLATES,
     LOG_IN,
     LOOK_AGAIN,
+    MAKE_ROOM,
     MORE_BUDGET,
     MORE_TIME,
     NEW_SESSION,
@@ -117,6 +118,7 @@ class Code(StrEnum):
     CONFIG_TIER_NOT_DEPLOYED = "CONFIG_TIER_NOT_DEPLOYED"
     CONFIG_INVALID = "CONFIG_INVALID"
     CONFIG_NO_MODEL = "CONFIG_NO_MODEL"
+    CONFIG_STORAGE_FULL = "CONFIG_STORAGE_FULL"
     SITE_STRUCTURE_CHANGED = "SITE_STRUCTURE_CHANGED"
     SITE_PARKED = "SITE_PARKED"
     SITE_NOT_READY = "SITE_NOT_READY"
@@ -318,6 +320,9 @@ _ROWS: Mapping[Code, Kind] = {
     Code.CONFIG_INVALID: Kind(_C.CONFIG, False, "A setting has a value that cannot be used.", (OPERATOR,)),
     Code.CONFIG_NO_MODEL: Kind(
         _C.CONFIG, False, "There is no model that can be asked.", (ADD_PROVIDER, ANSWER_LOCALLY, REPORT)
+    ),
+    Code.CONFIG_STORAGE_FULL: Kind(
+        _C.CONFIG, False, "There is no room left to keep more.", (MAKE_ROOM, OPERATOR, REPORT)
     ),
     Code.SITE_STRUCTURE_CHANGED: Kind(
         _C.SITE_CHANGE, True, "The site no longer has the page where it was.", (FRESH, CHECK_URL, REPORT)

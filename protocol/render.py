@@ -100,6 +100,11 @@ def to_markdown(doc: Doc) -> str:
     return _separated(_block(child) for child in doc.children)
 
 
+def escaped(text: str) -> str:
+    """Return words as a line of Markdown that says nothing else, also at the start of a line and in a table."""
+    return _line((Text(text=text),))
+
+
 def plain(markdown: str) -> Doc:
     """Return the tree of a text whose Markdown is not to be read: one paragraph for every part between empty lines."""
     parts = (part.strip() for part in re.split(r"\n\s*\n", markdown))

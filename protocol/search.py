@@ -14,6 +14,10 @@ MAX_QUERY_CHARS: Final = 512
 MAX_RESULTS: Final = 10
 MAX_PER_HOST: Final = 2
 
+KEY_VARIABLES: Final = ("BRAVE_API_KEY", "TAVILY_API_KEY")
+KEY_FAMILY: Final = "SEARCH_KEY_"
+"""How other variables begin that hold keys of search engines: no process but the runner has them."""
+
 LOCAL_INDEX: Final = "local"
 """The engine that needs none: what was read and kept before."""
 

@@ -41,6 +41,14 @@ from protocol.collections import (
     TextList,
 )
 from protocol.domains import AbsentPage, AskDomain, DomainKnowledge, Foreseen, ForeseePage, HostTexts, Preview
+from protocol.integrations import (
+    DELIVERY_MS,
+    Delivery,
+    DeliveryList,
+    ListDeliveries,
+    ResendDelivery,
+    SendDelivery,
+)
 from protocol.models import CallLine, CallModel, CallOutcome, LearnerTurn, ModelAnswer, ModelText, SpendTaken
 from protocol.offers.offer import MAX_ASK_MS, OFFER_TTL_MS, AskOffer, Offer
 from protocol.offers.results import OfferAnswer, OfferNews, Said
@@ -202,6 +210,12 @@ CAPTURE = Work("capture.work", DoCapture, max_deliver=None)
 TRANSFORM = Work("transform.work", DoTransform, max_deliver=None)
 """A text that is to be made of a collection."""
 
+DELIVERY_LIST = Call("integration.list", ListDeliveries, DeliveryList, timeout_ms=10_000)
+"""What other programs were told, dead letters among it."""
+DELIVERY_RESEND = Call("integration.resend", ResendDelivery, Delivery, timeout_ms=10_000)
+DELIVER = Work("integration.work", SendDelivery, max_deliver=None)
+"""What another program is to be told; whoever does it counts the tries."""
+
 AGENT = Call("agent.run", RunAgent, AgentAnswered, idempotent=False, timeout_ms=MAX_ANSWER_MS)
 AGENT_PLAN = Call("agent.plan", MakePlan, Planned, timeout_ms=MAX_TOOL_MS)
 MAKE_TEXT = Call("transform.run", MakeText, MadeText, timeout_ms=MAX_ANSWER_MS)
@@ -306,6 +320,9 @@ TOOL_CALLS: Journal[ToolLine] = Journal(
     "tool-calls", cast("type[ToolLine]", ToolLine), ttl_ms=30 * 86_400_000, max_bytes=96 * 1024 * 1024, sealed=True
 )
 """Every call of a tool: what was decided about it, who has answered, and what came of it, each line once."""
+
+DELIVERIES = Bucket("deliveries", Delivery, ttl_ms=DELIVERY_MS, sealed=True)
+"""What other programs were told, by caller and id, and what came of it."""
 
 PAGES_READ = Journal("pages-read", PageRead, ttl_ms=7 * 86_400_000, max_bytes=512 * 1024**2, sealed=True)
 """The pages that callers have read without a login, for the index that each searches alone."""

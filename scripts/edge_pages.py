@@ -73,7 +73,6 @@ def _tool(name: str, entry: BuiltinTool[Any]) -> Iterator[str]:
     rows = [
         (f"`{field}`", _kind(shape), "yes" if field in required else "", str(shape.get("description", "")))
         for field, shape in told["properties"].items()
-        if field != "tool"
     ]
     if rows:
         yield markdown.table(("Argument", "Type", "Required", "Meaning"), rows)

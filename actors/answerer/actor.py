@@ -1,4 +1,4 @@
-"""The actor that answers SUMMARIZE, ANSWER and EXTRACT."""
+"""The actor that answers SUMMARIZE, ANSWER, EXTRACT, MAKE_TEXT, AGENT and AGENT_PLAN."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from actors.actor import Actor, handles, subscribes
 from actors.answerer import local
+from actors.answerer.agent.planning import Planner
 from actors.answerer.agent.run import AgentRun
 from actors.answerer.answering import Answering, Assignment
 from actors.answerer.conversations import ChatTurn
@@ -18,13 +19,15 @@ from actors.answerer.model_calls import ANSWER, SUMMARIZE, ModelCalls
 from actors.answerer.prompts import to_answer, to_summarize
 from actors.answerer.reading import Reading, read
 from actors.answerer.streaming import AnswerRelay, ModelStreams
+from actors.answerer.transforms.making import TextMaking, assignment_of
 from bus.context import current_conversation
 from protocol import subjects
-from protocol.agent import AgentAnswered, RunAgent
+from protocol.agent import AgentAnswered, MadeText, MakePlan, MakeText, Planned, RunAgent
 from protocol.answers import Answered, AskQuestion, ExtractData, Extracted, Sources, Summarize, SummaryStyle
-from protocol.faults import FaultError
+from protocol.faults import Code, FaultError, fault
 from protocol.models import ModelText
 from protocol.subject_kinds import Journal, Subject
+from protocol.texts import config_of
 
 R = TypeVar("R")
 
@@ -39,6 +42,7 @@ class Answerer(Actor):
         subjects.CALL_MODEL,
         subjects.CALL_OUTCOME,
         subjects.POLICY_CALL,
+        subjects.POLICY_DECIDE,
         subjects.COLLECTION_PACK,
         subjects.ANSWER_TEXT,
         subjects.PROGRESS,
@@ -120,6 +124,31 @@ class Answerer(Actor):
         """
         run = AgentRun(bus=self.bus, settings=self.settings, streams=self.streams, request=request)
         return await run.run()
+
+    @handles(subjects.AGENT_PLAN, at_once=16)
+    async def plan(self, request: MakePlan) -> Planned:
+        """Propose the next calls towards a goal; nothing is executed.
+
+        Raises:
+            FaultError: the gate is not to be had.
+        """
+        return await Planner(bus=self.bus, settings=self.settings, request=request).plan()
+
+    @handles(subjects.MAKE_TEXT, at_once=8)
+    async def make_text(self, request: MakeText) -> MadeText:
+        """Make a text of the documents of a collection.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST, where its config is none; CONTENT_EMPTY, where nothing can be made.
+        """
+        try:
+            config = config_of(request.type, request.config)
+        except ValueError as error:
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, str(error), field="config")) from None
+        sources = Sources(documents=request.documents, caller=request.caller, local_only=request.local_only)
+        reading = await read(self.bus, sources)
+        answering = self._answering(sources, assignment_of(request, config), reading, AnswerRelay(self.bus, None))
+        return await TextMaking(request=request, config=config, reading=reading, answering=answering).make()
 
     @subscribes(subjects.MODEL_TEXT, at_once=1)
     async def on_model_text(self, piece: ModelText) -> None:

@@ -99,7 +99,7 @@ class Answering:
 
     async def _draft(self) -> tuple[DraftAnswer, ModelAnswer]:
         """Ask for an answer: by a schema, or in Markdown where somebody reads along or no model holds to one."""
-        part = await self._narrowed(await to_thread.run_sync(numbered, self.reading.evidence))
+        part = await self.narrowed(await to_thread.run_sync(numbered, self.reading.evidence))
         await self.relay.report("Asking a model")
         if self.relay.watch is not None:
             return await self._in_markdown(part)
@@ -111,7 +111,7 @@ class Answering:
         return await self._in_markdown(part)
 
     async def _in_json(self, part: Part) -> tuple[DraftAnswer, ModelAnswer]:
-        messages = await to_thread.run_sync(answering, self._brief(part))
+        messages = await to_thread.run_sync(answering, self.brief(part))
         answer = await self.calls.call(self.assignment.tool, messages, output=answer_schema(part))
         try:
             data = msgspec.convert(answer.data, WrittenAnswer)
@@ -120,13 +120,13 @@ class Answering:
         return await to_thread.run_sync(by_number, data, part), answer
 
     async def _in_markdown(self, part: Part) -> tuple[DraftAnswer, ModelAnswer]:
-        messages = await to_thread.run_sync(answering_in_markdown, self._brief(part))
+        messages = await to_thread.run_sync(answering_in_markdown, self.brief(part))
         with self.streams.listening(self.relay) as watch:
             answer = await self.calls.call(self.assignment.tool, messages, watch=watch)
         assistant = read_model_output(answer.text, tools=False).assistant
         return await to_thread.run_sync(in_markdown, assistant, part, self.reading.evidence), answer
 
-    async def _narrowed(self, excerpts: Sequence[SourceExcerpt]) -> Part:
+    async def narrowed(self, excerpts: Sequence[SourceExcerpt]) -> Part:
         """Return what fits into a model's window: all, or what the model selects of each part in turn."""
         for _ in range(MAX_PASSES - 1):
             parts = await to_thread.run_sync(pack, excerpts, self.assignment.question, self.window_tokens)
@@ -153,7 +153,7 @@ class Answering:
         return frozenset[int]().union(*numbers.values())
 
     async def _selected_of(self, part: Part, among: int) -> frozenset[int]:
-        messages, schema = await to_thread.run_sync(selecting, self._brief(part)), selection_schema(part)
+        messages, schema = await to_thread.run_sync(selecting, self.brief(part)), selection_schema(part)
         try:
             answer = await self.calls.call(SELECT, messages, output=schema, among=among)
             selected = msgspec.convert(answer.data, SelectedSentences)
@@ -162,7 +162,8 @@ class Answering:
         known = {line.number for excerpt in part for line in excerpt.lines}
         return frozenset(selected.sentences) & known
 
-    def _brief(self, part: Part) -> Brief:
+    def brief(self, part: Part) -> Brief:
+        """Return what a model is given to read, behind a marker of its own."""
         marker = secrets.token_hex(8)
         return Brief(task=self.assignment.words, part=part, marker=marker, index=self.reading.index)
 

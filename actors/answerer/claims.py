@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -66,6 +66,25 @@ def checked(markdown: str, held: Mapping[int, Cited], known: frozenset[str]) -> 
     rest = [one.citation for number, one in held.items() if number not in marked]
     citations = tuple(dict.fromkeys((*writing.citations, *rest)))
     return CheckedText("\n".join(lines), citations, tuple(dict.fromkeys(writing.unsupported)))
+
+
+def bears_out(text: str, cited: Collection[Cited], known: frozenset[str]) -> bool:
+    """Return whether something is cited for a text, and its figures are `known` or stand around what is cited."""
+    figures = known.union(*(one.figures for one in cited))
+    return bool(cited) and all(len(one) < _MIN_FIGURES or one in figures for one in numbers_of(text))
+
+
+def counted(markdown: str, held: Mapping[int, Cited]) -> CheckedText:
+    """Put the numbers of citations in place of the marks of what quotes and claims nothing of its own."""
+    citations = list[Citation]()
+
+    def mark(match: re.Match[str]) -> str:
+        kept = [held[number].citation for number in _numbers(match[0]) if number in held]
+        citations.extend(one for one in dict.fromkeys(kept) if one not in citations)
+        return (" " if kept else "") + "".join(f"[{citations.index(one) + 1}]" for one in dict.fromkeys(kept))
+
+    text = _MARKS.sub(mark, markdown)
+    return CheckedText(text, tuple(citations), ())
 
 
 def marks_of(markdown: str) -> tuple[int, ...]:

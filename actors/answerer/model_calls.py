@@ -11,6 +11,7 @@ from msgspec import structs
 
 from bus import Requester
 from bus.context import conversation_id, remaining_ms
+from protocol.agent import TransformType
 from protocol.answers import LOCAL, ServedBy, Sources
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallModel, ModelAnswer, ModelMessage, OutputSchema, ToolDefinition
@@ -24,8 +25,12 @@ SUMMARIZE, ANSWER, EXTRACT, SELECT = "web_summarize", "web_answer", "web_extract
 PLAN, PERMIT = "agent_plan", "agent_permit"
 """What models are asked for: the names by which the router routes."""
 
+TRANSFORM_PREFIX: Final = "transform_"
+"""Before the type of a text: `transform_timeline`."""
+
 MAX_TOKENS: Final = MappingProxyType(
     {SUMMARIZE: 2_048, ANSWER: 2_048, EXTRACT: 8_192, SELECT: 1_024, PLAN: 2_048, PERMIT: 512}
+    | {f"{TRANSFORM_PREFIX}{kind.value}": 8_192 for kind in TransformType}
 )
 """How much a model may write."""
 

@@ -193,6 +193,7 @@ def _group(documents: Sequence[Document[Content]]) -> Iterable[CitableSource]:
                     url=source.url,
                     title=source.title,
                     markdown=source.markdown,
+                    captured_at=int(source.captured_at.timestamp() * 1_000),
                 )
             )
         case WebObservationChunk():
@@ -223,6 +224,8 @@ def _read_of(one: CitableSource | _Unread) -> SourceRead:
         confidence=source.confidence,
         chars=len(source.markdown),
         error=None if one.text.sentences else fault(Code.CONTENT_EMPTY, EMPTY),
+        source_id=source.source_id,
+        captured_at=source.captured_at,
     )
 
 

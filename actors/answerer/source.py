@@ -21,6 +21,8 @@ class AnswerSource:
     source_id: str = ""
     language: str = ""
     confidence: float | None = None
+    captured_at: int | None = None
+    """When it was read into its collection, in ms since the epoch."""
     tables: tuple[ExtractedTable, ...] = ()
     parts: PageParts = field(default_factory=PageParts)
 

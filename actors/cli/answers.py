@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import anyio
 import msgspec
 import typer
 
+from actors.cli.agent import reach_goal, show_result
 from actors.cli.answer_output import AnswerScreen, show
 from actors.cli.connection import at_gateway
 from actors.cli.options import ConfigFile, DataDir, Fresh, Json, LogLevel, MaxLatency, MaxTier, SavedLogin, read
 from actors.cli.routes import model_name
 from actors.settings import Loaded
+from protocol.agent import MAX_STEPS, MOST_STEPS
 from protocol.answers import SummaryStyle
 from protocol.browse import DEFAULT_LATENCY_MS, Freshness
 from protocol.codec import malformed
@@ -22,6 +24,8 @@ from protocol.tiers import TIERS
 
 if TYPE_CHECKING:
     from actors.gateway.client import AnswerResult, ExtractResult, SourcesRequest
+
+S = TypeVar("S", bound="SourcesRequest")
 
 _ADDRESS_SIGNS = frozenset(".:/")
 """A page among others has one of them; the words of a question that lacks its quotes have none."""
@@ -85,6 +89,16 @@ def ask(  # noqa: PLR0913 - the options of a command
         list[str], typer.Argument(metavar="URL... QUESTION", help="Addresses of the pages, and last the question.")
     ],
     *,
+    agent: Annotated[
+        bool, typer.Option("--agent", help="Take QUESTION for a goal, and use tools for it; no page need be named.")
+    ] = False,
+    tools: Annotated[
+        str | None, typer.Option("--tools", metavar="A,B", help="With --agent: the tools that the goal wants.")
+    ] = None,
+    collection: Annotated[
+        str | None, typer.Option("--collection", metavar="ID", help="With --agent: read from it, and capture into it.")
+    ] = None,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=MOST_STEPS, help="With --agent: how many.")] = MAX_STEPS,
     local: Local = False,
     model: Model = None,
     max_cost: MaxCost = None,
@@ -101,19 +115,26 @@ def ask(  # noqa: PLR0913 - the options of a command
     """Answer a question from pages, with quotes.
 
     Uses the running Weft, or starts a private one for this call. Without a provider of models, and with --local, it
-    quotes what the pages say. Exit codes: 0 answered, 4 the pages do not say it or some were not read.
+    quotes what the pages say. Exit codes: 0 answered, 4 the pages do not say it, some were not read, or a step of
+    --agent waits for an approval.
     """
-    from actors.gateway.client import AnswerRequest  # noqa: PLC0415 - imports the gateway
+    from actors.gateway.client import AgentRequest, AnswerRequest  # noqa: PLC0415 - imports the gateway
 
     *urls, question = words
+    loaded = read(config, data_dir, log_level)
+    options = _options(profile, max_tier, max_latency_ms, fresh)
+    chosen = _chosen(urls, options, local=local, model=model, max_cost=max_cost, conversation=conversation)
+    if agent:
+        wanted = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
+        goal = {"goal": question, "tools": wanted, "collection": collection, "maxSteps": steps}
+        result = anyio.run(reach_goal, loaded, _request(AgentRequest, {**chosen, **goal}))
+        show_result(result, as_json=as_json)
+        return
     if not urls:
         raise typer.BadParameter('name a page and a question: weft ask URL "QUESTION"', param_hint="QUESTION")
     if stray := next((word for word in urls[1:] if not _ADDRESS_SIGNS & set(word)), ""):
         raise typer.BadParameter(f"{stray!r} is no page: write the question in quotes", param_hint="QUESTION")
-    options = _options(profile, max_tier, max_latency_ms, fresh)
-    chosen = _chosen(urls, options, local=local, model=model, max_cost=max_cost, conversation=conversation)
-    request = _request(AnswerRequest, {**chosen, "question": question})
-    show(anyio.run(_answer, read(config, data_dir, log_level), request), as_json=as_json)
+    show(anyio.run(_answer, loaded, _request(AnswerRequest, {**chosen, "question": question})), as_json=as_json)
 
 
 def pull(  # noqa: PLR0913 - the options of a command
@@ -184,7 +205,7 @@ def _chosen(  # noqa: PLR0913 - what three commands have in common
     }
 
 
-def _request(kind: type[SourcesRequest], fields: dict[str, Any]) -> SourcesRequest:
+def _request(kind: type[S], fields: dict[str, Any]) -> S:
     """Make a request of what was chosen on the command line, held to the same limits as one over REST."""
     try:
         return msgspec.convert(msgspec.to_builtins(fields), kind)

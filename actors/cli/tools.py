@@ -17,7 +17,7 @@ from protocol.faults import Code, FaultError, fault
 from protocol.policy import ToolOutcome, ToolStatus
 from protocol.schemas import schema
 from protocol.tools.registry import TOOLS, find_anywhere
-from protocol.tools.tool import Tool
+from protocol.tools.tool import Surface, Tool
 
 if TYPE_CHECKING:
     from protocol.policy import Approval
@@ -98,7 +98,7 @@ def arguments_of(called: Tool[Any], given: Iterable[str]) -> dict[str, Any]:
     words = list(given)
     if len(words) == 1 and words[0].lstrip().startswith("{"):
         return _object(words[0])
-    shapes: Mapping[str, Any] = schema(called.arguments).get("properties", {})
+    shapes: Mapping[str, Any] = schema(called.arguments_on(Surface.CLI)).get("properties", {})
     arguments: dict[str, Any] = {}
     for word in words:
         name, sign, value = word.partition("=")
@@ -143,7 +143,7 @@ def _row(one: Tool[Any]) -> tuple[str, ...]:
 
 
 def _show_tool(one: Tool[Any], *, as_json: bool) -> None:
-    shape = schema(one.arguments)
+    shape = schema(one.arguments_on(Surface.CLI))
     if as_json:
         terminal.write(terminal.json_text(shape))
         return
@@ -152,7 +152,6 @@ def _show_tool(one: Tool[Any], *, as_json: bool) -> None:
     rows = [
         (name, str(kind.get("type", "")), "yes" if name in required else "", str(kind.get("description", "")))
         for name, kind in shape["properties"].items()
-        if name != "tool"
     ]
     terminal.print_rows(("ARGUMENT", "TYPE", "NEEDED", "MEANING"), rows, wrap_last=True)
 

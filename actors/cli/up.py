@@ -48,9 +48,10 @@ def up(  # noqa: PLR0913 - the options of a command
     Without options: every actor in a process of its own, a NATS server of our own, REST and MCP on 127.0.0.1:8720.
     """
     from actors.router.providers.table import VARIABLES  # noqa: PLC0415 - costs 20 ms
+    from actors.runner.variables import VARIABLES as KEYS_AND_SECRETS  # noqa: PLC0415 - as above
     from actors.runtime.withheld import withhold  # noqa: PLC0415 - as above
 
-    withheld = withhold(VARIABLES, anew=not single_process)
+    withheld = withhold((*VARIABLES, *KEYS_AND_SECRETS), anew=not single_process)
     settings = read(config, data_dir, log_level, nats_url=nats, host=host, port=port).settings
     from actors.registry import ACTORS  # noqa: PLC0415 - imports the bus
     from actors.runtime.launch import up as launch_up  # noqa: PLC0415 - as above

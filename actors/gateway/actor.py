@@ -65,6 +65,8 @@ class Gateway(Actor):
         subjects.SUMMARIZE,
         subjects.ANSWER,
         subjects.EXTRACT,
+        subjects.AGENT,
+        subjects.AGENT_PLAN,
         subjects.CONVERSATION_LIST,
         subjects.CONVERSATION_GET,
         subjects.ROUTES,

@@ -23,16 +23,18 @@ from actors.gateway.pages import advised, with_login
 from actors.gateway.request import RequestContext
 from bus.context import conversation, current_conversation
 from protocol.answers import (
-    MAX_QUESTION_CHARS,
     MAX_SOURCES,
     Answered,
     AskConversation,
     AskQuestion,
+    ConversationId,
     ConversationList,
     ConversationLog,
     ExtractData,
     Extracted,
+    Instructions,
     ListConversations,
+    Question,
     Sources,
     Summarize,
     SummaryStyle,
@@ -50,18 +52,6 @@ S = TypeVar("S", bound=Sources)
 R = TypeVar("R", Answered, Extracted)
 
 MAX_DOCUMENTS = 4 * MAX_SOURCES
-
-ConversationId = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=200,
-        pattern=r"^[A-Za-z0-9_.:-]+$(?!\n)",
-        description="Conversation to go on with, as an answer named it.",
-    ),
-]
-Question = Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_CHARS)]
-Instructions = Annotated[str, Meta(max_length=MAX_QUESTION_CHARS)]
 
 NO_SCOPE = "The key has not the scope models, so no model was asked."
 _PAGE_FAILURES = frozenset(Category) - {
@@ -134,7 +124,7 @@ async def ask(app: AppContext, request: RequestContext, arguments: SourcesReques
     """
     if isinstance(arguments, AnswerRequest) and not arguments.question.strip():
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, "question: it has no words.", field="question"))
-    sources = await _sources(app, request, arguments)
+    sources = await sources_of(app, request, arguments)
     match arguments:
         case SummarizeRequest(style=style):
             return await _call_answerer(app, request, SUMMARIZE, Summarize(**sources, style=style))
@@ -200,6 +190,11 @@ async def _call_answerer(app: AppContext, request: RequestContext, call: Call[S,
         if len(arguments.pages) != 1 or not _is_of_page(error.fault):
             raise
         raise FaultError(await advised(app, request, error.fault, arguments.pages[0])) from None
+    return accounted(request, result)
+
+
+def accounted(request: RequestContext, result: R) -> R:
+    """Count what an answer has used, and return it as its client gets it."""
     request.usage.models_asked(result.served_by)
     for source in result.sources:
         if source.tier is not None:
@@ -215,8 +210,12 @@ def _is_of_page(failure: Fault) -> bool:
     return failure.category in _PAGE_FAILURES and failure.code is not Code.NETWORK_MODEL_FAILED
 
 
-async def _sources(app: AppContext, request: RequestContext, arguments: SourcesRequest) -> dict[str, Any]:
-    """Return what all three have in common, with the right to the logins that pages are read with.
+async def sources_of(
+    app: AppContext, request: RequestContext, arguments: SourcesRequest, *, needed: bool = True
+) -> dict[str, Any]:
+    """Return what all of them have in common, with the right to the logins that pages are read with.
+
+    `needed`: whether there must be something to read.
 
     Raises:
         FaultError: VALIDATION_INVALID_REQUEST, AUTH_INSUFFICIENT_SCOPE or AUTH_MISSING_SESSION.
@@ -225,7 +224,7 @@ async def _sources(app: AppContext, request: RequestContext, arguments: SourcesR
     if pin is not None:
         request.caller.require(Scope.MODELS)
     return {
-        "pages": await _pages(app, request, arguments),
+        "pages": await _pages(app, request, arguments, needed=needed),
         "documents": arguments.documents,
         "caller": request.caller.name,
         "watch": request.watch,
@@ -235,12 +234,14 @@ async def _sources(app: AppContext, request: RequestContext, arguments: SourcesR
     }
 
 
-async def _pages(app: AppContext, request: RequestContext, arguments: SourcesRequest) -> tuple[BrowsePage, ...]:
+async def _pages(
+    app: AppContext, request: RequestContext, arguments: SourcesRequest, *, needed: bool
+) -> tuple[BrowsePage, ...]:
     """Return the pages, each once; who asks for several leaves out those that robots.txt keeps from programs."""
     if arguments.url is not None and arguments.urls:
         raise _invalid("Name the pages by url or by urls, not by both.", "url")
     urls = tuple(dict.fromkeys(arguments.urls)) if arguments.url is None else (arguments.url,)
-    if not urls and not arguments.documents:
+    if needed and not urls and not arguments.documents:
         raise _invalid("Name at least one source: url, urls or documents.", "urls")
     if (failure := contradiction(arguments.options)) is not None:
         raise FaultError(failure)

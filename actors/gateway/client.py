@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
 
-from actors.gateway import answers, models, pages, runs, tool_calls
+from actors.gateway import agent, answers, models, pages, runs, tool_calls
 from actors.gateway.access.caller import STDIO
+from actors.gateway.agent import AgentRequest, AgentResult
 from actors.gateway.answer_results import AnswerResult, ConversationView, ExtractResult
 from actors.gateway.answers import AnswerRequest, ExtractRequest, SourcesRequest, SummarizeRequest
 from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.errors import to_error
 from actors.gateway.models import RouteAnswer
 from actors.gateway.request import OnProgress, OnText, RequestContext, Watchers, watching
-from actors.gateway.runs import ArtifactRequest, ResumeRequest, RunRequest, RunsRequest
+from actors.gateway.runs import ResumeRequest
 from actors.gateway.tool_calls import ClientCall
 from actors.settings import Settings
 from bus import Bus
@@ -25,14 +26,17 @@ from protocol.answers import ConversationList
 from protocol.browse import BrowseResult
 from protocol.models import ModelName, Provider
 from protocol.pages import BrowsePage
-from protocol.policy import ToolOutcome
+from protocol.policy import AnswerApproval, Approval, ToolOutcome
 from protocol.routes import ProviderList, ProviderState, RouteChange, RouteTable
 from protocol.runs.requests import RunNews
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, TemplateList
-from protocol.subjects import ANSWER_TEXT, PROGRESS
+from protocol.subjects import ANSWER_TEXT, APPROVAL_ANSWER, PROGRESS
+from protocol.tools.runs import ArtifactRequest, RunRequest, RunsRequest
 from protocol.tools.tool import Surface
 
 __all__ = [
+    "AgentRequest",
+    "AgentResult",
     "AnswerRequest",
     "AnswerResult",
     "ArtifactRequest",
@@ -83,6 +87,18 @@ class GatewayClient:
         """Have an answer written from pages; calls back with how far that is, and with what is written meanwhile."""
         async with watching(self._app.watchers, on_progress, on_text) as watcher:
             return await answers.answer(self._app, self._request.watched_by(watcher), arguments)
+
+    async def agent(self, arguments: AgentRequest, on_progress: OnProgress, on_text: OnText) -> AgentResult:
+        """Have a goal reached by tools; calls back with each step, and with what is written of the answer."""
+        async with watching(self._app.watchers, on_progress, on_text) as watcher:
+            return await agent.run(self._app, self._request.watched_by(watcher), arguments)
+
+    async def answer_approval(self, name: str, *, allow: bool) -> Approval:
+        """Allow or deny what waits, once."""
+        answer = AnswerApproval(
+            id=name, caller=self._request.caller.name, answer="allow" if allow else "deny", by=Surface.CLI
+        )
+        return await self._app.bus.call(APPROVAL_ANSWER, answer, wait_ms=self._app.grace_ms)
 
     async def conversations(self, limit: int) -> ConversationList:
         """List the conversations, the newest first."""

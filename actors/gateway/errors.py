@@ -114,6 +114,7 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.VALIDATION_UNKNOWN_COLLECTION: 404,
         Code.VALIDATION_UNKNOWN_SOURCE: 404,
         Code.VALIDATION_UNKNOWN_APPROVAL: 404,
+        Code.CONFIG_STORAGE_FULL: 507,
         Code.RUN_TIMEOUT: 504,
         Code.RUN_CANCELED: 409,  # it cannot be gone on with as it stands
         Code.STEP_EXECUTION_FAILED: 502,

@@ -25,6 +25,7 @@ from protocol.faults import Code, Fault, FaultError, fault, without_userinfo
 from protocol.pages import BrowsePage, Url
 from protocol.sessions import ListSessions, NamedSession, SessionHealth
 from protocol.subjects import BROWSE, SESSION_HEALTH, SESSION_LIST
+from protocol.tools.web import DEFAULT_AT_ONCE, MAX_AT_ONCE, MAX_URLS
 
 _TELL_MS = 500
 """What the navigator gets beyond the time of a page, to say what came of it."""
@@ -32,9 +33,6 @@ _TELL_MS = 500
 _LOOK_MS = 2_000
 """What looking for saved logins may take, once a page was not to be had."""
 
-MAX_URLS = 50
-DEFAULT_AT_ONCE = 4
-MAX_AT_ONCE = 8
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
 

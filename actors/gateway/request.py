@@ -26,7 +26,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from starlette.types import Scope as AsgiScope
 
 from actors.gateway.access.caller import NOBODY, Caller, RequestUsage, Scope
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
+from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS, Toolset
 from protocol.answers import AnswerText
 from protocol.replicas import Progress, Watch
 
@@ -63,7 +63,7 @@ class RequestContext:
     usage: RequestUsage = field(default_factory=RequestUsage, compare=False)
     watcher: Watcher | None = None
     client_id: str = ""
-    toolsets: frozenset[Toolset] = EVERY_TOOLSET
+    toolsets: frozenset[Toolset] = DEFAULT_TOOLSETS
     program: str = ""
     idempotency_key: str = ""
 

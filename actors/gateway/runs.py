@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import anyio
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from actors.gateway.app_context import AppContext
 from actors.gateway.request import RequestContext
@@ -26,29 +26,22 @@ from protocol.runs.requests import (
     ListTemplates,
     ReadArtifact,
     RunNews,
-    RunOptions,
     inputs_of,
 )
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
 from protocol.runs.states import (
-    DEFAULT_LISTED,
     HANDLE_BYTES,
     MAX_INPUT_BYTES,
-    MAX_LISTED,
-    MAX_OFFSET,
     MAX_RUN_TIMEOUT_MS,
     RUN_PREFIX,
     ArtifactId,
-    IdempotencyKey,
     Mode,
     RunId,
-    RunStatus,
     TemplateId,
     TrustLevel,
 )
+from protocol.tools.runs import ArtifactRequest, RunRequest, RunsRequest
 
-MAX_HANDLE_CHARS: Final = 200
-MAX_VERSION_CHARS: Final = 64
 MAX_CHUNK_BYTES: Final = 500_000
 """More than any Weft hands out at once: whoever names no limit gets as much as this one does."""
 
@@ -62,40 +55,10 @@ _AGAIN_S: Final = 0.25
 _CANCEL_S: Final = 1.0
 
 
-class RunRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """A template to run (002 §4.1)."""
-
-    template_id: Annotated[str, Meta(max_length=MAX_HANDLE_CHARS)]
-    template_version: Annotated[str, Meta(max_length=MAX_VERSION_CHARS)] | None = None
-    session_id: (
-        Annotated[str, Meta(max_length=MAX_HANDLE_CHARS, description="A browser session to work in.")] | None
-    ) = None
-    inputs: Annotated[dict[str, Any], Meta(description="As the template's inputsSchema says.")]
-    options: RunOptions = RunOptions()
-    idempotency_key: Annotated[IdempotencyKey, Meta(description="Same key, same run.")] | None = None
-
-
-class RunsRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """Which runs to list (002 §4.3)."""
-
-    status: RunStatus | None = None
-    template_id: TemplateId | None = None
-    limit: Annotated[int, Meta(ge=1, le=MAX_LISTED)] = DEFAULT_LISTED
-    offset: Annotated[int, Meta(ge=0, le=MAX_OFFSET)] = 0
-
-
 class ResumeRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """What a run needs to be gone on with: of its inputs what is secret, since it is kept nowhere."""
 
     inputs: dict[str, Any] = {}
-
-
-class ArtifactRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """A piece of a file (002 §5); a larger `limit` than there may be is cut to what there may be."""
-
-    artifact_id: Annotated[str, Meta(max_length=MAX_HANDLE_CHARS)]
-    offset: Annotated[int, Meta(ge=0)] = 0
-    limit: Annotated[int, Meta(ge=1)] | None = None
 
 
 async def templates(app: AppContext) -> TemplateList:

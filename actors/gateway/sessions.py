@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct, structs
@@ -32,6 +32,7 @@ from protocol.sessions import (
     sealed_for,
 )
 from protocol.subject_kinds import Call
+from protocol.tools.web import SessionRequest
 
 _DOMAIN = Meta(description="Host or address of the site.")
 _PROFILE = Meta(description="Name of the saved login.")
@@ -70,13 +71,6 @@ class ListRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     profile: Profile | None = None
 
 
-class NamedRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which login is meant."""
-
-    domain: Annotated[Domain, _DOMAIN]
-    profile: Annotated[Profile, _PROFILE] = DEFAULT_PROFILE
-
-
 class ShareRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which login is shared with which key (its name, or its id), and whether nothing may be changed of it then."""
 
@@ -84,14 +78,6 @@ class ShareRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     with_key: Annotated[str, Meta(min_length=1, max_length=200)] = msgspec.field(name="with")
     profile: Annotated[Profile, _PROFILE] = DEFAULT_PROFILE
     read_only: bool = msgspec.field(name="readOnly", default=False)
-
-
-class SessionRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to do with which saved login; `list` takes neither."""
-
-    operation: Literal["list", "health", "delete"]
-    domain: Domain | None = None
-    profile: Profile | None = None
 
 
 async def save(app: AppContext, request: RequestContext, arguments: SaveRequest) -> SessionStatus:

@@ -116,7 +116,7 @@ def tool_request(app: AppContext, request: RequestContext, call: ClientCall) -> 
     who = request.caller
     return ToolRequest(
         id=call_id(who.name, call.key),
-        call=ToolCall(name=tool.name_on(call.surface), arguments=msgspec.to_builtins(given)),
+        call=ToolCall(name=tool.name_on(call.surface), arguments=_as_given(given)),
         surface=call.surface,
         caller=who.name,
         local=who.local,
@@ -142,6 +142,13 @@ def read_call(name: str, arguments: Mapping[str, Any]) -> tuple[Tool[Any], Struc
         return tool, given if form is None else form.converted(given)
     except msgspec.ValidationError as error:
         raise malformed(Code.VALIDATION_INVALID_REQUEST, str(error), kind) from None
+
+
+def _as_given(arguments: Struct) -> dict[str, Any]:
+    """Return arguments as clients write them: without the tag that an operation of the browser has."""
+    written: dict[str, Any] = msgspec.to_builtins(arguments)
+    tag = arguments.__struct_config__.tag_field
+    return {name: value for name, value in written.items() if name != tag}
 
 
 def browser_context(app: AppContext, request: RequestContext, given: Struct) -> ToolContext:
@@ -193,7 +200,7 @@ def _info(tool: Tool[Any]) -> ToolInfo:
         description=tool.description,
         idempotent=tool.idempotent,
         callable=tool.actor is not None,
-        schema=schema(tool.arguments),
+        schema=schema(tool.arguments_on(Surface.REST)),
     )
 
 

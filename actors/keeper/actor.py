@@ -11,7 +11,10 @@ import anyio
 
 from actors.actor import Actor, handles
 from actors.keeper.artifacts import Sweeper, read_piece
+from actors.keeper.collection_queries import CollectionQueries
+from actors.keeper.collections import CollectionTables
 from actors.keeper.conversations import ChatTables, ConversationQueries, ModelRunTables
+from actors.keeper.packing import CollectionPacking
 from actors.keeper.run_tables import RunQueries, RunTables
 from actors.keeper.search_index import CollectionPassages, PagePassages, SearchIndex
 from actors.keeper.search_terms import TERMS
@@ -22,7 +25,17 @@ from bus.clock import now_ms
 from bus.stores import FileStore, JournalLog
 from protocol import subjects
 from protocol.answers import AskConversation, ChatEvent, ConversationList, ConversationLog, ListConversations
-from protocol.collections import CollectionLine
+from protocol.collections import (
+    AskCollection,
+    AskSource,
+    CollectionLine,
+    CollectionList,
+    CollectionView,
+    ListCollections,
+    PackCollection,
+    PackedCollection,
+    SourceContent,
+)
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallLine
 from protocol.runs.events import LedgerLine, RunEnded, RunState
@@ -62,6 +75,7 @@ class Keeper(Actor):
     _calls: JournalConsumer[CallLine] = field(init=False, repr=False)
     _collections: JournalConsumer[CollectionLine] = field(init=False, repr=False)
     _index: SearchIndex = field(init=False, repr=False)
+    _kept: CollectionQueries = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -77,12 +91,14 @@ class Keeper(Actor):
             database = Database(path, "actors.keeper")
             tables, self._queries = RunTables(database), RunQueries(database)
             self._said, self._index = ConversationQueries(database, seal), SearchIndex(database, seal)
+            self._kept = CollectionQueries(database, seal, self.clock)
+            kept = (CollectionTables(seal), CollectionPassages(seal))
             async with (
                 database.open(),
                 projected(self._ledger, database, tables) as self._runs,
                 projected(chat, database, ChatTables(seal)) as self._events,
                 projected(calls, database, ModelRunTables(seal)) as self._calls,
-                projected(collections, database, CollectionPassages(seal)) as self._collections,
+                projected(collections, database, *kept) as self._collections,
                 projected(pages, database, PagePassages(seal)),
                 anyio.create_task_group() as tasks,
             ):
@@ -183,6 +199,49 @@ class Keeper(Actor):
         """
         await self._collections.wait_current(subjects.PASSAGES.timeout_ms)
         return await self._index.search(request)
+
+    @handles(subjects.COLLECTION_PACK, at_once=8)
+    async def pack(self, request: PackCollection) -> PackedCollection:
+        """Return an index and the sources of a collection that suit a question best, as documents.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_COLLECTION, also for that of somebody else; INTERNAL_UNAVAILABLE, when the
+                journal cannot be read.
+        """
+        await self._collections.wait_current(subjects.COLLECTION_PACK.timeout_ms)
+        return await CollectionPacking(self._kept, self._index).pack(request)
+
+    @handles(subjects.COLLECTION_LIST, at_once=16)
+    async def list_collections(self, request: ListCollections) -> CollectionList:
+        """Return the collections of a caller, the newest first.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
+        """
+        await self._collections.wait_current(subjects.COLLECTION_LIST.timeout_ms)
+        return await self._kept.page(request)
+
+    @handles(subjects.COLLECTION_GET, at_once=32)
+    async def collection(self, request: AskCollection) -> CollectionView:
+        """Return a collection with its sources.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_COLLECTION, also for that of somebody else; INTERNAL_UNAVAILABLE, when the
+                journal cannot be read.
+        """
+        await self._collections.wait_current(subjects.COLLECTION_GET.timeout_ms)
+        return await self._kept.view(request)
+
+    @handles(subjects.SOURCE_GET, at_once=32)
+    async def source(self, request: AskSource) -> SourceContent:
+        """Return a source whole.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_SOURCE, also for that of somebody else; INTERNAL_UNAVAILABLE, when the
+                journal cannot be read.
+        """
+        await self._collections.wait_current(subjects.SOURCE_GET.timeout_ms)
+        return await self._kept.source(request)
 
     async def _run(self, run_id: str, caller: str) -> RunState:
         state = await self._queries.run(run_id, caller)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import ClassVar, Final, Literal, NamedTuple, TypeVar
@@ -55,13 +55,24 @@ _MANY: Final = 40
 _CANDIDATES: Final = 8
 """Ranked passages for each that is asked for: some sources have more than they may."""
 
+_FADING: Final = 0.3
+"""What each further passage of a source counts less than the one before."""
+
 _PURPOSE: Final = COLLECTIONS.name
 
 _UNINDEX = "DELETE FROM search_terms WHERE rowid IN (SELECT id FROM passages WHERE {})"
 _REMOVE = "DELETE FROM passages WHERE {}"
 _OF_OWNER, _OF_COLLECTION = "caller = ? AND owner = ?", "caller = ? AND collection = ? AND kind = 'source'"
-_ADD = "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_INDEX = "INSERT INTO search_terms (rowid, title, body, scope) VALUES (?, ?, ?, ?)"
+_ADD = (
+    "INSERT INTO passages SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 "
+    "WHERE ?5 <> 'source' OR EXISTS (SELECT 1 FROM sources WHERE id = ?6)"
+)
+"""What was captured of a source that was deleted meanwhile is kept by nobody."""
+
+_INDEX = (
+    "INSERT INTO search_terms (rowid, title, body, scope) SELECT ?1, ?2, ?3, ?4 "
+    "WHERE EXISTS (SELECT 1 FROM passages WHERE id = ?1)"
+)
 
 _COUNTS = "SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM passages WHERE caller = ?)"
 _TERMS = "SELECT term, doc FROM search_counts WHERE term IN ({})"
@@ -72,10 +83,13 @@ _SCORES = (
 
 _RANKED = (
     "WITH scores AS MATERIALIZED ({}), "
-    "best AS MATERIALIZED (SELECT id, sum(score) AS total FROM scores GROUP BY id ORDER BY total LIMIT ?) "
+    "best AS MATERIALIZED (SELECT id, sum(score) AS total FROM scores GROUP BY id ORDER BY total LIMIT ?) {}"
+)
+_PASSAGES = (
     "SELECT passages.id, kind, owner, collection, at, content, total FROM best JOIN passages USING (id) "
     "WHERE caller = ? ORDER BY total, passages.id"
 )
+_OWNERS = "SELECT owner, total FROM best JOIN passages USING (id) WHERE caller = ? ORDER BY total"
 _ANY = "SELECT id, content FROM passages WHERE caller = ? LIMIT 1"
 
 
@@ -232,19 +246,35 @@ class SearchIndex:
         Raises:
             FaultError: INTERNAL_UNAVAILABLE, where the file was sealed with another key; it is being replaced.
         """
+        own, rows = await self._ranked(_PASSAGES, request, request.limit * _CANDIDATES)
+        if not rows:
+            await self._check_key(request.caller)
+        return Passages(passages=tuple(islice(self._found(rows, request.per_source), request.limit)), indexed=own)
+
+    async def rank_sources(self, request: SearchPassages) -> Mapping[str, float]:
+        """Return how well the sources of a collection match, by their ids: their best passages count, the first most.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when the database is being replaced.
+        """
+        _, rows = await self._ranked(_OWNERS, request, _COMMON)
+        scores, counts = dict[str, float](), Counter[str]()
+        for owner, total in rows:
+            scores[owner] = scores.get(owner, 0.0) - total * _FADING ** counts[owner]
+            counts[owner] += 1
+        return scores
+
+    async def _ranked(self, query: str, request: SearchPassages, limit: int) -> tuple[int, list[Row]]:
+        """Return how many passages a caller has, and the rows of those that match best."""
         [(everything, own)] = await self.database.read(_COUNTS, (request.caller,))
         hidden = HiddenTerms.of(self.seal, request.caller)
         terms = await self._weighed(hidden, query_terms(request.query), everything, own)
         if not terms:
-            await self._check_key(request.caller)
-            return Passages(passages=(), indexed=own)
+            return own, []
         scope = f'scope : "{hidden.hidden(_scope(request.collection))}" AND ' if request.collection else ""
         wanted = [(weight, f'{scope}{{title body}} : "{term}"') for term, weight in terms]
-        rows = await self.database.read(
-            _RANKED.format(" UNION ALL ".join([_SCORES] * len(wanted))),
-            (*(value for pair in wanted for value in pair), request.limit * _CANDIDATES, request.caller),
-        )
-        return Passages(passages=tuple(islice(self._found(rows, request.per_source), request.limit)), indexed=own)
+        values = (*(value for pair in wanted for value in pair), limit, request.caller)
+        return own, await self.database.read(_RANKED.format(" UNION ALL ".join([_SCORES] * len(wanted)), query), values)
 
     async def _weighed(
         self, hidden: HiddenTerms, words: Sequence[str], everything: int, own: int

@@ -232,6 +232,7 @@ REACTIONS: Mapping[Code, Reaction] = MappingProxyType(
         Code.INTERNAL_DISCONNECTED: Reaction.ESCALATE,
         Code.INTERNAL_DEADLINE: Reaction.ESCALATE,
         Code.INTERNAL_CANCELLED: Reaction.SETTLE,
+        Code.CONFIG_STORAGE_FULL: Reaction.END,
     }
 )
 

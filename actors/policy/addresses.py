@@ -59,7 +59,9 @@ def parsed(text: str) -> Address | None:
     shown_port = "" if port in (None, _PORTS[parts.scheme]) else f":{port}"
     normal = f"{host}{shown_port}{path}" + (f"?{unquote(parts.query)}" if parts.query else "")
     userinfo = parts.netloc.rpartition("@")[0]
-    return Address(given, normal, host, _site(host), userinfo, f"{path} {query} {unquote(parts.fragment)}".strip())
+    return Address(
+        given, normal, host, _site(host, shown_port), userinfo, f"{path} {query} {unquote(parts.fragment)}".strip()
+    )
 
 
 def addresses_in(text: str) -> Iterator[Address]:
@@ -105,11 +107,13 @@ def _unicode_host(host: str) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def _site(host: str) -> str:
+def _site(host: str, port: str = "") -> str:
+    """Return the site of a host; of a number or a bare name each port is a site of its own."""
     try:
-        return site_of(f"http://{host}/")
+        site = _unicode_host(site_of(f"http://{host}/"))
     except FaultError:
-        return ".".join(host.split(".")[-2:])
+        site = ".".join(host.split(".")[-2:])
+    return f"{site}{port}" if "." not in site or site.replace(".", "").isdigit() else site
 
 
 def _differ_by_one(one: str, other: str) -> bool:

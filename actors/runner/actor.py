@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
@@ -10,18 +10,25 @@ from typing import Any, ClassVar, Final
 import anyio
 
 from actors.actor import Actor, Handler, consumes, handles
+from actors.runner.collections.capturing import Capturing
+from actors.runner.collections.collection_log import CollectionLog
 from actors.runner.dependencies import RunnerDependencies
 from actors.runner.executor import execute
 from actors.runner.inputs import Vault
+from actors.runner.integrations import own_integrations, read_integrations
 from actors.runner.run_log import RunHistory, RunLog
 from actors.runner.submission import RunSubmission
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
-from actors.runner.tools.context import ToolContext
+from actors.runner.tools.context import ToolContext, opened
 from actors.runner.tools.table import run_tool
+from actors.runner.variables import VARIABLES
+from actors.settings import Settings
 from bus.clock import now_ms
 from protocol import subjects
 from protocol.browsers.operations import TYPING
+from protocol.collections import DoCapture
 from protocol.faults import Code, FaultError, fault
+from protocol.integrations import Delivery, DeliveryList, ListDeliveries, ResendDelivery, SendDelivery
 from protocol.policy import RunTool, ToolResult
 from protocol.runs.events import CancelRequested, LedgerLine, RunEnded
 from protocol.runs.requests import INPUTS, AskRun, AskSecrets, CreateRun, DoRun, ListTemplates, Secrets, Templates
@@ -30,6 +37,7 @@ from protocol.runs.states import MAX_CONCURRENT_RUNS, RunStatus
 from protocol.sessions import PASS
 from protocol.subject_kinds import Bucket, Journal, Objects, Subject
 
+MAX_CAPTURES: Final = 64
 SWEEP_S: Final = 60.0
 """How often the secrets of runs that are over are forgotten."""
 
@@ -42,17 +50,32 @@ class Runner(Actor):
     publishes: ClassVar[tuple[Subject[Any], ...]] = (
         subjects.BROWSE,
         subjects.BROWSER,
+        subjects.CAPTURE,
+        subjects.COLLECTION_CHANGED,
+        subjects.COLLECTION_GET,
         subjects.RUN,
         subjects.RUN_SECRETS,
+        subjects.DELIVER,
     )
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS,)
+    variables: ClassVar[tuple[str, ...]] = VARIABLES
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS, subjects.DELIVERIES)
     purposes: ClassVar[tuple[str, ...]] = (INPUTS, TYPING, PASS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER, subjects.COLLECTIONS)
 
     templates: Catalogue = field(default_factory=lambda: TEMPLATES)
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     _dependencies: RunnerDependencies = field(init=False, repr=False)
     _tool_context: ToolContext = field(init=False, repr=False)
+
+    @classmethod
+    def check(cls, settings: Settings) -> None:
+        """Read the operator's files of integrations.
+
+        Raises:
+            FaultError: CONFIG_INVALID, with the file and the line that is wrong.
+        """
+        read_integrations(own_integrations(settings), needed=bool(settings.integrations_file))
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -67,16 +90,18 @@ class Runner(Actor):
             keys=await bus.table(subjects.RUN_KEYS),
             vault=Vault(bus),
         )
-        self._tool_context = ToolContext(
-            bus=bus, settings=self.settings, collections=await bus.journal(subjects.COLLECTIONS)
-        )
-        async with anyio.create_task_group() as tasks:
+        async with (
+            opened(bus, self.settings, self.environment) as self._tool_context,
+            anyio.create_task_group() as tasks,
+        ):
             tasks.start_soon(self._sweep)
             yield
             tasks.cancel_scope.cancel()
 
     def room(self, handler: Handler) -> int:
         """Return how many calls a handler takes at once: of runs as many as all replicas together may work on."""
+        if handler.subject is subjects.CAPTURE:
+            return self.settings.captures_at_once
         return self.settings.runs_at_once if handler.subject is subjects.RUN else handler.at_once
 
     @handles(subjects.RUN_TEMPLATES, at_once=32)
@@ -138,10 +163,38 @@ class Runner(Actor):
         """
         return await run_tool(self._tool_context, request)
 
+    @handles(subjects.DELIVERY_LIST, at_once=8)
+    async def deliveries(self, request: ListDeliveries) -> DeliveryList:
+        """Return what other programs were told for a caller."""
+        return DeliveryList(deliveries=await self._tool_context.integrations.list(request))
+
+    @handles(subjects.DELIVERY_RESEND, at_once=8)
+    async def resend(self, request: ResendDelivery) -> Delivery:
+        """Send again what was given up.
+
+        Raises:
+            FaultError: ARTIFACT_NOT_FOUND; VALIDATION_INVALID_REQUEST, when it was not given up.
+        """
+        return await self._tool_context.integrations.resend(request)
+
+    @consumes(subjects.DELIVER, at_once=16)
+    async def deliver(self, request: SendDelivery) -> None:
+        """Tell another program what it is to do.
+
+        Raises:
+            FaultError: it is to be tried again.
+        """
+        await self._tool_context.integrations.deliver(request)
+
     @consumes(subjects.RUN, at_once=MAX_CONCURRENT_RUNS)
     async def work(self, request: DoRun) -> None:
         """Do a run, or go on with it."""
         await execute(self._dependencies, request.run_id)
+
+    @consumes(subjects.CAPTURE, at_once=MAX_CAPTURES)
+    async def capture(self, request: DoCapture) -> None:
+        """Read a page into a collection."""
+        await Capturing(CollectionLog(self._tool_context.collections), self.bus, self.settings).do(request)
 
     async def _sweep(self) -> None:
         while True:

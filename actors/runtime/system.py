@@ -26,6 +26,7 @@ from actors.runtime.resealing import reseal
 from actors.runtime.rundir import Ready
 from actors.runtime.spawners import Child, Spawner
 from actors.runtime.supervisor import RestartPolicy, Slot, Supervisor
+from actors.runtime.withheld import named
 from actors.settings import Settings, env_name, key_file
 from bus import Bus, TransportError
 from bus.nats import keys
@@ -233,7 +234,7 @@ def _slot(plan: Plan, spawner: Spawner, name: str, url: str) -> Slot:
     kind = plan.kinds[name]
     settings = msgspec.structs.replace(plan.settings, api_key=plan.settings.api_key if gateway else "", vault_key="")
     seals = plan.root.derived(purposes_of(kind)) if plan.root else {}
-    variables = {one: plan.withheld[one] for one in kind.variables if one in plan.withheld}
+    variables = {one: plan.withheld[one] for one in named(kind.variables, plan.withheld)}
 
     async def start() -> Child:
         slot.replica = token_hex(6)

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Final
 
 import msgspec
@@ -49,13 +50,13 @@ class Withheld:
 def withhold(names: Iterable[str], *, anew: bool) -> Withheld:
     """Take variables out of the environment of this process and of whatever it starts.
 
-    With `anew` it is replaced by one that has never had them, and this returns in that one; call it before anything
-    that is not to be done twice.
+    A name that ends in `*` stands for all that begin like it. With `anew` this process is replaced by one that never
+    had them, and this returns in that one; call it before anything that is not to be done twice.
     """
     if (pipe := os.environ.pop(PIPE_VARIABLE, "")).isdecimal():
         os.set_inheritable(int(pipe), False)  # noqa: FBT003 - the standard library has it so
         return Withheld(pipe=int(pipe))
-    taken = {name: os.environ.pop(name) for name in names if name in os.environ}
+    taken = {name: os.environ.pop(name) for name in named(names, os.environ)}
     if not taken or not anew:
         return Withheld(taken)
     reader = pipe_with(msgspec.json.encode(taken))
@@ -64,6 +65,12 @@ def withhold(names: Iterable[str], *, anew: bool) -> Withheld:
     sys.stderr.flush()
     program, environ = sys.executable, {**os.environ, PIPE_VARIABLE: str(reader)}
     return os.execve(program, [program, *_AGAIN, *sys.argv[1:]], environ)  # noqa: S606 - this very program
+
+
+def named(names: Iterable[str], variables: Iterable[str]) -> list[str]:
+    """Return those of some variables that are named, by their whole name or by how they begin."""
+    patterns = tuple(names)
+    return [name for name in variables if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
 def pipe_with(data: bytes) -> int:

@@ -75,7 +75,7 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
         Meta(description="Origin headers that the gateway accepts besides its own, such as https://console.example."),
     ] = ()
     toolsets: Annotated[
-        tuple[Literal["core", "browser", "runs", "offers"], ...],
+        tuple[Literal["core", "browser", "runs", "collections", "offers"], ...],
         Meta(
             min_length=1,
             description="MCP tools that are listed and may be called, where the address (`/mcp?toolsets=core`) names "
@@ -322,6 +322,10 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
     runs_at_once: Annotated[
         int, Meta(ge=1, le=1_000, description="Runs of templates that all replicas together work on at once at most.")
     ] = 5
+    captures_at_once: Annotated[
+        int,
+        Meta(ge=1, le=64, description="Pages that one runner reads into collections at once at most."),
+    ] = 8
     run_timeout_max_ms: Annotated[
         int, Meta(ge=1, le=86_400_000, description="Milliseconds that a run of a template may take at most.")
     ] = 900_000

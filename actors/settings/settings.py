@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from actors.settings.model_fields import ModelSettings
+from actors.settings.tool_fields import ToolSettings
 
 
-class Settings(ModelSettings, frozen=True, kw_only=True):
+class Settings(ToolSettings, frozen=True, kw_only=True):
     """Everything an operator may choose; `load` reads it, `describe` explains it."""
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 
 from bus.clock import now_ms
+from bus.errors import JournalFullError
 from bus.transport import BusMessage, Callback, LineSignal, StreamRecord, Taken, check_line
 from protocol.subject_kinds import Work, matches
 
@@ -30,6 +31,16 @@ class HeldRecords:
         self.held.append(StreamRecord(self.sequence, topic, data, now_ms()))
         self.tell()
         return self.sequence
+
+    def full(self, size: int, forgotten: str = "") -> bool:
+        """Return whether lines are kept for good, and there is no room for one more that makes a topic forgotten."""
+        if self.ttl_ms is not None:
+            return False
+        return size + sum(len(one.data) for one in self.held if one.topic != forgotten) > self.max_bytes
+
+    def forget(self, topic: str, before: int) -> None:
+        """Take out the lines of a topic before a sequence."""
+        self.held = [one for one in self.held if one.topic != topic or one.sequence >= before]
 
     def tell(self) -> None:
         """Wake whoever waits for a new line."""
@@ -56,7 +67,7 @@ class MemoryRecords:
     check_connected: Callable[[], None]
     check_publish: Callable[[str], None]
 
-    async def append(self, topic: str, data: bytes, *, last: int | None = None) -> int:
+    async def append(self, topic: str, data: bytes, *, last: int | None = None, forget: bool = False) -> int:
         """Write a line."""
         self.check_connected()
         check_line(topic, data, self.max_payload)
@@ -65,7 +76,12 @@ class MemoryRecords:
         if last is not None and (before.sequence if before else 0) != last:
             msg = f"{last} is no longer the last of {topic}"
             raise ValueError(msg)
-        return self.inner.add(topic, bytes(data))
+        if self.inner.full(len(data), topic if forget else ""):
+            raise JournalFullError(self.name)
+        sequence = self.inner.add(topic, bytes(data))
+        if forget:
+            self.inner.forget(topic, sequence)
+        return sequence
 
     async def last(self, topic: str) -> StreamRecord | None:
         """Return the last line of a topic."""
@@ -87,6 +103,11 @@ class MemoryRecords:
         """Return the sequence of the last line of all."""
         self.check_connected()
         return self.inner.sequence
+
+    async def topics(self, topics: str) -> list[str]:
+        """Return the topics that match."""
+        self.check_connected()
+        return list(dict.fromkeys(one.topic for one in self.inner.lines() if matches(one.topic, topics)))
 
     @asynccontextmanager
     async def signal(self) -> AsyncGenerator[Callback]:

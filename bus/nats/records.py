@@ -15,9 +15,9 @@ from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, RePublish, RetentionPolicy, StorageType, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
-from bus.errors import TransportError
+from bus.errors import JournalFullError, TransportError
 from bus.nats.client import HearingClient, Waits, translated_errors
-from bus.nats.streams import WRONG_LAST, get_batch, get_one, header, make
+from bus.nats.streams import FULL, WRONG_LAST, get_batch, get_one, header, make
 from bus.permissions import journal_stream
 from bus.transport import Callback, LineSignal, StreamRecord, check_line
 from protocol.subject_kinds import Journal
@@ -65,6 +65,8 @@ class JournalRecords:
             max_bytes=self._journal.max_bytes,
             duplicate_window=min(DUPLICATE_WINDOW_S, age_s or DUPLICATE_WINDOW_S),
             allow_direct=True,
+            # What is kept for good can be forgotten all the same, topic by topic.
+            allow_rollup_hdrs=for_good,
             # Whoever hears of a line by this finds it: what is published is heard before it is stored.
             republish=RePublish(src=_ALL, dest=f"{self._stream}.{_ALL}", headers_only=True),
         )
@@ -76,10 +78,12 @@ class JournalRecords:
         for signal in self._listening:
             signal.set()
 
-    async def append(self, topic: str, data: bytes, *, last: int | None = None) -> int:
+    async def append(self, topic: str, data: bytes, *, last: int | None = None, forget: bool = False) -> int:
         """Write a line."""
         check_line(topic, data, self._client.max_payload)
         headers = {_ID: token_urlsafe(16)}
+        if forget:
+            headers["Nats-Rollup"] = "sub"
         if last is not None:
             headers["Nats-Expected-Last-Subject-Sequence"] = str(last)
         subject = self._subject(topic)
@@ -87,9 +91,25 @@ class JournalRecords:
             try:
                 stored = await self.waits.again(lambda: self._jetstream.publish(subject, data, headers=dict(headers)))
             except APIError as error:
+                if error.err_code in FULL:
+                    return await self._without_room(subject, data, headers, forget=forget)
                 if error.err_code != WRONG_LAST or last is None:
                     raise
                 return await self._own(topic, last, headers[_ID])
+        return stored.seq
+
+    async def _without_room(self, subject: str, data: bytes, headers: dict[str, str], *, forget: bool) -> int:
+        """Write a line to which what is forgotten by it makes room."""
+        if not forget:
+            raise JournalFullError(self._journal.name)
+        await self.waits.again(lambda: self._jetstream.purge_stream(self._stream, subject=subject))
+        headers["Nats-Expected-Last-Subject-Sequence"] = "0"
+        try:
+            stored = await self.waits.again(lambda: self._jetstream.publish(subject, data, headers=dict(headers)))
+        except APIError as error:
+            if error.err_code in FULL:
+                raise JournalFullError(self._journal.name) from None
+            raise
         return stored.seq
 
     async def _own(self, topic: str, last: int, identity: str) -> int:
@@ -130,6 +150,13 @@ class JournalRecords:
         with translated_errors():
             info = await self.waits.again(lambda: self._jetstream.stream_info(self._stream))
         return info.state.last_seq
+
+    async def topics(self, topics: str) -> list[str]:
+        """Return the topics that match."""
+        subject = self._subject(topics)
+        with translated_errors():
+            info = await self.waits.again(lambda: self._jetstream.stream_info(self._stream, subjects_filter=subject))
+        return [name.removeprefix(f"{self._journal.name}.") for name in info.state.subjects or ()]
 
     @asynccontextmanager
     async def signal(self) -> AsyncGenerator[Callback]:

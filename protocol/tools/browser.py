@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, defstruct, structs
 
 from protocol.access import Scope
 from protocol.browsers import operations as do
@@ -87,13 +87,42 @@ class GoTo(ToolArguments, frozen=True, kw_only=True):
     url: NonEmpty
 
 
+_FILLED_IN: Final = frozenset({"stored", "sealed", "fresh"})
+"""What no client gives: the gateway does, or another actor."""
+
+
+def _given(kind: type[Struct]) -> Form[Any]:
+    """Return what clients give of an operation: without its tag, and without what is filled in for them."""
+    given = [field for field in structs.fields(kind) if field.name not in _FILLED_IN]
+    fields = [
+        (field.name, field.type) if field.default is NODEFAULT else (field.name, field.type, field.default)
+        for field in given
+    ]
+    arguments = defstruct(
+        f"{kind.__name__}Arguments",
+        fields,
+        rename={field.name: field.encode_name for field in given},
+        frozen=True,
+        kw_only=True,
+        omit_defaults=True,
+        forbid_unknown_fields=True,
+    )
+    return Form(arguments, lambda arguments: kind(**structs.asdict(arguments)))
+
+
 def _own(
-    kind: type[Struct], risk: Risk, form: Form[Any] | None = None, *, local_only: bool = False, **names: str
+    kind: type[Struct],
+    risk: Risk,
+    description: str,
+    form: Form[Any] | None = None,
+    *,
+    local_only: bool = False,
+    **names: str,
 ) -> Tool[Any]:
     """Return the row of an operation, which 002 calls by its tag, and other surfaces by the names that differ."""
     name = str(kind.__struct_config__.tag)
     aliases = {Surface.ROUTING: f"browser_{name}"} | {Surface(surface): alias for surface, alias in names.items()}
-    description = (kind.__doc__ or "").partition("\n")[0]
+    forms = dict.fromkeys(Surface, _given(kind)) | ({Surface.LLMCP: form} if form is not None else {})
     return Tool(
         name=name,
         arguments=kind,
@@ -102,7 +131,7 @@ def _own(
         scope=Scope.BROWSER,
         actor=PLAYWRIGHT,
         aliases=MappingProxyType(aliases),
-        forms=MappingProxyType({Surface.LLMCP: form} if form is not None else {}),
+        forms=MappingProxyType(forms),
         local_only=local_only,
         proposable=Surface.LLMCP in aliases,
     )
@@ -142,30 +171,48 @@ def _bare(kind: type[Struct]) -> Form[Any]:
 
 
 BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
-    _own(do.CreateSession, Risk.ACT),
-    _own(do.CloseSession, Risk.ACT),
+    _own(do.CreateSession, Risk.ACT, "Open a browser session beside your default one."),
+    _own(do.CloseSession, Risk.ACT, "End a browser session."),
     _own(
         do.CreateTab,
         Risk.ACT,
+        "Open a tab, which becomes active.",
         interact="createTab",
         llmcp="browser.open_tab",
         routing="browser_tab_create",
         form=_OPEN_TAB,
     ),
-    _own(do.ListTabs, Risk.OBSERVE, interact="getTabs", routing="browser_tab_list"),
-    _own(do.SwitchTab, Risk.ACT, interact="switch", routing="browser_tab_switch"),
-    _own(do.CloseTab, Risk.ACT, interact="close", routing="browser_tab_close"),
-    _own(do.Navigate, Risk.ACT, llmcp="browser.navigate", form=_GO_TO),
-    _own(do.GoBack, Risk.ACT, interact="goBack", llmcp="browser.back", form=_bare(do.GoBack)),
-    _own(do.GoForward, Risk.ACT, interact="goForward", llmcp="browser.forward", form=_bare(do.GoForward)),
-    _own(do.Refresh, Risk.ACT, llmcp="browser.refresh", form=_bare(do.Refresh)),
-    _own(do.Scroll, Risk.ACT, routing="browser_scroll_down"),
-    _own(do.ScrollBy, Risk.ACT, llmcp="browser.scroll", form=_SCROLL),
-    _own(do.Wait, Risk.OBSERVE),
-    _own(do.WaitForStable, Risk.OBSERVE),
+    _own(do.ListTabs, Risk.OBSERVE, "List the tabs of the session.", interact="getTabs", routing="browser_tab_list"),
+    _own(do.SwitchTab, Risk.ACT, "Make a tab the active one.", interact="switch", routing="browser_tab_switch"),
+    _own(do.CloseTab, Risk.ACT, "Close a tab.", interact="close", routing="browser_tab_close"),
+    _own(do.Navigate, Risk.ACT, "Go to an address in the browser.", llmcp="browser.navigate", form=_GO_TO),
+    _own(
+        do.GoBack,
+        Risk.ACT,
+        "Go back to the page before.",
+        interact="goBack",
+        llmcp="browser.back",
+        form=_bare(do.GoBack),
+    ),
+    _own(
+        do.GoForward,
+        Risk.ACT,
+        "Go forward to where the tab was before it went back.",
+        interact="goForward",
+        llmcp="browser.forward",
+        form=_bare(do.GoForward),
+    ),
+    _own(do.Refresh, Risk.ACT, "Load the page again.", llmcp="browser.refresh", form=_bare(do.Refresh)),
+    _own(do.Scroll, Risk.ACT, "Scroll by most of a window.", routing="browser_scroll_down"),
+    _own(
+        do.ScrollBy, Risk.ACT, "Scroll down, or up by less than 0, in CSS pixels.", llmcp="browser.scroll", form=_SCROLL
+    ),
+    _own(do.Wait, Risk.OBSERVE, "Wait for a time or a condition."),
+    _own(do.WaitForStable, Risk.OBSERVE, "Wait until nothing moves in the page."),
     _own(
         do.ObserveDom,
         Risk.OBSERVE,
+        "Read the page as it stands: blocks, outline, items, comments and elements with handles, within limits.",
         llmcp="browser.observe_dom",
         routing="browser_snapshot",
         form=Form(ObservePage, _observe),
@@ -173,25 +220,59 @@ BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
     _own(
         do.GetSelectionLinks,
         Risk.LINKS,
+        "Read the links of what is selected in the page.",
         llmcp="browser.get_selection_links",
         form=Form(ReadSelectionLinks, _selection),
     ),
-    _own(do.GetPageInfo, Risk.OBSERVE, routing="browser_get_interactive_elements"),
-    _own(do.GetPageContent, Risk.OBSERVE),
-    _own(do.FindElement, Risk.OBSERVE, interact="findText"),
-    _own(do.TakeScreenshot, Risk.OBSERVE, routing="browser_get_screenshot"),
-    _own(do.ExecuteJavascript, Risk.ACT, interact="evaluate", local_only=True),
-    _own(do.GetNetworkLogs, Risk.OBSERVE),
-    _own(do.GetConsoleLogs, Risk.OBSERVE),
-    _own(do.GetDialogInfo, Risk.OBSERVE),
-    _own(do.GetDownloads, Risk.OBSERVE),
-    _own(do.Click, Risk.ACT, llmcp="browser.click", form=_CLICK),
-    _own(do.TypeText, Risk.ACT, interact="type", llmcp="browser.type", routing="browser_fill", form=_TYPE),
-    _own(do.Hover, Risk.ACT),
-    _own(do.SelectOption, Risk.ACT, interact="selectDropdown", llmcp="browser.select", form=_SELECT),
-    _own(do.SetValue, Risk.ACT, interact="setValue"),
-    _own(do.PressKey, Risk.ACT, interact="press"),
-    _own(do.HandleDialog, Risk.ACT),
-    _own(do.UploadFile, Risk.ACT, local_only=True),
+    _own(
+        do.GetPageInfo,
+        Risk.OBSERVE,
+        "List what can be acted on in the page, with ids that last.",
+        routing="browser_get_interactive_elements",
+    ),
+    _own(do.GetPageContent, Risk.OBSERVE, "Read the words of the page as it stands."),
+    _own(
+        do.FindElement,
+        Risk.OBSERVE,
+        "Find elements by words of their label or kind, or by css=SELECTOR.",
+        interact="findText",
+    ),
+    _own(do.TakeScreenshot, Risk.OBSERVE, "Take a picture of the page.", routing="browser_get_screenshot"),
+    _own(
+        do.ExecuteJavascript, Risk.ACT, "Evaluate JavaScript; for local clients.", interact="evaluate", local_only=True
+    ),
+    _own(do.GetNetworkLogs, Risk.OBSERVE, "List the requests that the page made."),
+    _own(do.GetConsoleLogs, Risk.OBSERVE, "List what the page wrote to its console."),
+    _own(do.GetDialogInfo, Risk.OBSERVE, "Return the dialog that waits, and past ones."),
+    _own(do.GetDownloads, Risk.OBSERVE, "List the files that were downloaded."),
+    _own(
+        do.Click,
+        Risk.ACT,
+        "Click an element. `element_id`: of get_page_info or find_element.",
+        llmcp="browser.click",
+        form=_CLICK,
+    ),
+    _own(
+        do.TypeText,
+        Risk.ACT,
+        "Type in place of what a field holds; `submit` presses Enter.",
+        interact="type",
+        llmcp="browser.type",
+        routing="browser_fill",
+        form=_TYPE,
+    ),
+    _own(do.Hover, Risk.ACT, "Move the pointer over an element."),
+    _own(
+        do.SelectOption,
+        Risk.ACT,
+        "Choose from a list by value or text.",
+        interact="selectDropdown",
+        llmcp="browser.select",
+        form=_SELECT,
+    ),
+    _own(do.SetValue, Risk.ACT, "Set what a field or editor holds at once.", interact="setValue"),
+    _own(do.PressKey, Risk.ACT, "Press a key, such as Enter or ArrowDown.", interact="press"),
+    _own(do.HandleDialog, Risk.ACT, "Accept or dismiss the dialog that waits."),
+    _own(do.UploadFile, Risk.ACT, "Put a local file into a field; for local clients.", local_only=True),
 )
 """Every tool of a browser by its name."""

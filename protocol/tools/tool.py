@@ -12,6 +12,9 @@ from msgspec import Struct
 
 from protocol.access import Scope
 
+BRIEFLY: Final = "x-briefly"
+"""Marks an argument that is an object, in its schema: what it holds stands in its description alone."""
+
 SCHEMA_VERSION: Final = 1
 """The version of all tools together: one per release (003 "Tool schema versioning")."""
 

@@ -10,10 +10,10 @@ import anyio
 import pytest
 
 from bus import Bus, TransportError
-from bus.errors import ForbiddenError, LineTooLargeError
+from bus.errors import ForbiddenError, JournalFullError, LineTooLargeError
 from bus.stores import BATCH, JournalLog
 from protocol.faults import Code
-from tests.contract.world import DIARY, SLATE, STRIP, Ask, MakeWorld, taking_part, until
+from tests.contract.world import ARCHIVE, DIARY, SLATE, STRIP, Ask, MakeWorld, taking_part, until
 
 
 async def texts(journal: JournalLog[Ask], topics: str = ">", after: int = 0) -> list[str]:
@@ -319,3 +319,43 @@ async def test_while_the_connection_is_broken_a_journal_does_not_hang_for_long(m
 async def _append(bus: Bus, journal: JournalLog[Ask]) -> None:
     assert not bus.transport.connected
     await journal.append("run.a", Ask())
+
+
+async def test_what_is_forgotten_is_gone_but_for_the_line_that_says_so(make_world: MakeWorld) -> None:
+    async with make_world() as world, taking_part(world, "asker") as bus:
+        journal = await bus.journal(ARCHIVE)
+        first = await journal.append("source.a", Ask(text="words"))
+        await journal.append("source.b", Ask(text="others"))
+        last = await journal.append("source.a", Ask(text="more words"), last=first)
+        with pytest.raises(ValueError, match="no longer the last"):
+            await journal.append("source.a", Ask(text="too late"), last=first, forget=True)
+
+        gone = await journal.append("source.a", Ask(text="gone"), last=last, forget=True)
+
+        assert await texts(journal) == ["others", "gone"]
+        assert sorted(await journal.topics("source.*")) == ["source.a", "source.b"]
+        assert await journal.topics("other.>") == []
+        assert await journal.at(first) is None
+        assert await journal.append("source.a", Ask(text="new"), last=gone) > gone
+
+
+async def filled(journal: JournalLog[Ask]) -> None:
+    """Write until there is no room."""
+    for number in range(100):
+        await journal.append(f"source.{number % 2}", Ask(text="x" * 4_000))
+
+
+async def test_what_is_kept_for_good_is_refused_when_there_is_no_room_until_something_is_forgotten(
+    make_world: MakeWorld,
+) -> None:
+    async with make_world() as world, taking_part(world, "asker") as bus:
+        journal = await bus.journal(ARCHIVE)
+        await journal.append("source.small", Ask(text="kept"))
+        with pytest.raises(JournalFullError) as full:
+            await filled(journal)
+
+        await journal.append("source.0", Ask(text="gone"), forget=True)
+        await journal.append("source.2", Ask(text="x" * 4_000))
+
+        assert full.value.fault.code is Code.CONFIG_STORAGE_FULL
+        assert {"kept", "gone"} <= set(await texts(journal))

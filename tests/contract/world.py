@@ -60,6 +60,7 @@ STRONGROOM = Objects("strongroom", ttl_ms=60_000, max_bytes=1024 * 1024, sealed=
 DIARY = Journal("diary", Ask, ttl_ms=60_000, max_bytes=8 * 1024 * 1024)
 CIPHERS = Journal("ciphers", Ask, ttl_ms=60_000, max_bytes=1024 * 1024, sealed=True)
 SLATE = Journal("slate", Ask, ttl_ms=300, max_bytes=1024 * 1024)
+ARCHIVE = Journal("archive", Ask, ttl_ms=None, max_bytes=64 * 1024)
 STRIP = Journal("strip", Ask, ttl_ms=60_000, max_bytes=64 * 1024)
 
 Furniture = Work[Any] | Bucket[Any] | Objects | Journal[Any]
@@ -69,7 +70,7 @@ FURNITURE: tuple[Furniture, ...] = (
     *(CHORE, FEW),
     *(PLACES, FLEETING, SAFE, SESSIONS, KEY_ENDS),
     *(FILES, SMOKE, CUPBOARD, STRONGROOM),
-    *(DIARY, CIPHERS, SLATE, STRIP),
+    *(DIARY, CIPHERS, SLATE, STRIP, ARCHIVE),
 )
 CALLS = (ASK, ONCE, RELAY, ROOMS)
 GRANTS = {
@@ -79,7 +80,7 @@ GRANTS = {
         [*CALLS, TOLD, CHORE, FEW],
         [PLACES, FLEETING],
         [FILES, SMOKE, CUPBOARD],
-        [DIARY, SLATE, STRIP],
+        [DIARY, SLATE, STRIP, ARCHIVE],
     ),
     "answerer": grant("answerer", [*CALLS, TOLD, CHORE, FEW], [ASK], [PLACES], [FILES], [DIARY]),
     "keeper": grant("keeper", [SECRET], []),

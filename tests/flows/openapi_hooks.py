@@ -22,12 +22,12 @@ from schemathesis.generation.meta import CoveragePhaseData
 from actors.gateway.rest.browse import HOST as HOST_PATTERN
 from actors.gateway.rest.browse import SITE
 from actors.gateway.rest.runs import MAX_NUMBER
-from actors.gateway.runs import MAX_HANDLE_CHARS
 from actors.page_addresses import page_address
 from actors.sites import site_of
 from protocol.browse import MAX_URL_CHARS
 from protocol.faults import FaultError
 from protocol.models import Provider
+from protocol.tools.runs import MAX_HANDLE_CHARS
 
 PAGE = os.environ["WEFT_TEST_PAGE"]
 KNOWN = {"runId": os.environ["WEFT_TEST_RUN"], "artifactId": os.environ["WEFT_TEST_ARTIFACT"]}

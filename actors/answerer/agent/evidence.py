@@ -17,7 +17,14 @@ from actors.answerer.citable_source import CitableSource
 from actors.answerer.reading import Reading, documents_read
 from actors.answerer.source import AnswerSource
 from protocol.agent import AgentStep
-from protocol.documents import CollectionIndex, Content, Document, WebObservationSummary, untrusted
+from protocol.documents import (
+    CollectionIndex,
+    Content,
+    Document,
+    WebObservationChunk,
+    WebObservationSummary,
+    untrusted,
+)
 from protocol.policy import MAX_CONTEXT_CHARS, MAX_CONTEXT_DOCUMENTS, ToolOutcome
 
 MAX_SHOWN_CHARS: Final = 24_000
@@ -25,6 +32,7 @@ MAX_SHOWN_CHARS: Final = 24_000
 
 MAX_PAYLOAD_CHARS: Final = 6_000
 MAX_URL_CHARS: Final = 2_000
+MAX_LINKS: Final = 200
 _MAX_VALUE_CHARS = 300
 
 
@@ -130,4 +138,6 @@ def _cut(document: Document[Content], chars: int) -> Document[Content] | None:
     left = chars - len(title) - len(url)
     if left <= 0:
         return None
-    return untrusted(document.doc_id, WebObservationSummary(url=url, title=title, markdown=content.markdown[:left]))
+    links = () if isinstance(content, WebObservationChunk) else content.extracted_links[:MAX_LINKS]
+    page = WebObservationSummary(url=url, title=title, markdown=content.markdown[:left], extracted_links=links)
+    return untrusted(document.doc_id, page)

@@ -46,7 +46,7 @@ SPARE_REPLIES: Final = 2
 PACK_CHARS: Final = 200_000
 """What of a collection is read before the first step."""
 
-ANSWER_MS: Final = 20_000
+ANSWER_MS: Final = 10_000
 """What is left of the time for the answer when no further step is taken."""
 
 NOTHING_READ: Final = "Nothing was read that answers this."

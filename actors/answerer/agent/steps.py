@@ -18,9 +18,9 @@ from bus import Bus
 from bus.stores import JournalLog
 from protocol.agent import AgentStep, RunAgent
 from protocol.answers import ChatEvent, ChatToolResult, conversation_topic
-from protocol.faults import Code, FaultError, fault
+from protocol.faults import Category, Code, FaultError, fault
 from protocol.packets import ToolCall
-from protocol.policy import CALL_PREFIX, ToolContext, ToolOutcome, ToolRequest, ToolStatus
+from protocol.policy import CALL_PREFIX, Decision, Reason, ToolContext, ToolOutcome, ToolRequest, ToolStatus, Verb
 from protocol.subjects import CONVERSATIONS, POLICY_CALL
 from protocol.tools.tool import Surface
 
@@ -178,13 +178,22 @@ class StepExecutor:
         """Ask the gate, and keep what came of it."""
         number, call = len(self.steps) + 1, proposal.call
         await self.relay.report(f"Step {number}: {call.name}")
-        outcome = await self.bus.call(POLICY_CALL, self._request(proposal))
+        outcome = await self._decided(proposal)
         step = AgentStep(number=number, tool=call.name, arguments=call.arguments, by=proposal.by, outcome=outcome)
         self.steps.append(step)
         self.collection = self.collection or _begun(step)
         self.evidence.add_step(step)
         await self.relay.report(f"Step {number}: {call.name}: {_outcome_note(outcome)}")
         return outcome
+
+    async def _decided(self, proposal: Proposal) -> ToolOutcome:
+        try:
+            return await self.bus.call(POLICY_CALL, self._request(proposal))
+        except FaultError as error:
+            if error.fault.category is not Category.VALIDATION:
+                raise
+            why = Decision(decision=Verb.DENY, reason_code=Reason.INVALID_ARGUMENTS, why=error.fault.message)
+            return ToolOutcome(call_id=proposal.id, decision=why, status=ToolStatus.DENIED)
 
     def _request(self, proposal: Proposal) -> ToolRequest:
         context = ToolContext(

@@ -35,9 +35,14 @@ _KINDS = (
 Vector = Mapping[str, float]
 
 
-def summarize(sources: Sequence[AnswerSource], style: SummaryStyle = SummaryStyle.CONCISE) -> LocalAnswer:
-    """Return the sentences that say most of the sources, in their order; each source has its share."""
-    share = math.ceil(_SENTENCES[style] / max(len(sources), 1))
+def summarize(
+    sources: Sequence[AnswerSource], style: SummaryStyle = SummaryStyle.CONCISE, number: int | None = None
+) -> LocalAnswer:
+    """Return the sentences that say most of the sources, in their order; each source has its share.
+
+    `number` is how many they are all together, where the style is not to say so.
+    """
+    share = math.ceil((number or _SENTENCES[style]) / max(len(sources), 1))
     quotes = tuple(quote for source in sources for quote in _summary(source, share))
     return LocalAnswer(quotes=quotes, supported=bool(quotes), confidence=float(bool(quotes)))
 

@@ -34,6 +34,7 @@ from protocol.faults import Category, Fault, FaultError, without_userinfo
 from protocol.pages import BrowsePage, Captured, is_capture_of
 from protocol.runs.responses import ArtifactRef
 from protocol.subjects import CAPTURES
+from protocol.tools.runs import ArtifactRequest
 
 PAGE = "weft://page/"
 CAPTURE = "weft://captures/"
@@ -152,13 +153,13 @@ async def _domain(app: AppContext, request: RequestContext, uri: str) -> ReadRes
 async def _artifact(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
     """Return a whole file of the caller: text in the frame of what the web says, anything else as it is."""
     name = uri.removeprefix(ARTIFACT)
-    chunk = await runs.artifact(app, request, runs.ArtifactRequest(artifact_id=name))
+    chunk = await runs.artifact(app, request, ArtifactRequest(artifact_id=name))
     if chunk.size > MAX_ARTIFACT_BYTES:
         message = f"It is larger than {MAX_ARTIFACT_BYTES:,} bytes: get_artifact reads it in pieces."
         raise MCPError(INTERNAL_ERROR, message, {"uri": uri, "size": chunk.size})
     data = bytearray(chunk.data)
     while not chunk.complete and chunk.data:
-        chunk = await runs.artifact(app, request, runs.ArtifactRequest(artifact_id=name, offset=len(data)))
+        chunk = await runs.artifact(app, request, ArtifactRequest(artifact_id=name, offset=len(data)))
         data += chunk.data
     if chunk.mime_type not in TEXTS:
         blob = base64.b64encode(data).decode()

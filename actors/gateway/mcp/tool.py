@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar, cast
 
 from mcp.types import ToolAnnotations
 from msgspec import Struct
 
-from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import NextAction, error_text, to_error
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.recovery import for_model
 from actors.gateway.request import RequestContext
+from protocol.access import Scope
 from protocol.browse import StructuredError
 from protocol.faults import Fault
 from protocol.offers.results import OfferedTask
+from protocol.tools.tool import Surface, Tool
 
 A = TypeVar("A", bound=Struct)
 
@@ -67,7 +69,7 @@ def render_error(error: Fault, _tool: str, _arguments: Mapping[str, Any]) -> tup
 
 @dataclass(frozen=True)
 class BuiltinTool(Generic[A]):
-    """One of our own tools: a row of the table.
+    """One of our own tools as MCP has it: what the registry does not say of it, and what runs it.
 
     A model pays for what it reads of a tool in each conversation, so the schema has no words on the arguments of
     `plain`, whose names say all, and of the answer the types of `answer_fields` alone: docs/reference describes both
@@ -76,8 +78,7 @@ class BuiltinTool(Generic[A]):
     for an answer, unless it returns None.
     """
 
-    description: str
-    arguments: type[A]
+    tool: Tool[A]
     run: Callable[[AppContext, RequestContext, A], Awaitable[ToolAnswer]]
     title: str | None = None
     answer: type[Struct] | None = None
@@ -86,6 +87,30 @@ class BuiltinTool(Generic[A]):
     words_in_text: bool = False
     annotations: ToolAnnotations | None = None
     toolset: Toolset = Toolset.CORE
-    scope: Scope = Scope.BROWSE
     render_error: ErrorRenderer = render_error
     begin: Callable[[AppContext, RequestContext, A], Awaitable[OfferedTask | None]] | None = None
+
+    @property
+    def name(self) -> str:
+        """What clients of MCP call it."""
+        return self.tool.name_on(Surface.MCP)
+
+    @property
+    def description(self) -> str:
+        """What it does, in the words of the registry."""
+        return self.tool.description
+
+    @property
+    def arguments(self) -> type[A]:
+        """What it takes."""
+        return cast("type[A]", self.tool.arguments_on(Surface.MCP))
+
+    @property
+    def scope(self) -> Scope:
+        """What a key has to be good for."""
+        return self.tool.scope
+
+
+def by_name(*tools: BuiltinTool[Any]) -> Mapping[str, BuiltinTool[Any]]:
+    """Return tools by their names, in their order."""
+    return MappingProxyType({tool.name: tool for tool in tools})

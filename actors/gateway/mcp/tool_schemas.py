@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from protocol.tools.tool import BRIEFLY
+
 _DEFS = "$defs"
 _DEFS_PREFIX = f"#/{_DEFS}/"
 _HEADING = frozenset({"title", "$schema"})
@@ -15,9 +17,6 @@ _NOTHING: tuple[object, ...] = (None, False, (), "")
 _NULL = {"type": "null"}
 _MANY = 400
 """A larger bound is left out, and named to whoever oversteps it: next to nobody does."""
-
-BRIEFLY = "x-briefly"
-"""Marks an argument that is an object, in its schema: what it holds stands in its description alone."""
 
 
 def input_schema(whole: dict[str, Any], plain: Collection[str] = ()) -> dict[str, Any]:

@@ -47,6 +47,7 @@ TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
         **core.CORE_TOOLS,
         **browser.BROWSER_TOOLS,
         **runs.RUN_TOOLS,
+        **browser.FURTHER_TOOLS,
     }
 )
 """Our own tools, in the order in which clients see them."""

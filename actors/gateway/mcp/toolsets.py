@@ -24,11 +24,15 @@ class Toolset(StrEnum):
     RUNS = "runs"
     """Run templates (002)."""
 
+    COLLECTIONS = "collections"
+    """Collections, sources, texts, search and what else 003 has; chosen by name alone."""
+
     OFFERS = "offers"
     """What other actors bring."""
 
 
-EVERY_TOOLSET = frozenset(Toolset)
+DEFAULT_TOOLSETS = frozenset(Toolset) - {Toolset.COLLECTIONS}
+"""What a client sees that names none: more than these few use, and each would pay for, is chosen by name."""
 
 
 def toolsets_of(settings: Settings) -> frozenset[Toolset]:

@@ -15,14 +15,7 @@ from actors.gateway.access.caller import Usage
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_failure
 from actors.gateway.http import JSON, answer
-from actors.gateway.pages import (
-    DEFAULT_AT_ONCE,
-    DEFAULT_TIMEOUT_MS,
-    MAX_AT_ONCE,
-    MAX_TIMEOUT_MS,
-    BatchRequest,
-    BatchResult,
-)
+from actors.gateway.pages import DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, BatchRequest, BatchResult
 from actors.gateway.request import RequestContext
 from actors.gateway.rest import browse
 from actors.gateway.rest.browse import BrowseRequest, DomainRequest
@@ -33,6 +26,7 @@ from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, Structu
 from protocol.domains import DomainKnowledge, Preview
 from protocol.pages import Url
 from protocol.tiers import TIERS
+from protocol.tools.web import DEFAULT_AT_ONCE, MAX_AT_ONCE
 
 A = TypeVar("A", bound=Struct)
 MAX_URLS = 10

@@ -14,7 +14,7 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.http import answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Endpoint, Tag
-from protocol.answers import ConversationList
+from protocol.answers import ConversationId, ConversationList
 
 MAX_NUMBER = 2**53 - 1
 """The largest integer that every reader of JSON takes as it is (RFC 8259 §6)."""
@@ -30,7 +30,7 @@ class ConversationsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class ConversationPath(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which conversation is meant."""
 
-    id: answers.ConversationId
+    id: ConversationId
 
 
 async def _list(app: AppContext, request: RequestContext, arguments: ConversationsRequest) -> Response:

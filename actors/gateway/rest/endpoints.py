@@ -19,6 +19,7 @@ from actors.gateway.http import CONVERSATION, EVENTS, JSON, answer
 from actors.gateway.http_input import IDEMPOTENCY_KEY, MAX_KEY_CHARS
 from actors.gateway.request import RequestContext
 from actors.gateway.rest import (
+    agent,
     answers,
     browse,
     compatible,
@@ -353,6 +354,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *sessions.ENDPOINTS,
     *runs.ENDPOINTS,
     *answers.ENDPOINTS,
+    *agent.ENDPOINTS,
     *conversations.ENDPOINTS,
     *models.ENDPOINTS,
     *tools.ENDPOINTS,

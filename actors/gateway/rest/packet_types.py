@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from actors.gateway.answers import MAX_DOCUMENTS, Instructions, Question, SourceDocument
+from actors.gateway.answers import MAX_DOCUMENTS, SourceDocument
 from actors.gateway.rest.browse import HOST
 from protocol import subjects
-from protocol.answers import MAX_QUESTION_CHARS, MAX_SOURCES, SummaryStyle
+from protocol.answers import MAX_QUESTION_CHARS, MAX_SOURCES, Instructions, Question, SummaryStyle
 from protocol.browse import BrowseOptions
 from protocol.faults import Fault
 from protocol.models import Provider

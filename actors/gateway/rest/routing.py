@@ -45,7 +45,7 @@ class Tag(StrEnum):
     ANSWERS = "Answers"
     ROUTER = "Models"
     TOOLS = "Tools"
-    COLLECTIONS = "Collections"
+
     PACKETS = "Packets"
     COMPATIBLE = "Compatible"
     OPERATION = "Operation"
@@ -60,7 +60,6 @@ TAGS: Mapping[Tag, str] = {
     Tag.ANSWERS: "Summaries, answers and data of pages and documents, with citations that stand there word for word.",
     Tag.ROUTER: "Which models are asked, what that came to, and the providers.",
     Tag.TOOLS: "Every tool by its name, and what waits for a person to allow it. The policy decides about each call.",
-    Tag.COLLECTIONS: "Collections of pages and notes, what is made of them, and search in them.",
     Tag.PACKETS: "LLMCP packets, as Weft's own actors exchange them.",
     Tag.COMPATIBLE: "The same for clients that expect `{success, data}`. Errors come as `{success: false, error}`.",
     Tag.OPERATION: "Health, figures and this document.",

@@ -17,10 +17,11 @@ from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import VARY
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.streaming import ArtifactDownload, EventForm, EventStream, RunStream
-from actors.gateway.runs import MAX_HANDLE_CHARS, ArtifactRequest, ResumeRequest, RunRequest, RunsRequest
+from actors.gateway.runs import ResumeRequest
 from protocol.faults import FaultError
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
 from protocol.runs.states import ArtifactType
+from protocol.tools.runs import MAX_HANDLE_CHARS, ArtifactRequest, RunRequest, RunsRequest
 
 MAX_NUMBER = 2**53 - 1
 """The largest integer that every reader of JSON takes as it is (RFC 8259 §6)."""

@@ -22,7 +22,6 @@ from actors.gateway.errors import to_error, to_run_fault
 from actors.gateway.http import EVENTS
 from actors.gateway.http_input import drain
 from actors.gateway.request import RequestContext, watching
-from actors.gateway.runs import ArtifactRequest
 from bus.context import conversation_id
 from protocol.answers import AnswerText
 from protocol.browse import SCHEMA_VERSION
@@ -30,6 +29,7 @@ from protocol.faults import Code, Fault, FaultError, fault
 from protocol.replicas import Progress
 from protocol.runs.responses import ArtifactChunk, Run
 from protocol.runs.states import ArtifactType
+from protocol.tools.runs import ArtifactRequest
 
 log = structlog.stdlib.get_logger()
 STREAM_FAILED = "event_stream_failed"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from actors.runner.integrations import Integrations, own_integrations, read_integrations
+from actors.runner.outside import OutsideClient
 from actors.settings import Settings
+from actors.toml_file import Watched
 from bus import Bus
 from bus.stores import JournalLog
 from protocol.collections import CollectionLine
 from protocol.faults import Fault
 from protocol.policy import RunTool, ToolErrorCode, ToolResult, ToolStatus
+from protocol.subjects import COLLECTIONS, DELIVERIES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +25,23 @@ class ToolContext:
     bus: Bus
     settings: Settings
     collections: JournalLog[CollectionLine]
+    integrations: Integrations
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+
+@asynccontextmanager
+async def opened(bus: Bus, settings: Settings, environment: Mapping[str, str]) -> AsyncGenerator[ToolContext]:
+    """Open what tools work with, and watch the files of the operator, while the block lasts."""
+    file = Watched(own_integrations(settings), read_integrations)
+    async with OutsideClient(settings).opened() as outside, file.open():
+        table = await bus.table(DELIVERIES)
+        yield ToolContext(
+            bus=bus,
+            settings=settings,
+            collections=await bus.journal(COLLECTIONS),
+            integrations=Integrations(bus, outside, file, table, environment),
+            environment=environment,
+        )
 
 
 def failed(request: RunTool, code: ToolErrorCode, why: Fault) -> ToolResult:

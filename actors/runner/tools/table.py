@@ -8,15 +8,29 @@ from typing import Any, Final
 
 import msgspec
 
+from actors.runner.tools import collections
 from actors.runner.tools.calculation import calculate
-from actors.runner.tools.context import ToolContext
+from actors.runner.tools.context import ToolContext, failed
+from actors.runner.tools.integration import invoke
 from protocol.faults import Code, FaultError, fault
-from protocol.policy import RunTool, ToolResult
+from protocol.policy import RunTool, ToolErrorCode, ToolResult
 from protocol.tools.registry import TOOLS
 
 Runs = Callable[[ToolContext, RunTool, Any], Awaitable[ToolResult]]
 
-RUNS: Final[Mapping[str, Runs]] = MappingProxyType({"app.calculate": calculate})
+RUNS: Final[Mapping[str, Runs]] = MappingProxyType(
+    {
+        "app.calculate": calculate,
+        "collection.create": collections.create,
+        "collection.add_sources": collections.add_sources,
+        "collection.list_sources": collections.list_sources,
+        "collection.delete": collections.delete,
+        "source.capture": collections.capture,
+        "source.refresh": collections.refresh,
+        "integration.invoke": invoke,
+        "source.delete": collections.delete_source,
+    }
+)
 """What runs each of the registry's tools that name the runner."""
 
 
@@ -29,4 +43,21 @@ async def run_tool(context: ToolContext, request: RunTool) -> ToolResult:
     run = RUNS.get(request.name)
     if run is None:
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, f"{request.name} is no tool of the runner."))
-    return await run(context, request, msgspec.convert(request.arguments, TOOLS[request.name].arguments))
+    arguments = msgspec.convert(request.arguments, TOOLS[request.name].arguments)
+    try:
+        return await run(context, request, arguments)
+    except FaultError as error:
+        code = _CODES.get(error.fault.code)
+        if code is None:
+            raise
+        return failed(request, code, error.fault)
+
+
+_CODES: Final[Mapping[Code, ToolErrorCode]] = MappingProxyType(
+    {
+        Code.VALIDATION_INVALID_REQUEST: ToolErrorCode.INVALID_ARGUMENTS,
+        Code.VALIDATION_UNKNOWN_COLLECTION: ToolErrorCode.NOT_FOUND,
+        Code.VALIDATION_UNKNOWN_SOURCE: ToolErrorCode.NOT_FOUND,
+    }
+)
+"""What 003 calls what a client did wrong; every other fault is raised as it is."""

@@ -1,4 +1,4 @@
-"""The 28 tools that drive a browser (002): a table, from whose rows and the operations' Structs they are built."""
+"""The tools that drive a browser: the 28 of 002, and what 003 has besides; what each takes, the registry says."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import anyio
 import msgspec
 from anyio import to_thread
 from mcp.types import ToolAnnotations
-from msgspec import NODEFAULT, Struct
+from msgspec import Struct
 
 from actors.gateway import browsers
 from actors.gateway.access.caller import Caller, Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import ToolError, to_tool_error, tool_error_text
 from actors.gateway.mcp.resources import capture_link
-from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer, ToolImage, ToolLink
+from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer, ToolImage, ToolLink, by_name
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
 from actors.gateway.tool_calls import default_session
@@ -36,6 +36,7 @@ from protocol.browsers import results
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.subjects import BROWSER, CAPTURES
+from protocol.tools import browser as registered
 
 MAX_IMAGE_BYTES = 1_000_000
 """A larger picture comes as a link: it would cost a model more than it shows."""
@@ -50,68 +51,50 @@ _LOOK = ToolAnnotations(read_only_hint=True)
 _MOVE = ToolAnnotations(destructive_hint=False)
 _ACT = ToolAnnotations(destructive_hint=True)
 
-_ELEMENT = " `element_id`: of get_page_info or find_element."
-
 
 @dataclass(frozen=True)
 class _Row:
     title: str
-    description: str
     hints: ToolAnnotations
-    answer: type[Struct]
+    answer: type[Struct] | None
+    toolset: Toolset = Toolset.BROWSER
 
 
 _ROWS: Mapping[type[Struct], _Row] = MappingProxyType(
     {
-        do.CreateSession: _Row(
-            "Open a session",
-            "Open a browser session beside your default one.",
-            _MOVE,
-            results.SessionCreated,
-        ),
-        do.CloseSession: _Row("Close a session", "End a browser session.", _ACT, results.SessionClosed),
-        do.Navigate: _Row("Go to an address", "Go to an address in the browser.", _MOVE, results.Navigated),
-        do.GetPageInfo: _Row(
-            "See elements",
-            "List what can be acted on in the page, with ids that last.",
-            _LOOK,
-            results.PageInfo,
-        ),
-        do.GetPageContent: _Row(
-            "Read the page", "Read the words of the page as it stands.", _LOOK, results.PageContent
-        ),
-        do.FindElement: _Row(
-            "Find an element",
-            "Find elements by words of their label or kind, or by css=SELECTOR.",
-            _LOOK,
-            results.Found,
-        ),
-        do.TakeScreenshot: _Row("Take a screenshot", "Take a picture of the page.", _LOOK, results.ScreenshotTaken),
-        do.ExecuteJavascript: _Row("Run a script", "Evaluate JavaScript; for local clients.", _ACT, results.Evaluated),
-        do.Click: _Row("Click", "Click an element." + _ELEMENT, _ACT, results.Acted),
-        do.TypeText: _Row(
-            "Type text", "Type in place of what a field holds; `submit` presses Enter.", _ACT, results.Acted
-        ),
-        do.Hover: _Row("Hover", "Move the pointer over an element.", _MOVE, results.Acted),
-        do.SelectOption: _Row("Choose", "Choose from a list by value or text.", _ACT, results.Acted),
-        do.SetValue: _Row("Set a value", "Set what a field or editor holds at once.", _ACT, results.Acted),
-        do.PressKey: _Row("Press a key", "Press a key, such as Enter or ArrowDown.", _ACT, results.Acted),
-        do.Scroll: _Row("Scroll", "Scroll by most of a window.", _MOVE, results.Acted),
-        do.GoBack: _Row("Go back", "Go back to the page before.", _MOVE, results.Navigated),
-        do.Wait: _Row("Wait", "Wait for a time or a condition.", _LOOK, results.Acted),
-        do.WaitForStable: _Row("Wait for rest", "Wait until nothing moves in the page.", _LOOK, results.Stable),
-        do.CreateTab: _Row("Open a tab", "Open a tab, which becomes active.", _MOVE, results.TabCreated),
-        do.ListTabs: _Row("List tabs", "List the tabs of the session.", _LOOK, results.Tabs),
-        do.SwitchTab: _Row("Switch tabs", "Make a tab the active one.", _MOVE, results.Acted),
-        do.CloseTab: _Row("Close a tab", "Close a tab.", _ACT, results.Acted),
-        do.HandleDialog: _Row("Answer a dialog", "Accept or dismiss the dialog that waits.", _ACT, results.Acted),
-        do.GetDialogInfo: _Row("See dialogs", "Return the dialog that waits, and past ones.", _LOOK, results.Dialogs),
-        do.GetNetworkLogs: _Row("See requests", "List the requests that the page made.", _LOOK, results.NetworkLogs),
-        do.GetConsoleLogs: _Row(
-            "See the console", "List what the page wrote to its console.", _LOOK, results.ConsoleLogs
-        ),
-        do.UploadFile: _Row("Upload a file", "Put a local file into a field; for local clients.", _ACT, results.Acted),
-        do.GetDownloads: _Row("See downloads", "List the files that were downloaded.", _LOOK, results.Downloads),
+        do.CreateSession: _Row("Open a session", _MOVE, results.SessionCreated),
+        do.CloseSession: _Row("Close a session", _ACT, results.SessionClosed),
+        do.Navigate: _Row("Go to an address", _MOVE, results.Navigated),
+        do.GetPageInfo: _Row("See elements", _LOOK, results.PageInfo),
+        do.GetPageContent: _Row("Read the page", _LOOK, results.PageContent),
+        do.FindElement: _Row("Find an element", _LOOK, results.Found),
+        do.TakeScreenshot: _Row("Take a screenshot", _LOOK, results.ScreenshotTaken),
+        do.ExecuteJavascript: _Row("Run a script", _ACT, results.Evaluated),
+        do.Click: _Row("Click", _ACT, results.Acted),
+        do.TypeText: _Row("Type text", _ACT, results.Acted),
+        do.Hover: _Row("Hover", _MOVE, results.Acted),
+        do.SelectOption: _Row("Choose", _ACT, results.Acted),
+        do.SetValue: _Row("Set a value", _ACT, results.Acted),
+        do.PressKey: _Row("Press a key", _ACT, results.Acted),
+        do.Scroll: _Row("Scroll", _MOVE, results.Acted),
+        do.GoBack: _Row("Go back", _MOVE, results.Navigated),
+        do.Wait: _Row("Wait", _LOOK, results.Acted),
+        do.WaitForStable: _Row("Wait for rest", _LOOK, results.Stable),
+        do.CreateTab: _Row("Open a tab", _MOVE, results.TabCreated),
+        do.ListTabs: _Row("List tabs", _LOOK, results.Tabs),
+        do.SwitchTab: _Row("Switch tabs", _MOVE, results.Acted),
+        do.CloseTab: _Row("Close a tab", _ACT, results.Acted),
+        do.HandleDialog: _Row("Answer a dialog", _ACT, results.Acted),
+        do.GetDialogInfo: _Row("See dialogs", _LOOK, results.Dialogs),
+        do.GetNetworkLogs: _Row("See requests", _LOOK, results.NetworkLogs),
+        do.GetConsoleLogs: _Row("See the console", _LOOK, results.ConsoleLogs),
+        do.UploadFile: _Row("Upload a file", _ACT, results.Acted),
+        do.GetDownloads: _Row("See downloads", _LOOK, results.Downloads),
+        do.ObserveDom: _Row("Observe the page", _LOOK, None, Toolset.COLLECTIONS),
+        do.GetSelectionLinks: _Row("See selected links", _LOOK, None, Toolset.COLLECTIONS),
+        do.ScrollBy: _Row("Scroll by pixels", _MOVE, results.Acted, Toolset.COLLECTIONS),
+        do.GoForward: _Row("Go forward", _MOVE, results.Navigated, Toolset.COLLECTIONS),
+        do.Refresh: _Row("Load again", _MOVE, results.Navigated, Toolset.COLLECTIONS),
     }
 )
 
@@ -121,28 +104,8 @@ def tool_of(operation: type[Struct]) -> str:
     return str(operation.__struct_config__.tag)
 
 
-def arguments_of(operation: type[Struct]) -> type[Struct]:
-    """Build the Struct of a tool's arguments: the operation's, without its tag and what the gateway fills in."""
-    given = [field for field in msgspec.structs.fields(operation) if field.name not in _FILLED_IN]
-    fields = [
-        (field.name, field.type) if field.default is NODEFAULT else (field.name, field.type, field.default)
-        for field in given
-    ]
-    return msgspec.defstruct(
-        f"{operation.__name__}Arguments",
-        fields,
-        rename={field.name: field.encode_name for field in given},
-        frozen=True,
-        kw_only=True,
-        forbid_unknown_fields=True,
-    )
-
-
 _PLAIN = frozenset({"quality", "filePath", "timeout"})
 """Arguments whose names say all."""
-
-_FILLED_IN = frozenset({"stored", "sealed", "fresh"})
-"""What no client gives: the gateway does, or another actor."""
 
 _LOCAL = frozenset({do.ExecuteJavascript, do.UploadFile})
 """What is done for local callers alone."""
@@ -165,14 +128,12 @@ def _tool(operation: type[Any], row: _Row) -> BuiltinTool[Any]:
 
     return BuiltinTool(
         title=row.title,
-        description=row.description,
-        arguments=arguments_of(operation),
+        tool=registered.BROWSER_TOOLS[tool_of(operation)],
         run=run,
         answer=row.answer,
         plain=_PLAIN,
         annotations=row.hints,
-        toolset=Toolset.BROWSER,
-        scope=Scope.BROWSER,
+        toolset=row.toolset,
         render_error=_render_error,
     )
 
@@ -240,10 +201,12 @@ def _render_error(error: Fault, tool: str, arguments: Mapping[str, Any]) -> tupl
     return tool_error_text(tool_error), tool_error
 
 
-BROWSER_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
-    {tool_of(operation): _tool(operation, row) for operation, row in _ROWS.items()}
-)
-"""The tools, by name."""
+_ALL = tuple(_tool(operation, row) for operation, row in _ROWS.items())
+BROWSER_TOOLS: Mapping[str, BuiltinTool[Any]] = by_name(*(one for one in _ALL if one.toolset is Toolset.BROWSER))
+"""The tools of 002, by name."""
+
+FURTHER_TOOLS: Mapping[str, BuiltinTool[Any]] = by_name(*(one for one in _ALL if one.toolset is not Toolset.BROWSER))
+"""What 003 has besides, by name."""
 
 
 # -- upload_file -------------------------------------------------------------------------------------------------------

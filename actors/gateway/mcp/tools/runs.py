@@ -6,54 +6,31 @@ import secrets
 from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Any
 
 from mcp.types import ToolAnnotations
-from msgspec import Meta, Struct
 
 from actors.gateway import runs
-from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import RunFault, run_fault_of, run_fault_text
 from actors.gateway.mcp import run_renderers as render
 from actors.gateway.mcp.resources import artifact_link
-from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer
-from actors.gateway.mcp.tool_schemas import BRIEFLY
+from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer, by_name
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
 from protocol.faults import Fault
 from protocol.offers.results import OfferedTask, TaskStatus
-from protocol.runs.requests import RunOptions
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, RuntimeProfile, TemplateList
 from protocol.runs.states import ARTIFACT_TTL_MS, POLL_MS, Mode, RunStatus
+from protocol.tools import runs as registered
+from protocol.tools.runs import ArtifactRequest, NamedRun, RunArguments, RunsRequest
+from protocol.tools.tool import WithoutArguments
 
 BOUNDARY_BYTES = 8
 
 _LOOK = ToolAnnotations(read_only_hint=True)
 _STOP = ToolAnnotations(destructive_hint=True)
 _ACT = ToolAnnotations(destructive_hint=True)
-
-
-class NoArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Nothing."""
-
-
-class RunArguments(runs.RunRequest, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """A template to run."""
-
-    options: Annotated[
-        RunOptions,
-        Meta(
-            description="timeoutMs; mode: sync, async or auto; artifacts: json, csv, markdown.",
-            extra_json_schema={BRIEFLY: True},
-        ),
-    ] = RunOptions()
-
-
-class NamedRun(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """Which run is meant."""
-
-    run_id: Annotated[str, Meta(max_length=runs.MAX_HANDLE_CHARS)]
 
 
 def run_answer(run: Run, *, is_error: bool = False) -> ToolAnswer:
@@ -97,7 +74,7 @@ _TASK_STATUS: Mapping[RunStatus, TaskStatus] = MappingProxyType(
 )
 
 
-async def _templates(app: AppContext, _request: RequestContext, _arguments: NoArguments) -> ToolAnswer:
+async def _templates(app: AppContext, _request: RequestContext, _arguments: WithoutArguments) -> ToolAnswer:
     templates = await runs.templates(app)
     return ToolAnswer(render.templates_text(templates), templates)
 
@@ -116,7 +93,7 @@ async def _get(app: AppContext, request: RequestContext, arguments: NamedRun) ->
     return run_answer(await runs.get(app, request, arguments.run_id))
 
 
-async def _list(app: AppContext, request: RequestContext, arguments: runs.RunsRequest) -> ToolAnswer:
+async def _list(app: AppContext, request: RequestContext, arguments: RunsRequest) -> ToolAnswer:
     listed = await runs.list_runs(app, request, arguments)
     return ToolAnswer(render.list_text(listed, arguments.offset), listed)
 
@@ -126,12 +103,12 @@ async def _cancel(app: AppContext, request: RequestContext, arguments: NamedRun)
     return ToolAnswer(render.cancel_text(answer, arguments.run_id), answer)
 
 
-async def _artifact(app: AppContext, request: RequestContext, arguments: runs.ArtifactRequest) -> ToolAnswer:
+async def _artifact(app: AppContext, request: RequestContext, arguments: ArtifactRequest) -> ToolAnswer:
     chunk = await runs.artifact(app, request, arguments)
     return ToolAnswer(render.chunk_text(chunk, _boundary()), chunk)
 
 
-async def _profile(app: AppContext, request: RequestContext, _arguments: NoArguments) -> ToolAnswer:
+async def _profile(app: AppContext, request: RequestContext, _arguments: WithoutArguments) -> ToolAnswer:
     profile = await runs.profile(app, request)
     return ToolAnswer(render.profile_text(profile), profile)
 
@@ -145,68 +122,59 @@ def _boundary() -> str:
     return secrets.token_hex(BOUNDARY_BYTES)
 
 
-_ENTRY = partial(BuiltinTool[Any], toolset=Toolset.RUNS, scope=Scope.RUNS, render_error=_render_error)
+_ENTRY = partial(BuiltinTool[Any], toolset=Toolset.RUNS, render_error=_render_error)
 """What all of them have in common."""
 
-RUN_TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
-    {
-        "list_task_templates": _ENTRY(
-            title="List templates",
-            description="List the templates: jobs of many steps.",
-            arguments=NoArguments,
-            run=_templates,
-            answer=TemplateList,
-            annotations=_LOOK,
-        ),
-        "run_task_template": _ENTRY(
-            title="Run a template",
-            description="Run a template: returns its result, or a runId for get_task_run.",
-            arguments=RunArguments,
-            run=_run,
-            begin=_begin,
-            answer=Run,
-            annotations=_ACT,
-        ),
-        "get_task_run": _ENTRY(
-            title="See a run",
-            description="Return how a run stands, and its result; ask every 2 s.",
-            arguments=NamedRun,
-            run=_get,
-            answer=Run,
-            annotations=_LOOK,
-        ),
-        "cancel_task_run": _ENTRY(
-            title="Cancel a run",
-            description="Stop a run before its next step.",
-            arguments=NamedRun,
-            run=_cancel,
-            answer=CancelAnswer,
-            annotations=_STOP,
-        ),
-        "get_artifact": _ENTRY(
-            title="Read an artifact",
-            description="Read a file that a run has left, in pieces of base64.",
-            arguments=runs.ArtifactRequest,
-            run=_artifact,
-            answer=ArtifactChunk,
-            annotations=_LOOK,
-        ),
-        "list_task_runs": _ENTRY(
-            title="List runs",
-            description="List your runs, newest first.",
-            arguments=runs.RunsRequest,
-            run=_list,
-            answer=RunList,
-            annotations=_LOOK,
-        ),
-        "get_runtime_profile": _ENTRY(
-            title="See limits",
-            description="Return the version and the limits of runs.",
-            arguments=NoArguments,
-            run=_profile,
-            answer=RuntimeProfile,
-            annotations=_LOOK,
-        ),
-    }
+RUN_TOOLS: Mapping[str, BuiltinTool[Any]] = by_name(
+    _ENTRY(
+        registered.RUN_TOOLS["list_task_templates"],
+        _templates,
+        title="List templates",
+        answer=TemplateList,
+        annotations=_LOOK,
+    ),
+    _ENTRY(
+        registered.RUN_TOOLS["run_task_template"],
+        _run,
+        title="Run a template",
+        begin=_begin,
+        answer=Run,
+        annotations=_ACT,
+    ),
+    _ENTRY(
+        registered.RUN_TOOLS["get_task_run"],
+        _get,
+        title="See a run",
+        answer=Run,
+        annotations=_LOOK,
+    ),
+    _ENTRY(
+        registered.RUN_TOOLS["cancel_task_run"],
+        _cancel,
+        title="Cancel a run",
+        answer=CancelAnswer,
+        annotations=_STOP,
+    ),
+    _ENTRY(
+        registered.RUN_TOOLS["get_artifact"],
+        _artifact,
+        title="Read an artifact",
+        answer=ArtifactChunk,
+        annotations=_LOOK,
+    ),
+    _ENTRY(
+        registered.RUN_TOOLS["list_task_runs"],
+        _list,
+        title="List runs",
+        answer=RunList,
+        annotations=_LOOK,
+    ),
+    _ENTRY(
+        registered.RUN_TOOLS["get_runtime_profile"],
+        _profile,
+        title="See limits",
+        answer=RuntimeProfile,
+        annotations=_LOOK,
+    ),
 )
 """The tools, by name; those that are needed least come last, since some clients take the first 40 alone."""

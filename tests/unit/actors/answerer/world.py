@@ -36,6 +36,7 @@ from protocol.models import (
     TokenUsage,
 )
 from protocol.pages import Browsed, BrowsePage
+from protocol.policy import Decision, ToolOutcome, ToolRequest
 from protocol.replicas import Progress, Watch
 from protocol.subject_kinds import Call, Event
 from tests.unit.actors.page_data import fetched
@@ -66,6 +67,9 @@ class Prompt:
         return int(found[1])
 
 
+Gate = Callable[[ToolRequest], ToolOutcome | Fault | Awaitable[ToolOutcome]]
+"""Decides about a call, and says what came of it."""
+
 Model = Callable[[Prompt], Any]
 """Returns the data of an answer, its text where no schema was given, or a fault."""
 
@@ -80,6 +84,8 @@ class World:
     bus: Bus
     pages: Mapping[str, str | Fault]
     model: Model | None
+    gate: Gate | None = None
+    requests: list[ToolRequest] = field(default_factory=list[ToolRequest])
     prompts: list[Prompt] = field(default_factory=list[Prompt])
     browsed: list[BrowsePage] = field(default_factory=list[BrowsePage])
     outcomes: list[CallOutcome] = field(default_factory=list[CallOutcome])
@@ -129,6 +135,16 @@ class World:
             trace=DecisionTrace(tiers=(), selectors=(), title=(), summary=_SUMMARY),
         )
 
+    async def decide(self, request: ToolRequest) -> ToolOutcome:
+        self.requests.append(request)
+        outcome = self.gate(request) if self.gate is not None else fault(Code.INTERNAL_UNAVAILABLE)
+        if isinstance(outcome, Fault):
+            raise FaultError(outcome)
+        return outcome if isinstance(outcome, ToolOutcome) else await outcome
+
+    async def decide_only(self, request: ToolRequest) -> Decision:
+        return (await self.decide(request)).decision
+
     async def call_model(self, request: CallModel) -> ModelAnswer:
         prompt = Prompt(request)
         self.prompts.append(prompt)
@@ -171,14 +187,17 @@ async def answering(
     model: Model | None = None,
     *,
     router: bool = True,
+    gate: Gate | None = None,
     settings: Settings | None = None,
 ) -> AsyncGenerator[World]:
     """Have an answerer answer; without a model no provider has credentials, without a router nobody answers."""
     async with Broker() as broker, AsyncExitStack() as stack:
         outside = await stack.enter_async_context(Bus(broker.connect("outside"), "outside", "outside-1").running())
         outside.seal = Seal.of(KEY)
-        world = World(outside, pages or {}, model)
+        world = World(outside, pages or {}, model, gate)
         await outside.serve(subjects.BROWSE, world.browse, at_once=64)
+        await outside.serve(subjects.POLICY_CALL, world.decide, at_once=64)
+        await outside.serve(subjects.POLICY_DECIDE, world.decide_only, at_once=64)
         if router:
             await outside.serve(subjects.CALL_MODEL, world.call_model, at_once=64)
         for event, heard in (

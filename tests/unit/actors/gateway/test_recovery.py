@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from actors.gateway.mcp.toolbox import TOOLS
-from actors.gateway.mcp.tools.core import BrowseArguments
 from actors.gateway.mending import mended
 from actors.gateway.recovery import MAX_CALLS, FailedCall, flat_arguments, recovered
 from actors.gateway.rest.browse import BrowseRequest
@@ -18,6 +17,7 @@ from protocol.actions import Action
 from protocol.browse import BrowseOptions, Freshness, contradiction
 from protocol.faults import KINDS, Code, Fault, fault, rate_limited
 from protocol.tiers import RenderTier
+from protocol.tools.web import BrowseArguments
 
 URL = "http://loom.test:8080/cloth?token=hunter2#warp"
 SELF_SUFFICIENT = {"browse", "refresh_session"}

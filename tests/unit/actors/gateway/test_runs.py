@@ -39,6 +39,7 @@ from protocol.subjects import (
     RUN_LIST,
     RUN_TEMPLATES,
 )
+from protocol.tools.runs import ArtifactRequest, RunRequest, RunsRequest
 from tests.requirements import requirement
 from tests.unit.actors.gateway.run_data import (
     ACCEPTED,
@@ -67,8 +68,8 @@ def app(bus: RunBus) -> AppContext:
     return AppContext(bus=bus, grace_ms=GRACE_MS, version="1.2.3")
 
 
-def arguments(**fields: Any) -> runs.RunRequest:
-    return msgspec.convert(ASKED | fields, runs.RunRequest)
+def arguments(**fields: Any) -> RunRequest:
+    return msgspec.convert(ASKED | fields, RunRequest)
 
 
 async def refused(asking: Any) -> Code:
@@ -141,7 +142,7 @@ async def test_an_id_that_nobody_was_given_is_answered_like_an_unknown_one(given
         await refused(runs.cancel(app(bus), SOMEONE, given)),
         await refused(runs.resume(app(bus), SOMEONE, given, runs.ResumeRequest())),
         await refused(anext(runs.follow(app(bus), SOMEONE, given))),
-        await refused(runs.artifact(app(bus), SOMEONE, runs.ArtifactRequest(artifact_id=given))),
+        await refused(runs.artifact(app(bus), SOMEONE, ArtifactRequest(artifact_id=given))),
         await refused(runs.create(app(bus), SOMEONE, arguments(templateId=given + "!"))),
     ]
 
@@ -156,8 +157,8 @@ async def test_whatever_is_asked_is_asked_for_the_caller() -> None:
 
     assert await runs.get(app(bus), SOMEONE, RUN_ID) == DONE
     assert await runs.cancel(app(bus), SOMEONE, RUN_ID) == CANCELED
-    assert await runs.list_runs(app(bus), SOMEONE, runs.RunsRequest(status=RunStatus.RUNNING, limit=5)) == listed
-    assert await runs.artifact(app(bus), SOMEONE, runs.ArtifactRequest(artifact_id=ARTIFACT_ID, limit=10**9)) == chunk
+    assert await runs.list_runs(app(bus), SOMEONE, RunsRequest(status=RunStatus.RUNNING, limit=5)) == listed
+    assert await runs.artifact(app(bus), SOMEONE, ArtifactRequest(artifact_id=ARTIFACT_ID, limit=10**9)) == chunk
     assert await runs.resume(app(bus), SOMEONE, RUN_ID, runs.ResumeRequest(inputs={"password": SECRET})) == ACCEPTED
 
     mine = AskRun(run_id=RUN_ID, caller="someone")

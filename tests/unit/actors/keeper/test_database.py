@@ -195,6 +195,7 @@ async def test_what_is_cut_off_in_the_middle_leaves_no_trace(tmp_path: Path) -> 
 
 
 SEARCHED = ("search_counts", "search_terms", "passages")
+COLLECTED = ("source_versions", "capture_jobs", "sources", "collections", "texts")
 
 
 async def test_a_file_of_before_is_read_on(tmp_path: Path) -> None:
@@ -206,7 +207,7 @@ async def test_a_file_of_before_is_read_on(tmp_path: Path) -> None:
             database(place),
             "CREATE TABLE place (only_one INTEGER PRIMARY KEY, applied INTEGER, line INTEGER, written_at INTEGER)",
             "INSERT INTO place SELECT 1, applied, line, written_at FROM positions",
-            *(f"DROP TABLE {name}" for name in ("positions", "chat_events", "llm_runs", *SEARCHED)),
+            *(f"DROP TABLE {name}" for name in ("positions", "chat_events", "llm_runs", *SEARCHED, *COLLECTED)),
             "PRAGMA user_version = 1",
             "UPDATE runs SET template_id = 'of the file'",
         )

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from actors.runner.template import SessionUse
+from bus.permissions import stream_name
 from protocol import subjects
 from protocol.faults import Code, Fault, FaultError
 from protocol.runs.events import RunCreated
@@ -146,7 +147,7 @@ async def test_a_run_that_was_written_down_and_not_queued_is_queued_by_the_secon
         async with here.runner("r1"):
             asked = here.asked()
             await here.bus.call(subjects.RUN_CREATE, asked)
-            held = here.broker.queues[next(iter(here.broker.queues))]
+            held = here.broker.queues[stream_name(subjects.RUN)]
             assert held.waiting
             await here.ended(asked.run_id)
         held.identities.clear()
@@ -200,7 +201,7 @@ async def test_a_key_whose_run_was_never_written_down_begins_it() -> None:
         first = await here.create(idempotency_key=KEY)
         await here.ended(first.run_id)
         here.broker.journals["ledger"].held.clear()  # as if its replica had died between the two
-        held = here.broker.queues[next(iter(here.broker.queues))]
+        held = here.broker.queues[stream_name(subjects.RUN)]
         held.identities.clear()
         again = await here.create(idempotency_key=KEY)
 

@@ -6,10 +6,12 @@ import anyio
 
 from actors.runner.executor import MAX_ATTEMPTS
 from actors.runner.template import SessionUse
+from bus.permissions import stream_name
 from protocol.browsers.operations import CloseTab
 from protocol.faults import Code
 from protocol.runs.events import RunEnded, StepEnded, state_topic, step_topic
 from protocol.runs.states import RunStatus, StepStatus
+from protocol.subjects import RUN
 from tests.unit.actors.runner.fakes import World, doomed, hand_out_again, status, taken, world
 
 
@@ -78,7 +80,7 @@ async def test_a_replica_whose_run_somebody_else_ends_writes_nothing_more() -> N
         theirs = RunEnded(run_id=run.run_id, at=1, status=RunStatus.FAILED)
         await here.ledger.append(state_topic(run.run_id), theirs, last=last.sequence)
         here.chores.let_go.set()
-        while here.broker.queues[next(iter(here.broker.queues))].waiting:
+        while here.broker.queues[stream_name(RUN)].waiting:
             await anyio.sleep(0.002)
 
         assert [line for line in await here.lines(run.run_id) if isinstance(line, RunEnded)] == [theirs]

@@ -23,7 +23,7 @@ from actors.gateway.edge import Exchanges
 from actors.gateway.mcp.offer_catalogue import OfferChange, Offers
 from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.mcp.server import make_server
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET
+from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS
 from actors.gateway.mcp.transport.http import PATH, McpEndpoint
 from actors.gateway.request import RequestContext, with_request
 from actors.gateway.server import serving
@@ -142,7 +142,7 @@ def _replied(here: ReplicaState) -> Callable[[ClientReply], Awaitable[ReplyTaken
 @asynccontextmanager
 async def _gateway(bus: Bus, here: ReplicaState) -> AsyncGenerator[int]:
     app = AppContext(bus=bus, grace_ms=0, version="1.2.3", watchers=here.watchers)
-    endpoint = McpEndpoint(make_server(app, here.offers), app, here, EVERY_TOOLSET)
+    endpoint = McpEndpoint(make_server(app, here.offers), app, here, DEFAULT_TOOLSETS)
 
     async def gate(scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}

@@ -44,7 +44,7 @@ from actors.gateway.app_context import AppContext, BusClient
 from actors.gateway.edge import Exchanges
 from actors.gateway.mcp.notifications import progress_middleware
 from actors.gateway.mcp.replica_state import ReplicaState
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET
+from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS
 from actors.gateway.mcp.transport.http import PATH, McpEndpoint
 from actors.gateway.request import RequestContext, with_request
 from actors.gateway.server import serving
@@ -143,7 +143,7 @@ async def _hear(bus: Bus, here: ReplicaState) -> None:
 @asynccontextmanager
 async def _replica(bus: Bus, here: ReplicaState) -> AsyncGenerator[int]:
     app = AppContext(bus=bus, grace_ms=1_000, version="1.2.3", watchers=here.watchers)
-    endpoint = McpEndpoint(loom_server(app), app, here, EVERY_TOOLSET)
+    endpoint = McpEndpoint(loom_server(app), app, here, DEFAULT_TOOLSETS)
 
     async def gate(scope: Scope, receive: Receive, send: Send) -> None:
         names = [value.decode() for name, value in scope["headers"] if name == CALLER.encode()]

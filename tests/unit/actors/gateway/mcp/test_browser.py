@@ -25,8 +25,8 @@ from actors.gateway.errors import ToolError, to_tool_error
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mcp.tools import browser
-from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, MAX_IMAGE_BYTES, default_session
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
+from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, FURTHER_TOOLS, MAX_IMAGE_BYTES, default_session
+from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS, Toolset
 from actors.gateway.request import RequestContext
 from bus.seal import Seal, UnsealError
 from protocol.actions import Action
@@ -109,7 +109,7 @@ class Browser(FakeBus):
 
 @asynccontextmanager
 async def connected(
-    bus: FakeBus, who: Caller = REMOTE, toolsets: frozenset[Toolset] = EVERY_TOOLSET
+    bus: FakeBus, who: Caller = REMOTE, toolsets: frozenset[Toolset] = DEFAULT_TOOLSETS
 ) -> AsyncGenerator[Client]:
     request = RequestContext(caller=who, client_id="here", toolsets=toolsets)
     async with Client(make_server(app(bus), request=request)) as client:
@@ -151,8 +151,8 @@ def test_there_is_a_tool_for_every_operation() -> None:
     operations = {str(kind.__struct_config__.tag) for kind in typing.get_args(do.Operation)}
 
     assert list(BROWSER_TOOLS) == NAMES
-    assert set(BROWSER_TOOLS) == operations
-    assert {name for name, entry in TOOLS.items() if entry.toolset is Toolset.BROWSER} == operations
+    assert {*BROWSER_TOOLS, *FURTHER_TOOLS} == operations
+    assert {name for name, entry in TOOLS.items() if entry.toolset is Toolset.BROWSER} == set(NAMES)
     assert {entry.scope for entry in BROWSER_TOOLS.values()} == {Scope.BROWSER}
 
 
@@ -161,7 +161,7 @@ def test_a_tool_takes_what_its_operation_takes(operation: type[msgspec.Struct]) 
     name = str(operation.__struct_config__.tag)
     wanted = {one.encode_name: one for one in msgspec.structs.fields(operation) if one.name not in FILLED_IN}
 
-    given = {one.encode_name: one for one in msgspec.structs.fields(BROWSER_TOOLS[name].arguments)}
+    given = {one.encode_name: one for one in msgspec.structs.fields({**BROWSER_TOOLS, **FURTHER_TOOLS}[name].arguments)}
 
     assert given == wanted
 

@@ -11,7 +11,7 @@ from starlette.types import Scope
 
 from actors.gateway.http import HttpStatusError
 from actors.gateway.mcp.clients import NO_CLIENT_ID, ClientId, new_client_id, read_client_id
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset, toolsets_of, toolsets_of_query
+from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS, Toolset, toolsets_of, toolsets_of_query
 from actors.gateway.request import RequestContext, request_context, with_request
 from actors.settings import Settings
 from protocol.faults import Code
@@ -65,7 +65,7 @@ def test_the_id_and_the_tools_of_a_client_are_known_to_its_request_alone() -> No
     inside = request_context(with_request(scope, RequestContext(client_id="mine", toolsets=frozenset({Toolset.RUNS}))))
 
     assert (inside.client_id, request_context(scope).client_id) == ("mine", "")
-    assert (inside.toolsets, request_context(scope).toolsets) == (frozenset({Toolset.RUNS}), ALL)
+    assert (inside.toolsets, request_context(scope).toolsets) == (frozenset({Toolset.RUNS}), DEFAULT_TOOLSETS)
 
 
 # -- toolsets ------------------------------------------------------------------------------------------------------
@@ -111,5 +111,5 @@ def test_the_setting_knows_every_toolset() -> None:
     words = get_args(get_args(get_args(get_type_hints(Settings, include_extras=True)["toolsets"])[0])[0])
 
     assert set(words) == {toolset.value for toolset in Toolset}
-    assert toolsets_of(settings()) == EVERY_TOOLSET
+    assert toolsets_of(settings()) == DEFAULT_TOOLSETS
     assert toolsets_of(settings(toolsets=("core",))) == {Toolset.CORE}

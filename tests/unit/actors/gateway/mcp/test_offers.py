@@ -14,6 +14,7 @@ from mcp.types import HEADER_MISMATCH, INVALID_PARAMS, PromptReference, Resource
 from actors.gateway.mcp import serializers
 from actors.gateway.mcp.offer_catalogue import ListsChanged, OfferChange, Offers
 from actors.gateway.mcp.toolbox import TOOLS
+from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS
 from bus.transport import KeyEntry
 from protocol.codec import encode
 from protocol.faults import Code, FaultError, fault
@@ -106,7 +107,7 @@ async def test_what_is_offered_is_listed_sorted_after_our_own(mode: str) -> None
             templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
             prompts = [one.name for one in (await client.list_prompts()).prompts]
 
-    assert tools == [*TOOLS, "card", "weave"]
+    assert tools == [*(name for name, one in TOOLS.items() if one.toolset in DEFAULT_TOOLSETS), "card", "weave"]
     assert (resources, templates[-1], prompts[-1]) == (["loom://threads"], "loom://cloth/{id}", "pattern")
 
 

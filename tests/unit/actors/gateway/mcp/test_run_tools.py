@@ -23,7 +23,7 @@ from actors.gateway.errors import RUNTIME_CODES
 from actors.gateway.mcp.resources import ARTIFACT, MAX_ARTIFACT_BYTES
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolbox import TOOLS
-from actors.gateway.mcp.toolsets import EVERY_TOOLSET, Toolset
+from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS, Toolset
 from actors.gateway.request import RequestContext
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.requests import ReadArtifact
@@ -74,7 +74,7 @@ SUMMARY = RunSummary(
 async def connected(
     bus: RunBus,
     who: Caller = Caller("someone"),  # noqa: B008 - frozen
-    toolsets: frozenset[Toolset] = EVERY_TOOLSET,
+    toolsets: frozenset[Toolset] = DEFAULT_TOOLSETS,
 ) -> AsyncGenerator[Client]:
     app, request = AppContext(bus=bus, grace_ms=0, version="1.2.3"), RequestContext(caller=who, toolsets=toolsets)
     with anyio.fail_after(TEST_S):
@@ -112,7 +112,7 @@ async def test_the_seven_tools_are_there_beside_all_others() -> None:
 
 
 async def test_a_client_of_other_tools_sees_none_of_them() -> None:
-    async with connected(RunBus({}), toolsets=EVERY_TOOLSET - {Toolset.RUNS}) as client:
+    async with connected(RunBus({}), toolsets=DEFAULT_TOOLSETS - {Toolset.RUNS}) as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
         with pytest.raises(MCPError, match="Unknown tool"):
             await client.call_tool("get_task_run", NAMED)

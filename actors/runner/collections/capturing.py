@@ -1,0 +1,347 @@
+"""Reads pages into their sources: each capture is done once, whoever dies meanwhile, and tried up to three times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+import anyio
+import structlog
+from msgspec import UNSET, structs
+
+from actors.runner.collections.collection_log import CollectionLog
+from actors.runner.collections.history import SourceHistory, job_id
+from actors.runner.collections.sections import sampled, section_changes
+from actors.runner.page_reading import check_status
+from actors.runner.steps import call_with_room
+from actors.settings import Settings
+from bus import Bus
+from bus.clock import now_ms
+from protocol.actions import Action
+from protocol.browse import BrowseOptions, Freshness
+from protocol.collections import (
+    CAPTURE_CHARS,
+    MAX_ATTEMPTS,
+    MAX_LINKS,
+    CaptureFailed,
+    CaptureMode,
+    CaptureQueued,
+    CaptureStarted,
+    CollectionChanged,
+    DoCapture,
+    SourceAdded,
+    SourceCaptured,
+    capture_key,
+    source_topic,
+    version_topic,
+)
+from protocol.documents import WebObservationSummary
+from protocol.faults import Code, Fault, FaultError, fault
+from protocol.page import RecordList
+from protocol.pages import Browsed, BrowsePage
+from protocol.subjects import BROWSE, CAPTURE, COLLECTION_CHANGED
+
+log = structlog.stdlib.get_logger()
+
+CAPTURED = "source_captured"
+NOT_CAPTURED = "source_not_captured"
+NOT_TOLD = "collection_change_not_told"
+UNKNOWN_CAPTURE = "capture_unknown"
+
+LATENCY_MS: Final = 30_000
+ROOM_S: Final = 90.0
+"""How long a capture waits for a browser with room, the reading included."""
+
+WRITTEN_MS: Final = 20_000
+"""How long after it was put into the queue a capture may lack its line: whoever put it there has died then."""
+
+LOOK_S: Final = 0.03
+"""How long to wait between two looks at a source of which something may have been written."""
+
+MAX_LINES: Final = 40
+"""Lines of captures of a source, from which on those that are over are forgotten."""
+
+AGAIN_MS: Final = (1_000, 4_000)
+MAX_AGAIN_MS: Final = 60_000
+MAX_LINE_BYTES: Final = 900_000
+SUMMARY_CHARS: Final = 300
+SHORT_CHARS: Final = 500
+"""Words below which a page that holds lists is kept by them, in the mode `auto`."""
+
+
+@dataclass(frozen=True)
+class Capturing:
+    """Captures for one replica."""
+
+    log: CollectionLog
+    bus: Bus
+    settings: Settings
+
+    async def queue(
+        self,
+        history: SourceHistory,
+        added: SourceAdded,
+        call: str = "",
+        *,
+        mode: CaptureMode = "auto",
+        max_chars: int = CAPTURE_CHARS,
+    ) -> tuple[str, SourceHistory]:
+        """Have a page read, and return the id of its capture: that which is under way, or which the call has had.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_SOURCE, where it is gone meanwhile; CONFIG_STORAGE_FULL; the bus is away.
+        """
+        while history.added is not None and history.queued is None and (not call or call not in history.calls):
+            version, topic = history.version + 1, source_topic(added.collection, added.source)
+            key = capture_key(added.collection, added.normalized_url, version)
+            line = CaptureQueued(
+                caller=added.caller,
+                at=now_ms(),
+                collection=added.collection,
+                job=job_id(key, history.last(topic)),
+                source=added.source,
+                url=added.url,
+                dedupe_key=key,
+                version=version,
+                mode=mode,
+                max_chars=max_chars,
+                call_id=call,
+            )
+            work = DoCapture(
+                job=line.job, source=line.source, caller=line.caller, collection=line.collection, at=line.at
+            )
+            # First into the queue: a line without a place there would never be worked on.
+            await self.bus.enqueue(CAPTURE, work, packet_id=line.job)
+            # What was said of captures that are over is forgotten now and then: what they brought stands elsewhere.
+            old = history.lines >= MAX_LINES
+            await self.log.append(topic, line, last=history.last(topic), forget=old)
+            history = await self.log.source(added.source, added.collection, history)
+        if call and call in history.calls:
+            return history.calls[call], history
+        if history.queued is None:
+            raise FaultError(fault(Code.VALIDATION_UNKNOWN_SOURCE))
+        return history.queued.job, history
+
+    async def do(self, work: DoCapture) -> None:
+        """Read a page, unless it has been read.
+
+        Raises:
+            FaultError: it is to be tried again.
+        """
+        history = await self._queued(work)
+        added, queued = history.added, history.queued
+        if added is None or queued is None or queued.job != work.job:
+            return
+        if history.attempts >= MAX_ATTEMPTS:
+            died = fault(Code.EXECUTION_ERROR, f"The processes that read the page died {history.attempts} times.")
+            await self._fail(added, queued, history.attempts, died)
+            return
+        attempt = history.attempts + 1
+        topic = source_topic(added.collection, added.source)
+        started = CaptureStarted(
+            caller=added.caller,
+            at=now_ms(),
+            collection=added.collection,
+            job=work.job,
+            source=added.source,
+            attempt=attempt,
+            replica=self.bus.replica,
+        )
+        if await self.log.append(topic, started, last=history.last(topic)) is None:
+            raise FaultError(_again(fault(Code.INTERNAL_BUSY), AGAIN_MS[0]))
+        try:
+            page = await self._browse(queued)
+            await self._keep(added, queued, page)
+        except FaultError as error:
+            await self._fail(added, queued, attempt, error.fault)
+
+    async def ended(self, history: SourceHistory, added: SourceAdded, job: str, patience_s: float) -> SourceHistory:
+        """Wait for the end of a capture, and return how its source stands then, or when the patience is over."""
+        with anyio.move_on_after(patience_s):
+            async with self.log.journal.records.signal() as wait:
+                while job not in history.ends and history.added is not None:
+                    history = await self.log.source(added.source, added.collection, history)
+                    if job in history.ends:
+                        break
+                    with anyio.move_on_after(1.0):
+                        await wait()
+                    await anyio.sleep(LOOK_S)
+        return history
+
+    async def tell(self, change: CollectionChanged) -> None:
+        """Publish what has changed of a collection to those who follow it; nobody waits for that."""
+        try:
+            await self.bus.tell(COLLECTION_CHANGED, change)
+        except FaultError as error:
+            log.warning(NOT_TOLD, code=error.fault.code)
+
+    # -- one capture -----------------------------------------------------------------------------------------------
+
+    async def _queued(self, work: DoCapture) -> SourceHistory:
+        """Return the source of a capture as soon as its line is written, which comes after its place in the queue."""
+        while True:
+            history = await self.log.source(work.source, work.collection or "*")
+            known = work.job in history.ends or (history.queued is not None and history.queued.job == work.job)
+            if known:
+                return history
+            if now_ms() - work.at > WRITTEN_MS or history.queued is not None:
+                log.warning(UNKNOWN_CAPTURE, job=work.job)
+                return history
+            await anyio.sleep(LOOK_S)
+
+    async def _browse(self, queued: CaptureQueued) -> Browsed:
+        fresh = Freshness.REALTIME if queued.version > 1 else Freshness.ANY
+        options = BrowseOptions(max_latency_ms=LATENCY_MS, freshness_requirement=fresh)
+        page = BrowsePage(url=queued.url, options=options, obey_robots=True, single_shot=True)
+
+        async def call() -> Browsed:
+            return await self.bus.call(BROWSE, page, timeout_ms=LATENCY_MS, wait_ms=self.settings.restart_grace_ms)
+
+        with anyio.move_on_after(ROOM_S):
+            browsed = await call_with_room(call, anyio.Event())
+            check_status(browsed.page.status)
+            return browsed
+        raise FaultError(fault(Code.INTERNAL_BUSY))
+
+    async def _keep(self, added: SourceAdded, queued: CaptureQueued, page: Browsed) -> None:
+        """Write down what was read, once: whoever else had the capture meanwhile finds it ended."""
+        for _ in range(MAX_ATTEMPTS):
+            history = await self.log.source(added.source, added.collection)
+            if queued.job in history.ends or history.added is None:
+                return
+            line = captured(history, added, queued, page)
+            if line.unchanged:
+                topic = source_topic(added.collection, added.source)
+            else:
+                topic = version_topic(added.collection, added.source, line.version)
+            if await self.log.append(topic, line, last=history.last(topic), forget=not line.unchanged) is not None:
+                log.info(CAPTURED, source=added.source, version=line.version, unchanged=line.unchanged)
+                await self.tell(_change(added, line))
+                return
+        raise FaultError(fault(Code.INTERNAL_BUSY))
+
+    async def _fail(self, added: SourceAdded, queued: CaptureQueued, attempt: int, why: Fault) -> None:
+        """Write down why there is no page.
+
+        Raises:
+            FaultError: it is to be tried again.
+        """
+        final = not why.retryable or attempt >= MAX_ATTEMPTS
+        history = await self.log.source(added.source, added.collection)
+        if history.queued is None or history.queued.job != queued.job:
+            return
+        line = CaptureFailed(
+            caller=added.caller,
+            at=now_ms(),
+            collection=added.collection,
+            job=queued.job,
+            source=added.source,
+            attempt=attempt,
+            fault=structs.replace(why, context=None),
+            final=final,
+        )
+        topic = source_topic(added.collection, added.source)
+        await self.log.append(topic, line, last=history.last(topic))
+        log.info(NOT_CAPTURED, source=added.source, code=why.code, attempt=attempt, final=final)
+        if not final:
+            raise FaultError(_again(why, AGAIN_MS[min(attempt, len(AGAIN_MS)) - 1]))
+        await self.tell(_change(added, line))
+
+
+def captured(history: SourceHistory, added: SourceAdded, queued: CaptureQueued, page: Browsed) -> SourceCaptured:
+    """Return the line of a page that was read: what is kept of it, and what has changed since the version before."""
+    content, before = page.page.document.content, history.captured
+    markdown, truncated = _bounded(_chosen(content, queued.mode), queued.max_chars)
+    digest = sha256(markdown.encode(errors="replace")).hexdigest()
+    unchanged = before is not None and before.content_hash == digest
+    return SourceCaptured(
+        caller=added.caller,
+        at=page.page.fetched_at or now_ms(),
+        collection=added.collection,
+        job=queued.job,
+        source=added.source,
+        version=before.version if before is not None and unchanged else queued.version,
+        url=page.page.final_url,
+        title=added.title or content.title,
+        content_hash=digest,
+        markdown="" if unchanged else markdown,
+        summary="" if unchanged else _summary(content),
+        links=() if unchanged else content.extracted_links[:MAX_LINKS],
+        signals=content.signals,
+        language="" if content.language is UNSET else content.language,
+        confidence=page.confidence.overall.score,
+        unchanged=unchanged,
+        changes=section_changes(before.markdown, markdown) if before is not None and not unchanged else (),
+        truncated=truncated,
+    )
+
+
+def _bounded(markdown: str, most: int) -> tuple[str, bool]:
+    kept, truncated = sampled(markdown, most)
+    if (size := len(kept.encode(errors="replace"))) > MAX_LINE_BYTES:
+        return sampled(markdown, most * MAX_LINE_BYTES // size // 2)[0], True
+    return kept, truncated
+
+
+def _chosen(content: WebObservationSummary, mode: CaptureMode) -> str:
+    """Return a page as its capture wants it: its words, or the records that it lists."""
+    lists = content.parts.lists
+    if lists and (mode == "list" or (mode == "auto" and len(content.markdown) < SHORT_CHARS)):
+        return _listed(content.title, lists)
+    return content.markdown
+
+
+def _listed(title: str, lists: Sequence[RecordList]) -> str:
+    parts = [f"# {_line(title)}"]
+    for records in lists:
+        if records.caption:
+            parts.append(f"## {_line(records.caption)}")
+        parts.append("\n".join(_record(records.columns, row) for row in records.rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def _record(columns: Sequence[str], row: Sequence[str]) -> str:
+    cells = [
+        f"{_line(name)}: {_line(cell)}" if name else _line(cell)
+        for name, cell in zip(columns, row, strict=False)
+        if cell
+    ]
+    return f"- {'; '.join(cells)}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _summary(content: WebObservationSummary) -> str:
+    """Return what a page says of itself, or how it begins."""
+    described = _line(content.parts.fields.description)
+    if described:
+        return described[:SUMMARY_CHARS]
+    lines = (line.strip() for line in content.markdown.splitlines())
+    return next((line for line in lines if line and line[0] not in "#>-*|!`~["), "")[:SUMMARY_CHARS]
+
+
+def _again(why: Fault, delay_ms: int) -> Fault:
+    """Return a fault by which the queue hands a capture out again, after the delay that a site asks for, or ours."""
+    delay = min(why.retry_after_ms or delay_ms, MAX_AGAIN_MS)
+    wait = Action(action="retry", description="The page is tried again.", suggested_delay_ms=delay)
+    return structs.replace(why, actions=(wait,), retryable=True)
+
+
+def _change(added: SourceAdded, line: SourceCaptured | CaptureFailed) -> CollectionChanged:
+    change = CollectionChanged(
+        caller=line.caller,
+        collection_id=line.collection,
+        event="failed",
+        at=line.at,
+        source_id=line.source,
+        url=added.url,
+        title=added.title,
+    )
+    if isinstance(line, CaptureFailed):
+        return change
+    event = "refreshed" if line.unchanged else "captured" if line.version == 1 else "changed"
+    return structs.replace(change, event=event, title=line.title, changes=line.changes)

@@ -1,0 +1,157 @@
+"""The journal of collections as the runner uses it: read as histories, changed only by who has read the last line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeVar
+
+import stamina
+
+from actors.runner.collections.history import CollectionHistory, SourceHistory
+from bus import TransportError
+from bus.stores import JournalLine, JournalLog
+from protocol.collections import (
+    COLLECTION_PREFIX,
+    KEPT_VERSIONS,
+    SOURCE_PREFIX,
+    CollectionCreated,
+    CollectionLine,
+    SourceDeleted,
+    added_topic,
+    collection_topic,
+    own_id,
+    source_topic,
+    source_topics,
+    sources_topics,
+    version_topic,
+)
+from protocol.faults import Code, FaultError, fault
+
+JOURNAL_S: Final = 30.0
+"""How long the journal may be away."""
+
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,90}")
+
+T = TypeVar("T")
+
+
+def known_id(given: str, prefix: str) -> str:
+    """Return the id of a collection or a source that a client has given.
+
+    Raises:
+        FaultError: it can be none.
+    """
+    own = own_id(given)
+    if own.startswith(prefix) and _ID.fullmatch(own):
+        return own
+    raise unknown(prefix)
+
+
+def unknown(prefix: str) -> FaultError:
+    """Return the error that there is none of that id, or it is somebody else's."""
+    if prefix == COLLECTION_PREFIX:
+        return FaultError(fault(Code.VALIDATION_UNKNOWN_COLLECTION, field="collectionId"))
+    return FaultError(fault(Code.VALIDATION_UNKNOWN_SOURCE, field="sourceId"))
+
+
+@dataclass(frozen=True)
+class CollectionLog:
+    """The journal of collections; every call waits while the bus is away, for `JOURNAL_S` at most."""
+
+    journal: JournalLog[CollectionLine]
+
+    async def collection(self, given: str, caller: str) -> tuple[CollectionCreated, CollectionHistory]:
+        """Return a collection of a caller, and how it stands.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_COLLECTION, also for that of somebody else; the journal is away.
+        """
+        history = await self.history(known_id(given, COLLECTION_PREFIX))
+        if history.created is None or history.created.caller != caller:
+            raise unknown(COLLECTION_PREFIX)
+        return history.created, history
+
+    async def history(self, collection: str) -> CollectionHistory:
+        """Return how a collection stands.
+
+        Raises:
+            TransportError: the journal is away.
+        """
+        history = CollectionHistory()
+        for line in await self._persist(lambda: self._lines(collection_topic(collection), 0)):
+            history = history.after(line)
+        return history
+
+    async def source(self, source: str, collection: str = "*", after: SourceHistory | None = None) -> SourceHistory:
+        """Return how a source stands, by its own id; `after` is how it stood before.
+
+        Raises:
+            TransportError: the journal is away.
+        """
+        known = after or SourceHistory()
+        since = max(known.lasts.values(), default=0)
+        lines = await self._persist(lambda: self._lines(source_topics(source, collection), since))
+        return known.after_all(lines)
+
+    async def source_of(self, given: str, caller: str) -> SourceHistory:
+        """Return a source of a caller.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_SOURCE, also for that of somebody else; the journal is away.
+        """
+        history = await self.source(known_id(given, SOURCE_PREFIX))
+        if history.added is None or history.added.caller != caller:
+            raise unknown(SOURCE_PREFIX)
+        return history
+
+    async def append(self, topic: str, line: CollectionLine, *, last: int, forget: bool = False) -> int | None:
+        """Write a line, and return its sequence; None when `last` is no longer the last of its topic.
+
+        Raises:
+            FaultError: CONFIG_STORAGE_FULL; the journal is away.
+        """
+
+        async def write() -> int | None:
+            try:
+                return await self.journal.append(topic, line, last=last, forget=forget)
+            except ValueError:
+                return None
+
+        return await self._persist(write)
+
+    async def forget_source(self, line: SourceDeleted) -> None:
+        """Write that a source is gone in the place of everything that was said of it, and of what still might be.
+
+        Raises:
+            FaultError: the journal is away.
+        """
+        names = [added_topic(line.collection, line.source), source_topic(line.collection, line.source)]
+        # A page that is being read at this moment finds that its version has been written already.
+        names += [version_topic(line.collection, line.source, number) for number in range(KEPT_VERSIONS)]
+        for name in names:
+            await self._persist(partial(self.journal.append, name, line, forget=True))
+
+    async def sources(self, collection: str) -> list[str]:
+        """Return the ids of all sources of which the journal has a line, also of those that are gone.
+
+        Raises:
+            TransportError: the journal is away.
+        """
+        topics = await self._persist(lambda: self.journal.topics(sources_topics(collection)))
+        return sorted({topic.split(".")[2] for topic in topics})
+
+    async def _lines(self, topics: str, after: int) -> list[JournalLine[CollectionLine]]:
+        async with aclosing(self.journal.read(topics, after)) as lines:
+            return [line async for line in lines]
+
+    async def _persist(self, call: Callable[[], Awaitable[T]]) -> T:
+        async for attempt in stamina.retry_context(
+            on=TransportError, attempts=None, timeout=JOURNAL_S, wait_initial=0.02, wait_max=1.0, wait_jitter=0.05
+        ):
+            with attempt:
+                return await call()
+        raise AssertionError  # pragma: no cover - it returns or raises

@@ -1,0 +1,376 @@
+"""collection.* and source.*: collections of a caller, and the pages and notes in them (003 "Collections")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import anyio
+import msgspec
+from msgspec import UNSET
+
+from actors.normalized_urls import normalized
+from actors.page_addresses import page_address
+from actors.runner.collections.capturing import Capturing
+from actors.runner.collections.collection_log import CollectionLog, known_id, unknown
+from actors.runner.collections.history import SourceHistory, collection_id, source_id
+from actors.runner.tools.context import ToolContext, failed
+from bus.clock import now_ms
+from protocol.collections import (
+    CAPTURE_CHARS,
+    COLLECTION_PREFIX,
+    MAX_ADDED,
+    MAX_CAPTURE_CHARS,
+    MAX_NOTE_CHARS,
+    MAX_SOURCES,
+    SOURCE_PREFIX,
+    AskCollection,
+    CaptureFailed,
+    CaptureStatus,
+    CollectionChanged,
+    CollectionCreated,
+    CollectionDeleted,
+    SourceAdded,
+    SourceCaptured,
+    SourceDeleted,
+    SourceKind,
+    added_topic,
+    collection_topic,
+)
+from protocol.documents import CollectionSource, untrusted
+from protocol.faults import Code, FaultError, fault
+from protocol.policy import RunTool, ToolErrorCode, ToolResult, ToolStatus
+from protocol.subjects import COLLECTION_GET
+from protocol.tools.collections import (
+    AddSources,
+    CaptureSource,
+    CreateCollection,
+    NoteItem,
+    OfCollection,
+    OfSource,
+    RefreshSource,
+    UrlItem,
+)
+
+AT_ONCE: Final = 16
+"""Sources of one call that are written at the same time."""
+
+MAX_TITLE_CHARS: Final = 500
+PATIENCE: Final = 0.8
+"""Share of the time left of a call that a capture is waited for."""
+
+_INVALID: Final = Code.VALIDATION_INVALID_REQUEST
+
+
+def succeeded(request: RunTool, payload: dict[str, Any], **more: Any) -> ToolResult:
+    """Return the result of a call that did what it was to do."""
+    return ToolResult(tool_call_id=request.id, status=ToolStatus.OK, payload=payload, **more)
+
+
+async def create(context: ToolContext, request: RunTool, arguments: CreateCollection) -> ToolResult:
+    """Begin a collection; the same call begins one alone."""
+    journal = CollectionLog(context.collections)
+    new = collection_id(request.caller, request.id)
+    tags = () if arguments.tags is UNSET else arguments.tags
+    line = CollectionCreated(
+        caller=request.caller,
+        at=now_ms(),
+        collection=new,
+        title=arguments.title[:MAX_TITLE_CHARS],
+        tags=tags,
+        call_id=request.id,
+    )
+    await journal.append(collection_topic(new), line, last=0)
+    return succeeded(request, {"collectionId": new, "title": line.title, "tags": list(tags)})
+
+
+async def add_sources(context: ToolContext, request: RunTool, arguments: AddSources) -> ToolResult:
+    """Add pages, which are captured in the background, and notes; a page that is there already is not added again."""
+    journal = CollectionLog(context.collections)
+    created, _ = await journal.collection(arguments.collection_id, request.caller)
+    lines = [
+        _source(created, request, f"sources[{index}]", index, item) for index, item in enumerate(arguments.sources)
+    ]
+    await _check_room(context, created.collection, request.caller, len(lines))
+    added = await Adding(context, journal, request).add_all(lines)
+    await _check_still_there(journal, created, request)
+    payload = {"collectionId": created.collection, "sources": [msgspec.to_builtins(one) for one in added]}
+    return succeeded(request, payload)
+
+
+async def list_sources(context: ToolContext, request: RunTool, arguments: OfCollection) -> ToolResult:
+    """List the sources of a collection."""
+    created, _ = await CollectionLog(context.collections).collection(arguments.collection_id, request.caller)
+    query = AskCollection(caller=request.caller, id=created.collection)
+    view = await context.bus.call(COLLECTION_GET, query, wait_ms=context.settings.restart_grace_ms)
+    return succeeded(request, msgspec.to_builtins(view))
+
+
+async def capture(context: ToolContext, request: RunTool, arguments: CaptureSource) -> ToolResult:
+    """Read a page into a collection, and return it; one that takes longer is still being read then."""
+    journal = CollectionLog(context.collections)
+    created, _ = await journal.collection(arguments.collection_id, request.caller)
+    line = _source(created, request, "url", 0, UrlItem(url=arguments.url))
+    max_chars = CAPTURE_CHARS if arguments.max_chars is UNSET else arguments.max_chars
+    if max_chars > MAX_CAPTURE_CHARS:
+        message = f"maxChars: {max_chars} is more than {MAX_CAPTURE_CHARS}"
+        raise FaultError(fault(_INVALID, message, field="maxChars"))
+    mode = "auto" if arguments.mode is UNSET else arguments.mode
+    await _check_room(context, created.collection, request.caller, 1)
+    history, _ = await Adding(context, journal, request).added(line)
+    await _check_still_there(journal, created, request)
+    return await _capture_result(context, request, history, mode, max_chars)
+
+
+async def refresh(context: ToolContext, request: RunTool, arguments: RefreshSource) -> ToolResult:
+    """Read a page anew, and say what has changed."""
+    history = await CollectionLog(context.collections).source_of(arguments.source_id, request.caller)
+    if history.added is not None and history.added.kind is SourceKind.NOTE:
+        raise FaultError(fault(_INVALID, "sourceId: a note is not read anew", field="sourceId"))
+    return await _capture_result(context, request, history, "auto", CAPTURE_CHARS)
+
+
+async def delete_source(context: ToolContext, request: RunTool, arguments: OfSource) -> ToolResult:
+    """Delete a source with all that was said of it; of the same call the answer is the same."""
+    journal = CollectionLog(context.collections)
+    history = await journal.source(known_id(arguments.source_id, SOURCE_PREFIX))
+    gone = history.deleted
+    if gone is None or (gone.caller, gone.call_id) != (request.caller, request.id):
+        added = (await journal.source_of(arguments.source_id, request.caller)).added
+        if added is None:
+            raise unknown(SOURCE_PREFIX)
+        gone = SourceDeleted(
+            caller=added.caller, at=now_ms(), collection=added.collection, source=added.source, call_id=request.id
+        )
+    await journal.forget_source(gone)
+    await _capturing(context).tell(_deleted(gone))
+    return succeeded(request, {"collectionId": gone.collection, "sourceId": gone.source, "deleted": True})
+
+
+async def delete(context: ToolContext, request: RunTool, arguments: OfCollection) -> ToolResult:
+    """Delete a collection with its sources; texts made of it stay."""
+    journal = CollectionLog(context.collections)
+    collection = known_id(arguments.collection_id, COLLECTION_PREFIX)
+    history = await journal.history(collection)
+    gone = history.deleted
+    if gone is None or (gone.caller, gone.call_id) != (request.caller, request.id):
+        created, history = await journal.collection(collection, request.caller)
+        gone = CollectionDeleted(caller=created.caller, at=now_ms(), collection=collection, call_id=request.id)
+        if await journal.append(collection_topic(collection), gone, last=history.last, forget=True) is None:
+            raise FaultError(fault(Code.INTERNAL_BUSY))
+    # Whoever adds a source from here on finds the collection gone, and takes it back.
+    for source in await journal.sources(collection):
+        line = SourceDeleted(caller=gone.caller, at=gone.at, collection=collection, source=source, call_id=request.id)
+        await journal.forget_source(line)
+    await _capturing(context).tell(_deleted(gone))
+    return succeeded(request, {"collectionId": collection, "deleted": True})
+
+
+def _deleted(line: SourceDeleted | CollectionDeleted) -> CollectionChanged:
+    source = line.source if isinstance(line, SourceDeleted) else ""
+    return CollectionChanged(
+        caller=line.caller, collection_id=line.collection, event="deleted", at=line.at, source_id=source
+    )
+
+
+# -- adding ------------------------------------------------------------------------------------------------------------
+
+
+class AddedSource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """What has come of a source that was to be added; `added`: it was not there before this call."""
+
+    source_id: str
+    status: CaptureStatus
+    added: bool
+    url: str = ""
+    title: str = ""
+    job_id: str = ""
+
+
+@dataclass(frozen=True)
+class Adding:
+    """Adds sources to collections for one call."""
+
+    context: ToolContext
+    journal: CollectionLog
+    request: RunTool
+
+    async def add_all(self, lines: Sequence[SourceAdded]) -> list[AddedSource]:
+        """Add sources, and have the pages among them captured; one that is given twice is added once."""
+        results = dict[int, AddedSource]()
+        limiter = anyio.CapacityLimiter(AT_ONCE)
+
+        async def one(index: int, line: SourceAdded) -> None:
+            async with limiter:
+                results[index] = await self._one(line)
+
+        try:
+            async with anyio.create_task_group() as tasks:
+                for index, line in enumerate(lines):
+                    tasks.start_soon(one, index, line)
+        except* FaultError as errors:
+            raise errors.exceptions[0] from None
+        return [results[index] for index in range(len(lines))]
+
+    async def added(self, line: SourceAdded) -> tuple[SourceHistory, SourceAdded]:
+        """Return a source that is in its collection now, as it was added first."""
+        history = await self.journal.source(line.source, line.collection)
+        while history.added is None:
+            topic = added_topic(line.collection, line.source)
+            if await self.journal.append(topic, line, last=history.last(topic)) is not None:
+                await self._tell(line)
+            history = await self.journal.source(line.source, line.collection, history)
+        return history, history.added
+
+    async def _one(self, line: SourceAdded) -> AddedSource:
+        history, added = await self.added(line)
+        job = ""
+        status = CaptureStatus.CAPTURED
+        if added.kind is SourceKind.URL and history.captured is None:
+            job, _ = await _capturing(self.context).queue(history, added, self.request.id)
+            status = CaptureStatus.PENDING
+        new = added.provenance.get("call") == self.request.id
+        return AddedSource(
+            source_id=added.source, status=status, added=new, url=added.url, title=added.title, job_id=job
+        )
+
+    async def _tell(self, line: SourceAdded) -> None:
+        await _capturing(self.context).tell(
+            CollectionChanged(
+                caller=line.caller,
+                collection_id=line.collection,
+                event="source_added",
+                at=line.at,
+                source_id=line.source,
+                url=line.url,
+                title=line.title,
+            )
+        )
+
+
+def _capturing(context: ToolContext) -> Capturing:
+    return Capturing(CollectionLog(context.collections), context.bus, context.settings)
+
+
+async def _check_still_there(journal: CollectionLog, created: CollectionCreated, request: RunTool) -> None:
+    """See to it that nothing stays of what was added to a collection that somebody has deleted meanwhile.
+
+    Raises:
+        FaultError: VALIDATION_UNKNOWN_COLLECTION.
+    """
+    collection = created.collection
+    if (await journal.history(collection)).created is not None:
+        return
+    for source in await journal.sources(collection):
+        line = SourceDeleted(
+            caller=created.caller, at=now_ms(), collection=collection, source=source, call_id=request.id
+        )
+        await journal.forget_source(line)
+    raise unknown(COLLECTION_PREFIX)
+
+
+async def _check_room(context: ToolContext, collection: str, caller: str, more: int) -> None:
+    """See to it that a collection can take more sources.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST.
+    """
+    if more > MAX_ADDED:
+        raise FaultError(fault(_INVALID, f"sources: {more} are more than {MAX_ADDED}", field="sources"))
+    query = AskCollection(caller=caller, id=collection, limit=1)
+    view = await context.bus.call(COLLECTION_GET, query, wait_ms=context.settings.restart_grace_ms)
+    if view.total + more > MAX_SOURCES:
+        message = f"sources: the collection has {view.total}, and may have {MAX_SOURCES}"
+        raise FaultError(fault(_INVALID, message, field="sources"))
+
+
+def _source(
+    created: CollectionCreated, request: RunTool, place: str, index: int, item: UrlItem | NoteItem
+) -> SourceAdded:
+    """Return the line of a source that is to be added.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, naming the place.
+    """
+    title = "" if item.title is UNSET else item.title[:MAX_TITLE_CHARS]
+    if isinstance(item, NoteItem):
+        if not item.text.strip() or len(item.text) > MAX_NOTE_CHARS:
+            message = f"{place}.text: a note has 1 to {MAX_NOTE_CHARS} characters"
+            raise FaultError(fault(_INVALID, message, field=f"{place}.text"))
+        kind, url, unique, name = SourceKind.NOTE, "", "", f"{request.id} {index}"
+    else:
+        field = place if place == "url" else f"{place}.url"
+        url = page_address(item.url, field)
+        try:
+            unique = name = normalized(url)
+        except ValueError as error:
+            raise FaultError(fault(_INVALID, f"{field}: {error}", field=field)) from None
+        kind = SourceKind.URL
+    return SourceAdded(
+        caller=created.caller,
+        at=now_ms(),
+        collection=created.collection,
+        source=source_id(created.collection, kind, name),
+        kind=kind,
+        url=url,
+        normalized_url=unique,
+        title=title,
+        markdown=item.text if isinstance(item, NoteItem) else "",
+        provenance={"call": request.id, "tool": request.name},
+    )
+
+
+# -- waiting for a page ------------------------------------------------------------------------------------------------
+
+
+async def _capture_result(
+    context: ToolContext, request: RunTool, history: SourceHistory, mode: Any, max_chars: int
+) -> ToolResult:
+    """Have a page read, wait for it, and return it; the same call reads it once."""
+    added = history.added
+    if added is None:
+        raise unknown(COLLECTION_PREFIX)
+    capturing = _capturing(context)
+    job, history = await capturing.queue(history, added, request.id, mode=mode, max_chars=max_chars)
+    patience_s = (anyio.current_effective_deadline() - anyio.current_time()) * PATIENCE
+    history = await capturing.ended(history, added, job, patience_s)
+    payload: dict[str, Any] = {"sourceId": added.source, "jobId": job, "url": added.url}
+    end = history.ends.get(job)
+    if end is None:
+        return succeeded(request, {**payload, "status": CaptureStatus.PENDING})
+    if isinstance(end, CaptureFailed):
+        result = failed(request, ToolErrorCode.NAVIGATION_FAILED, end.fault)
+        return msgspec.structs.replace(result, payload={**payload, "status": CaptureStatus.FAILED})
+    return _page_result(request, payload, end, history.captured or end)
+
+
+def _page_result(request: RunTool, payload: dict[str, Any], end: SourceCaptured, page: SourceCaptured) -> ToolResult:
+    document = untrusted(
+        end.source,
+        CollectionSource(
+            collection_id=end.collection,
+            source_id=end.source,
+            url=end.url,
+            title=page.title,
+            captured_at=_moment(end.at),
+            markdown=page.markdown,
+            extracted_links=page.links,
+        ),
+    )
+    payload = {
+        **payload,
+        "status": CaptureStatus.CAPTURED,
+        "title": page.title,
+        "version": end.version,
+        "chars": len(page.markdown),
+        "unchanged": end.unchanged,
+        "truncated": page.truncated,
+        "changes": msgspec.to_builtins(end.changes),
+    }
+    return succeeded(request, payload, documents=(document,))
+
+
+def _moment(at_ms: int) -> datetime:
+    return datetime.fromtimestamp(at_ms / 1000, UTC)

@@ -1,0 +1,36 @@
+"""The settings of tools: searching, and other programs that are told to do something."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from actors.settings.model_fields import ModelSettings
+
+
+class ToolSettings(ModelSettings, frozen=True, kw_only=True):
+    """What an operator may choose of tools."""
+
+    search_file: Annotated[
+        str,
+        Meta(
+            description="TOML file of search engines, in the form of config/search.toml, which it adds to and wins "
+            "over; a change counts at once. Empty: search.toml in the data folder, if there is one."
+        ),
+    ] = ""
+    integrations_file: Annotated[
+        str,
+        Meta(
+            description="TOML file of programs that tools may tell to do something, in the form of "
+            "config/integrations.toml; a change counts at once. Empty: integrations.toml in the data folder, if there "
+            "is one."
+        ),
+    ] = ""
+    index_pages: Annotated[
+        bool,
+        Meta(
+            description="Whether pages that are read without a login are kept for seven days, sealed, so that whoever "
+            "read one finds it again by `search`."
+        ),
+    ] = True

@@ -1,0 +1,182 @@
+"""Collections through their tools: what is added is captured once, kept in versions, and found by its owner alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+
+from protocol.collections import (
+    CaptureQueued,
+    CaptureStatus,
+    CollectionLine,
+    SourceAdded,
+    SourceCaptured,
+    SourceDeleted,
+)
+from protocol.documents import CollectionSource
+from protocol.faults import Code
+from protocol.policy import ToolErrorCode, ToolResult, ToolStatus
+from tests.requirements import requirement
+from tests.support.collecting import ME, YOU, collecting
+
+PAGE = "https://looms.example/page"
+WORDS = "# Looms\n\nA loom weaves cloth.\n\n## Kinds\n\nThere are hand looms.\n"
+CHANGED = (
+    "# Looms\n\nA loom weaves cloth.\n\n## Kinds\n\nThere are hand looms.\nAnd power looms.\n\n## Prices\n\n12 euros.\n"
+)
+
+
+def of(lines: list[CollectionLine], kind: type[CollectionLine]) -> list[CollectionLine]:
+    return [line for line in lines if isinstance(line, kind)]
+
+
+def words(result: ToolResult) -> str:
+    """Return the words of the source that a result brings."""
+    (document,) = result.documents
+    assert isinstance(document.content, CollectionSource)
+    return document.content.markdown
+
+
+@requirement("003.tools.collections")
+async def test_pages_and_notes_are_added_once_and_captured(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages = {f"{PAGE}/{number}": f"Page {number} of looms." for number in range(3)}
+        collection = await world.create()
+        await world.add(collection, *world.pages)
+
+        again = await world.add(collection, f"{PAGE}/1/?utm_source=x#top")
+        note = {"type": "note", "text": "Ask about warps.", "title": "To do"}
+        added = await world.tool("collection.add_sources", collectionId=collection, sources=[note])
+        view = await world.settled(collection)
+
+        assert again[0]["added"] is False
+        assert added.payload["sources"][0]["status"] == "captured"
+        assert view.total == 4
+        assert [(one.kind.value, one.title, one.status, one.version) for one in view.sources] == [
+            ("url", "0", CaptureStatus.CAPTURED, 1),
+            ("url", "1", CaptureStatus.CAPTURED, 1),
+            ("url", "2", CaptureStatus.CAPTURED, 1),
+            ("note", "To do", CaptureStatus.CAPTURED, 0),
+        ]
+        assert len(world.browsed) == 3
+        assert (await world.source(view.sources[1].id)).markdown == "Page 1 of looms."
+        assert (await world.source(view.sources[3].id)).markdown == "Ask about warps."
+
+
+async def test_a_capture_returns_the_page_and_a_refresh_what_has_changed(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages = {PAGE: WORDS}
+        collection = await world.create()
+        captured = await world.tool("source.capture", collectionId=collection, url=PAGE)
+        source = str(captured.payload["sourceId"])
+        same = await world.tool("source.refresh", sourceId=source)
+        world.pages[PAGE] = CHANGED
+        changed = await world.tool("source.refresh", sourceId=source)
+        content = await world.source(source)
+
+        assert (captured.status, captured.payload["version"]) == (ToolStatus.OK, 1)
+        assert words(captured) == WORDS
+        assert (same.payload["unchanged"], same.payload["version"]) == (True, 1)
+        assert words(same) == WORDS
+        assert (changed.payload["unchanged"], changed.payload["version"]) == (False, 2)
+        assert changed.payload["changes"] == [
+            {"heading": "Kinds", "change": "changed", "addedLines": 1},
+            {"heading": "Prices", "change": "added", "addedLines": 1},
+        ]
+        assert [one.version for one in content.versions] == [2, 1]
+        assert (await world.source(source, 1)).markdown == WORDS
+        assert [one.event for one in world.changes] == ["source_added", "captured", "refreshed", "changed"]
+
+
+async def test_the_same_call_is_done_once(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages = {PAGE: WORDS}
+        call = "call_0123456789abcdef0123"
+        collection = await world.create()
+        first = await world.tool("source.capture", ME, call, collectionId=collection, url=PAGE)
+        second = await world.tool("source.capture", ME, call, collectionId=collection, url=PAGE)
+        begun = [await world.tool("collection.create", ME, call, title="Once") for _ in range(2)]
+        lines = await world.lines(str(first.payload["sourceId"]))
+
+        assert first == second
+        assert begun[0] == begun[1]
+        assert (len(of(lines, CaptureQueued)), len(of(lines, SourceCaptured)), len(world.browsed)) == (1, 1, 1)
+
+
+async def test_nobody_finds_what_is_somebody_elses(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages = {PAGE: WORDS}
+        collection = await world.create()
+        source = str((await world.tool("source.capture", collectionId=collection, url=PAGE)).payload["sourceId"])
+
+        results = [
+            await world.tool("collection.list_sources", YOU, collectionId=collection),
+            await world.tool("collection.add_sources", YOU, collectionId=collection, sources=[]),
+            await world.tool("source.capture", YOU, collectionId=collection, url=PAGE),
+            await world.tool("source.refresh", YOU, sourceId=source),
+            await world.tool("source.refresh", sourceId="src_*"),
+        ]
+
+        assert {(one.status, one.code) for one in results} == {(ToolStatus.ERROR, ToolErrorCode.NOT_FOUND)}
+
+
+async def test_a_page_is_tried_three_times_where_that_may_help(tmp_path: Path, collecting_again: None) -> None:
+    del collecting_again
+    async with collecting(tmp_path) as world:
+        world.pages = {PAGE: Code.HTTP_SERVICE_UNAVAILABLE}
+        collection = await world.create()
+        down = await world.tool("source.capture", collectionId=collection, url=PAGE)
+        gone = await world.tool("source.capture", collectionId=collection, url=f"{PAGE}/gone")
+        view = await world.settled(collection)
+
+        assert down.fault is not None
+        assert gone.fault is not None
+        assert (down.fault.code, gone.fault.code) == (Code.HTTP_SERVICE_UNAVAILABLE, Code.HTTP_NOT_FOUND)
+        assert [page.url for page in world.browsed] == [PAGE, PAGE, PAGE, f"{PAGE}/gone"]
+        assert (view.collection.failed, view.collection.captured) == (2, 0)
+
+
+async def test_what_is_deleted_is_gone_from_the_journal_too(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages = {f"{PAGE}/{number}": f"Page {number} of looms." for number in range(3)}
+        collection, other = await world.create(), await world.create("Others")
+        first, *_ = await world.add(collection, *world.pages)
+        await world.add(other, f"{PAGE}/1")
+        await world.settled(collection)
+        await world.settled(other)
+        call = "call_0123456789abcdef0123"
+
+        gone = [await world.tool("source.delete", ME, call, sourceId=first["sourceId"]) for _ in range(2)]
+        left = await world.view(collection)
+        again = (await world.add(collection, f"{PAGE}/0"))[0]
+        await world.settled(collection)
+        ended = [await world.tool("collection.delete", ME, f"{call}4", collectionId=collection) for _ in range(2)]
+        after = await world.tool("collection.list_sources", collectionId=collection)
+        lines = [line.value async for line in world.journal.read()]
+
+        assert gone[0] == gone[1]
+        assert [one.url for one in left.sources] == [f"{PAGE}/1", f"{PAGE}/2"]
+        assert (again["sourceId"], again["added"]) == (first["sourceId"], True)
+        assert ended[0] == ended[1]
+        assert (after.status, after.code) == (ToolStatus.ERROR, ToolErrorCode.NOT_FOUND)
+        assert {line.collection for line in lines if isinstance(line, SourceCaptured)} == {other}
+        assert {line.collection for line in lines if isinstance(line, SourceAdded)} == {other}
+
+
+async def test_a_page_that_is_read_while_it_is_deleted_does_not_come_back(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages, world.hold = {PAGE: WORDS}, anyio.Event()
+        collection = await world.create()
+        added = (await world.add(collection, PAGE))[0]
+        await world.begun.wait()
+
+        await world.tool("source.delete", sourceId=added["sourceId"])
+        world.hold.set()
+        world.hold = None
+        await world.tool("source.capture", collectionId=collection, url=f"{PAGE}/gone")
+        view = await world.settled(collection)
+        lines = await world.lines(added["sourceId"])
+
+        assert [one.url for one in view.sources] == [f"{PAGE}/gone"]
+        assert {type(line) for line in lines} == {SourceDeleted}
