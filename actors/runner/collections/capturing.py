@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Final
 
 import anyio
 import structlog
-from msgspec import UNSET, structs
+from msgspec import structs
 
 from actors.runner.collections.collection_log import CollectionLog
 from actors.runner.collections.history import SourceHistory, job_id
-from actors.runner.collections.sections import sampled, section_changes
+from actors.runner.collections.read_page import ReadPage, captured, read_page
 from actors.runner.page_reading import check_status
 from actors.runner.steps import call_with_room
 from actors.settings import Settings
@@ -24,7 +22,6 @@ from protocol.browse import BrowseOptions, Freshness
 from protocol.collections import (
     CAPTURE_CHARS,
     MAX_ATTEMPTS,
-    MAX_LINKS,
     CaptureFailed,
     CaptureMode,
     CaptureQueued,
@@ -33,13 +30,12 @@ from protocol.collections import (
     DoCapture,
     SourceAdded,
     SourceCaptured,
+    added_topic,
     capture_key,
     source_topic,
     version_topic,
 )
-from protocol.documents import WebObservationSummary
 from protocol.faults import Code, Fault, FaultError, fault
-from protocol.page import RecordList
 from protocol.pages import Browsed, BrowsePage
 from protocol.subjects import BROWSE, CAPTURE, COLLECTION_CHANGED
 
@@ -65,10 +61,6 @@ MAX_LINES: Final = 40
 
 AGAIN_MS: Final = (1_000, 4_000)
 MAX_AGAIN_MS: Final = 60_000
-MAX_LINE_BYTES: Final = 900_000
-SUMMARY_CHARS: Final = 300
-SHORT_CHARS: Final = 500
-"""Words below which a page that holds lists is kept by them, in the mode `auto`."""
 
 
 @dataclass(frozen=True)
@@ -152,10 +144,34 @@ class Capturing:
         if await self.log.append(topic, started, last=history.last(topic)) is None:
             raise FaultError(_again(fault(Code.INTERNAL_BUSY), AGAIN_MS[0]))
         try:
-            page = await self._browse(queued)
-            await self._keep(added, queued, page)
+            page = read_page(await self._browse(queued), now_ms(), queued.mode)
+            await self._keep(added, page, work.job, queued.max_chars)
         except FaultError as error:
             await self._fail(added, queued, attempt, error.fault)
+
+    async def keep(self, line: SourceAdded, page: ReadPage, name: str, max_chars: int = CAPTURE_CHARS) -> None:
+        """Keep a page that somebody else has read, such as a crawl, as a source; by the same name it is kept once.
+
+        Raises:
+            FaultError: CONFIG_STORAGE_FULL; the journal is away.
+        """
+        added, history = await self.add(line)
+        if history.captured is None:
+            await self._keep(added, page, job_id(name, 0), max_chars)
+
+    async def add(self, line: SourceAdded) -> tuple[SourceAdded, SourceHistory]:
+        """Return a source that is in its collection now, as it was added first.
+
+        Raises:
+            FaultError: CONFIG_STORAGE_FULL; the journal is away.
+        """
+        history = await self.log.source(line.source, line.collection)
+        while history.added is None:
+            topic = added_topic(line.collection, line.source)
+            if await self.log.append(topic, line, last=history.last(topic)) is not None:
+                await self.tell(_added(line))
+            history = await self.log.source(line.source, line.collection, history)
+        return history.added, history
 
     async def ended(self, history: SourceHistory, added: SourceAdded, job: str, patience_s: float) -> SourceHistory:
         """Wait for the end of a capture, and return how its source stands then, or when the patience is over."""
@@ -205,13 +221,13 @@ class Capturing:
             return browsed
         raise FaultError(fault(Code.INTERNAL_BUSY))
 
-    async def _keep(self, added: SourceAdded, queued: CaptureQueued, page: Browsed) -> None:
+    async def _keep(self, added: SourceAdded, page: ReadPage, job: str, max_chars: int) -> None:
         """Write down what was read, once: whoever else had the capture meanwhile finds it ended."""
         for _ in range(MAX_ATTEMPTS):
             history = await self.log.source(added.source, added.collection)
-            if queued.job in history.ends or history.added is None:
+            if job in history.ends or history.added is None:
                 return
-            line = captured(history, added, queued, page)
+            line = captured(history, added, page, job, max_chars)
             if line.unchanged:
                 topic = source_topic(added.collection, added.source)
             else:
@@ -250,85 +266,23 @@ class Capturing:
         await self.tell(_change(added, line))
 
 
-def captured(history: SourceHistory, added: SourceAdded, queued: CaptureQueued, page: Browsed) -> SourceCaptured:
-    """Return the line of a page that was read: what is kept of it, and what has changed since the version before."""
-    content, before = page.page.document.content, history.captured
-    markdown, truncated = _bounded(_chosen(content, queued.mode), queued.max_chars)
-    digest = sha256(markdown.encode(errors="replace")).hexdigest()
-    unchanged = before is not None and before.content_hash == digest
-    return SourceCaptured(
-        caller=added.caller,
-        at=page.page.fetched_at or now_ms(),
-        collection=added.collection,
-        job=queued.job,
-        source=added.source,
-        version=before.version if before is not None and unchanged else queued.version,
-        url=page.page.final_url,
-        title=added.title or content.title,
-        content_hash=digest,
-        markdown="" if unchanged else markdown,
-        summary="" if unchanged else _summary(content),
-        links=() if unchanged else content.extracted_links[:MAX_LINKS],
-        signals=content.signals,
-        language="" if content.language is UNSET else content.language,
-        confidence=page.confidence.overall.score,
-        unchanged=unchanged,
-        changes=section_changes(before.markdown, markdown) if before is not None and not unchanged else (),
-        truncated=truncated,
-    )
-
-
-def _bounded(markdown: str, most: int) -> tuple[str, bool]:
-    kept, truncated = sampled(markdown, most)
-    if (size := len(kept.encode(errors="replace"))) > MAX_LINE_BYTES:
-        return sampled(markdown, most * MAX_LINE_BYTES // size // 2)[0], True
-    return kept, truncated
-
-
-def _chosen(content: WebObservationSummary, mode: CaptureMode) -> str:
-    """Return a page as its capture wants it: its words, or the records that it lists."""
-    lists = content.parts.lists
-    if lists and (mode == "list" or (mode == "auto" and len(content.markdown) < SHORT_CHARS)):
-        return _listed(content.title, lists)
-    return content.markdown
-
-
-def _listed(title: str, lists: Sequence[RecordList]) -> str:
-    parts = [f"# {_line(title)}"]
-    for records in lists:
-        if records.caption:
-            parts.append(f"## {_line(records.caption)}")
-        parts.append("\n".join(_record(records.columns, row) for row in records.rows))
-    return "\n\n".join(parts) + "\n"
-
-
-def _record(columns: Sequence[str], row: Sequence[str]) -> str:
-    cells = [
-        f"{_line(name)}: {_line(cell)}" if name else _line(cell)
-        for name, cell in zip(columns, row, strict=False)
-        if cell
-    ]
-    return f"- {'; '.join(cells)}"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _summary(content: WebObservationSummary) -> str:
-    """Return what a page says of itself, or how it begins."""
-    described = _line(content.parts.fields.description)
-    if described:
-        return described[:SUMMARY_CHARS]
-    lines = (line.strip() for line in content.markdown.splitlines())
-    return next((line for line in lines if line and line[0] not in "#>-*|!`~["), "")[:SUMMARY_CHARS]
-
-
 def _again(why: Fault, delay_ms: int) -> Fault:
     """Return a fault by which the queue hands a capture out again, after the delay that a site asks for, or ours."""
     delay = min(why.retry_after_ms or delay_ms, MAX_AGAIN_MS)
     wait = Action(action="retry", description="The page is tried again.", suggested_delay_ms=delay)
     return structs.replace(why, actions=(wait,), retryable=True)
+
+
+def _added(line: SourceAdded) -> CollectionChanged:
+    return CollectionChanged(
+        caller=line.caller,
+        collection_id=line.collection,
+        event="source_added",
+        at=line.at,
+        source_id=line.source,
+        url=line.url,
+        title=line.title,
+    )
 
 
 def _change(added: SourceAdded, line: SourceCaptured | CaptureFailed) -> CollectionChanged:

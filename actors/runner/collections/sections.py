@@ -15,7 +15,7 @@ MAX_CHANGES: Final = 50
 
 MAX_HEADING_CHARS: Final = 200
 _HEADING: Final = re.compile(r"#{1,6}[ \t]+(.*?)[ \t#]*")
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _MARKER: Final = "\n\n*[… {left:,} of {total:,} characters are left out here …]*\n\n"
 _HEAD, _MIDDLE = 0.5, 0.25
 """Shares of what is kept: the rest is the end."""
@@ -137,7 +137,7 @@ _MAX_BLOCK: Final = 2_000
 
 def _pieces(block: str) -> list[str]:
     """Return a block in pieces that are not too long: of words that have no fence of code around them."""
-    if len(block) <= _MAX_BLOCK or _FENCE.match(block.lstrip("\n")):
+    if len(block) <= _MAX_BLOCK or _FENCE.search(block):
         return [block]
     pieces, left = list[str](), block
     while len(left) > _MAX_BLOCK:

@@ -36,7 +36,6 @@ from protocol.collections import (
     SourceCaptured,
     SourceDeleted,
     SourceKind,
-    added_topic,
     collection_topic,
 )
 from protocol.documents import CollectionSource, untrusted
@@ -94,7 +93,7 @@ async def add_sources(context: ToolContext, request: RunTool, arguments: AddSour
         _source(created, request, f"sources[{index}]", index, item) for index, item in enumerate(arguments.sources)
     ]
     await _check_room(context, created.collection, request.caller, len(lines))
-    added = await Adding(context, journal, request).add_all(lines)
+    added = await Adding(context, request).add_all(lines)
     await _check_still_there(journal, created, request)
     payload = {"collectionId": created.collection, "sources": [msgspec.to_builtins(one) for one in added]}
     return succeeded(request, payload)
@@ -119,7 +118,7 @@ async def capture(context: ToolContext, request: RunTool, arguments: CaptureSour
         raise FaultError(fault(_INVALID, message, field="maxChars"))
     mode = "auto" if arguments.mode is UNSET else arguments.mode
     await _check_room(context, created.collection, request.caller, 1)
-    history, _ = await Adding(context, journal, request).added(line)
+    _, history = await _capturing(context).add(line)
     await _check_still_there(journal, created, request)
     return await _capture_result(context, request, history, mode, max_chars)
 
@@ -194,7 +193,6 @@ class Adding:
     """Adds sources to collections for one call."""
 
     context: ToolContext
-    journal: CollectionLog
     request: RunTool
 
     async def add_all(self, lines: Sequence[SourceAdded]) -> list[AddedSource]:
@@ -214,39 +212,16 @@ class Adding:
             raise errors.exceptions[0] from None
         return [results[index] for index in range(len(lines))]
 
-    async def added(self, line: SourceAdded) -> tuple[SourceHistory, SourceAdded]:
-        """Return a source that is in its collection now, as it was added first."""
-        history = await self.journal.source(line.source, line.collection)
-        while history.added is None:
-            topic = added_topic(line.collection, line.source)
-            if await self.journal.append(topic, line, last=history.last(topic)) is not None:
-                await self._tell(line)
-            history = await self.journal.source(line.source, line.collection, history)
-        return history, history.added
-
     async def _one(self, line: SourceAdded) -> AddedSource:
-        history, added = await self.added(line)
-        job = ""
-        status = CaptureStatus.CAPTURED
+        capturing = _capturing(self.context)
+        added, history = await capturing.add(line)
+        job, status = "", CaptureStatus.CAPTURED
         if added.kind is SourceKind.URL and history.captured is None:
-            job, _ = await _capturing(self.context).queue(history, added, self.request.id)
+            job, _ = await capturing.queue(history, added, self.request.id)
             status = CaptureStatus.PENDING
         new = added.provenance.get("call") == self.request.id
         return AddedSource(
             source_id=added.source, status=status, added=new, url=added.url, title=added.title, job_id=job
-        )
-
-    async def _tell(self, line: SourceAdded) -> None:
-        await _capturing(self.context).tell(
-            CollectionChanged(
-                caller=line.caller,
-                collection_id=line.collection,
-                event="source_added",
-                at=line.at,
-                source_id=line.source,
-                url=line.url,
-                title=line.title,
-            )
         )
 
 
