@@ -38,7 +38,8 @@ class BrowsePage(Struct, frozen=True, kw_only=True):
     """BROWSE: get this page by the cheapest tier that can; with `obey_robots`, if the site lets programs have it.
 
     `watch` is who wants to hear how far that is. With `single_shot` each tier asks its site once: whoever asks tries
-    again by himself. `login` opens the login of `options.session_profile` as `caller` may use it (see LoginPass).
+    again by himself. `login` opens the login of `options.session_profile` as `caller` may use it (see LoginPass). With
+    `outlinks` the answer has all that the page leads to.
     """
 
     url: Url
@@ -48,6 +49,7 @@ class BrowsePage(Struct, frozen=True, kw_only=True):
     single_shot: bool = False
     caller: str = ""
     login: bytes = b""
+    outlinks: bool = False
 
 
 class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -70,6 +72,7 @@ class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pdf: bool = False
     single_shot: bool = False
     login: bytes = b""
+    outlinks: bool = False
 
 
 class Screenshot(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -203,6 +206,20 @@ class PageEvidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     vendors: tuple[str, ...] = ()
 
 
+class Outlinks(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a page leads to, for who walks through its site: the addresses of its links, absolute, in their order.
+
+    Each stands there once; those that a reader cannot see and those of `rel=nofollow` are left out. `alternates` are
+    the same page in other languages, by language tag. `noindex` and `nofollow` are what its meta tags and X-Robots-Tag
+    say.
+    """
+
+    links: tuple[str, ...] = ()
+    alternates: dict[str, str] = {}
+    noindex: bool = False
+    nofollow: bool = False
+
+
 class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A page as one tier got it: the extracted document, how sure each field is, and what was seen on the way.
 
@@ -231,6 +248,7 @@ class Fetched(Struct, frozen=True, kw_only=True, omit_defaults=True):
     console: tuple[ConsoleMessage, ...] = ()
     captures: tuple[Captured, ...] = ()
     dialogs: tuple[Dialog, ...] = ()
+    outlinks: Outlinks | None = None
 
 
 class PageClaim(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from protocol.browse import ApiPattern, SelectorAttempt, TitleAttempt
 from protocol.confidence import Confidence
 from protocol.documents import WebObservationSummary
-from protocol.pages import PageEvidence
+from protocol.pages import Outlinks, PageEvidence
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Extraction:
     """A page as a document, how sure each field is, and what was tried; `tables` is parallel to the document's.
 
     `fields` holds how sure the fields beyond title and content are, by their wire names. `markdown_link` is the
-    address under which the page offers itself in Markdown, if it does.
+    address under which the page offers itself in Markdown, if it does. `outlinks` are those of markup.
     """
 
     summary: WebObservationSummary
@@ -29,3 +29,4 @@ class Extraction:
     fields: Mapping[str, Confidence] = field(default_factory=dict[str, Confidence])
     apis: tuple[ApiPattern, ...] = ()
     markdown_link: str = ""
+    outlinks: Outlinks | None = None

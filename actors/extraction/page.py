@@ -36,7 +36,7 @@ from protocol.browse import MIN_CONTENT_CHARS, ApiPattern
 from protocol.confidence import Confidence, Source, confidence
 from protocol.documents import ExtractedLink, ExtractedTable, PageParts, Signal, WebObservationSummary
 from protocol.page import PageFields, Product
-from protocol.pages import PageEvidence
+from protocol.pages import Outlinks, PageEvidence
 
 _MANY_WORDS = 1_500
 """A page that shows so many has its content among them, not in its data."""
@@ -168,6 +168,7 @@ class _Selection:
     shown: tuple[str, ...]
     apis: tuple[ApiPattern, ...]
     markdown_link: str
+    outlinks: Outlinks
 
 
 def _select(page: Page, decisions: _Decisions) -> _Selection:
@@ -197,6 +198,7 @@ def _select(page: Page, decisions: _Decisions) -> _Selection:
         shown=tuple(name for name, value in shown.items() if value),
         apis=apis.discover(page),
         markdown_link=select.markdown_link(page),
+        outlinks=select.outlinks(page),
     )
 
 
@@ -212,6 +214,7 @@ def _extraction(summary: WebObservationSummary, decisions: _Decisions, selection
         fields=_field_confidences(decisions, selection),
         apis=selection.apis,
         markdown_link=selection.markdown_link,
+        outlinks=selection.outlinks,
     )
 
 

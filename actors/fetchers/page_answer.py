@@ -26,7 +26,7 @@ from protocol.browse import DEFAULT_LATENCY_MS, MIN_CONTENT_CHARS, ApiPattern, N
 from protocol.confidence import BASELINES, Source
 from protocol.documents import untrusted
 from protocol.faults import FaultError
-from protocol.pages import Fetched, FetchPage
+from protocol.pages import Fetched, FetchPage, Outlinks
 from protocol.tiers import RenderTier
 
 _RESERVE_SHARE = 10
@@ -144,12 +144,18 @@ def is_little(page: Extraction | Fetched) -> bool:
 
 
 def fetched(
-    tier: RenderTier, extraction: Extraction, *, headers: Iterable[tuple[str, str]] = (), **fields: Any
+    tier: RenderTier,
+    extraction: Extraction,
+    *,
+    headers: Iterable[tuple[str, str]] = (),
+    outlinks: bool = False,
+    **fields: Any,
 ) -> Fetched:
     """Return the answer for a page: the result of its extraction, and `fields` beside or in place of it.
 
-    Of the `headers` only the names of the vendors travel whose marks they are.
+    Of the `headers` only the names of the vendors travel whose marks they are, and what they say with `outlinks`.
     """
+    headers = tuple(headers)
     url = extraction.summary.url
     digest = blake2b(f"{url}\n{extraction.summary.markdown}".encode("utf-8", "replace"), digest_size=12)
     given: dict[str, Any] = {
@@ -164,6 +170,8 @@ def fetched(
         "titles": extraction.titles,
     }
     document = untrusted(f"page_{digest.hexdigest()}", extraction.summary)
+    if outlinks:
+        given["outlinks"] = _outlinks(extraction, headers)
     answer = Fetched(tier=tier, document=document, **(given | fields))
     marks = vendors_of_answer(headers, answer.status)
     return structs.replace(answer, evidence=structs.replace(answer.evidence, vendors=marks)) if marks else answer
@@ -180,6 +188,25 @@ def fetched_as_sent(tier: RenderTier, response: WebResponse, extraction: Extract
         "retry_count": response.retry_count,
     }
     return fetched(tier, extraction, **(given | fields), headers=response.headers.items())
+
+
+def _outlinks(extraction: Extraction, headers: Iterable[tuple[str, str]]) -> Outlinks:
+    """Return what a page leads to, by its markup or by what else it is, and what its X-Robots-Tag says of that."""
+    leads = extraction.outlinks
+    if leads is None:
+        leads = Outlinks(links=tuple(dict.fromkeys(link.url for link in extraction.summary.extracted_links)))
+    directives = {
+        word.strip().lower()
+        for name, value in headers
+        if name.lower() == "x-robots-tag"
+        for word in value.split(",")
+        if ":" not in word  # what is for another program alone names it before a colon
+    }
+    return structs.replace(
+        leads,
+        noindex=leads.noindex or bool(directives & {"noindex", "none"}),
+        nofollow=leads.nofollow or bool(directives & {"nofollow", "none"}),
+    )
 
 
 def merge_apis(

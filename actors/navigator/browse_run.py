@@ -295,6 +295,7 @@ def fetch_request(browse: BrowsePage, url: str | None = None) -> FetchPage:
         dismiss_overlays=options.dismiss_overlays,
         obey_robots=browse.obey_robots,
         single_shot=browse.single_shot,
+        outlinks=browse.outlinks,
     )
 
 

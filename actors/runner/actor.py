@@ -23,6 +23,7 @@ from actors.runner.tools.context import ToolContext, opened
 from actors.runner.tools.table import run_tool
 from actors.runner.variables import VARIABLES
 from actors.settings import Settings
+from actors.web.client import BUCKETS, web_client
 from bus.clock import now_ms
 from protocol import subjects
 from protocol.browsers.operations import TYPING
@@ -58,7 +59,7 @@ class Runner(Actor):
         subjects.DELIVER,
     )
     variables: ClassVar[tuple[str, ...]] = VARIABLES
-    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS, subjects.DELIVERIES)
+    buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS, subjects.DELIVERIES, *BUCKETS)
     purposes: ClassVar[tuple[str, ...]] = (INPUTS, TYPING, PASS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER, subjects.COLLECTIONS)
@@ -81,19 +82,21 @@ class Runner(Actor):
     async def open(self) -> AsyncGenerator[None]:
         """Open the ledger and the stores, and forget secrets when their runs are over."""
         bus = self.bus
-        self._dependencies = RunnerDependencies(
-            bus=bus,
-            settings=self.settings,
-            templates=self.templates,
-            run_log=RunLog(await bus.journal(subjects.LEDGER)),
-            artifacts=await bus.objects(subjects.ARTIFACTS),
-            keys=await bus.table(subjects.RUN_KEYS),
-            vault=Vault(bus),
-        )
         async with (
             opened(bus, self.settings, self.environment) as self._tool_context,
+            web_client(self.settings, bus) as web,
             anyio.create_task_group() as tasks,
         ):
+            self._dependencies = RunnerDependencies(
+                bus=bus,
+                settings=self.settings,
+                templates=self.templates,
+                run_log=RunLog(await bus.journal(subjects.LEDGER)),
+                artifacts=await bus.objects(subjects.ARTIFACTS),
+                keys=await bus.table(subjects.RUN_KEYS),
+                vault=Vault(bus),
+                web=web,
+            )
             tasks.start_soon(self._sweep)
             yield
             tasks.cancel_scope.cancel()

@@ -8,6 +8,7 @@ from actors.runner.inputs import Vault
 from actors.runner.run_log import RunLog
 from actors.runner.templates.table import Catalogue
 from actors.settings import Settings
+from actors.web.client import WebClient
 from bus import Bus
 from bus.stores import FileStore, KeyTable
 from protocol.runs.requests import IdempotencyEntry
@@ -24,3 +25,4 @@ class RunnerDependencies:
     artifacts: FileStore
     keys: KeyTable[IdempotencyEntry]
     vault: Vault
+    web: WebClient | None = None

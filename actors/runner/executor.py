@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import anyio
@@ -14,7 +15,7 @@ from actors.runner import inputs
 from actors.runner.dependencies import RunnerDependencies
 from actors.runner.finalization import RunFinalization
 from actors.runner.run_log import RunHistory, RunLog
-from actors.runner.steps import BrowserSession, RunStepContext, StepAttempt, StoppedError, first_failure
+from actors.runner.steps import BrowserSession, RunStepContext, StepAttempt, StepTools, StoppedError, first_failure
 from actors.runner.template import Outcome, Stage, TaskTemplate, outcome_of, outcomes_of
 from bus import TransportError
 from bus.clock import now_ms
@@ -137,7 +138,7 @@ class _Execution:
         plan, failure = await self._prepared()
         timed_out = False
         if plan is not None and failure is None:
-            runner = _StageRunner(self.claim, plan, self.session, outcomes)
+            runner = _StageRunner(self.claim, plan, self.session, outcomes, self._tools(plan, outcomes))
             # What failed a step before the time was over says more than the time.
             timed_out = await runner.run() and not runner.failing
         if not self.claim.lost:
@@ -184,6 +185,14 @@ class _Execution:
             raise FaultError(fault(Code.TEMPLATE_VERSION_UNSUPPORTED))
         return _Plan(template, converted, stages)
 
+    def _tools(self, plan: _Plan, outcomes: Mapping[int, Outcome]) -> StepTools:
+        """Return what steps work with beside the session; what was discovered before is known."""
+        discovery = plan.template.discovery(plan.inputs)
+        if discovery is not None:
+            for _, outcome in sorted(outcomes.items()):
+                discovery.learn(outcome)
+        return StepTools(self.dependencies.web, discovery)
+
     def _finalization(
         self, plan: _Plan | None, outcomes: Mapping[int, Outcome], failure: Fault | None, *, timed_out: bool
     ) -> RunFinalization:
@@ -201,17 +210,29 @@ class _Execution:
 
 
 @dataclass(eq=False)
+class _Left:
+    """The steps of a discovered stage that have not begun, the next one last, and how many are in hand."""
+
+    indices: list[int]
+    in_hand: int = 0
+
+
+@dataclass(eq=False)
 class _StageRunner:
     """Does the steps of a plan that have no outcome yet; `outcomes` grows by theirs.
 
-    `failing`: a step has failed of a template of which every step has to succeed, so that no other begins.
+    `failing`: a step has failed of a template of which every step has to succeed, so that no other begins. `exhausted`:
+    nothing is left to do for the steps of a discovered stage, though not all have begun.
     """
 
     claim: _Claim
     plan: _Plan
     session: BrowserSession
     outcomes: dict[int, Outcome]
+    tools: StepTools
     failing: bool = False
+    exhausted: bool = False
+    _learned: anyio.Event = field(default_factory=anyio.Event)
 
     async def run(self) -> bool:
         """Do the steps; True where the time of the run was over before them (002 §10)."""
@@ -237,8 +258,8 @@ class _StageRunner:
 
     @property
     def _complete(self) -> bool:
-        """Whether every step has an outcome."""
-        return len(self.outcomes) == len(self.claim.created.steps)
+        """Whether every step has an outcome, or needs none."""
+        return self.exhausted or len(self.outcomes) == len(self.claim.created.steps)
 
     async def _run_stages(self) -> None:
         first = 0
@@ -268,9 +289,29 @@ class _StageRunner:
                     return
                 await self._run_step(index, before)
 
+        worker = partial(self._discover, _Left(list(reversed(indices)))) if stage.discovered else work
         async with anyio.create_task_group() as tasks:
             for _ in range(at_once):
-                tasks.start_soon(work)
+                tasks.start_soon(worker)
+
+    async def _discover(self, left: _Left) -> None:
+        """Do steps as long as something is found for them to do."""
+        discovery = self.tools.discovery
+        assert discovery is not None  # noqa: S101 - a template with a discovered stage has one
+        while left.indices and await self._may_begin() and left.indices:
+            learned, index = self._learned, left.indices[-1]
+            if discovery.begin(index):
+                left.indices.pop()
+                left.in_hand += 1
+                await self._run_step(index, {})
+                left.in_hand -= 1
+                self._learned.set()
+                self._learned = anyio.Event()
+            elif left.in_hand:
+                await learned.wait()
+            else:
+                self.exhausted = True
+                return
 
     async def _may_begin(self) -> bool:
         """Return whether one more step is to begin (002 §4.4)."""
@@ -283,7 +324,7 @@ class _StageRunner:
         retry, started, tries = template.retry(self.plan.inputs, index), now_ms(), 0
         while True:
             tries += 1
-            context = RunStepContext(self.session, f"{created.run_id}.{index}.{tries}")
+            context = RunStepContext(self.session, f"{created.run_id}.{index}.{tries}", self.tools)
             try:
                 attempt = StepAttempt(template, created, index, started, tries)
                 line = await attempt.execute(context, self.plan.inputs, before)
@@ -301,6 +342,8 @@ class _StageRunner:
             await self.claim.refresh()
             line = await run_log.step(line.run_id, line.index) or line
         self.outcomes[line.index] = outcome_of(line)
+        if self.tools.discovery is not None:
+            self.tools.discovery.learn(self.outcomes[line.index])
         if line.status is StepStatus.FAILED and self.plan.template.threshold is None:
             self.failing = True
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -92,6 +93,21 @@ def _write(template: TaskTemplate[Any], result: Any, form: ArtifactType) -> byte
             return table_as_csv(template.table(result))
         case ArtifactType.MARKDOWN:
             return template.markdown(result).encode()
+        case ArtifactType.JSONL:
+            return b"".join(encode(line) + b"\n" for line in template.lines(result))
+        case ArtifactType.ZIP:
+            return _packed(template.folder(result))
+
+
+def _packed(files: Iterable[tuple[str, str]]) -> bytes:
+    """Pack files, each with the same date: the same result gives the same bytes."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files:
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, text)
+    return packed.getvalue()
 
 
 def _halved(brief: Any) -> Any:

@@ -101,10 +101,12 @@ class RunFinalization:
         )
 
     def _status(self, *, canceled: bool) -> RunStatus:
+        items = self._items()
+        open_ended = self.template is not None and self.template.open_ended
         return final_status(
             None if self.template is None else self.template.threshold,
-            self._items(),
-            self.outcomes,
+            items,
+            items if open_ended else self.outcomes,
             canceled=canceled,
             timed_out=self.timed_out,
             died=self.failure is not None,

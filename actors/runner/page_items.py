@@ -185,9 +185,10 @@ def brief(result: Mapping[str, Any], name: str) -> dict[str, Any]:
     return shortened if len(shown) == len(items) else {**shortened, "itemsLeftOut": len(items) - len(shown)}
 
 
-def _failed(outcome: Outcome, url: str) -> PageItem:
+def failed_item(outcome: Outcome) -> ItemError:
+    """Return why a step that failed has no page."""
     code = outcome.code or Code.INTERNAL_ERROR
-    error = ItemError(
+    return ItemError(
         error=outcome.message or KINDS[code].meaning,
         error_code=outcome.step_code or ERROR_CODES.get(code, ErrorCode.EXECUTION_ERROR),
         code=code,
@@ -195,7 +196,10 @@ def _failed(outcome: Outcome, url: str) -> PageItem:
         recover_hint=outcome.hint,
         retryable=KINDS[code].retryable,
     )
-    return PageItem(index=outcome.index, url=without_userinfo(url), success=False, error=error)
+
+
+def _failed(outcome: Outcome, url: str) -> PageItem:
+    return PageItem(index=outcome.index, url=without_userinfo(url), success=False, error=failed_item(outcome))
 
 
 def _shorter(item: PageItem) -> PageItem | None:

@@ -15,7 +15,10 @@ import structlog
 from msgspec.structs import replace
 
 from actors.logins import BROWSER_MS, login_pass
-from actors.runner.template import TaskTemplate
+from actors.runner.template import Discovery, SiteFile, TaskTemplate
+from actors.web.client import WebClient
+from actors.web.cookies import Jar
+from actors.web.exchange import WebRequest
 from bus import Bus, remaining_ms
 from bus.clock import now_ms
 from protocol.browse import BrowseOptions
@@ -135,6 +138,14 @@ class BrowserSession:
         return AskBrowser(do=operation, caller=run.caller, local=run.local, order=order, login=login)
 
 
+@dataclass(frozen=True)
+class StepTools:
+    """What steps work with beside the browser session: the web, and what was discovered."""
+
+    web: WebClient | None = None
+    discovery: Discovery | None = None
+
+
 @dataclass(eq=False)
 class RunStepContext:
     """The context of one attempt at one step."""
@@ -143,6 +154,7 @@ class RunStepContext:
     name: str
     """The name of the attempt, unique among those of all runs."""
 
+    tools: StepTools = StepTools()
     failed_at: str = ""
     _operations: int = 0
     _failure: FaultError | None = None
@@ -180,7 +192,20 @@ class RunStepContext:
         """Return the part in which the step has failed, `""` where it was in none."""
         return self.failed_at if self._failure is failure else ""
 
-    async def browse(self, url: str, options: BrowseOptions) -> Browsed:
+    @property
+    def discovery(self) -> Discovery | None:
+        """What the steps of a discovered stage follow."""
+        return self.tools.discovery
+
+    async def file(self, url: str, timeout_ms: int) -> SiteFile:
+        """Fetch a file of a site that is no page."""
+        if self.tools.web is None:
+            raise FaultError(fault(Code.INTERNAL_UNAVAILABLE))
+        request = WebRequest(url, sub_resource=True, obey_robots=not url.endswith("/robots.txt"))
+        answer = await self.tools.web.fetch(request, Jar(), max(min(timeout_ms, self.remaining_ms()), 1))
+        return SiteFile(answer.url, answer.status, answer.body)
+
+    async def browse(self, url: str, options: BrowseOptions, *, outlinks: bool = False) -> Browsed:
         """Browse a page as soon as there is room."""
 
         async def call() -> Browsed:
@@ -188,7 +213,7 @@ class RunStepContext:
             left_ms = max(min(options.max_latency_ms, self.remaining_ms()), 1)
             bounded = replace(options, max_latency_ms=left_ms)
             # The run tries an item again by itself, which is not to multiply with what the fetchers do.
-            page = BrowsePage(url=url, options=bounded, obey_robots=True, single_shot=True)
+            page = BrowsePage(url=url, options=bounded, obey_robots=True, single_shot=True, outlinks=outlinks)
             return await self.session.bus.call(BROWSE, page, timeout_ms=left_ms, wait_ms=self.session.grace_ms)
 
         return await call_with_room(call, self.session.canceled)

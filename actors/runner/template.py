@@ -7,7 +7,7 @@ stands in the inputs and in the outcomes of the steps before, so that any replic
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -44,12 +44,15 @@ class SessionUse(StrEnum):
 class Stage:
     """Steps that do not wait for each other, `at_once` of them at the same time; a stage waits for the one before it.
 
-    `in_tabs`: each of them needs a tab of the run's session, whose number is bounded (002 §8.6).
+    `in_tabs`: each of them needs a tab of the run's session, whose number is bounded (002 §8.6). `discovered`: what
+    each of them does follows from what others have found, by the run's Discovery; those that nothing is left for never
+    begin.
     """
 
     steps: tuple[str, ...]
     at_once: int = 1
     in_tabs: bool = False
+    discovered: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,10 @@ class Retry:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a step: its output as JSON says it, or the fault that it ended in, by our code and the tool's."""
+    """The outcome of a step: its output as JSON says it, or the fault that it ended in, by our code and the tool's.
+
+    `url` is the address that the fault is about, if it is about one.
+    """
 
     index: int
     name: str
@@ -73,6 +79,7 @@ class Outcome:
     message: str = ""
     hint: str = ""
     failed_at: str = ""
+    url: str = ""
 
 
 def outcome_of(line: StepEnded) -> Outcome:
@@ -88,6 +95,7 @@ def outcome_of(line: StepEnded) -> Outcome:
         message=failure.message if failure else "",
         hint=failure.actions[0].description if failure and failure.actions else "",
         failed_at=line.failed_at,
+        url=failure.context.url if failure and failure.context and failure.context.url else "",
     )
 
 
@@ -105,6 +113,27 @@ class ResultTable:
 
     header: tuple[str, ...]
     rows: tuple[tuple[str | int | float | bool | None, ...], ...]
+
+
+class Discovery(Protocol):
+    """What the steps of a discovered stage do, as what was done before says it; each replica makes it anew."""
+
+    def learn(self, outcome: Outcome) -> None:
+        """Take in the outcome of a step; each one once, in whatever order they come."""
+        ...
+
+    def begin(self, index: int) -> bool:
+        """Find something for the step of this number to do; False where nothing is left at the moment."""
+        ...
+
+
+@dataclass(frozen=True)
+class SiteFile:
+    """A file of a site as it was sent; `url` is where its redirects led."""
+
+    url: str
+    status: int
+    body: bytes
 
 
 class StepContext(Protocol):
@@ -133,8 +162,21 @@ class StepContext(Protocol):
         """Name what the block does, for `failedStep` when that fails."""
         ...
 
-    async def browse(self, url: str, options: BrowseOptions) -> Browsed:
+    @property
+    def discovery(self) -> Discovery | None:
+        """What the steps of a discovered stage follow."""
+        ...
+
+    async def browse(self, url: str, options: BrowseOptions, *, outlinks: bool = False) -> Browsed:
         """Browse a page: each tier asks the site once, as the run tries again by itself.
+
+        Raises:
+            FaultError: why there is none.
+        """
+        ...
+
+    async def file(self, url: str, timeout_ms: int) -> SiteFile:
+        """Fetch a file of a site that is no page; the robots.txt of the site is obeyed, but for itself.
 
         Raises:
             FaultError: why there is none.
@@ -184,6 +226,9 @@ class TaskTemplate(ABC, Generic[I]):
     threshold: ClassVar[float | None] = None
     limits: ClassVar[TemplateLimits]
     max_timeout_ms: ClassVar[int] = MAX_RUN_TIMEOUT_MS
+    open_ended: ClassVar[bool] = False
+    """Whether a run may need fewer steps than it has: those that are no items are not missed at its end."""
+
     step_names: ClassVar[tuple[str, ...]]
     """As the list of templates shows them."""
 
@@ -232,6 +277,11 @@ class TaskTemplate(ABC, Generic[I]):
             FaultError: it failed.
         """
 
+    def discovery(self, inputs: I) -> Discovery | None:
+        """Return what the steps of the run's discovered stage follow, where it has one."""
+        del inputs
+        return None
+
     def items(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         """Return the outcomes of the steps that count as items for the threshold: by default all of them."""
         return outcomes
@@ -254,3 +304,12 @@ class TaskTemplate(ABC, Generic[I]):
     @abstractmethod
     def markdown(self, result: Any) -> str:
         """Write a result (as JSON says it) for people; the words of pages are made harmless as Markdown."""
+
+    def lines(self, result: Any) -> Iterable[Any]:
+        """Return what a result (as JSON says it) has a line of JSON for: by default its rows."""
+        table = self.table(result)
+        return (dict(zip(table.header, row, strict=True)) for row in table.rows)
+
+    def folder(self, result: Any) -> Iterable[tuple[str, str]]:
+        """Return the files of a result (as JSON says it) in a folder of Markdown, with their names: by default one."""
+        return (("result.md", self.markdown(result)),)

@@ -38,7 +38,7 @@ class RunOptions(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkno
     timeout_ms: Annotated[int, Meta(ge=1, le=86_400_000, description="Milliseconds for the run.")] | None = None
     mode: Annotated[Mode, Meta(description="sync waits for the result, async returns a runId at once.")] = Mode.AUTO
     artifacts: Annotated[
-        tuple[ArtifactType, ...], Meta(min_length=1, max_length=3, description="Files to keep of the result.")
+        tuple[ArtifactType, ...], Meta(min_length=1, max_length=5, description="Files to keep of the result.")
     ] = (ArtifactType.JSON,)
 
 

@@ -185,6 +185,11 @@ class ArtifactType(StrEnum):
     JSON = "json"
     CSV = "csv"
     MARKDOWN = "markdown"
+    JSONL = "jsonl"
+    """A line of JSON for each item."""
+
+    ZIP = "zip"
+    """A folder with a file of Markdown for each item, packed."""
 
     @property
     def media_type(self) -> str:
@@ -196,4 +201,6 @@ _MEDIA: Final = {
     ArtifactType.JSON: "application/json",
     ArtifactType.CSV: "text/csv",
     ArtifactType.MARKDOWN: "text/markdown",
+    ArtifactType.JSONL: "application/x-ndjson",
+    ArtifactType.ZIP: "application/zip",
 }

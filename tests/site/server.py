@@ -7,7 +7,7 @@ import ssl
 import struct
 import tempfile
 from collections import Counter
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from anyio.abc import SocketAttribute
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.streams.tls import TLSListener
 
-from tests.site.answers import Ask, Break, Drip, Reply
+from tests.site.answers import Answer, Ask, Break, Drip, Reply
 from tests.site.routes import ROUTES, not_found
 
 _MAX_HEAD_BYTES = 65_536
@@ -29,9 +29,16 @@ _TLS_HANDSHAKE = b"\x16"
 _LINGER_NONE = struct.pack("ii", 1, 0)
 
 
+def routed(ask: Ask) -> Answer:
+    """Answer by the path."""
+    return next((make for start, make in ROUTES if ask.path == start or ask.path.startswith(f"{start}/")), not_found)(
+        ask
+    )
+
+
 @dataclass
 class Site:
-    """Where the site is, and what was asked of it: `hits` and `asked` by path."""
+    """Where the site is, and what was asked of it: `hits` and `asked` by path. `answers` says what it answers."""
 
     port: int
     tls_port: int
@@ -39,6 +46,7 @@ class Site:
     host: str = "127.0.0.1"
     hits: Counter[str] = field(default_factory=Counter[str])
     asked: list[Ask] = field(default_factory=list[Ask])
+    answers: Callable[[Ask], Answer] = routed
 
     def url(self, path: str) -> str:
         """Return the address of a path over HTTP."""
@@ -54,7 +62,9 @@ class Site:
 
 
 @asynccontextmanager
-async def serve_site(port: int = 0, host: str = "127.0.0.1") -> AsyncGenerator[Site]:
+async def serve_site(
+    port: int = 0, host: str = "127.0.0.1", answers: Callable[[Ask], Answer] = routed
+) -> AsyncGenerator[Site]:
     """Serve while the block lasts, on a free port unless one is given; `host` is an address of loopback."""
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -66,7 +76,7 @@ async def serve_site(port: int = 0, host: str = "127.0.0.1") -> AsyncGenerator[S
         plain = await anyio.create_tcp_listener(local_host=host, local_port=port)
         bare = await anyio.create_tcp_listener(local_host=host)
         secret = TLSListener(bare, context, standard_compatible=False)
-        site = Site(_port(plain), _port(bare), ca_file, host)
+        site = Site(_port(plain), _port(bare), ca_file, host, answers=answers)
 
         async def answer(stream: anyio.abc.ByteStream) -> None:
             await _serve(site, stream)
@@ -79,9 +89,12 @@ async def serve_site(port: int = 0, host: str = "127.0.0.1") -> AsyncGenerator[S
 
 
 @contextmanager
-def site_in_thread() -> Generator[Site]:
+def site_in_thread(answers: Callable[[Ask], Answer] = routed) -> Generator[Site]:
     """Serve from a thread, for tests and programs that have no event loop of their own."""
-    with anyio.from_thread.start_blocking_portal() as portal, portal.wrap_async_context_manager(serve_site()) as site:
+    with (
+        anyio.from_thread.start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(serve_site(answers=answers)) as site,
+    ):
         yield site
 
 
@@ -95,7 +108,7 @@ async def _serve(site: Site, stream: anyio.abc.ByteStream) -> None:
         while (ask := await _ask(reader)) is not None:
             site.hits[ask.path] += 1
             site.asked.append(ask)
-            if not await _answer(stream, ask):
+            if not await _answer(stream, ask, site.answers):
                 break
     except (
         anyio.BrokenResourceError,
@@ -126,11 +139,10 @@ async def _ask(reader: BufferedByteReceiveStream) -> Ask | None:
     return Ask(method, parts.path, dict(parse_qsl(parts.query)), headers, body)
 
 
-async def _answer(stream: anyio.abc.ByteStream, ask: Ask) -> bool:
+async def _answer(stream: anyio.abc.ByteStream, ask: Ask, answers: Callable[[Ask], Answer]) -> bool:
     """Answer, and tell whether the connection lives on."""
-    make = next((make for start, make in ROUTES if ask.path == start or ask.path.startswith(f"{start}/")), not_found)
     try:
-        reply = make(ask)
+        reply = answers(ask)
     except (LookupError, ValueError):  # an address that was made up beside one of ours
         reply = not_found(ask)
     if isinstance(reply, Break):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actors.extraction.select.forms import forms
-from actors.extraction.select.links import feeds, links, markdown_link
+from actors.extraction.select.links import feeds, links, markdown_link, outlinks
 from actors.extraction.select.lists import record_lists
 from actors.extraction.select.navigation import breadcrumb, outline, pagination
 from actors.extraction.select.tables import tables
@@ -15,6 +15,7 @@ __all__ = [
     "links",
     "markdown_link",
     "outline",
+    "outlinks",
     "pagination",
     "record_lists",
     "tables",

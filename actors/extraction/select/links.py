@@ -14,9 +14,13 @@ from actors.extraction.parse.visibility import Hiding
 from actors.extraction.select.words import words
 from protocol.documents import ExtractedLink
 from protocol.page import FeedLink
+from protocol.pages import Outlinks
 
 MAX_LINKS = 200
 """Links of the content, and as many of the navigation, that are given."""
+
+MAX_OUTLINKS = 2_000
+"""Links of a whole page that are given to who walks through its site."""
 
 MAX_URL_CHARS = 2_048
 MAX_LINK_CHARS = 200
@@ -118,6 +122,44 @@ def feeds(page: Page) -> tuple[FeedLink, ...]:
         if len(feeds_by_url) == MAX_FEEDS:
             break
     return tuple(feeds_by_url.values())
+
+
+def outlinks(page: Page) -> Outlinks:
+    """Return all that a page leads to, and whether it lets programs follow that, and list it."""
+    unseen = {
+        link
+        for hidden, why in page.hidden.items()
+        if why is Hiding.INVISIBLE
+        for link in (hidden, *hidden.iter_elements("a"))
+    }
+    places: dict[str, None] = {}
+    for link in page.root.iter_elements(("a", "area")):
+        if len(places) == MAX_OUTLINKS:
+            break
+        if link not in unseen and "nofollow" not in _rel(link) and (url := _address(link, page)):
+            places.setdefault(url)
+    alternates: dict[str, str] = {}
+    for link in page.root.select("link[href][rel]"):
+        url, rel = on_the_web(page.base, link.attr("href") or ""), _rel(link)
+        if url and "alternate" in rel and (tongue := (link.attr("hreflang") or "").strip().lower()):
+            alternates.setdefault(tongue, url)
+        elif url and rel & {"next", "prev"}:
+            places.setdefault(url)
+    directives = {
+        word.strip().lower()
+        for meta in page.root.select("meta[name=robots i][content]")
+        for word in (meta.attr("content") or "").split(",")
+    }
+    return Outlinks(
+        links=tuple(url for url in places if url.startswith("http")),
+        alternates=alternates,
+        noindex=bool(directives & {"noindex", "none"}),
+        nofollow=bool(directives & {"nofollow", "none"}),
+    )
+
+
+def _rel(link: Element) -> set[str]:
+    return set((link.attr("rel") or "").lower().split())
 
 
 def markdown_link(page: Page) -> str:

@@ -72,6 +72,7 @@ class Intelligence(Actor):
             extraction,
             fetched_at=int(captured_at.timestamp() * 1000),
             network=response.exchanges if request.include_network else (),
+            outlinks=request.outlinks,
         )
 
     @handles(subjects.FORESEE, at_once=32)
@@ -89,7 +90,7 @@ class Intelligence(Actor):
         return await self._web.preview(page, login.cookies)
 
     def _welcomes_markdown(self, request: FetchPage) -> bool:
-        return self.settings.markdown_offers and not request.include_html
+        return self.settings.markdown_offers and not (request.include_html or request.outlinks)
 
     async def _exchange(self, request: FetchPage, url: str = "") -> WebResponse:
         headers = _WITH_MARKDOWN if self._welcomes_markdown(request) else ()

@@ -152,6 +152,7 @@ class Lightweight(Actor):
             extraction,
             evidence=structs.replace(extraction.evidence, escalate=escalate, cut_short=cut_short),
             network=first.exchanges if request.include_network else (),
+            outlinks=request.outlinks,
         )
 
     async def _unrendered(self, request: FetchPage, first: WebResponse, failure: RenderFailure) -> Fetched:
@@ -272,4 +273,5 @@ def _rendered(
         network=(*first.exchanges, *counters.exchanges) if request.include_network else (),
         console=snapshot.console,
         dialogs=snapshot.dialogs,
+        outlinks=request.outlinks,
     )

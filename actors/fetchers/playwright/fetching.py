@@ -338,4 +338,5 @@ class _Visit:
             console=tuple(recorder.lines) if request.include_console else (),
             captures=taken,
             dialogs=tuple(recorder.dialogs),
+            outlinks=request.outlinks,
         )

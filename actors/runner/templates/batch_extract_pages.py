@@ -37,7 +37,7 @@ SYNC_URLS = 10
 STEP = "extract_page"
 
 _AGAIN = frozenset({ErrorCode.NAVIGATION_TIMEOUT, ErrorCode.PAGE_CRASHED})
-_RETRY = Retry(codes=frozenset(code for code, tool_code in ERROR_CODES.items() if tool_code in _AGAIN), tries=2)
+PAGE_RETRY = Retry(codes=frozenset(code for code, tool_code in ERROR_CODES.items() if tool_code in _AGAIN), tries=2)
 
 
 class BatchInputs(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
@@ -108,7 +108,7 @@ class BatchExtractPages(TaskTemplate[BatchInputs]):
     def retry(self, inputs: BatchInputs, index: int) -> Retry:
         """Return that what came too late or crashed is tried once more at once, in another tab or by another browse."""
         del inputs, index
-        return _RETRY
+        return PAGE_RETRY
 
     async def do(self, context: StepContext, inputs: BatchInputs, index: int, before: Mapping[int, Any]) -> PageItem:
         """Read one page.

@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from actors.runner.template import TaskTemplate
 from actors.runner.templates.batch_extract_pages import BATCH
+from actors.runner.templates.crawl_site import CRAWL
 from actors.runner.templates.login_keep_session import LOGIN
 from actors.runner.templates.multi_tab_compare import COMPARE
 from protocol.runs import responses
@@ -24,7 +25,7 @@ def catalogue(templates: Iterable[TaskTemplate[Any]]) -> Catalogue:
     return MappingProxyType({one.template_id: one for one in templates})
 
 
-TEMPLATES: Catalogue = catalogue((BATCH, LOGIN, COMPARE))
+TEMPLATES: Catalogue = catalogue((BATCH, LOGIN, COMPARE, CRAWL))
 """Every template of Weft."""
 
 
