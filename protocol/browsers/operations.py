@@ -307,6 +307,12 @@ class Refresh(_InTab, frozen=True, kw_only=True, tag="refresh"):
     """Load the page again."""
 
 
+class DescribeField(_InTab, frozen=True, kw_only=True, tag="describe_field"):
+    """Say what an element is, or that which has the focus; no tool: BROWSER_FIELD asks it for the gate."""
+
+    element_id: ElementId | None = msgspec.field(default=None, name="element_id")
+
+
 TYPING: Final = "browser.type"
 """The purpose that words on their way into a field are sealed for."""
 
@@ -344,6 +350,7 @@ Operation = (
     | ScrollBy
     | GoForward
     | Refresh
+    | DescribeField
 )
 """Everything that a tool does in a browser session."""
 

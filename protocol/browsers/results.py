@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from protocol.browse import ConsoleMessage, NetworkRequest
+from protocol.browsers.observation import PageObservation
 from protocol.browsers.pageinfo import (
     Candidate,
     ContentImage,
@@ -27,8 +28,10 @@ from protocol.browsers.pageinfo import (
     Section,
     Stability,
 )
+from protocol.documents import WebObservationSummary
 from protocol.faults import Code
 from protocol.pages import Captured
+from protocol.policy import FieldFacts
 
 
 class BrowserTab(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -193,6 +196,25 @@ class Downloads(_OperationResult, frozen=True, kw_only=True, tag="downloads"):
     downloads: tuple[Captured, ...] = msgspec.field(default_factory=lambda: ())
 
 
+class FieldDescribed(_OperationResult, frozen=True, kw_only=True, tag="field_described"):
+    """What an element is, for the gate."""
+
+    facts: FieldFacts
+
+
+class PageObserved(_OperationResult, frozen=True, kw_only=True, tag="page_observed"):
+    """The page as it stands, within limits (003): see `PageObservation`; the document has it for a model."""
+
+    observation: PageObservation
+    document: WebObservationSummary
+
+
+class SelectionLinks(_OperationResult, frozen=True, kw_only=True, tag="selection_links"):
+    """The links of what is selected; addresses without credentials."""
+
+    links: tuple[ContentLink, ...] = msgspec.field(default_factory=lambda: ())
+
+
 Done = (
     SessionCreated
     | SessionClosed
@@ -210,6 +232,9 @@ Done = (
     | NetworkLogs
     | ConsoleLogs
     | Downloads
+    | FieldDescribed
+    | PageObserved
+    | SelectionLinks
 )
 """Whatever an operation can come to."""
 

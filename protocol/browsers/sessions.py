@@ -52,7 +52,8 @@ class AskBrowser(Struct, frozen=True, kw_only=True, omit_defaults=True):
     machine that Weft runs on. `order` is the same however often the packet comes, and no other call has it: what acts
     on a page is begun once at most. Without one it may be done again. `typed` are the words that go into a field,
     sealed for `typed_in(session)`: `do` has none of them. `login` opens the login of a session that is created with a
-    profile (see LoginPass).
+    profile (see LoginPass). `expects` is the digest of the FieldFacts that somebody decided about: where the element is
+    another by now, nothing is done.
     """
 
     do: Operation
@@ -62,6 +63,7 @@ class AskBrowser(Struct, frozen=True, kw_only=True, omit_defaults=True):
     order: Annotated[str, Meta(max_length=64)] = ""
     typed: bytes = b""
     login: bytes = b""
+    expects: Annotated[str, Meta(max_length=64)] = ""
 
 
 class BrowserAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):

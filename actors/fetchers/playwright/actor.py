@@ -31,6 +31,7 @@ from actors.fetchers.playwright.operations import OperationDependencies
 from actors.fetchers.playwright.printing import print_page
 from actors.fetchers.playwright.priorities import Priorities
 from actors.fetchers.playwright.session_router import SessionRouter
+from actors.fetchers.playwright.tool_calls import ToolCalls
 from actors.settings import Settings
 from actors.web.client import BUCKETS, web_client
 from bus import remaining_ms, span
@@ -41,10 +42,12 @@ from protocol.browsers.operations import TYPING
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, ListBrowsers
 from protocol.faults import FaultError
 from protocol.pages import Fetched, FetchPage
+from protocol.policy import AskField, FieldFacts, RunTool, ToolResult
 from protocol.replicas import Absence
 from protocol.subject_kinds import Bucket, Objects, Subject
 from protocol.texts import PrintedPage, PrintPage
 from protocol.tiers import RenderTier
+from protocol.tools.browser import PLAYWRIGHT
 
 log = structlog.stdlib.get_logger()
 
@@ -69,6 +72,7 @@ class Playwright(Actor):
     _fetcher: PageFetcher = field(init=False, repr=False)
     _logins: Logins = field(init=False, repr=False)
     _router: SessionRouter = field(init=False, repr=False)
+    _tools: ToolCalls = field(init=False, repr=False)
 
     @classmethod
     def warm(cls) -> None:
@@ -95,6 +99,7 @@ class Playwright(Actor):
             self._fetcher = PageFetcher(self.settings, self.browser, web, extractor, self._store)
             dependencies = OperationDependencies(self.settings, web, self._store, self._unseal)
             self._router = SessionRouter(self.bus, self.browser, self._logins, dependencies, self.settings)
+            self._tools = ToolCalls(self._router)
             async with self._router.open(), anyio.create_task_group() as tasks:
                 tasks.start_soon(Priorities(os.getpid(), lambda: self.browser.tabs > 0).watch)
                 yield
@@ -141,6 +146,16 @@ class Playwright(Actor):
     async def ask_session_here(self, request: AskBrowser) -> BrowserAnswer:
         """Perform an operation in a browser session that this replica owns."""
         return await self._router.perform_here(request)
+
+    @handles(subjects.BROWSER_FIELD, at_once=SESSIONS_AT_ONCE)
+    async def describe_field(self, request: AskField) -> FieldFacts:
+        """Say what an element of a page is, for the gate."""
+        return await self._tools.describe(request)
+
+    @handles(subjects.TOOL.at(actor=PLAYWRIGHT), at_once=SESSIONS_AT_ONCE)
+    async def run_tool(self, request: RunTool) -> ToolResult:
+        """Run a tool of a browser that the gate has allowed."""
+        return await self._tools.run(request)
 
     @handles(subjects.BROWSERS, at_once=SESSIONS_AT_ONCE)
     async def list_sessions(self, request: ListBrowsers) -> BrowserList:

@@ -11,8 +11,11 @@ from protocol.browsers.operations import (
     Click,
     ExecuteJavascript,
     GoBack,
+    GoForward,
     HandleDialog,
     PressKey,
+    Refresh,
+    ScrollBy,
     SelectOption,
     SetValue,
     TypeText,
@@ -33,6 +36,9 @@ _NOT_IDEMPOTENT = (
     HandleDialog,
     UploadFile,
     GoBack,
+    GoForward,
+    Refresh,
+    ScrollBy,
     ExecuteJavascript,
 )
 """Operations that may change something at the site, so that twice is not the same as once."""

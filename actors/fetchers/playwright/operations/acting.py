@@ -75,23 +75,31 @@ async def press_key(op: TabContext, do: PressKey) -> Acted:
     combination = key_combination(do.key, do.modifiers)
 
     async def press() -> str:
-        await op.tab.page.keyboard.press(combination)
+        async with view.held(op.tab, None, op.expects):
+            await op.tab.page.keyboard.press(combination)
         return ""
 
     return await act(op, press)
 
 
 async def on_element(op: TabContext, element_id: str, action: ElementAction) -> Acted:
-    """Run an action on an element, which is located again where the page draws it anew meanwhile."""
+    """Run an action on an element, which is located again where the page draws it anew meanwhile.
+
+    Where somebody has decided about the element, it is held to what it was then.
+    """
 
     async def run() -> str:
         for _ in range(_TRIES - 1):
             try:
-                return await action(await view.locate(op.tab, element_id))
+                return await once()
             except Error as error:
                 if not faults.is_detached(error):
                     raise
-        return await action(await view.locate(op.tab, element_id))
+        return await once()
+
+    async def once() -> str:
+        async with view.held(op.tab, element_id, op.expects):
+            return await action(await view.locate(op.tab, element_id))
 
     return await act(op, run)
 

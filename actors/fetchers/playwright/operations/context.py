@@ -51,12 +51,16 @@ class OperationDependencies:
 
 @dataclass(frozen=True)
 class OperationContext:
-    """A session, and the time until which an operation may run in it (monotonic, seconds); `local` callers may more."""
+    """A session, and the time until which an operation may run in it (monotonic, seconds); `local` callers may more.
+
+    `expects` is the digest of the element that was decided about, if somebody did.
+    """
 
     dependencies: OperationDependencies
     session: OpenSession
     deadline_s: float
     local: bool
+    expects: str
 
     async def in_tab(self, number: int) -> tuple[TabContext, bool]:
         """Open a tab, and return whether it had to be opened: then it is empty.
@@ -67,7 +71,8 @@ class OperationContext:
         open_tab, is_fresh = await self.session.ensure_open(number)
         open_tab.check_no_dialog()
         tab = await open_tab.tab()
-        return TabContext(self.dependencies, self.session, self.deadline_s, self.local, number, open_tab, tab), is_fresh
+        above = (self.dependencies, self.session, self.deadline_s, self.local, self.expects)
+        return TabContext(*above, number, open_tab, tab), is_fresh
 
     @property
     def left_ms(self) -> float:

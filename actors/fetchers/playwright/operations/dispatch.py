@@ -22,6 +22,7 @@ from protocol.browsers.operations import (
     Click,
     CloseTab,
     CreateTab,
+    DescribeField,
     ExecuteJavascript,
     FindElement,
     GetConsoleLogs,
@@ -30,14 +31,19 @@ from protocol.browsers.operations import (
     GetNetworkLogs,
     GetPageContent,
     GetPageInfo,
+    GetSelectionLinks,
     GoBack,
+    GoForward,
     HandleDialog,
     Hover,
     ListTabs,
     Navigate,
+    ObserveDom,
     Operation,
     PressKey,
+    Refresh,
     Scroll,
+    ScrollBy,
     SelectOption,
     SetValue,
     SwitchTab,
@@ -84,6 +90,10 @@ _READING: Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]] = MappingP
         Wait: waiting.wait,
         WaitForStable: waiting.wait_for_stable,
         Scroll: navigation.scroll,
+        ScrollBy: navigation.scroll_by,
+        ObserveDom: lambda op, do: view.observe(op.tab, do),
+        GetSelectionLinks: lambda op, do: view.selection_links(op.tab, do),
+        DescribeField: lambda op, do: view.describe_field(op.tab, do),
     }
 )
 """Operations that a dialog which opens meanwhile interrupts."""
@@ -91,6 +101,8 @@ _READING: Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]] = MappingP
 _ACTING: Mapping[type, Callable[[TabContext, Any], Awaitable[Done]]] = MappingProxyType(
     {
         GoBack: navigation.go_back,
+        GoForward: navigation.go_forward,
+        Refresh: navigation.refresh,
         Click: acting.click,
         Hover: acting.hover,
         PressKey: acting.press_key,
@@ -111,7 +123,7 @@ async def perform(dependencies: OperationDependencies, session: OpenSession, req
         playwright.async_api.Error: the browser is gone.
     """
     request = _with_typed(dependencies, session, request)
-    op = OperationContext(dependencies, session, _deadline_s(), request.local)
+    op = OperationContext(dependencies, session, _deadline_s(), request.local, request.expects)
     await session.prune_tabs()
     match request.do:
         case do if in_session := _IN_SESSION.get(type(do)):

@@ -105,6 +105,8 @@ async def type_text(op: TabContext, do: TypeText) -> Acted:
             await view.conceal(op.tab, do.element_id)
         if kind not in _TYPED | _LINES:
             outcome = await _fill(element, text, html=False)
+        elif op.expects:
+            outcome = await _put(op, element, do.element_id, text if kind in _LINES else text.replace("\n", " "))
         else:
             outcome = await _type(op.tab.page, element, text, lines=kind in _LINES)
         if do.submit:
@@ -120,6 +122,8 @@ async def set_value(op: TabContext, do: SetValue) -> Acted:
     async def filled(element: ElementHandle) -> str:
         if not do.is_html and await element.evaluate("element => element.localName === 'select'"):
             return await _choose(element, do.value)
+        if op.expects and not do.is_html and str(await element.evaluate(_KIND)) in _TYPED | _LINES:
+            return await _put(op, element, do.element_id, do.value)
         return await _fill(element, do.value, html=do.is_html)
 
     return await on_element(op, do.element_id, filled)
@@ -188,6 +192,15 @@ async def _type(page: Page, element: ElementHandle, text: str, *, lines: bool) -
             await page.keyboard.press("Shift+Enter")
         if line:
             await page.keyboard.type(line)
+    return ""
+
+
+async def _put(op: TabContext, element: ElementHandle, element_id: str, text: str) -> str:
+    """Put a text into a field that was decided about: it is compared and filled in one step."""
+    await pointer.clickable(element)
+    problem = await view.put_words(op.tab, element_id, op.expects, text.replace("\r\n", "\n"))
+    if problem:
+        raise faults.not_done(_PROBLEMS[problem], field=_FIELD)
     return ""
 
 

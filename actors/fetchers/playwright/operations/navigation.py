@@ -1,12 +1,13 @@
-"""Navigates: opens a tab at its page, goes to an address and back, and scrolls."""
+"""Navigates: opens a tab at its page, goes to an address, back, forward and there again, and scrolls."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from msgspec import Struct
-from playwright.async_api import Error
+from playwright.async_api import Error, Response
 
 from actors.fetchers.playwright import faults
 from actors.fetchers.playwright.devtools import script
@@ -14,7 +15,7 @@ from actors.fetchers.playwright.open_session import NOWHERE
 from actors.fetchers.playwright.operations.context import OperationContext, TabContext
 from actors.fetchers.playwright.stability import FOR_STEP, StabilityBounds
 from actors.web import guard
-from protocol.browsers.operations import GoBack, Navigate, Scroll
+from protocol.browsers.operations import GoBack, GoForward, Navigate, Refresh, Scroll, ScrollBy
 from protocol.browsers.results import Acted, Navigated
 
 DOM_S = 30.0
@@ -64,14 +65,32 @@ async def go_back(op: TabContext, _do: GoBack) -> Navigated:
     current = int(history["currentIndex"])
     if current == 0 or history["entries"][current - 1]["url"] == NOWHERE:
         raise faults.not_done("There is nothing before this page in this tab.")
-    until_s, limit = op.until(DOM_S), "dialog"
-    with op.open_tab.dialogs.interrupting():
-        try:
-            await op.tab.page.go_back(wait_until="commit", timeout=max((until_s - time.monotonic()) * 1000, 1))
-        except Error as error:
-            raise op.tab.fault(error) from error
-        limit = await op.tab.settle(IDLE, until_s)
-    return await _navigated(op, _outcome(op, limit))
+    return await _moved(op, op.tab.page.go_back)
+
+
+async def go_forward(op: TabContext, _do: GoForward) -> Navigated:
+    """Go forward in the history of the tab."""
+    history = await op.tab.send(_HISTORY)
+    if int(history["currentIndex"]) + 1 >= len(history["entries"]):
+        raise faults.not_done("There is nothing after this page in this tab.")
+    return await _moved(op, op.tab.page.go_forward)
+
+
+async def refresh(op: TabContext, _do: Refresh) -> Navigated:
+    """Load the page again."""
+    if not op.tab.page.url.startswith("http"):
+        raise faults.not_done("There is no page in this tab that could be loaded again.")
+    return await _moved(op, op.tab.page.reload)
+
+
+async def scroll_by(op: TabContext, do: ScrollBy) -> Acted:
+    """Scroll the main scroll container by so many pixels."""
+    scrolled = await op.tab.run(f"({script('move')})({do.delta_y >= 0:d}, {do.delta_y})", _Scrolled)
+    if scrolled is None:
+        raise faults.hung()
+    await op.tab.settle(FOR_STEP, op.deadline_s)
+    direction = "down" if do.delta_y >= 0 else "up"
+    return Acted(success=True, tab_id=op.number, page=await op.page(), changed=_position(scrolled, direction))
 
 
 async def scroll(op: TabContext, do: Scroll) -> Acted:
@@ -81,7 +100,19 @@ async def scroll(op: TabContext, do: Scroll) -> Acted:
     if scrolled is None:
         raise faults.hung()
     await op.tab.settle(FOR_STEP, op.deadline_s)
-    return Acted(success=True, tab_id=op.number, page=await op.page(), changed=_position(scrolled, do))
+    return Acted(success=True, tab_id=op.number, page=await op.page(), changed=_position(scrolled, do.direction))
+
+
+async def _moved(op: TabContext, move: Callable[..., Awaitable[Response | None]]) -> Navigated:
+    """Move in the history of the tab; a dialog that opens meanwhile ends the wait."""
+    until_s, limit = op.until(DOM_S), "dialog"
+    with op.open_tab.dialogs.interrupting():
+        try:
+            await move(wait_until="commit", timeout=max((until_s - time.monotonic()) * 1000, 1))
+        except Error as error:
+            raise op.tab.fault(error) from error
+        limit = await op.tab.settle(IDLE, until_s)
+    return await _navigated(op, _outcome(op, limit))
 
 
 async def at_page(op: OperationContext, number: int) -> TabContext:
@@ -150,9 +181,9 @@ async def _navigated(op: TabContext, outcome: NavigationOutcome) -> Navigated:
     )
 
 
-def _position(scrolled: _Scrolled, do: Scroll) -> str:
+def _position(scrolled: _Scrolled, direction: str) -> str:
     if not scrolled.by:
-        return f"Nothing scrolls further {do.direction}."
+        return f"Nothing scrolls further {direction}."
     below = max(scrolled.height - scrolled.window - scrolled.top, 0)
     place = "the end is reached" if below < 1 else f"{below / max(scrolled.window, 1):.1f} windows are left below"
-    return f"Scrolled {do.direction} by {abs(scrolled.by):.0f} pixels; {place}."
+    return f"Scrolled {direction} by {abs(scrolled.by):.0f} pixels; {place}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import anyio
 import msgspec
 from msgspec import Struct
@@ -19,6 +21,12 @@ _CLEAR_S = 2.0
 
 _POLL_S = 0.1
 _FIELD = "element_id"
+
+COVERED: Final = "The element is covered by"
+DISABLED: Final = "The element is disabled"
+HIDDEN: Final = "The element is not shown"
+MOVING: Final = "The element does not come into the window"
+"""What the messages of obstructions begin with."""
 
 
 class Reachability(Struct, frozen=True):
@@ -56,17 +64,17 @@ def obstruction(reach: Reachability) -> FaultError:
     """Build the fault of an element that cannot be clicked."""
     match reach.state:
         case "covered":
-            message = f"The element is covered by {reach.by}: put that away first, or scroll."
+            message = f"{COVERED} {reach.by}: put that away first, or scroll."
         case "disabled":
-            message = "The element is disabled."
+            message = f"{DISABLED}."
         case "hidden":
-            message = "The element is not shown."
+            message = f"{HIDDEN}."
         case "gone":
             return FaultError(
                 fault(Code.ELEMENT_NOT_FOUND, "The page has drawn itself again without the element.", field=_FIELD)
             )
         case _:
-            message = "The element does not come into the window, or does not stand still."
+            message = f"{MOVING}, or does not stand still."
     return faults.not_done(message, field=_FIELD)
 
 

@@ -1,5 +1,5 @@
-// Scrolls the window by most of its height, or else the largest thing on it that scrolls.
-((down) => {
+// Scrolls the window by most of its height or by so many pixels, or else the largest thing on it that scrolls.
+((down, by = null) => {
   const STEP = 0.85, MANY = 4000;
   const root = document.scrollingElement ?? document.documentElement;
 
@@ -26,6 +26,6 @@
   const what = scroller();
   const height = what === root ? innerHeight : what.clientHeight;
   const before = what.scrollTop;
-  what.scrollBy({ top: (down ? 1 : -1) * height * STEP, behavior: 'instant' });
+  what.scrollBy({ top: by ?? (down ? 1 : -1) * height * STEP, behavior: 'instant' });
   return { by: what.scrollTop - before, top: what.scrollTop, window: height, height: what.scrollHeight };
 })

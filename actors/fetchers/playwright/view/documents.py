@@ -31,7 +31,7 @@ ID_SEPARATOR = "."
 
 _PARTS = (
     *("words", "tree", "kinds", "values", "places", "names", "ids"),
-    *("markers", "shown", "snapshot", "content", "answer"),
+    *("markers", "shown", "snapshot", "content", "facts", "observe", "answer"),
 )
 _TRIES = 3
 """How often another document may take the place of one during a call."""

@@ -118,10 +118,15 @@ async def locate(tab: Tab, element_id: str) -> ElementHandle:
 
 async def conceal(tab: Tab, element_id: str) -> None:
     """Hide the value of an element in all views from now on."""
-    *frames, name = id_parts(element_id)
-    document = await _descend(main_document(tab), frames)
+    document, name = await document_of(tab, element_id)
     if document is not None:
         await document.call("conceal", _Concealed, id=name)
+
+
+async def document_of(tab: Tab, element_id: str) -> tuple[TabDocument | None, str]:
+    """Return the document that an element is in, and its id there; no document where its frame is gone."""
+    *frames, name = id_parts(element_id)
+    return await _descend(main_document(tab), frames), name
 
 
 async def _selected(tab: Tab, selector: str) -> tuple[Candidate, ...]:

@@ -235,5 +235,5 @@
     return { done: element !== null };
   }
 
-  Object.assign(view, { snapshot, locate, wayTo, at, size, select, conceal });
+  Object.assign(view, { snapshot, locate, wayTo, at, size, select, conceal, standing });
 })

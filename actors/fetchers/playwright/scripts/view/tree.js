@@ -79,6 +79,7 @@
     matches: method(Element, 'matches'),
     find: method(Element, 'querySelector'),
     findAll: method(Document, 'querySelectorAll'),
+    findIn: method(Element, 'querySelectorAll'),
     box: method(Element, 'getBoundingClientRect'),
     isVisible: method(Element, 'checkVisibility'),
     title: getter(Document, 'title'),

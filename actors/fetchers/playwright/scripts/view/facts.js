@@ -1,0 +1,242 @@
+// Says what an element is for whoever decides about it, and holds an action to that: at the moment it happens the element
+// is still the one that was decided about, or nothing is done.
+((view) => {
+  const CHARS = 200, NEAR_CHARS = 300, FIELDS = 20, FIELD_CHARS = 100, UP = 4, HEADINGS = 300, LEAST_NEAR = 12;
+  const CONTROLS = 'input, select, textarea, [contenteditable=""], [contenteditable="true"], [role="textbox"]';
+  const known = view.known;
+  const own = (type, name) => {
+    const { get } = Object.getOwnPropertyDescriptor(type.prototype, name);
+    return (node) => (node instanceof type ? get.call(node) : null);
+  };
+  const formOf = { input: own(HTMLInputElement, 'form'), button: own(HTMLButtonElement, 'form'), select: own(HTMLSelectElement, 'form'), textarea: own(HTMLTextAreaElement, 'form') };
+  const text = (value, max = CHARS) => view.clean(String(value ?? ''), max);
+  const said = (element, name, max = CHARS) => text(view.attribute(element, name), max);
+
+  function form(element) {
+    return formOf[view.tag(element)]?.(element) ?? null;
+  }
+
+  function typeOf(element) {
+    const tag = view.tag(element);
+    if (view.wasSecret.has(element) && tag === 'input') return 'password';
+    if (tag === 'input' && getComputedStyle(element).webkitTextSecurity !== 'none') return 'password';
+    return tag === 'input' || tag === 'button' ? String(element.type) : '';
+  }
+
+  function roleOf(element) {
+    if (element.isContentEditable && !formOf[view.tag(element)]) return 'textbox';
+    return said(element, 'role', 40).toLowerCase();
+  }
+
+  function unique(words) {
+    const kept = [];
+    for (const one of words) if (one && !kept.some((other) => other.includes(one))) kept.push(one);
+    return kept.join(' ');
+  }
+
+  // The words of the labels that are shown, whatever an attribute says besides.
+  function shownLabels(element) {
+    const words = [];
+    for (const label of [...(element.labels ?? [])].slice(0, 4)) words.push(view.textOf(label, CHARS, element));
+    return words;
+  }
+
+  function described(element) {
+    const root = element.getRootNode();
+    const ids = (view.attribute(element, 'aria-describedby') ?? '').trim().split(/\s+/).filter(Boolean).slice(0, 3);
+    return ids.map((id) => root.getElementById?.(id)).filter(Boolean).map((one) => view.textOf(one, CHARS, element, true));
+  }
+
+  function labelOf(element) {
+    const tokens = ['name', 'id', 'data-testid', 'data-test', 'data-cy', 'data-qa'].map((name) => view.spoken(view.attribute(element, name) ?? ''));
+    const named = view.nameOf(element, view.kindOf(element) || 'other');
+    return text(unique([tokens.includes(named) ? '' : named, ...shownLabels(element), ...described(element)]), CHARS * 2);
+  }
+
+  // The words around it: its group and, as far up as it takes, what stands beside it.
+  function nearOf(element) {
+    const words = [];
+    for (let node = view.above(element), up = 0; node && up < UP; node = view.above(node), up++) {
+      if (node === document.body) break;
+      const inner = view.textOf(node, NEAR_CHARS, element);
+      if (inner.length >= LEAST_NEAR) {
+        words.push(inner);
+        break;
+      }
+    }
+    for (let node = view.above(element), up = 0; node && up < UP * 3; node = view.above(node), up++) {
+      if (view.tag(node) === 'fieldset') words.push(view.textOf(view.find(node, 'legend') ?? node, 120, element));
+      else if (view.attribute(node, 'role') === 'group' || view.attribute(node, 'role') === 'dialog') words.push(said(node, 'aria-label', 120));
+    }
+    return text(unique(words), NEAR_CHARS * 2);
+  }
+
+  function headingOf(element) {
+    let last = '';
+    const all = [...view.findAll(document, 'h1, h2, h3, h4, h5, h6, [role="heading"]')].slice(0, HEADINGS);
+    for (const one of all) {
+      if (!(one.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING)) continue;
+      if (view.shows(one)) last = view.textOf(one, CHARS) || last;
+    }
+    return last;
+  }
+
+  // The fields that it stands among: those of its form, or of the next thing around that holds others.
+  function siblings(element) {
+    const around = form(element);
+    if (around) return [...view.findIn(around, CONTROLS)].filter((one) => one !== element);
+    for (let node = view.above(element), up = 0; node && up < UP * 2; node = view.above(node), up++) {
+      const others = [...view.findIn(node, CONTROLS)].filter((one) => one !== element);
+      if (others.length) return others;
+    }
+    return [];
+  }
+
+  function fieldsOf(element) {
+    const fields = [];
+    for (const one of siblings(element).slice(0, FIELDS)) {
+      const type = typeOf(one);
+      if (type === 'hidden') continue;
+      const words = [said(one, 'autocomplete', 40), type, said(one, 'name', 60), said(one, 'placeholder', 60), ...shownLabels(one)];
+      fields.push(text(words.filter(Boolean).join(' '), FIELD_CHARS));
+    }
+    return fields;
+  }
+
+  function resolved(address) {
+    try {
+      return new URL(address, document.baseURI).href.slice(0, 2000);
+    } catch {
+      return '';
+    }
+  }
+
+  // Where a link or the form of a button or field leads.
+  function targetOf(element) {
+    const link = element.closest('a[href], area[href]');
+    if (link) return resolved(view.attribute(link, 'href'));
+    const around = form(element);
+    const given = view.attribute(element, 'formaction') ?? (around ? view.attribute(around, 'action') : null);
+    return around ? resolved(given || location.href) : '';
+  }
+
+  function factsOf(element) {
+    const facts = {
+      url: location.href, tag: view.tag(element), type: typeOf(element), name: said(element, 'name'), id: said(element, 'id'),
+      autocomplete: said(element, 'autocomplete'), inputmode: said(element, 'inputmode'), pattern: said(element, 'pattern'),
+      maxlength: element.maxLength >= 0 ? element.maxLength : null, placeholder: said(element, 'placeholder') || said(element, 'aria-placeholder'),
+      label: labelOf(element), role: roleOf(element), title: said(element, 'title'), heading: headingOf(element),
+      form_fields: fieldsOf(element), target: targetOf(element), secret: view.wasSecret.has(element) && typeOf(element) !== 'password',
+      language: text(element.closest('[lang]')?.getAttribute('lang') ?? '', 20),
+    };
+    return { ...facts, near: nearOf(element), digest: sha256(JSON.stringify(facts)) };
+  }
+
+  // -- SHA-256 (FIPS 180-4): the browser's own answers later, and only in secure contexts ------------------------------
+
+  function sha256(message) {
+    const K = [], H = [];
+    for (let number = 2; K.length < 64; number++) {
+      let prime = true;
+      for (let factor = 2; factor * factor <= number; factor++) if (number % factor === 0) prime = false;
+      if (!prime) continue;
+      if (H.length < 8) H.push((number ** (1 / 2) * 2 ** 32) | 0);
+      K.push((number ** (1 / 3) * 2 ** 32) | 0);
+    }
+    const bytes = new TextEncoder().encode(message);
+    const padded = new Uint8Array((((bytes.length + 8) >> 6) + 1) << 6);
+    padded.set(bytes);
+    padded[bytes.length] = 0x80;
+    const data = new DataView(padded.buffer);
+    data.setUint32(padded.length - 8, Math.floor((bytes.length * 8) / 2 ** 32));
+    data.setUint32(padded.length - 4, (bytes.length * 8) >>> 0);
+    const turn = (value, by) => (value >>> by) | (value << (32 - by));
+    const W = new Int32Array(64);
+    for (let at = 0; at < padded.length; at += 64) {
+      for (let i = 0; i < 16; i++) W[i] = data.getInt32(at + i * 4);
+      for (let i = 16; i < 64; i++) {
+        const before = turn(W[i - 15], 7) ^ turn(W[i - 15], 18) ^ (W[i - 15] >>> 3), after = turn(W[i - 2], 17) ^ turn(W[i - 2], 19) ^ (W[i - 2] >>> 10);
+        W[i] = (W[i - 16] + before + W[i - 7] + after) | 0;
+      }
+      let [a, b, c, d, e, f, g, h] = H;
+      for (let i = 0; i < 64; i++) {
+        const one = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + K[i] + W[i]) | 0;
+        const two = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+        [a, b, c, d, e, f, g, h] = [(one + two) | 0, a, b, c, (d + one) | 0, e, f, g];
+      }
+      [a, b, c, d, e, f, g, h].forEach((value, i) => { H[i] = (H[i] + value) | 0; });
+    }
+    return H.map((value) => (value >>> 0).toString(16).padStart(8, '0')).join('');
+  }
+
+  // -- what is called ------------------------------------------------------------------------------------------------
+
+  function focused() {
+    let element = document.activeElement;
+    for (let deep = 0; element?.shadowRoot?.activeElement && deep < 20; deep++) element = element.shadowRoot.activeElement;
+    return element === document.body ? null : element;
+  }
+
+  function found(id) {
+    return id === null ? focused() : view.standing(id);
+  }
+
+  // What an element is; of a frame that has the focus the way to it.
+  function describe({ id }) {
+    const element = found(id);
+    if (!element?.isConnected) return { facts: null, frame: null };
+    if (id === null && /^i?frame$/.test(view.tag(element))) return { facts: null, frame: view.way(element) };
+    return { facts: factsOf(element), frame: null };
+  }
+
+  function isSame(element, expects) {
+    return element?.isConnected === true && factsOf(element).digest === expects;
+  }
+
+  // Stops whatever a click or a submit would do once the element is another.
+  function watch(event) {
+    const armed = known.armed;
+    if (!armed) return;
+    if (event.type === 'submit' ? event.target !== armed.form : !event.composedPath().includes(armed.element)) return;
+    if (isSame(armed.element, armed.expects)) return;
+    armed.tripped = true;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+
+  // Begins to hold what follows to an element as it is; false where it is another already.
+  function arm({ id, expects }) {
+    const element = found(id);
+    if (!isSame(element, expects)) return { done: false };
+    if (!known.watches) {
+      known.watches = true;
+      for (const type of ['pointerdown', 'mousedown', 'click', 'submit']) addEventListener(type, watch, true);
+    }
+    known.armed = { element, expects, form: form(element), tripped: false };
+    return { done: true };
+  }
+
+  // Ends it; false where something was stopped.
+  function disarm() {
+    const armed = known.armed;
+    known.armed = null;
+    return { done: !armed?.tripped };
+  }
+
+  // Puts words into a field in the same step in which it is looked at: no script of the page runs between.
+  function put({ id, expects, words }) {
+    const element = found(id);
+    if (!element?.isConnected) return { problem: 'gone' };
+    element.focus({ preventScroll: true }); // handlers of the page run here, before the last look
+    if (!isSame(element, expects)) return { problem: 'another' };
+    if (view.matches(element, ':disabled, [aria-disabled="true"]')) return { problem: 'disabled' };
+    if (element.readOnly) return { problem: 'readonly' };
+    if (focused() !== element) return { problem: 'another' };
+    if (element.select && /^(?:input|textarea)$/.test(view.tag(element))) element.select();
+    else document.getSelection().selectAllChildren(element);
+    const done = words ? document.execCommand('insertText', false, words) : document.execCommand('delete');
+    return { problem: done || !words ? '' : 'kept' };
+  }
+
+  Object.assign(view, { describe, arm, disarm, put });
+})
