@@ -75,7 +75,7 @@ async def press_key(op: TabContext, do: PressKey) -> Acted:
     combination = key_combination(do.key, do.modifiers)
 
     async def press() -> str:
-        async with view.held(op.tab, None, op.expects):
+        async with view.unchanged(op.tab, None, op.expects):
             await op.tab.page.keyboard.press(combination)
         return ""
 
@@ -98,7 +98,7 @@ async def on_element(op: TabContext, element_id: str, action: ElementAction) -> 
         return await once()
 
     async def once() -> str:
-        async with view.held(op.tab, element_id, op.expects):
+        async with view.unchanged(op.tab, element_id, op.expects):
             return await action(await view.locate(op.tab, element_id))
 
     return await act(op, run)

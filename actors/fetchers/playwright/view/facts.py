@@ -36,7 +36,7 @@ class _Described(Struct, frozen=True):
     frame: Way | None
 
 
-class _Held(Struct, frozen=True):
+class _Unchanged(Struct, frozen=True):
     """Whether the element is, and was all the time, the one that was decided about."""
 
     done: bool
@@ -71,7 +71,7 @@ async def describe_field(tab: Tab, do: DescribeField) -> FieldDescribed:
 
 
 @asynccontextmanager
-async def held(tab: Tab, element_id: str | None, expects: str) -> AsyncGenerator[None]:
+async def unchanged(tab: Tab, element_id: str | None, expects: str) -> AsyncGenerator[None]:
     """Hold what is done within to an element as it was decided about; "" holds it to nothing.
 
     A click or a submit that meets another element is stopped before the page hears of it.
@@ -83,12 +83,12 @@ async def held(tab: Tab, element_id: str | None, expects: str) -> AsyncGenerator
         yield
         return
     document, name = await _document(tab, element_id)
-    if not (await document.call("arm", _Held, id=name, expects=expects)).done:
+    if not (await document.call("arm", _Unchanged, id=name, expects=expects)).done:
         raise another()
     try:
         yield
     finally:
-        kept = (await document.call("disarm", _Held)).done
+        kept = (await document.call("disarm", _Unchanged)).done
     if not kept:
         raise another()
 
