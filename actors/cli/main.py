@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from actors.cli.answers import ask, pull, summarize
+from actors.cli.approvals import app as approvals
 from actors.cli.artifact import artifact
 from actors.cli.browse import browse
 from actors.cli.conversations import conversations
@@ -72,6 +73,7 @@ app.command("run", no_args_is_help=True)(run_template)
 app.command(no_args_is_help=True)(artifact)
 for _other in (status, tap, mcp, doctor, schema, nats):
     app.command()(_other)
+app.add_typer(approvals, name="approvals", help="List the calls that wait for you, allow or deny them.")
 app.add_typer(runs, name="runs", help="List runs, look at one, stop it, go on with it.")
 app.add_typer(routes, name="routes", help="List which models are asked, say so, and tell why.")
 app.add_typer(keys, name="keys", help="Give out, list and revoke keys.")

@@ -24,7 +24,9 @@ from actors.settings import Settings
 from protocol import subjects
 from protocol.answers import AnswerText
 from protocol.browsers.operations import TYPING
+from protocol.collections import CollectionChanged
 from protocol.offers.results import OfferNews, Said
+from protocol.policy import Approval
 from protocol.replicas import CallCancelled, ClientReply, Progress, ReplyTaken
 from protocol.runs.requests import INPUTS as RUN_INPUTS
 from protocol.sessions import PASS, SAVING
@@ -145,6 +147,16 @@ class Gateway(Actor):
     async def on_offer_said(self, message: Said) -> None:
         """Pass on what an offering actor says of what it was asked from here."""
         await self.state.offers.deliver(message)
+
+    @subscribes(subjects.APPROVAL_NEWS, at_once=1)
+    async def on_approval_news(self, approval: Approval) -> None:
+        """Pass on what waits, or was answered, to the clients who follow approvals here."""
+        await self.state.approval_news.publish(approval)
+
+    @subscribes(subjects.COLLECTION_CHANGED, at_once=1)
+    async def on_collection_changed(self, change: CollectionChanged) -> None:
+        """Pass on what has changed of a collection to the clients who follow it here."""
+        await self.state.collection_news.publish(change)
 
     @handles(subjects.EDGE_REPLY, at_once=64)
     async def on_client_reply(self, reply: ClientReply) -> ReplyTaken:

@@ -10,12 +10,15 @@ import anyio
 
 from actors.gateway.access.caller import Ledger
 from actors.gateway.access.keys import KeyStore
+from actors.gateway.news import NewsFeed
 from actors.gateway.request import Watchers
 from bus import Directory, Publisher, Requester, Tables
 from bus.context import new_id
 from bus.seal import Seal
 from bus.stats import Meter
 from bus.stores import FileStore
+from protocol.collections import CollectionChanged
+from protocol.policy import Approval
 from protocol.subject_kinds import Objects
 
 NAMING_BYTES = 32
@@ -56,3 +59,5 @@ class AppContext:
     keys: KeyStore = field(default_factory=KeyStore)
     ledger: Ledger = field(default_factory=Ledger)
     closing: anyio.Event = field(default_factory=anyio.Event)
+    approval_news: NewsFeed[Approval] = field(default_factory=NewsFeed[Approval])
+    collection_news: NewsFeed[CollectionChanged] = field(default_factory=NewsFeed[CollectionChanged])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
 
-from actors.gateway import agent, answers, models, pages, runs, tool_calls
+from actors.gateway import agent, answers, approvals, models, pages, runs, tool_calls
 from actors.gateway.access.caller import STDIO
 from actors.gateway.agent import AgentRequest, AgentResult
 from actors.gateway.answer_results import AnswerResult, ConversationView, ExtractResult
@@ -26,11 +26,11 @@ from protocol.answers import ConversationList
 from protocol.browse import BrowseResult
 from protocol.models import ModelName, Provider
 from protocol.pages import BrowsePage
-from protocol.policy import AnswerApproval, Approval, ToolOutcome
+from protocol.policy import Approval, ApprovalList, Remembered, ToolOutcome
 from protocol.routes import ProviderList, ProviderState, RouteChange, RouteTable
 from protocol.runs.requests import RunNews
 from protocol.runs.responses import ArtifactChunk, CancelAnswer, Run, RunAccepted, RunList, TemplateList
-from protocol.subjects import ANSWER_TEXT, APPROVAL_ANSWER, PROGRESS
+from protocol.subjects import ANSWER_TEXT, PROGRESS
 from protocol.tools.runs import ArtifactRequest, RunRequest, RunsRequest
 from protocol.tools.tool import Surface
 
@@ -93,12 +93,17 @@ class GatewayClient:
         async with watching(self._app.watchers, on_progress, on_text) as watcher:
             return await agent.run(self._app, self._request.watched_by(watcher), arguments)
 
-    async def answer_approval(self, name: str, *, allow: bool) -> Approval:
-        """Allow or deny what waits, once."""
-        answer = AnswerApproval(
-            id=name, caller=self._request.caller.name, answer="allow" if allow else "deny", by=Surface.CLI
-        )
-        return await self._app.bus.call(APPROVAL_ANSWER, answer, wait_ms=self._app.grace_ms)
+    async def answer_approval(self, name: str, *, allow: bool, remember: Remembered = Remembered.ONCE) -> Approval:
+        """Allow or deny what waits."""
+        return await approvals.answer_approval(self._app, self._request, name, "allow" if allow else "deny", remember)
+
+    async def approvals(self, *, pending: bool) -> ApprovalList:
+        """List what waits, or has waited, for the owner to allow it."""
+        return await approvals.list_approvals(self._app, self._request, pending=pending)
+
+    async def approval(self, name: str) -> Approval:
+        """Return one approval."""
+        return await approvals.get_approval(self._app, self._request, name)
 
     async def conversations(self, limit: int) -> ConversationList:
         """List the conversations, the newest first."""

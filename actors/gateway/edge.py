@@ -75,6 +75,8 @@ async def edge(
             grace_ms=settings.restart_grace_ms,
             version=version,
             watchers=state.watchers,
+            approval_news=state.approval_news,
+            collection_news=state.collection_news,
             naming=settings.api_key.encode(),
             keys=access.authenticator.key_store,
             ledger=access.ledger,

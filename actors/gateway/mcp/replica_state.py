@@ -14,8 +14,11 @@ import structlog
 
 from actors.gateway.app_context import BusClient
 from actors.gateway.mcp.offer_catalogue import Offers
+from actors.gateway.news import NewsFeed
 from actors.gateway.request import Watchers
+from protocol.collections import CollectionChanged
 from protocol.faults import FaultError
+from protocol.policy import Approval
 from protocol.replicas import CallCancelled, ClientReply
 from protocol.subject_kinds import Event
 from protocol.subjects import ANSWER_TEXT, EDGE_REPLY, OFFER_NEWS, OFFER_SAID, PROGRESS
@@ -35,6 +38,8 @@ class ReplicaState:
         self.questions = PendingQuestions(replica)
         self.in_flight = InFlight()
         self.offers = Offers()
+        self.approval_news = NewsFeed[Approval]()
+        self.collection_news = NewsFeed[CollectionChanged]()
 
     @property
     def events(self) -> tuple[tuple[Event[Any], Callable[[Any], Awaitable[None]]], ...]:

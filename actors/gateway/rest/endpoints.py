@@ -21,6 +21,7 @@ from actors.gateway.request import RequestContext
 from actors.gateway.rest import (
     agent,
     answers,
+    approvals,
     browse,
     compatible,
     conversations,
@@ -358,6 +359,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *conversations.ENDPOINTS,
     *models.ENDPOINTS,
     *tools.ENDPOINTS,
+    *approvals.ENDPOINTS,
     *packets.ENDPOINTS,
     *compatible.ENDPOINTS,
     *operation.KEY_ENDPOINTS,

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import count
+from typing import Generic, TypeVar
 
 import anyio
 import msgspec
@@ -21,6 +22,7 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_run_fault
 from actors.gateway.http import EVENTS
 from actors.gateway.http_input import drain
+from actors.gateway.news import NewsFeed
 from actors.gateway.request import RequestContext, watching
 from bus.context import conversation_id
 from protocol.answers import AnswerText
@@ -43,6 +45,7 @@ _LAST_WORDS_S = 0.5
 _STOPPED = fault(Code.INTERNAL_CANCELLED, "The work was stopped, as when the gateway is about to stop.")
 _END = {"type": "http.response.body", "body": b"", "more_body": False}
 _EVENT_HEADERS = {"Vary": "Accept", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+N = TypeVar("N", bound=Struct)
 Work = Callable[[RequestContext], Awaitable[Struct]]
 LAST_EVENT_ID = "last-event-id"
 _MAX_DIGITS = 15
@@ -236,6 +239,33 @@ class RunStream(EventResponse):
         """Send how the run stands at its end, or why no more is told; a reader that is cut off comes back by itself."""
         if self._last is not None:
             await send(event_message(*self._last))
+
+
+class NewsStream(EventResponse, Generic[N]):
+    """What is told from now on, each under the name that `name` has for it; None leaves it out."""
+
+    def __init__(self, feed: NewsFeed[N], name: Callable[[N], str | None], *, stop: anyio.Event) -> None:
+        super().__init__()
+        self._feed = feed
+        self._name = name
+        self._stop = stop
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events until the client leaves, or this gateway stops."""
+        await drain(receive)
+        await super().__call__(scope, receive, send)
+
+    async def send_events(self, send: Send) -> None:
+        """Send what is told, by a number that counts from 1."""
+        numbers = count(1)
+        with self._feed.listening() as news:
+            await send({"type": "http.response.body", "body": b": follows\n\n", "more_body": True})
+            async for one in news:
+                if (name := self._name(one)) is not None:
+                    await send(event_message(name, one, next(numbers)))
+
+    async def send_last(self, send: Send) -> None:
+        """Send nothing: a reader that is cut off comes back by itself."""
 
 
 def last_event_id(header: str, otherwise: int) -> int:
