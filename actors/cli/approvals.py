@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
 import typer
@@ -22,7 +22,7 @@ app = typer.Typer(cls=ListByDefault, rich_markup_mode=None)
 
 Id = Annotated[
     str | None,
-    typer.Argument(metavar="[ID]", help="Which one; may be left out where one alone waits.", show_default=False),
+    typer.Argument(metavar="[ID]", help="Which one; may be left out where one alone waits."),
 ]
 Remember = Annotated[
     Remembered,
@@ -75,7 +75,7 @@ def allow(  # noqa: PLR0913 - the options of a command
     log_level: LogLevel = None,
 ) -> None:
     """Allow what waits; it runs at once."""
-    approval = anyio.run(_answer, read(config, data_dir, log_level), name, True, remember)
+    approval = anyio.run(_answer, read(config, data_dir, log_level), name, "allow", remember)
     _tell(approval, as_json=as_json)
 
 
@@ -89,7 +89,7 @@ def deny(
     log_level: LogLevel = None,
 ) -> None:
     """Deny what waits; it never runs."""
-    approval = anyio.run(_answer, read(config, data_dir, log_level), name, False, Remembered.ONCE)
+    approval = anyio.run(_answer, read(config, data_dir, log_level), name, "deny", Remembered.ONCE)
     _tell(approval, as_json=as_json)
 
 
@@ -103,9 +103,9 @@ async def _get(loaded: Loaded, name: str | None) -> Approval:
         return await client.approval(await _meant(client, name))
 
 
-async def _answer(loaded: Loaded, name: str | None, allowed: bool, remember: Remembered) -> Approval:  # noqa: FBT001 - anyio.run passes it by place
+async def _answer(loaded: Loaded, name: str | None, answer: Literal["allow", "deny"], remember: Remembered) -> Approval:
     async with at_gateway(loaded) as client:
-        return await client.answer_approval(await _meant(client, name), allow=allowed, remember=remember)
+        return await client.answer_approval(await _meant(client, name), allow=answer == "allow", remember=remember)
 
 
 async def _meant(client: GatewayClient, name: str | None) -> str:
