@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from hashlib import sha256
 from typing import Annotated, Final, Literal
 
@@ -20,6 +21,37 @@ KEY_FAMILY: Final = "SEARCH_KEY_"
 
 LOCAL_INDEX: Final = "local"
 """The engine that needs none: what was read and kept before."""
+
+
+class EngineKind(StrEnum):
+    """How an engine is asked."""
+
+    SEARXNG = "searxng"
+    BRAVE = "brave"
+    TAVILY = "tavily"
+    PAGE = "page"
+
+
+class SearchEngine(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A search engine as its operator describes it; of a page `url` has `{query}` where the words stand."""
+
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$(?!\n)")]
+    kind: EngineKind
+    url: Annotated[str, Meta(pattern=r"^https?://[^\s@]+$(?!\n)", max_length=2_000)]
+    key_variable: (
+        Annotated[str, Meta(pattern=r"^(BRAVE_API_KEY|TAVILY_API_KEY|SEARCH_KEY_[A-Z0-9_]{1,64})$(?!\n)")] | None
+    ) = None
+    enabled: bool = True
+    obey_robots: bool = True
+    """Whether the robots.txt of a page's site is obeyed."""
+    allow_private: tuple[str, ...] = ()
+    timeout_ms: Annotated[int, Meta(ge=500, le=60_000)] = 10_000
+
+
+class SearchFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file of search engines, those to be asked first before the others."""
+
+    engines: tuple[SearchEngine, ...] = ()
 
 
 class SearchHit(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

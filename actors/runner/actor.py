@@ -17,6 +17,7 @@ from actors.runner.executor import execute
 from actors.runner.inputs import Vault
 from actors.runner.integrations import own_integrations, read_integrations
 from actors.runner.run_log import RunHistory, RunLog
+from actors.runner.searching.engines import own_engines, read_engines
 from actors.runner.submission import RunSubmission
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
 from actors.runner.tools.context import ToolContext, opened
@@ -57,6 +58,7 @@ class Runner(Actor):
         subjects.RUN,
         subjects.RUN_SECRETS,
         subjects.DELIVER,
+        subjects.PASSAGES,
     )
     variables: ClassVar[tuple[str, ...]] = VARIABLES
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS, subjects.DELIVERIES, *BUCKETS)
@@ -71,12 +73,13 @@ class Runner(Actor):
 
     @classmethod
     def check(cls, settings: Settings) -> None:
-        """Read the operator's files of integrations.
+        """Read the operator's files of search engines and integrations.
 
         Raises:
             FaultError: CONFIG_INVALID, with the file and the line that is wrong.
         """
         read_integrations(own_integrations(settings), needed=bool(settings.integrations_file))
+        read_engines(own_engines(settings), needed=bool(settings.search_file))
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:

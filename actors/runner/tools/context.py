@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from actors.runner.integrations import Integrations, own_integrations, read_integrations
 from actors.runner.outside import OutsideClient
+from actors.runner.searching.engines import Engines, own_engines, read_engines
 from actors.settings import Settings
 from actors.toml_file import Watched
 from bus import Bus
@@ -15,6 +16,7 @@ from bus.stores import JournalLog
 from protocol.collections import CollectionLine
 from protocol.faults import Fault
 from protocol.policy import RunTool, ToolErrorCode, ToolResult, ToolStatus
+from protocol.search import SearchEngine
 from protocol.subjects import COLLECTIONS, DELIVERIES
 
 
@@ -26,20 +28,27 @@ class ToolContext:
     settings: Settings
     collections: JournalLog[CollectionLine]
     integrations: Integrations
+    engines: Engines
+    engine_file: Watched[tuple[SearchEngine, ...]]
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 @asynccontextmanager
 async def opened(bus: Bus, settings: Settings, environment: Mapping[str, str]) -> AsyncGenerator[ToolContext]:
     """Open what tools work with, and watch the files of the operator, while the block lasts."""
-    file = Watched(own_integrations(settings), read_integrations)
-    async with OutsideClient(settings).opened() as outside, file.open():
+    file, engine_file = (
+        Watched(own_integrations(settings), read_integrations),
+        Watched(own_engines(settings), read_engines),
+    )
+    async with OutsideClient(settings).opened() as outside, file.open(), engine_file.open():
         table = await bus.table(DELIVERIES)
         yield ToolContext(
             bus=bus,
             settings=settings,
             collections=await bus.journal(COLLECTIONS),
             integrations=Integrations(bus, outside, file, table, environment),
+            engines=Engines(bus, outside, environment),
+            engine_file=engine_file,
             environment=environment,
         )
 

@@ -12,6 +12,7 @@ from actors.runner.tools import collections
 from actors.runner.tools.calculation import calculate
 from actors.runner.tools.context import ToolContext, failed
 from actors.runner.tools.integration import invoke
+from actors.runner.tools.search import search
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import RunTool, ToolErrorCode, ToolResult
 from protocol.tools.registry import TOOLS
@@ -28,6 +29,7 @@ RUNS: Final[Mapping[str, Runs]] = MappingProxyType(
         "source.capture": collections.capture,
         "source.refresh": collections.refresh,
         "integration.invoke": invoke,
+        "search": search,
         "source.delete": collections.delete_source,
     }
 )

@@ -1,0 +1,1 @@
+"""Searching: engines that are asked, and what of their results is worth showing."""
