@@ -22,6 +22,7 @@ from actors.cli import terminal
 from actors.cli.connection import find
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.providers import ask_words, states_of
+from actors.policy_file import POLICY_FORM, own_policy, read_policy
 from actors.runtime.rundir import read_ready
 from actors.settings import Loaded, Setting, Settings, describe, key_file, load
 from protocol.browse import SCHEMA_VERSION
@@ -124,6 +125,7 @@ def run_all(settings: Settings, *, answers: bool) -> Iterator[Check]:
     yield data_dir(settings.data_dir)
     yield disk(settings.data_dir)
     yield api_key(settings)
+    yield policy(settings)
     if settings.fetch_ca_file:
         yield ca_file(Path(settings.fetch_ca_file))
     yield running(settings, answers=answers)
@@ -259,6 +261,19 @@ async def models(loaded: Loaded, online: bool) -> Check:  # noqa: FBT001 - anyio
         return Check(name="models", state=CheckState.WARNING, detail=detail, cure="weft providers list says more.")
     nobody = "no provider has credentials: answers are quotes (weft providers add, or variables such as OPENAI_API_KEY)"
     return Check(name="models", state=CheckState.OK, detail=", ".join(good) or nobody)
+
+
+def policy(settings: Settings) -> Check:
+    """Read what the gate goes by."""
+    path = own_policy(settings)
+    try:
+        rules = read_policy(path, needed=bool(settings.policy_file))
+    except FaultError as error:
+        cure = f"Write it like {POLICY_FORM.shipped_name}, or take the file away."
+        return Check(name="policy", state=CheckState.MISSING, detail=error.fault.message, cure=cure)
+    modes = ", ".join(f"{surface} {one.mode}" for surface, one in rules.surfaces.items())
+    own = f"; {path}: {len(rules.rules)} rules, {len(rules.sites)} sites" if path.is_file() else ""
+    return Check(name="policy", state=CheckState.OK, detail=f"{modes}{own}")
 
 
 def running(settings: Settings, *, answers: bool) -> Check:

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from actors.actor import Actor, handles, subscribes
 from actors.policy.call_log import CallBook, CallLog, expired
-from actors.policy.evidence import Asked, element_of
+from actors.policy.evidence import GateCall, element_of
 from actors.policy.executor import Executor, failed
 from actors.policy.gate import CATCH_UP_S, REMEMBERED, Gate, digest_of, understood
 from actors.policy_file import own_policy, read_policy, watched_policy
@@ -52,6 +52,7 @@ from protocol.tool_log import (
 log = structlog.stdlib.get_logger()
 
 CALL_DENIED = "tool_call_denied"
+APPROVAL_NOT_ENDED = "approval_not_ended"
 
 SWEEP_S: Final = 1.0
 """How often it is looked whether an approval has waited too long."""
@@ -105,12 +106,12 @@ class Policy(Actor):
         Raises:
             FaultError: ELEMENT_NOT_FOUND and the like, when nobody can say what it is about.
         """
-        asked = understood(request)
-        if isinstance(asked, Decision):
-            return asked
-        decision, _ = await self._gate.decide(asked, await element_of(self.bus, asked))
+        call = understood(request)
+        if isinstance(call, Decision):
+            return call
+        decision, _ = await self._gate.decide(call, await element_of(self.bus, call))
         if decision.decision is Verb.DENY:
-            log.info(CALL_DENIED, call=request.id, tool=asked.tool.name, reason=decision.reason_code)
+            log.info(CALL_DENIED, call=request.id, tool=call.tool.name, reason=decision.reason_code)
         return decision
 
     @handles(subjects.POLICY_CALL, at_once=64)
@@ -118,25 +119,29 @@ class Policy(Actor):
         """Have a tool run if it is allowed; what is asked about waits. The same id is one call, however often it comes.
 
         Raises:
-            FaultError: VALIDATION_INVALID_REQUEST, when another call has that id; the journal is away.
+            FaultError: VALIDATION_INVALID_REQUEST, when another call has that id, or the edge does it itself; the
+                journal is away.
         """
-        asked = understood(request)
-        if isinstance(asked, Decision):
-            return ToolOutcome(call_id=request.id, decision=asked, status=ToolStatus.DENIED)
+        call = understood(request)
+        if isinstance(call, Decision):
+            return ToolOutcome(call_id=request.id, decision=call, status=ToolStatus.DENIED)
+        if call.tool.actor is None:
+            message = f"{call.tool.name} is no tool that the gate has run: the edge does it for its caller."
+            raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="name"))
         if (known := await self._log.read(request.id)) is not None:
-            return await self._outcome(_same_call(known, asked))
+            return await self._outcome(_same_call(known, call))
         try:
-            element = await element_of(self.bus, asked)
+            element = await element_of(self.bus, call)
         except FaultError as error:
-            return _without_element(asked, error)
-        decision, gathered = await self._gate.decide(asked, element)
-        line = self._gate.line(asked, decision, gathered)
+            return _without_element(call, error)
+        decision, gathered = await self._gate.decide(call, element)
+        line = self._gate.line(call, decision, gathered)
         history = await self._log.append(None, line)
         if history is None:
             known = await self._log.read(request.id)
             if known is None:
                 raise FaultError(fault(Code.INTERNAL_DISCONNECTED))
-            return await self._outcome(_same_call(known, asked))
+            return await self._outcome(_same_call(known, call))
         if (approval := history.approval(line.at)) is not None:
             await self.bus.tell(subjects.APPROVAL_NEWS, approval)
         return await self._outcome(history, fresh=True)
@@ -148,7 +153,7 @@ class Policy(Actor):
         now = now_ms()
         approvals = (
             approval
-            for history in self._book.asked()
+            for history in self._book.questions()
             if request.caller in {None, history.decided.caller}
             and (approval := history.approval(now)) is not None
             and not (request.pending and approval.state is not ApprovalState.PENDING)
@@ -219,14 +224,14 @@ class Policy(Actor):
         while True:
             await anyio.sleep(SWEEP_S)
             now = now_ms()
-            for history in [one for one in self._book.asked() if expired(one, now)]:
+            for history in [one for one in self._book.questions() if expired(one, now)]:
                 silence = AnswerApproval(id=approval_of(history.decided.call), caller=None, answer="deny")
                 try:
                     ended = await self._log.append(history, _answered(history, silence, "", now))
                     if ended is not None and (approval := ended.approval(now)) is not None:
                         await self.bus.tell(subjects.APPROVAL_NEWS, approval)
                 except FaultError as error:
-                    log.warning(CALL_DENIED, call=history.decided.call, code=error.fault.code)
+                    log.warning(APPROVAL_NOT_ENDED, call=history.decided.call, code=error.fault.code)
 
 
 def _approval(history: CallHistory, result: ToolResult | None = None) -> Approval:
@@ -236,18 +241,18 @@ def _approval(history: CallHistory, result: ToolResult | None = None) -> Approva
     return approval
 
 
-def _same_call(known: CallHistory, asked: Asked) -> CallHistory:
-    if known.decided.digest != digest_of(asked):
+def _same_call(known: CallHistory, call: GateCall) -> CallHistory:
+    if known.decided.digest != digest_of(call):
         message = "Another call has this id: an id, or an Idempotency-Key, stands for one call with its arguments."
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="id"))
     return known
 
 
-def _without_element(asked: Asked, error: FaultError) -> ToolOutcome:
+def _without_element(call: GateCall, error: FaultError) -> ToolOutcome:
     """Return the outcome of a call of which nobody can say what it is about: it is not run."""
     decision = Decision(decision=Verb.DENY, reason_code=Reason.FIELD_UNKNOWN, why=error.fault.message)
-    result = failed(asked.request.id, error.fault, asked.tool.name)
-    return ToolOutcome(call_id=asked.request.id, decision=decision, status=result.status, result=result)
+    result = failed(call.request.id, error.fault, call.tool.name)
+    return ToolOutcome(call_id=call.request.id, decision=decision, status=result.status, result=result)
 
 
 def _answered(history: CallHistory, request: AnswerApproval, replica: str, now: int) -> CallAnswered:

@@ -217,7 +217,7 @@ class CallBook:
             self.calls[call] = history
         self._forget()
 
-    def asked(self) -> Iterable[CallHistory]:
+    def questions(self) -> Iterable[CallHistory]:
         """Return the calls that somebody was asked about, the newest first."""
         return sorted(
             (one for one in self.calls.values() if one.decided.question is not None), key=lambda one: -one.decided.at

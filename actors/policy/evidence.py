@@ -13,7 +13,7 @@ from msgspec import Struct
 from actors.addresses import Network
 from actors.policy.field_kinds import field_kind
 from actors.policy.queries import sensitive_query
-from actors.policy.rules import Evidence
+from actors.policy.rules import GateEvidence
 from actors.policy.taint import is_permitted, tainted
 from actors.policy.targets import Target, host_of, targets_of
 from actors.sites import site_of
@@ -33,7 +33,7 @@ MANY_CHARS: Final = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class GateCall:
     """A call that has been understood: `given` are its arguments in the form that all surfaces share."""
 
     tool: Tool[Any]
@@ -42,7 +42,7 @@ class Asked:
     arguments: Mapping[str, Any]
 
     @classmethod
-    def of(cls, tool: Tool[Any], request: ToolRequest, given: Struct) -> Asked:
+    def of(cls, tool: Tool[Any], request: ToolRequest, given: Struct) -> GateCall:
         """Take the arguments as they travel."""
         return cls(tool=tool, request=request, given=given, arguments=msgspec.to_builtins(given))
 
@@ -62,64 +62,64 @@ class Asked:
 class Gathered:
     """What was found out about a call; `site` is that of the page which it acts on, or that it goes to."""
 
-    evidence: Evidence
+    evidence: GateEvidence
     site: str
 
 
-async def element_of(bus: Bus, asked: Asked) -> FieldFacts | None:
+async def element_of(bus: Bus, call: GateCall) -> FieldFacts | None:
     """Ask the browser for the element that a call acts on; None where it acts on none, or no session is known.
 
     Raises:
         FaultError: there is no such element, no such session, or no browser.
     """
-    tool, element = asked.tool, getattr(asked.given, "element_id", None)
-    if tool.actor != PLAYWRIGHT or tool.risk is not Risk.ACT or asked.session is None:
+    tool, element = call.tool, getattr(call.given, "element_id", None)
+    if tool.actor != PLAYWRIGHT or tool.risk is not Risk.ACT or call.session is None:
         return None
     if element is None and tool.name not in ON_FOCUS:
         return None
-    ask = AskField(caller=asked.request.caller, session=asked.session, tab=asked.tab, element_id=element)
+    ask = AskField(caller=call.request.caller, session=call.session, tab=call.tab, element_id=element)
     return await bus.call(BROWSER_FIELD, ask)
 
 
-async def gather(asked: Asked, element: FieldFacts | None, networks: tuple[Network, ...]) -> Gathered:
+async def gather(call: GateCall, element: FieldFacts | None, networks: tuple[Network, ...]) -> Gathered:
     """Look through a call; in a thread where that is much."""
-    if sum(_chars(one.content) for one in asked.request.context.documents) < MANY_CHARS:
-        return gather_now(asked, element, networks)
-    return await to_thread.run_sync(gather_now, asked, element, networks)
+    if sum(_chars(one.content) for one in call.request.context.documents) < MANY_CHARS:
+        return gather_now(call, element, networks)
+    return await to_thread.run_sync(gather_now, call, element, networks)
 
 
-def gather_now(asked: Asked, element: FieldFacts | None, networks: tuple[Network, ...]) -> Gathered:
+def gather_now(call: GateCall, element: FieldFacts | None, networks: tuple[Network, ...]) -> Gathered:
     """Look through a call."""
-    context = asked.request.context
+    context = call.request.context
     kind, why = (FieldKind.ORDINARY, "") if element is None else field_kind(element)
-    targets = targets_of(asked.arguments, element, networks)
+    targets = targets_of(call.arguments, element, networks)
     page = context.origin if element is None else element.page_url
-    evidence = Evidence(
+    evidence = GateEvidence(
         element=element,
         kind=kind,
         kind_why=why,
-        query=_private_query(asked.given),
-        taints=tainted(asked.given, context, asked.tool, page),
-        unwanted=asked.request.proposed and not is_permitted(asked.tool, context),
+        query=_private_query(call.given),
+        taints=tainted(call.given, context, call.tool, page),
+        unwanted=call.request.proposed and not is_permitted(call.tool, context),
         hosts=frozenset(host for host in (host_of(page), *(one.host for one in targets)) if host),
         targets=targets,
     )
-    return Gathered(evidence=evidence, site=_site(asked, page, targets))
+    return Gathered(evidence=evidence, site=_site(call, page, targets))
 
 
 def _private_query(given: Struct) -> str:
     return sensitive_query(given.query) or "" if isinstance(given, SearchWeb) else ""
 
 
-def _site(asked: Asked, page: str, targets: tuple[Target, ...]) -> str:
+def _site(call: GateCall, page: str, targets: tuple[Target, ...]) -> str:
     """Return what an answer for a site is about: where a call goes; else the page; an integration is its own site.
 
     A call that leads from one site to another has none.
     """
-    if isinstance(asked.given, InvokeIntegration):
-        return f"integration:{asked.given.integration}"
+    if isinstance(call.given, InvokeIntegration):
+        return f"integration:{call.given.integration}"
     led = {_site_of(one.host) for one in targets}
-    if isinstance(asked.arguments.get("url"), str):
+    if isinstance(call.arguments.get("url"), str):
         return next(iter(led)) if len(led) == 1 else ""
     own = _site_of(host_of(page))
     return own if led <= {own} else ""

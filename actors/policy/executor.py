@@ -94,7 +94,7 @@ class Executor:
             log.warning(CALL_NOT_ENDED, call=history.decided.call, code=error.fault.code)
 
     async def _alive(self, replica: str) -> bool:
-        live = await self.bus.replicas(ALIVE_MS, enough=lambda found: any(one.replica == replica for one in found))
+        live = await self.bus.replicas(ALIVE_MS, enough=lambda heard: any(one.replica == replica for one in heard))
         return any(one.replica == replica for one in live)
 
     async def _take_over(self, history: CallHistory) -> CallHistory:

@@ -10,7 +10,7 @@ import msgspec
 
 from actors.addresses import Network
 from actors.policy.call_log import CallBook, CallLog, Likeness
-from actors.policy.evidence import Asked, Gathered, gather
+from actors.policy.evidence import GateCall, Gathered, gather
 from actors.policy.rules import Judgement
 from actors.policy.words import effect_of, shown_arguments, words_of
 from actors.toml_file import Watched
@@ -37,37 +37,37 @@ class Gate:
     book: CallBook
     replica: str
 
-    async def decide(self, asked: Asked, element: FieldFacts | None) -> tuple[Decision, Gathered]:
+    async def decide(self, call: GateCall, element: FieldFacts | None) -> tuple[Decision, Gathered]:
         """Return what the gate says of a call, and what it goes by.
 
         Raises:
             TransportError: the journal is away.
         """
-        gathered = await gather(asked, element, self.networks)
-        decision = self._judge(asked, gathered)
+        gathered = await gather(call, element, self.networks)
+        decision = self._judge(call, gathered)
         if decision.decision is not Verb.ASK or decision.reason_code not in REMEMBERED:
             return decision, gathered
         await self.book.caught_up(self.log.journal, CATCH_UP_S)
         like = Likeness(
-            caller=asked.request.caller,
-            tool=asked.tool.name,
-            conversation=asked.request.conversation,
+            caller=call.request.caller,
+            tool=call.tool.name,
+            conversation=call.request.conversation,
             site=gathered.site,
         )
         if self.book.granted(like, now_ms() - self.rules.value.remembered_ms()):
             gathered = replace(gathered, evidence=replace(gathered.evidence, granted=True))
-            decision = self._judge(asked, gathered)
+            decision = self._judge(call, gathered)
         return decision, gathered
 
-    def line(self, asked: Asked, decision: Decision, gathered: Gathered) -> CallDecided:
+    def line(self, call: GateCall, decision: Decision, gathered: Gathered) -> CallDecided:
         """Return the first line of a call."""
-        request, tool, now = asked.request, asked.tool, now_ms()
-        shown = shown_arguments(tool, asked.arguments, secret_field=gathered.evidence.kind.sensitive)
+        request, tool, now = call.request, call.tool, now_ms()
+        shown = shown_arguments(tool, call.arguments, secret_field=gathered.evidence.kind.sensitive)
         question = None
         if decision.decision is Verb.ASK:
             question = ApprovalQuestion(
                 words=words_of(tool, shown, gathered.evidence.element, gathered.site),
-                effect=effect_of(tool, asked.arguments, gathered.site),
+                effect=effect_of(tool, call.arguments, gathered.site),
                 expires_at=now + self.rules.value.approval_ms(),
             )
         denied = decision.decision is Verb.DENY
@@ -79,23 +79,21 @@ class Gate:
             caller=request.caller,
             surface=request.surface,
             decision=decision,
-            digest=digest_of(asked),
+            digest=digest_of(call),
             proposed=request.proposed,
             arguments=shown,
             site=gathered.site,
-            run=b"" if denied else self.log.sealed_run(_run_of(asked, decision)),
+            run=b"" if denied else self.log.sealed_run(_run_of(call, decision)),
             replica=self.replica if decision.decision is Verb.ALLOW else "",
             question=question,
         )
 
-    def _judge(self, asked: Asked, gathered: Gathered) -> Decision:
-        judgement = Judgement(
-            tool=asked.tool, request=asked.request, evidence=gathered.evidence, rules=self.rules.value
-        )
+    def _judge(self, call: GateCall, gathered: Gathered) -> Decision:
+        judgement = Judgement(tool=call.tool, request=call.request, evidence=gathered.evidence, rules=self.rules.value)
         return judgement.decide()
 
 
-def understood(request: ToolRequest) -> Asked | Decision:
+def understood(request: ToolRequest) -> GateCall | Decision:
     """Return a call as the tool's own; a denial where it is none."""
     try:
         tool = find(request.call.name, request.surface)
@@ -105,26 +103,26 @@ def understood(request: ToolRequest) -> Asked | Decision:
         given = arguments_of(request.call, request.surface)
     except ValueError as error:
         return Decision(decision=Verb.DENY, reason_code=Reason.INVALID_ARGUMENTS, why=_sentence(error))
-    return Asked.of(tool, request, given)
+    return GateCall.of(tool, request, given)
 
 
-def digest_of(asked: Asked) -> str:
+def digest_of(call: GateCall) -> str:
     """Return what tells one call from another that has its id."""
-    words = (asked.request.caller, asked.tool.name, asked.arguments, asked.session, asked.tab)
+    words = (call.request.caller, call.tool.name, call.arguments, call.session, call.tab)
     return hashlib.sha256(msgspec.json.encode(words, order="sorted")).hexdigest()
 
 
-def _run_of(asked: Asked, decision: Decision) -> RunTool:
-    request = asked.request
+def _run_of(call: GateCall, decision: Decision) -> RunTool:
+    request = call.request
     return RunTool(
         id=request.id,
-        name=asked.tool.name,
-        arguments=dict(asked.arguments),
+        name=call.tool.name,
+        arguments=dict(call.arguments),
         caller=request.caller,
         local=request.local,
         conversation=request.conversation,
-        session=asked.session,
-        tab=asked.tab,
+        session=call.session,
+        tab=call.tab,
         expects=decision.expects,
     )
 

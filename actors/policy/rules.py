@@ -57,7 +57,7 @@ _WHY: Final[Mapping[Reason, str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class GateEvidence:
     """What is known of a call beyond its words.
 
     `element` is what it acts on, `kind` what that is for. `query` says why a query is sensitive, "" where it is not.
@@ -77,7 +77,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Finding:
+class RuleFinding:
     """What one rule says."""
 
     verb: Verb
@@ -95,18 +95,18 @@ class Judgement:
 
     tool: Tool[Any]
     request: ToolRequest
-    evidence: Evidence = field(default_factory=Evidence)
+    evidence: GateEvidence = field(default_factory=GateEvidence)
     rules: GateRules = field(default_factory=GateRules)
 
     def decide(self) -> Decision:
         """Return what the gate says: of all findings the first of the strictest."""
-        found = min(self._findings(), key=lambda one: _STRICTEST.index(one.verb))
+        first = min(self._findings(), key=lambda one: _STRICTEST.index(one.verb))
         evidence = self.evidence
         return Decision(
-            decision=found.verb,
-            reason_code=found.reason,
-            why=found.why or _WHY.get(found.reason, ""),
-            rule=found.rule,
+            decision=first.verb,
+            reason_code=first.reason,
+            why=first.why or _WHY.get(first.reason, ""),
+            rule=first.rule,
             field_kind=UNSET if evidence.element is None else evidence.kind,
             tainted=tuple(dict.fromkeys(one.argument for one in evidence.taints)),
             expects="" if evidence.element is None else evidence.element.digest,
@@ -117,7 +117,7 @@ class Judgement:
         """Whose rules count: what a model of ours proposes is a proposal wherever it comes in."""
         return Surface.LLMCP if self.request.proposed else self.request.surface
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Iterator[RuleFinding]:
         yield from self._rights()
         mode = stricter(self.rules.surface(self.surface).mode, self.rules.site_mode(self.evidence.hosts))
         yield from self._closed(mode)
@@ -129,67 +129,69 @@ class Judgement:
         allowing = next((one for one in matching if one.rule.decision is Verb.ALLOW), None)
         yield self._by_table(mode, allowing)
 
-    def _rights(self) -> Iterator[Finding]:
+    def _rights(self) -> Iterator[RuleFinding]:
         if self.tool.scope not in self.request.scopes:
-            yield Finding(Verb.DENY, Reason.SCOPE_MISSING, f"The key is not good for “{self.tool.scope}”.")
+            yield RuleFinding(Verb.DENY, Reason.SCOPE_MISSING, f"The key is not good for “{self.tool.scope}”.")
         if self.tool.local_only and not self.request.local:
-            yield Finding(Verb.DENY, Reason.LOCAL_ONLY, "This tool is for callers at this machine alone.")
+            yield RuleFinding(Verb.DENY, Reason.LOCAL_ONLY, "This tool is for callers at this machine alone.")
 
-    def _closed(self, mode: GateMode) -> Iterator[Finding]:
+    def _closed(self, mode: GateMode) -> Iterator[RuleFinding]:
         if mode is GateMode.OFF:
-            yield Finding(Verb.DENY, Reason.OPERATOR_RULE, "The operator has switched tools off here.")
+            yield RuleFinding(Verb.DENY, Reason.OPERATOR_RULE, "The operator has switched tools off here.")
         elif mode is GateMode.OBSERVE and self.tool.risk not in LOOKING_ON:
-            yield Finding(Verb.DENY, Reason.OPERATOR_RULE, "The operator lets pages be read here, and nothing be done.")
+            yield RuleFinding(
+                Verb.DENY, Reason.OPERATOR_RULE, "The operator lets pages be read here, and nothing be done."
+            )
 
-    def _about_element(self) -> Iterator[Finding]:
-        """Judge the field that is acted on: models, ours and those behind MCP, stay away from what is secret."""
+    def _about_element(self) -> Iterator[RuleFinding]:
+        """Judge the field that is acted on: models, ours and those behind MCP, stay away from secrets."""
         evidence = self.evidence
         if evidence.element is None or self.tool.risk is not Risk.ACT:
             return
         if evidence.kind.sensitive and self._by_model:
             why = f"The field is for {_KIND_WORDS[evidence.kind]}: {evidence.kind_why}."
-            yield Finding(Verb.DENY, Reason.SENSITIVE_FIELD_BLOCKED, why)
+            yield RuleFinding(Verb.DENY, Reason.SENSITIVE_FIELD_BLOCKED, why)
         elif evidence.kind is FieldKind.UNKNOWN and self.request.proposed:
             typing = self.tool.name in TYPING
             why = "Nothing says what the field is for" + (", so nothing is typed into it." if typing else ".")
-            yield Finding(Verb.DENY if typing else Verb.ASK, Reason.FIELD_UNKNOWN, why)
+            yield RuleFinding(Verb.DENY if typing else Verb.ASK, Reason.FIELD_UNKNOWN, why)
 
     @property
     def _by_model(self) -> bool:
         return self.surface in {Surface.LLMCP, Surface.MCP}
 
-    def _about_targets(self) -> Iterator[Finding]:
+    def _about_targets(self) -> Iterator[RuleFinding]:
         for target in self.evidence.targets:
             if target.refused and (self.request.proposed or (target.of_form and self._by_model)):
-                yield Finding(Verb.DENY, Reason.URL_REFUSED, target.refused)
+                yield RuleFinding(Verb.DENY, Reason.URL_REFUSED, target.refused)
             elif target.doubted and self.request.proposed:
-                yield Finding(Verb.ASK, Reason.URL_REFUSED, target.doubted)
+                yield RuleFinding(Verb.ASK, Reason.URL_REFUSED, target.doubted)
 
-    def _about_words(self, mode: GateMode) -> Iterator[Finding]:
+    def _about_words(self, mode: GateMode) -> Iterator[RuleFinding]:
         evidence = self.evidence
         if evidence.taints:
             why = "; ".join(f"{one.argument}: {one.why}" for one in evidence.taints)
-            yield Finding(Verb.ASK, Reason.TAINTED_ARGUMENT, f"What a page says stands in the call: {why}.")
+            yield RuleFinding(Verb.ASK, Reason.TAINTED_ARGUMENT, f"What a page says stands in the call: {why}.")
         if evidence.unwanted:
-            yield Finding(Verb.ASK, Reason.NOT_PERMITTED, "The user's task does not want this tool.")
+            yield RuleFinding(Verb.ASK, Reason.NOT_PERMITTED, "The user's task does not want this tool.")
         if evidence.query and (self._by_model or mode is not GateMode.PREAPPROVED):
-            yield Finding(Verb.ASK, Reason.SEARCH_SENSITIVE_QUERY, f"The query may be private: {evidence.query}.")
+            yield RuleFinding(Verb.ASK, Reason.SEARCH_SENSITIVE_QUERY, f"The query may be private: {evidence.query}.")
 
-    def _by_table(self, mode: GateMode, allowing: PlacedRule | None) -> Finding:
+    def _by_table(self, mode: GateMode, allowing: PlacedRule | None) -> RuleFinding:
         """Return what the table says; what it asks about may have been allowed before: by rule, answer or caller."""
         verb, reason = BY_RISK[self.tool.risk]
         asks = self.tool.risk in self.rules.surface(self.surface).ask
         if verb is Verb.ALLOW and not asks:
-            return Finding(verb, reason)
+            return RuleFinding(verb, reason)
         if allowing is not None:
             return _by_rule(allowing)
         if self.evidence.granted:
-            return Finding(Verb.ALLOW, Reason.GRANTED)
+            return RuleFinding(Verb.ALLOW, Reason.GRANTED)
         if mode is GateMode.PREAPPROVED and not asks:
-            return Finding(Verb.ALLOW, Reason.CALLER_PREAPPROVED)
+            return RuleFinding(Verb.ALLOW, Reason.CALLER_PREAPPROVED)
         if verb is Verb.ALLOW:
-            return Finding(Verb.ASK, Reason.OPERATOR_RULE, "The operator has such calls asked about here.")
-        return Finding(verb, reason)
+            return RuleFinding(Verb.ASK, Reason.OPERATOR_RULE, "The operator has such calls asked about here.")
+        return RuleFinding(verb, reason)
 
 
 _KIND_WORDS: Final[Mapping[FieldKind, str]] = MappingProxyType(
@@ -201,5 +203,5 @@ _KIND_WORDS: Final[Mapping[FieldKind, str]] = MappingProxyType(
 )
 
 
-def _by_rule(placed: PlacedRule) -> Finding:
-    return Finding(placed.rule.decision, Reason.OPERATOR_RULE, placed.rule.reason, placed.place)
+def _by_rule(placed: PlacedRule) -> RuleFinding:
+    return RuleFinding(placed.rule.decision, Reason.OPERATOR_RULE, placed.rule.reason, placed.place)

@@ -11,7 +11,7 @@ from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, defstruct, struct
 from protocol.access import Scope
 from protocol.browsers import operations as do
 from protocol.documents import NonEmpty
-from protocol.tools.tool import Form, Risk, Surface, Tool, ToolArguments, WithoutArguments, by_name
+from protocol.tools.tool import ArgumentForm, Risk, Surface, Tool, ToolArguments, WithoutArguments, by_name
 
 PLAYWRIGHT: Final = "fetchers-playwright"
 """Who runs them, as its subject names it."""
@@ -91,7 +91,7 @@ _FILLED_IN: Final = frozenset({"stored", "sealed", "fresh"})
 """What no client gives: the gateway does, or another actor."""
 
 
-def _given(kind: type[Struct]) -> Form[Any]:
+def _given(kind: type[Struct]) -> ArgumentForm[Any]:
     """Return what clients give of an operation: without its tag, and without what is filled in for them."""
     given = [field for field in structs.fields(kind) if field.name not in _FILLED_IN]
     fields = [
@@ -107,14 +107,14 @@ def _given(kind: type[Struct]) -> Form[Any]:
         omit_defaults=True,
         forbid_unknown_fields=True,
     )
-    return Form(arguments, lambda arguments: kind(**structs.asdict(arguments)))
+    return ArgumentForm(arguments, lambda arguments: kind(**structs.asdict(arguments)))
 
 
 def _own(
     kind: type[Struct],
     risk: Risk,
     description: str,
-    form: Form[Any] | None = None,
+    form: ArgumentForm[Any] | None = None,
     *,
     local_only: bool = False,
     **names: str,
@@ -155,19 +155,21 @@ def _selection(given: ReadSelectionLinks) -> do.GetSelectionLinks:
     )
 
 
-_GO_TO: Final = Form(GoTo, lambda given: do.Navigate(url=given.url))
-_OPEN_TAB: Final = Form(GoTo, lambda given: do.CreateTab(url=given.url))
-_CLICK: Final = Form(ClickHandle, lambda given: do.Click(element_id=element_of(given.handle_id)))
-_TYPE: Final = Form(TypeIntoHandle, lambda given: do.TypeText(element_id=element_of(given.handle_id), text=given.text))
-_SELECT: Final = Form(
+_GO_TO: Final = ArgumentForm(GoTo, lambda given: do.Navigate(url=given.url))
+_OPEN_TAB: Final = ArgumentForm(GoTo, lambda given: do.CreateTab(url=given.url))
+_CLICK: Final = ArgumentForm(ClickHandle, lambda given: do.Click(element_id=element_of(given.handle_id)))
+_TYPE: Final = ArgumentForm(
+    TypeIntoHandle, lambda given: do.TypeText(element_id=element_of(given.handle_id), text=given.text)
+)
+_SELECT: Final = ArgumentForm(
     SelectOfHandle, lambda given: do.SelectOption(element_id=element_of(given.handle_id), value=given.value)
 )
-_SCROLL: Final = Form(ScrollPage, lambda given: do.ScrollBy(delta_y=given.delta_y))
+_SCROLL: Final = ArgumentForm(ScrollPage, lambda given: do.ScrollBy(delta_y=given.delta_y))
 
 
-def _bare(kind: type[Struct]) -> Form[Any]:
+def _bare(kind: type[Struct]) -> ArgumentForm[Any]:
     """Return the form of a tool that takes nothing."""
-    return Form(WithoutArguments, lambda _: kind())
+    return ArgumentForm(WithoutArguments, lambda _: kind())
 
 
 BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
@@ -215,14 +217,14 @@ BROWSER_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
         "Read the page as it stands: blocks, outline, items, comments and elements with handles, within limits.",
         llmcp="browser.observe_dom",
         routing="browser_snapshot",
-        form=Form(ObservePage, _observe),
+        form=ArgumentForm(ObservePage, _observe),
     ),
     _own(
         do.GetSelectionLinks,
         Risk.LINKS,
         "Read the links of what is selected in the page.",
         llmcp="browser.get_selection_links",
-        form=Form(ReadSelectionLinks, _selection),
+        form=ArgumentForm(ReadSelectionLinks, _selection),
     ),
     _own(
         do.GetPageInfo,

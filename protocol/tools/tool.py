@@ -83,7 +83,7 @@ class Risk(StrEnum):
 
 
 @dataclass(frozen=True)
-class Form(Generic[A]):
+class ArgumentForm(Generic[A]):
     """The arguments of a tool as one surface has them, and what makes the tool's own of them."""
 
     arguments: type[A]
@@ -105,7 +105,7 @@ class Tool(Generic[A]):
     scope: Scope
     actor: str | None = None
     aliases: Mapping[Surface, str] = field(default_factory=dict[Surface, str])
-    forms: Mapping[Surface, Form[Any]] = field(default_factory=dict[Surface, Form[Any]])
+    forms: Mapping[Surface, ArgumentForm[Any]] = field(default_factory=dict[Surface, ArgumentForm[Any]])
     """The arguments on surfaces that have others."""
 
     idempotent: bool = False

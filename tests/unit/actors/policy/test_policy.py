@@ -146,10 +146,26 @@ async def test_a_stranger_finds_no_approval() -> None:
 async def test_silence_is_a_deny(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text("[approvals]\nlifetime_s = 10\n")
     async with world(data_dir=tmp_path) as here:
-        request = click()
-        waiting = (await here.call(request)).approval
+        waiting = (await here.call(click())).approval
         assert waiting is not None
         assert waiting.expires_at == waiting.created_at + 10_000
+        silent = await here.write_expired(click())
+
+        while not any(one.state is ApprovalState.EXPIRED for one in here.news):
+            await anyio.sleep(0.01)
+        late = await here.answer(silent)
+
+        assert late.state is ApprovalState.EXPIRED
+        assert [one.id for one in await here.approvals(pending=True)] == [waiting.id]
+        assert here.runs == []
+
+
+async def test_what_the_edge_does_itself_the_gate_has_nobody_run() -> None:
+    async with world() as here:
+        with pytest.raises(FaultError) as caught:
+            await here.call(asks("batch_browse", {"urls": ["https://a.example/"]}, surface=Surface.MCP, proposed=False))
+
+        assert caught.value.fault.field == "name"
 
 
 @pytest.mark.parametrize("remember", [Remembered.CONVERSATION, Remembered.SITE])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.policy.rules import BY_RISK, Evidence, Judgement
+from actors.policy.rules import BY_RISK, GateEvidence, Judgement
 from actors.policy.taint import TaintFinding
 from actors.policy.targets import host_of, targets_of
 from actors.policy_file import POLICY_FORM, read_policy
@@ -27,13 +27,18 @@ SHIPPED = read_policy()
 
 
 def judge(
-    name: str, evidence: Evidence | None = None, *, surface: Surface = Surface.LLMCP, rules: str = "", **request: Any
+    name: str,
+    evidence: GateEvidence | None = None,
+    *,
+    surface: Surface = Surface.LLMCP,
+    rules: str = "",
+    **request: Any,
 ) -> Decision:
     """Return what is decided about a call; one of 003 is a model's."""
     return Judgement(
         tool=find(name, surface),
         request=asks(name, surface=surface, proposed=surface is Surface.LLMCP, **request),
-        evidence=evidence or Evidence(),
+        evidence=evidence or GateEvidence(),
         rules=SHIPPED if not rules else own(rules),
     ).decide()
 
@@ -44,9 +49,9 @@ def own(text: str) -> GateRules:
     return SHIPPED.over(file, [f"mine.toml, line {number}" for number in range(len(file.rules))])
 
 
-def on_field(kind: FieldKind) -> Evidence:
+def on_field(kind: FieldKind) -> GateEvidence:
     """Return a call on a field of a kind."""
-    return Evidence(element=button(tag="input"), kind=kind, kind_why="its type")
+    return GateEvidence(element=button(tag="input"), kind=kind, kind_why="its type")
 
 
 @requirement("003.tool-call.policy")
@@ -73,7 +78,7 @@ def test_a_proposal_is_decided_by_the_table(name: str, kind: FieldKind, verb: Ve
 
 @requirement("003.tool-call.policy")
 def test_a_sensitive_query_is_asked_about_unless_the_caller_typed_it() -> None:
-    private = Evidence(query="it holds an e-mail address")
+    private = GateEvidence(query="it holds an e-mail address")
 
     decisions = {surface: judge("search", private, surface=surface) for surface in Surface}
 
@@ -130,15 +135,15 @@ TAINT = TaintFinding("url", "what is secret", "doc:web:1", "it carries what a pa
 @pytest.mark.parametrize(
     ("evidence", "verb", "reason"),
     [
-        (Evidence(taints=(TAINT,)), Verb.ASK, Reason.TAINTED_ARGUMENT),
-        (Evidence(unwanted=True), Verb.ASK, Reason.NOT_PERMITTED),
-        (Evidence(taints=(TAINT,), granted=True), Verb.ASK, Reason.TAINTED_ARGUMENT),
+        (GateEvidence(taints=(TAINT,)), Verb.ASK, Reason.TAINTED_ARGUMENT),
+        (GateEvidence(unwanted=True), Verb.ASK, Reason.NOT_PERMITTED),
+        (GateEvidence(taints=(TAINT,), granted=True), Verb.ASK, Reason.TAINTED_ARGUMENT),
         (replace(on_field(FieldKind.PAYMENT), taints=(TAINT,)), Verb.DENY, Reason.SENSITIVE_FIELD_BLOCKED),
-        (Evidence(granted=True), Verb.ALLOW, Reason.GRANTED),
+        (GateEvidence(granted=True), Verb.ALLOW, Reason.GRANTED),
         (replace(on_field(FieldKind.PAYMENT), granted=True), Verb.DENY, Reason.SENSITIVE_FIELD_BLOCKED),
     ],
 )
-def test_deny_wins_then_ask(evidence: Evidence, verb: Verb, reason: Reason) -> None:
+def test_deny_wins_then_ask(evidence: GateEvidence, verb: Verb, reason: Reason) -> None:
     decision = judge("browser.click", evidence)
 
     assert (decision.decision, decision.reason_code) == (verb, reason)
@@ -146,10 +151,10 @@ def test_deny_wins_then_ask(evidence: Evidence, verb: Verb, reason: Reason) -> N
 
 
 def test_a_read_that_is_tainted_is_asked_about_too() -> None:
-    assert judge("source.capture", Evidence(taints=(TAINT,))).reason_code is Reason.TAINTED_ARGUMENT
+    assert judge("source.capture", GateEvidence(taints=(TAINT,))).reason_code is Reason.TAINTED_ARGUMENT
 
 
-BANK = Evidence(hosts=frozenset({"www.bank.example"}))
+BANK = GateEvidence(hosts=frozenset({"www.bank.example"}))
 SITE = '[[sites]]\nhosts = ["*.bank.example"]\nmode = "{}"\n'
 RULE = '[[rules]]\ndecision = "{}"\nreason = "So says the operator."\n{}\n'
 
@@ -179,7 +184,7 @@ def test_the_operator_has_a_say(rules: str, surface: Surface, name: str, verb: V
 
 
 def test_a_rule_that_allows_has_to_know_every_host() -> None:
-    evidence = Evidence(hosts=frozenset({"www.bank.example", "evil.example"}))
+    evidence = GateEvidence(hosts=frozenset({"www.bank.example", "evil.example"}))
     rule = RULE.format("allow", 'hosts = ["*.bank.example"]')
 
     assert judge("browser.click", evidence, rules=rule).decision is Verb.ASK
@@ -217,7 +222,7 @@ def test_a_rule_of_the_operator_is_told_with_its_line() -> None:
     ],
 )
 def test_a_proposal_leads_to_addresses_of_the_web_alone(url: str, refused: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    evidence = Evidence(targets=targets_of({"url": url}, None))
+    evidence = GateEvidence(targets=targets_of({"url": url}, None))
 
     decision = judge("browser.navigate", evidence)
 
@@ -239,7 +244,7 @@ def test_a_proposal_leads_to_addresses_of_the_web_alone(url: str, refused: bool)
     ],
 )
 def test_where_an_element_leads_counts(element: FieldFacts, surface: Surface, verb: Verb) -> None:
-    evidence = Evidence(element=element, targets=targets_of({}, element), granted=surface is Surface.LLMCP)
+    evidence = GateEvidence(element=element, targets=targets_of({}, element), granted=surface is Surface.LLMCP)
 
     decision = judge("browser.click" if surface is Surface.LLMCP else "click", evidence, surface=surface)
 

@@ -26,16 +26,22 @@ from protocol.policy import (
     AnswerApproval,
     Approval,
     ApprovalList,
+    ApprovalState,
+    AskApproval,
     AskField,
+    Decision,
     FieldFacts,
     ListApprovals,
+    Reason,
     RunTool,
     ToolContext,
     ToolOutcome,
     ToolRequest,
     ToolResult,
     ToolStatus,
+    Verb,
 )
+from protocol.tool_log import ApprovalQuestion, CallDecided, approval_of, call_topic
 from protocol.tools.browser import PLAYWRIGHT
 from protocol.tools.tool import Surface
 
@@ -117,6 +123,26 @@ class World:
         values: dict[str, Any] = {"id": approval.id, "caller": ME, "answer": answer, "by": "me"}
         return await self.asker.call(subjects.APPROVAL_ANSWER, AnswerApproval(**{**values, **more}))
 
+    async def write_expired(self, request: ToolRequest) -> Approval:
+        """Write down that a call has waited for longer than it may."""
+        line = CallDecided(
+            call=request.id,
+            at=1,
+            tool="click",
+            caller=request.caller,
+            surface=request.surface,
+            decision=Decision(decision=Verb.ASK, reason_code=Reason.ASSIST_REQUIRES_APPROVAL),
+            digest="",
+            question=ApprovalQuestion(words="Click", effect="", expires_at=2),
+        )
+        journal = await self.asker.journal(subjects.TOOL_CALLS)
+        await journal.append(call_topic(request.id), line)
+        found = await self.asker.call(
+            subjects.APPROVAL_GET, AskApproval(id=approval_of(request.id), caller=request.caller)
+        )
+        assert found.state is ApprovalState.EXPIRED
+        return found
+
     async def approvals(self, caller: str | None = ME, *, pending: bool = False) -> tuple[Approval, ...]:
         """List approvals."""
         found: ApprovalList = await self.asker.call(
@@ -171,6 +197,7 @@ async def world(replicas: Sequence[str] = ("p1",), **settings: Any) -> AsyncGene
             Bus(broker.connect("tools"), "tools", "t1").running() as tools,
             Bus(broker.connect("asker"), "asker", "a1").running() as asker,
         ):
+            asker.seal = Seal.of(KEY)
             made = World(broker, asker, Settings(**settings))
             made.elements["buy"] = button()
             for actor in ("runner", PLAYWRIGHT):
