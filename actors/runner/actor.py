@@ -12,6 +12,7 @@ import anyio
 from actors.actor import Actor, Handler, consumes, handles
 from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.collection_log import CollectionLog
+from actors.runner.collections.watching import Watching
 from actors.runner.dependencies import RunnerDependencies
 from actors.runner.executor import execute
 from actors.runner.inputs import Vault
@@ -101,6 +102,7 @@ class Runner(Actor):
                 web=web,
             )
             tasks.start_soon(self._sweep)
+            tasks.start_soon(Watching(self._capturing, self._tool_context.integrations.notify).run)
             yield
             tasks.cancel_scope.cancel()
 
@@ -200,7 +202,11 @@ class Runner(Actor):
     @consumes(subjects.CAPTURE, at_once=MAX_CAPTURES)
     async def capture(self, request: DoCapture) -> None:
         """Read a page into a collection."""
-        await Capturing(CollectionLog(self._tool_context.collections), self.bus, self.settings).do(request)
+        await self._capturing.do(request)
+
+    @property
+    def _capturing(self) -> Capturing:
+        return Capturing(CollectionLog(self._tool_context.collections), self.bus, self.settings)
 
     async def _sweep(self) -> None:
         while True:

@@ -107,6 +107,14 @@ class Integrations:
     secrets: Mapping[str, str] = field(repr=False)
     clock: Callable[[], int] = now_ms
 
+    def check(self, integration: str, operation: str) -> None:
+        """See to it that a program may be told something.
+
+        Raises:
+            FaultError: VALIDATION_INVALID_REQUEST, when there is no such integration or operation.
+        """
+        self._check(integration, operation, {})
+
     async def notify(
         self, caller: str, integration: str, operation: str, payload: dict[str, Any], key: str
     ) -> Delivery:

@@ -38,7 +38,7 @@ from tests.unit.actors.gateway_data import browsed
 KEY: Final = new_key()
 ME, YOU = "key_me", "key_you"
 TEST_S: Final = 30.0
-NOW: Final = 1_800_000_000_000
+NOW: Final = 1_700_000_000_000
 
 
 @dataclass
@@ -59,6 +59,9 @@ class Collecting:
 
     begun: anyio.Event = field(default_factory=anyio.Event)
     """Set when a page is asked for."""
+
+    later: int = NOW
+    """When pages are fetched that are asked for anew."""
 
     _calls: int = 0
 
@@ -112,7 +115,8 @@ class Collecting:
             raise FaultError(fault(words))
         seen = browsed(words, title=page.url.rpartition("/")[2])
         fresh = page.options.freshness_requirement is Freshness.REALTIME
-        fetched = replace(seen.page, final_url=page.url, fetched_at=NOW + 1_000 * len(self.browsed) if fresh else NOW)
+        at = max(self.later, NOW + 1_000 * len(self.browsed)) if fresh else NOW
+        fetched = replace(seen.page, final_url=page.url, fetched_at=at)
         return replace(seen, url=page.url, page=fetched)
 
     @asynccontextmanager

@@ -16,6 +16,7 @@ from actors.page_addresses import page_address
 from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.collection_log import CollectionLog, known_id, unknown
 from actors.runner.collections.history import SourceHistory, collection_id, source_id
+from actors.runner.collections.watching import CHANGED, every_ms
 from actors.runner.tools.context import ToolContext, failed
 from bus.clock import now_ms
 from protocol.collections import (
@@ -32,6 +33,7 @@ from protocol.collections import (
     CollectionChanged,
     CollectionCreated,
     CollectionDeleted,
+    CollectionWatched,
     SourceAdded,
     SourceCaptured,
     SourceDeleted,
@@ -51,6 +53,7 @@ from protocol.tools.collections import (
     OfSource,
     RefreshSource,
     UrlItem,
+    WatchCollection,
 )
 
 AT_ONCE: Final = 16
@@ -129,6 +132,26 @@ async def refresh(context: ToolContext, request: RunTool, arguments: RefreshSour
     if history.added is not None and history.added.kind is SourceKind.NOTE:
         raise FaultError(fault(_INVALID, "sourceId: a note is not read anew", field="sourceId"))
     return await _capture_result(context, request, history, "auto", CAPTURE_CHARS)
+
+
+async def watch(context: ToolContext, request: RunTool, arguments: WatchCollection) -> ToolResult:
+    """Have the pages of a collection read anew again and again, or no more."""
+    journal = CollectionLog(context.collections)
+    webhook = "" if arguments.webhook is UNSET else arguments.webhook
+    if webhook:
+        context.integrations.check(webhook, CHANGED)
+    while True:
+        created, history = await journal.collection(arguments.collection_id, request.caller)
+        line = CollectionWatched(
+            caller=created.caller,
+            at=now_ms(),
+            collection=created.collection,
+            every_ms=every_ms(arguments.every),
+            webhook=webhook,
+        )
+        if await journal.append(collection_topic(created.collection), line, last=history.last) is not None:
+            payload = {"collectionId": created.collection, "everyMs": line.every_ms, "webhook": webhook}
+            return succeeded(request, payload)
 
 
 async def delete_source(context: ToolContext, request: RunTool, arguments: OfSource) -> ToolResult:

@@ -26,6 +26,7 @@ RUNS: Final[Mapping[str, Runs]] = MappingProxyType(
         "collection.add_sources": collections.add_sources,
         "collection.list_sources": collections.list_sources,
         "collection.delete": collections.delete,
+        "collection.watch": collections.watch,
         "source.capture": collections.capture,
         "source.refresh": collections.refresh,
         "integration.invoke": invoke,
