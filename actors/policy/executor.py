@@ -106,9 +106,11 @@ class Executor:
             conversation=decided.conversation,
             replica=self.bus.replica,
         )
-        current = await self.log.append(history, taken) or await self.log.read(decided.call)
+        current = await self.log.append(history, taken)
+        if current is None:
+            return await self.log.read(decided.call) or history
         log.info(CALL_TAKEN_OVER, call=decided.call, replica=history.replica)
-        return current or history
+        return current
 
     def _begin(self, history: CallHistory, *, fresh: bool) -> _InHand:
         call = history.decided.call

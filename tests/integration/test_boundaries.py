@@ -36,7 +36,7 @@ from bus.permissions import (
 from bus.transport import BusMessage
 from protocol.pages import PageClaim, Verdict
 from protocol.subject_kinds import Bucket, Journal, Objects, Subject, Work, matches
-from protocol.subjects import RUN, VERIFY_PAGE, table
+from protocol.subjects import RUN, TOOL, VERIFY_PAGE, table
 from tests.conftest import COUNTS
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 from tests.support.scale import sized
@@ -310,6 +310,23 @@ async def outcome(ground: Ground, name: str) -> tuple[int, dict[str, set[str]]]:
             "set up": {stream for stream in own if before[stream][3:] != after[stream][3:]},
             "read": read - readable,
         }
+
+
+async def test_the_gate_alone_has_tools_run(tmp_path: Path) -> None:
+    tools = [TOOL.at(actor=actor).pattern for actor in ("runner", "fetchers-playwright", "anything")]
+    with anyio.fail_after(TEST_S):
+        async with serve_nats(tmp_path, GRANTS) as server, server.connect(OVERSEER) as overseer:
+            ground = Ground(server, overseer)
+            await overseer.subscribe(TOOL.wildcard, ground.note)
+            await overseer.flush()
+            for name in GRANTS:
+                async with ground.intruder(name) as intruder:
+                    for subject in tools:
+                        await intruder.attempt(Attempt("publish", subject, name.encode()))
+                    await intruder.settle()
+            await overseer.flush()
+
+            assert {(one.payload.decode(), one.subject) for one in ground.seen} == {("policy", one) for one in tools}
 
 
 async def test_one_key_opens_what_its_actor_is_for_and_nothing_else(
