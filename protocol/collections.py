@@ -328,10 +328,11 @@ class DoCapture(Struct, frozen=True, kw_only=True):
 
 
 class DoTransform(Struct, frozen=True, kw_only=True):
-    """TRANSFORM: make a text of a collection."""
+    """TRANSFORM: make a text of a collection; `at` is when it was put into the queue (ms since the epoch)."""
 
     artifact: str
     caller: str
+    at: int = 0
 
 
 # -- what is asked of the keeper ---------------------------------------------------------------------------------------

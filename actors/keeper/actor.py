@@ -18,6 +18,7 @@ from actors.keeper.packing import CollectionPacking
 from actors.keeper.run_tables import RunQueries, RunTables
 from actors.keeper.search_index import CollectionPassages, PagePassages, SearchIndex
 from actors.keeper.search_terms import TERMS
+from actors.keeper.texts import TextQueries, TextTables
 from actors.keeper.views import run_so_far, summary, whole_run
 from actors.projection.consumer import JournalConsumer, patience_s, projected
 from actors.projection.database import Database, locked_file
@@ -28,13 +29,17 @@ from protocol.answers import AskConversation, ChatEvent, ConversationList, Conve
 from protocol.collections import (
     AskCollection,
     AskSource,
+    AskText,
     CollectionLine,
     CollectionList,
     CollectionView,
     ListCollections,
+    ListTexts,
     PackCollection,
     PackedCollection,
     SourceContent,
+    TextInfo,
+    TextList,
 )
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallLine
@@ -76,6 +81,7 @@ class Keeper(Actor):
     _collections: JournalConsumer[CollectionLine] = field(init=False, repr=False)
     _index: SearchIndex = field(init=False, repr=False)
     _kept: CollectionQueries = field(init=False, repr=False)
+    _texts: TextQueries = field(init=False, repr=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -92,7 +98,8 @@ class Keeper(Actor):
             tables, self._queries = RunTables(database), RunQueries(database)
             self._said, self._index = ConversationQueries(database, seal), SearchIndex(database, seal)
             self._kept = CollectionQueries(database, seal, self.clock)
-            kept = (CollectionTables(seal), CollectionPassages(seal))
+            self._texts = TextQueries(database, seal)
+            kept = (CollectionTables(seal), TextTables(database, seal), CollectionPassages(seal))
             async with (
                 database.open(),
                 projected(self._ledger, database, tables) as self._runs,
@@ -242,6 +249,27 @@ class Keeper(Actor):
         """
         await self._collections.wait_current(subjects.SOURCE_GET.timeout_ms)
         return await self._kept.source(request)
+
+    @handles(subjects.TEXT_LIST, at_once=16)
+    async def list_texts(self, request: ListTexts) -> TextList:
+        """Return the texts of a caller, the newest first.
+
+        Raises:
+            FaultError: INTERNAL_UNAVAILABLE, when the journal cannot be read.
+        """
+        await self._collections.wait_current(subjects.TEXT_LIST.timeout_ms)
+        return await self._texts.page(request)
+
+    @handles(subjects.TEXT_GET, at_once=16)
+    async def text(self, request: AskText) -> TextInfo:
+        """Return a text of a caller, whole.
+
+        Raises:
+            FaultError: ARTIFACT_NOT_FOUND, also for that of somebody else; INTERNAL_UNAVAILABLE, when the journal
+                cannot be read.
+        """
+        await self._collections.wait_current(subjects.TEXT_GET.timeout_ms)
+        return await self._texts.text(request)
 
     async def _run(self, run_id: str, caller: str) -> RunState:
         state = await self._queries.run(run_id, caller)

@@ -12,6 +12,7 @@ import anyio
 from actors.actor import Actor, Handler, consumes, handles
 from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.collection_log import CollectionLog
+from actors.runner.collections.text_log import TextLog, Transforming
 from actors.runner.collections.watching import Watching
 from actors.runner.dependencies import RunnerDependencies
 from actors.runner.executor import execute
@@ -29,7 +30,7 @@ from actors.web.client import BUCKETS, web_client
 from bus.clock import now_ms
 from protocol import subjects
 from protocol.browsers.operations import TYPING
-from protocol.collections import DoCapture
+from protocol.collections import DoCapture, DoTransform
 from protocol.faults import Code, FaultError, fault
 from protocol.integrations import Delivery, DeliveryList, ListDeliveries, ResendDelivery, SendDelivery
 from protocol.policy import RunTool, ToolResult
@@ -41,6 +42,9 @@ from protocol.sessions import PASS
 from protocol.subject_kinds import Bucket, Journal, Objects, Subject
 
 MAX_CAPTURES: Final = 64
+MAX_TRANSFORMS: Final = 8
+"""Texts that one replica makes at the same time."""
+
 SWEEP_S: Final = 60.0
 """How often the secrets of runs that are over are forgotten."""
 
@@ -56,6 +60,10 @@ class Runner(Actor):
         subjects.CAPTURE,
         subjects.COLLECTION_CHANGED,
         subjects.COLLECTION_GET,
+        subjects.COLLECTION_PACK,
+        subjects.MAKE_TEXT,
+        subjects.PRINT,
+        subjects.TRANSFORM,
         subjects.RUN,
         subjects.RUN_SECRETS,
         subjects.DELIVER,
@@ -64,7 +72,7 @@ class Runner(Actor):
     variables: ClassVar[tuple[str, ...]] = VARIABLES
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.RUN_KEYS, subjects.DELIVERIES, *BUCKETS)
     purposes: ClassVar[tuple[str, ...]] = (INPUTS, TYPING, PASS)
-    stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS,)
+    stores: ClassVar[tuple[Objects, ...]] = (subjects.ARTIFACTS, subjects.CAPTURES)
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.LEDGER, subjects.COLLECTIONS)
 
     templates: Catalogue = field(default_factory=lambda: TEMPLATES)
@@ -207,6 +215,12 @@ class Runner(Actor):
     @property
     def _capturing(self) -> Capturing:
         return Capturing(CollectionLog(self._tool_context.collections), self.bus, self.settings)
+
+    @consumes(subjects.TRANSFORM, at_once=MAX_TRANSFORMS)
+    async def transform(self, request: DoTransform) -> None:
+        """Make a text of a collection."""
+        texts = TextLog(CollectionLog(self._tool_context.collections))
+        await Transforming(texts, self.bus, self.settings).do(request)
 
     async def _sweep(self) -> None:
         while True:

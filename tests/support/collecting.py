@@ -11,7 +11,7 @@ from typing import Any, Final
 import anyio
 from msgspec.structs import replace
 
-from actors.actor import grant_of, handlers
+from actors.actor import Actor, grant_of, handlers
 from actors.keeper.actor import Keeper
 from actors.runner.actor import Runner
 from actors.settings import Settings
@@ -120,7 +120,7 @@ class Collecting:
         return replace(seen, url=page.url, page=fetched)
 
     @asynccontextmanager
-    async def replica(self, kind: type[Runner | Keeper], name: str, **settings: Any) -> AsyncGenerator[Bus]:
+    async def replica(self, kind: type[Actor], name: str, **settings: Any) -> AsyncGenerator[Bus]:
         """Run one more replica of an actor."""
         transport = self.broker.connect(kind.name, grant_of(kind))
         made = Settings(data_dir=self.folder / name, **settings)

@@ -15,6 +15,7 @@ from actors.runner.collections.history import CollectionHistory, SourceHistory
 from bus import TransportError
 from bus.stores import JournalLine, JournalLog
 from protocol.collections import (
+    ARTIFACT_PREFIX,
     COLLECTION_PREFIX,
     KEPT_VERSIONS,
     SOURCE_PREFIX,
@@ -40,7 +41,7 @@ T = TypeVar("T")
 
 
 def known_id(given: str, prefix: str) -> str:
-    """Return the id of a collection or a source that a client has given.
+    """Return the id of a collection, a source or a text that a client has given.
 
     Raises:
         FaultError: it can be none.
@@ -53,6 +54,8 @@ def known_id(given: str, prefix: str) -> str:
 
 def unknown(prefix: str) -> FaultError:
     """Return the error that there is none of that id, or it is somebody else's."""
+    if prefix == ARTIFACT_PREFIX:
+        return FaultError(fault(Code.ARTIFACT_NOT_FOUND, field="artifactId"))
     if prefix == COLLECTION_PREFIX:
         return FaultError(fault(Code.VALIDATION_UNKNOWN_COLLECTION, field="collectionId"))
     return FaultError(fault(Code.VALIDATION_UNKNOWN_SOURCE, field="sourceId"))
@@ -143,6 +146,14 @@ class CollectionLog:
         """
         topics = await self._persist(lambda: self.journal.topics(sources_topics(collection)))
         return sorted({topic.split(".")[2] for topic in topics})
+
+    async def lines(self, topics: str) -> list[JournalLine[CollectionLine]]:
+        """Return the lines of some topics.
+
+        Raises:
+            TransportError: the journal is away.
+        """
+        return await self._persist(lambda: self._lines(topics, 0))
 
     async def _lines(self, topics: str, after: int) -> list[JournalLine[CollectionLine]]:
         async with aclosing(self.journal.read(topics, after)) as lines:

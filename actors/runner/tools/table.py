@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from actors.runner.tools import collections
+from actors.runner.tools import collections, texts
 from actors.runner.tools.calculation import calculate
 from actors.runner.tools.context import ToolContext, failed
 from actors.runner.tools.integration import invoke
@@ -29,6 +29,12 @@ RUNS: Final[Mapping[str, Runs]] = MappingProxyType(
         "collection.watch": collections.watch,
         "source.capture": collections.capture,
         "source.refresh": collections.refresh,
+        "transform.list_types": texts.list_types,
+        "transform.run": texts.run_transform,
+        "artifact.save": texts.save,
+        "artifact.open": texts.open_text,
+        "artifact.share": texts.share,
+        "artifact.delete": texts.delete,
         "integration.invoke": invoke,
         "search": search,
         "source.delete": collections.delete_source,
@@ -61,6 +67,8 @@ _CODES: Final[Mapping[Code, ToolErrorCode]] = MappingProxyType(
         Code.VALIDATION_INVALID_REQUEST: ToolErrorCode.INVALID_ARGUMENTS,
         Code.VALIDATION_UNKNOWN_COLLECTION: ToolErrorCode.NOT_FOUND,
         Code.VALIDATION_UNKNOWN_SOURCE: ToolErrorCode.NOT_FOUND,
+        Code.ARTIFACT_NOT_FOUND: ToolErrorCode.NOT_FOUND,
+        Code.CONTENT_EMPTY: ToolErrorCode.NO_CONTEXT,
     }
 )
 """What 003 calls what a client did wrong; every other fault is raised as it is."""

@@ -1,0 +1,154 @@
+"""Writes a kept text as a file: Markdown, plain text, JSON, CSV, or the page that is printed as a PDF; pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from types import MappingProxyType
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from actors.markdown.plain_lines import LineKind, inline, plain_lines
+from actors.markdown.plain_text import plain_text
+from actors.markdown.tables import MarkdownTable, tables
+from actors.runner.exports import defused
+from actors.safe_html import html_page
+from protocol.browse import SCHEMA_VERSION
+from protocol.codec import encode
+from protocol.collections import TextInfo
+from protocol.packets import Citation
+from protocol.render import escaped
+
+Format = Literal["markdown", "text", "json", "csv", "pdf"]
+
+ENDINGS: Final = MappingProxyType({"markdown": ".md", "text": ".txt", "json": ".json", "csv": ".csv", "pdf": ".pdf"})
+MEDIA_TYPES: Final = MappingProxyType(
+    {
+        "markdown": "text/markdown",
+        "text": "text/plain",
+        "json": "application/json",
+        "csv": "text/csv",
+        "pdf": "application/pdf",
+    }
+)
+
+CITATIONS: Final = "Citations"
+_CELLS: Final = re.compile(r"(?<!\\)\|")
+_BOM: Final = "\ufeff"
+"""By which spreadsheets know UTF-8."""
+
+
+class SharedSource(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """A source that a text cites."""
+
+    source_id: str = ""
+    url: str = ""
+
+
+class SharedText(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """A kept text as JSON; times in ms since the epoch."""
+
+    id: str
+    type: str
+    title: str
+    markdown: str
+    created_at: int
+    updated_at: int
+    collection_id: str = ""
+    tags: tuple[str, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    sources: tuple[SharedSource, ...] = ()
+    schema_version: str = SCHEMA_VERSION
+
+
+def as_file(info: TextInfo, form: Literal["markdown", "text", "json", "csv"]) -> bytes:
+    """Return a text as a file of that format."""
+    match form:
+        case "markdown":
+            return with_citations(info).encode(errors="replace")
+        case "text":
+            return f"{plain_text(with_citations(info))}\n".encode(errors="replace")
+        case "json":
+            return encode(_shared(info))
+        case "csv":
+            return as_csv(info).encode(errors="replace")
+
+
+def as_page(info: TextInfo) -> str:
+    """Return a text as a page of HTML that loads nothing and runs nothing."""
+    return html_page(info.title, with_citations(info))
+
+
+def with_citations(info: TextInfo) -> str:
+    """Return the Markdown of a text with its title above and what it cites below."""
+    words = info.content_markdown.strip()
+    parts = [words] if words.startswith("# ") else [f"# {escaped(info.title)}", words]
+    if info.citations:
+        parts += [f"## {CITATIONS}", "\n".join(_cited(number, one) for number, one in enumerate(info.citations, 1))]
+    return "\n\n".join(parts) + "\n"
+
+
+def as_csv(info: TextInfo) -> str:
+    """Return the tables of a text, an empty line between them; a text without any as its lines below their headings."""
+    found = tables(info.content_markdown)
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    if not found:
+        writer.writerow(["section", "text"])
+        writer.writerows([defused(cell) for cell in row] for row in _lines(info.content_markdown))
+    for number, table in enumerate(found):
+        if number:
+            writer.writerow([])
+        writer.writerows([defused(cell) for cell in row] for row in _rows(info.content_markdown, table))
+    return _BOM + out.getvalue()
+
+
+def _cited(number: int, citation: Citation) -> str:
+    quote = escaped(citation.quote) if isinstance(citation.quote, str) else ""
+    source = citation.source_id if isinstance(citation.source_id, str) else ""
+    where = f"<{citation.url}>" if isinstance(citation.url, str) and _plain(citation.url) else escaped(source)
+    return f"{number}. \u201c{quote}\u201d {where}".rstrip()
+
+
+def _plain(url: str) -> bool:
+    """Return whether an address can stand between brackets as it is."""
+    return url.startswith(("http://", "https://")) and not re.search(r"[\s<>]", url)
+
+
+def _shared(info: TextInfo) -> SharedText:
+    pairs = dict.fromkeys(
+        (one.source_id if isinstance(one.source_id, str) else "", one.url if isinstance(one.url, str) else "")
+        for one in info.citations
+    )
+    return SharedText(
+        id=info.id,
+        type=info.type,
+        title=info.title,
+        markdown=info.content_markdown,
+        created_at=info.created_at,
+        updated_at=info.updated_at,
+        collection_id=info.collection_id,
+        tags=info.tags,
+        citations=info.citations,
+        sources=tuple(SharedSource(source_id=source, url=url) for source, url in pairs),
+    )
+
+
+def _rows(markdown: str, table: MarkdownTable) -> Iterator[Sequence[str]]:
+    """Yield the head of a table and its rows."""
+    lines = [table.head.split("\n", 1)[0]]
+    lines += [markdown[start : table.place(number + 1)] for number, start in enumerate(table.rows, 1)]
+    for line in lines:
+        yield [inline(cell.strip()) for cell in _CELLS.split(line.strip().removeprefix("|").removesuffix("|"))]
+
+
+def _lines(markdown: str) -> Iterator[Sequence[str]]:
+    section = ""
+    for line in plain_lines(markdown):
+        if line.kind is LineKind.HEADING:
+            section = line.text
+        else:
+            yield [section, line.text]
