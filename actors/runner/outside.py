@@ -19,6 +19,7 @@ from actors.web.guard import GuardedBackend, check_url, networks
 from protocol.faults import Code, Fault, FaultError, fault, rate_limited
 
 _RETRYABLE: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
+_WITH_TIME: Final = frozenset({*_RETRYABLE, *range(500, 600)})
 MAX_WAIT_MS: Final = 60_000
 """How long a server may have itself waited for."""
 
@@ -113,7 +114,7 @@ async def _read(response: httpx2.Response, max_bytes: int) -> OutsideAnswer:
 def _refusal(response: httpx2.Response) -> Fault:
     status, host = response.status_code, response.url.host
     message = f"{host} has answered {status}."
-    if status in _RETRYABLE or status == HTTPStatus.SERVICE_UNAVAILABLE:
+    if status in _RETRYABLE or (status in _WITH_TIME and "retry-after" in response.headers):
         return rate_limited(message, _delay_ms(response), status)
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return fault(Code.HTTP_SERVER_ERROR, message, http_status=status)

@@ -29,7 +29,7 @@ from protocol.subjects import BROWSE
 MAX_ANSWER_BYTES: Final = 2_000_000
 _WANTED: Final = 20
 _TRIES: Final = 2
-_WAIT_S: Final = 0.5
+_WAIT_S: Final = 0.3
 _LEAST_TITLE_CHARS: Final = 3
 
 
@@ -126,7 +126,9 @@ class Engines:
             FaultError: why it has answered nothing that can be read.
         """
         ask = _ASKS[engine.kind]
-        async for attempt in stamina.retry_context(on=_may_pass, attempts=_TRIES, wait_initial=_WAIT_S, timeout=None):
+        async for attempt in stamina.retry_context(
+            on=_may_pass, attempts=_TRIES, wait_initial=_WAIT_S, wait_jitter=_WAIT_S, timeout=None
+        ):
             with attempt:
                 return await ask(self, engine, query)
         raise FaultError(fault(Code.INTERNAL_ERROR))  # a context always ends in an answer or an exception
