@@ -100,6 +100,8 @@ def _rendered(done: results.Done) -> _Rendering:
             return _Rendering(_acted(done), [*_page(done.page), *_some(done.changed), *_dialog(done.dialog)])
         case results.Dialogs() | results.NetworkLogs() | results.ConsoleLogs() | results.Downloads():
             return _past_events(done)
+        case results.PageObserved() | results.SelectionLinks() | results.FieldDescribed():
+            return _of_003(done)
         case _:
             return _page_state(done)
 
@@ -138,6 +140,21 @@ def _past_events(
                 f"{one.name}: {_label(one.file_name)}, {one.media_type}, {one.size} bytes" for one in done.downloads
             ]
             return _Rendering([f"Files: {len(files)}."], files)
+        case _:
+            assert_never(done)
+
+
+def _of_003(done: results.PageObserved | results.SelectionLinks | results.FieldDescribed) -> _Rendering:
+    match done:
+        case results.PageObserved():
+            return _Rendering(
+                ["The page as it stands; handles are in the structured result."], [done.document.markdown]
+            )
+        case results.SelectionLinks():
+            links = [f"{_label(link.text)} {_url(link.url)}" for link in done.links]
+            return _Rendering([f"Links of what is selected: {len(links)}."], links)
+        case results.FieldDescribed():
+            return _Rendering(["An element, as the gate sees it."], [])
         case _:
             assert_never(done)
 

@@ -19,7 +19,7 @@ import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal, Protocol
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -28,6 +28,7 @@ from starlette.types import Scope as AsgiScope
 from actors.gateway.access.caller import NOBODY, Caller, RequestUsage, Scope
 from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS, Toolset
 from protocol.answers import AnswerText
+from protocol.policy import Approval, Remembered
 from protocol.replicas import Progress, Watch
 
 SCOPE_KEY: Final = "weft.request"
@@ -50,13 +51,34 @@ _LAST_WORDS_S = 1.0
 _TOKEN_BYTES = 12
 
 
+@dataclass(frozen=True)
+class GivenAnswer:
+    """What a user has answered to an approval, and for what it counts."""
+
+    answer: Literal["allow", "deny"]
+    remember: Remembered = Remembered.ONCE
+
+
+class Approver(Protocol):
+    """A user who can be asked during a call."""
+
+    @property
+    def resumed(self) -> tuple[str, GivenAnswer | None] | None:
+        """Return which approval the user was asked about before, and the answer; None: about none yet."""
+        ...
+
+    async def ask(self, approval: Approval) -> GivenAnswer | None:
+        """Ask the user, and return the answer; None: there is none."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class RequestContext:
     """One request: who asks, what it uses, and who watches how far it is.
 
     `client_id` tells apart the clients of one caller where they take part in that, and is '' elsewhere; `toolsets` are
     those that an MCP client may see and call. `program` is what it called itself when it initialized, if it shows that.
-    `idempotency_key` is the same each time the client sends the same call.
+    `idempotency_key` is the same each time the client sends the same call. `approver` is the user, who may be asked.
     """
 
     caller: Caller = NOBODY
@@ -66,6 +88,7 @@ class RequestContext:
     toolsets: frozenset[Toolset] = DEFAULT_TOOLSETS
     program: str = ""
     idempotency_key: str = ""
+    approver: Approver | None = field(default=None, compare=False)
 
     @property
     def sees_offers(self) -> bool:

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import UNSET, Struct, structs
 
 from actors.gateway.app_context import AppContext
+from actors.gateway.approvals import answer_approval, get_approval
 from actors.gateway.request import RequestContext
 from protocol.actions import (
     CHECK_URL,
@@ -35,9 +36,20 @@ from protocol.browsers.operations import SESSION_PREFIX
 from protocol.codec import malformed
 from protocol.faults import Code, Fault, FaultContext, FaultError, fault
 from protocol.packets import ToolCall
-from protocol.policy import CALL_PREFIX, Approval, Decision, Reason, ToolContext, ToolOutcome, ToolRequest, ToolStatus
+from protocol.policy import (
+    CALL_PREFIX,
+    Approval,
+    ApprovalState,
+    Decision,
+    Reason,
+    ToolContext,
+    ToolOutcome,
+    ToolRequest,
+    ToolStatus,
+    Verb,
+)
 from protocol.schemas import schema
-from protocol.subjects import POLICY_CALL
+from protocol.subjects import POLICY_CALL, POLICY_DECIDE
 from protocol.tools.browser import PLAYWRIGHT
 from protocol.tools.registry import TOOLS, find_anywhere
 from protocol.tools.tool import SCHEMA_VERSION as TOOL_SCHEMA_VERSION
@@ -106,6 +118,55 @@ async def call_tool(app: AppContext, request: RequestContext, call: ClientCall) 
     return outcome
 
 
+async def call_or_ask(app: AppContext, request: RequestContext, call: ClientCall) -> ToolOutcome:
+    """Have a tool run; what waits for an approval is asked of the user, where there is one who can be asked.
+
+    Raises:
+        FaultError: as `call_tool`, and SECURITY_APPROVAL_REQUIRED for what still waits.
+    """
+    user = request.approver
+    resumed = None if user is None else user.resumed
+    if resumed is not None:
+        approval, given = await get_approval(app, request, resumed[0]), resumed[1]
+    else:
+        outcome = await call_tool(app, request, call)
+        if outcome.status is not ToolStatus.PENDING or outcome.approval is None:
+            return outcome
+        approval = outcome.approval
+        given = None if user is None else await user.ask(approval)
+    if given is None:
+        raise FaultError(waiting(call.name, approval.decision, approval))
+    return _settled(call, await answer_approval(app, request, approval.id, given.answer, given.remember))
+
+
+def _settled(call: ClientCall, approval: Approval) -> ToolOutcome:
+    """Return what came of a call after its approval was answered; raises like `call_tool`."""
+    if approval.result is None:
+        raise FaultError(refused(call.name, approval))
+    outcome = ToolOutcome(
+        call_id=approval.call_id,
+        decision=approval.decision,
+        status=approval.result.status,
+        result=approval.result,
+        approval=approval,
+    )
+    if outcome.status is ToolStatus.ERROR:
+        raise FaultError(failed(outcome))
+    return outcome
+
+
+async def decide(app: AppContext, call: ToolRequest) -> Decision:
+    """Return what the gate says of a call that the gateway itself does for its caller.
+
+    Raises:
+        FaultError: SECURITY_POLICY_DENIED, with the reason and a way out.
+    """
+    decision = await app.bus.call(POLICY_DECIDE, call, wait_ms=app.grace_ms)
+    if decision.decision is Verb.DENY:
+        raise FaultError(denied(call.call.name, decision))
+    return decision
+
+
 def tool_request(app: AppContext, request: RequestContext, call: ClientCall) -> ToolRequest:
     """Return what the gate is asked about a call of a client.
 
@@ -121,6 +182,7 @@ def tool_request(app: AppContext, request: RequestContext, call: ClientCall) -> 
         caller=who.name,
         local=who.local,
         scopes=tuple(sorted(who.scopes)),
+        conversation=request.client_id if call.surface is Surface.MCP else "",
         context=browser_context(app, request, given) if tool.actor == PLAYWRIGHT else ToolContext(),
     )
 
@@ -180,6 +242,14 @@ def waiting(name: str, decision: Decision, approval: Approval | None) -> Fault:
     message = f"{name} waits for an approval{f' ({number})' if number else ''}: {decision.why or decision.reason_code}"
     failure = fault(Code.SECURITY_APPROVAL_REQUIRED, message)
     context = FaultContext(tool=name, reason_code=decision.reason_code, approval_id=number or None)
+    return structs.replace(failure, context=context)
+
+
+def refused(name: str, approval: Approval) -> Fault:
+    """Return the fault of a call that a person has not allowed, or nobody in time."""
+    how = "Nobody has answered in time" if approval.state is ApprovalState.EXPIRED else "The user has denied it"
+    failure = fault(Code.SECURITY_POLICY_DENIED, f"{name} is not allowed: {how}.")
+    context = FaultContext(tool=name, reason_code=approval.decision.reason_code, approval_id=approval.id)
     return structs.replace(failure, context=context)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -17,12 +17,13 @@ from msgspec import Struct
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.mcp import serializers, tool_schemas
+from actors.gateway.mcp.asking import ClientUser, InputNeededError
 from actors.gateway.mcp.clients import Context, shows_data_alone, supports_tasks
 from actors.gateway.mcp.offer_catalogue import Offered
 from actors.gateway.mcp.offer_client import OfferClient
 from actors.gateway.mcp.serializers import Wire
 from actors.gateway.mcp.tool import BuiltinTool, ErrorRenderer, ToolAnswer, render_error
-from actors.gateway.mcp.tools import browser, core, runs
+from actors.gateway.mcp.tools import browser, collections, core, runs
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.mending import with_mended
 from actors.gateway.recovery import BROWSE
@@ -48,6 +49,7 @@ TOOLS: Mapping[str, BuiltinTool[Any]] = MappingProxyType(
         **browser.BROWSER_TOOLS,
         **runs.RUN_TOOLS,
         **browser.FURTHER_TOOLS,
+        **collections.COLLECTION_TOOLS,
     }
 )
 """Our own tools, in the order in which clients see them."""
@@ -137,11 +139,15 @@ def builtin(app: AppContext, name: str, row: BuiltinTool[A]) -> McpTool:
     """Make the tool of a row of ours; for a client that takes one, a task may be begun in place of a call."""
 
     async def call(context: Context, params: CallToolRequestParams) -> Wire:
-        request, arguments = context.lifespan_context, _decoded(name, row.arguments, params.arguments or {})
+        arguments = _decoded(name, row.arguments, params.arguments or {})
+        request = replace(context.lifespan_context, approver=ClientUser(context, params))
         task = await row.begin(app, request, arguments) if row.begin is not None and supports_tasks(context) else None
         if task is not None:
             return {"resultType": "task", **serializers.task(task, task.id)}
-        answer = await row.run(app, request, arguments)
+        try:
+            answer = await row.run(app, request, arguments)
+        except InputNeededError as needed:
+            return needed.written()
         return serializers.tool_answer(answer, text_alone=row.words_in_text and shows_data_alone(context))
 
     return McpTool(_declaration(name), row.toolset, row.scope, call, row.render_error, words_in_text=row.words_in_text)

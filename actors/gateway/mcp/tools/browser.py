@@ -24,9 +24,10 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.errors import ToolError, to_tool_error, tool_error_text
 from actors.gateway.mcp.resources import capture_link
 from actors.gateway.mcp.tool import BuiltinTool, ToolAnswer, ToolImage, ToolLink, by_name
+from actors.gateway.mcp.tools.collections import outcome_answer
 from actors.gateway.mcp.toolsets import Toolset
 from actors.gateway.request import RequestContext
-from actors.gateway.tool_calls import default_session
+from actors.gateway.tool_calls import ClientCall, call_or_ask, decide, default_session, tool_request, waiting
 from actors.logins import BROWSER_MS, login_pass
 from bus.clock import now_ms
 from bus.stores import FileStore
@@ -35,8 +36,10 @@ from protocol.browsers import operations as do
 from protocol.browsers import results
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, Fault, FaultError, fault
+from protocol.policy import Decision, ToolRequest, Verb
 from protocol.subjects import BROWSER, CAPTURES
 from protocol.tools import browser as registered
+from protocol.tools.tool import Surface
 
 MAX_IMAGE_BYTES = 1_000_000
 """A larger picture comes as a link: it would cost a model more than it shows."""
@@ -121,10 +124,15 @@ def _tool(operation: type[Any], row: _Row) -> BuiltinTool[Any]:
             request.caller.require(Scope.SESSIONS)
         if operation in _LOCAL:
             _check_local(request.caller, tool_of(operation))
+        asked = operation(**fields)
+        decision = await decide(app, _question(app, request, asked))
+        if decision.decision is Verb.ASK:
+            return await _asked(app, request, asked, decision)
+        begun = _Begun(at_need=at_need, expects=decision.expects)
         if operation is do.UploadFile:
             async with uploaded(await app.bus.objects(CAPTURES), fields["file_path"]) as name:
-                return await _perform(app, request, operation(**fields, stored=name), at_need=at_need)
-        return await _perform(app, request, operation(**fields), at_need=at_need)
+                return await _perform(app, request, operation(**fields, stored=name), begun)
+        return await _perform(app, request, asked, begun)
 
     return BuiltinTool(
         title=row.title,
@@ -138,14 +146,46 @@ def _tool(operation: type[Any], row: _Row) -> BuiltinTool[Any]:
     )
 
 
-async def _perform(app: AppContext, request: RequestContext, operation: do.Operation, *, at_need: bool) -> ToolAnswer:
+@dataclass(frozen=True)
+class _Begun:
+    """How an operation is begun: `at_need` in a session that is opened for it, on the element decided about."""
+
+    at_need: bool
+    expects: str
+
+
+def _question(app: AppContext, request: RequestContext, operation: do.Operation) -> ToolRequest:
+    """Return what the gate is asked: about the field, not about the words that go into it, which stay here."""
+    arguments = _given(do.with_words(operation, "") if do.words_of(operation) else operation)
+    return tool_request(
+        app, request, ClientCall(name=tool_of(type(operation)), arguments=arguments, surface=Surface.MCP)
+    )
+
+
+def _given(operation: do.Operation) -> dict[str, Any]:
+    written: dict[str, Any] = msgspec.to_builtins(operation)
+    del written["tool"]
+    return written
+
+
+async def _asked(app: AppContext, request: RequestContext, operation: do.Operation, decision: Decision) -> ToolAnswer:
+    """Have the gate itself run what a person has to allow; what needs this gateway for it cannot wait."""
+    name = tool_of(type(operation))
+    if isinstance(operation, do.UploadFile) or getattr(operation, "profile", None) is not None:
+        raise FaultError(waiting(name, decision, None))
+    call = ClientCall(name=name, arguments=_given(operation), surface=Surface.MCP)
+    return outcome_answer(await call_or_ask(app, request, call))
+
+
+async def _perform(app: AppContext, request: RequestContext, operation: do.Operation, begun: _Begun) -> ToolAnswer:
     who = request.caller
     order = secrets.token_urlsafe(ORDER_BYTES)
     operation, typed = _sealed(app, operation)
     question = AskBrowser(
         do=operation,
         caller=who.name,
-        at_need=at_need,
+        at_need=begun.at_need,
+        expects=begun.expects,
         local=who.local,
         order=order,
         typed=typed,
