@@ -16,6 +16,7 @@ from protocol.answers import (
     LOCAL,
     Answered,
     ChatEvent,
+    ChatToolResult,
     ConversationLog,
     DocumentDigest,
     Extracted,
@@ -116,6 +117,7 @@ class ConversationEvent(Struct, frozen=True, kw_only=True, omit_defaults=True, r
     markdown: str
     citations: tuple[CitedQuote, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
+    tool_results: tuple[ChatToolResult, ...] = ()
     documents: tuple[DocumentDigest, ...] = ()
     served_by: ServedBy | None = None
     error: StructuredError | None = None
@@ -205,6 +207,7 @@ def _event(event: ChatEvent) -> ConversationEvent:
         markdown=event.markdown,
         citations=tuple(map(_cited, event.citations)),
         tool_calls=event.tool_calls,
+        tool_results=event.tool_results,
         documents=event.documents,
         served_by=event.served_by,
         error=None if event.fault is None else to_error(event.fault),

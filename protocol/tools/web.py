@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta, Struct
 
 from protocol.access import Scope
+from protocol.agent import MAX_STEPS, MOST_STEPS, Goal
 from protocol.answers import MAX_SOURCES, ConversationId, Instructions, Question, SummaryStyle
 from protocol.browse import BrowseOptions
 from protocol.pages import Url
@@ -65,6 +66,23 @@ class ExtractFromPages(PagesCall, frozen=True, kw_only=True, rename="camel", for
     instructions: Instructions = ""
 
 
+class AgentArguments(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A goal, and what may be used for it."""
+
+    goal: Goal
+    urls: Annotated[tuple[Url, ...], Meta(max_length=MAX_SOURCES, description="Pages to begin with.")] = ()
+    collection: Annotated[str | None, Meta(description="Collection to read from and to capture into.")] = None
+    tools: Annotated[
+        tuple[str, ...] | None, Meta(description="Tools that the task wants; else those that the goal names.")
+    ] = None
+    max_steps: Annotated[int, Meta(ge=1, le=MOST_STEPS)] = MAX_STEPS
+    session: Annotated[str | None, Meta(description="Browser session to act in.")] = None
+    local_only: bool = False
+    conversation: Annotated[
+        ConversationId | None, Meta(description="Goes on with a goal that waited for an approval.")
+    ] = None
+
+
 class NamedRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which login is meant."""
 
@@ -106,6 +124,13 @@ WEB_TOOLS: Final[Mapping[str, Tool[Any]]] = by_name(
         "Answer a question from pages alone, with verbatim quotes, or say that they do not tell.",
     ),
     _tool("extract", ExtractFromPages, "Find data in pages, each value with its quote; null is what is not there."),
+    _tool(
+        "agent",
+        AgentArguments,
+        "Reach a goal by tools that the policy allows, and answer it with verbatim quotes; a step may wait for you.",
+        risk=Risk.RUN,
+        idempotent=False,
+    ),
     _tool("refresh_session", NamedRequest, "Renew a saved login (see sessionProfile of browse).", scope=Scope.SESSIONS),
     _tool(
         "session_management",

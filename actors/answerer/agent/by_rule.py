@@ -40,15 +40,12 @@ def next_calls(state: RuleState) -> tuple[ToolCall, ...]:
     words = state.words
     if words.expression:
         return _once(state, ToolCall(name="app.calculate", arguments={"expression": words.expression}))
-    named = tuple(_capture(url) for url in words.urls if url not in state.read and not _tried(state, url))
-    if named:
-        return named
-    if not state.answered and not state.collection and not words.urls:
-        search = _once(state, ToolCall(name="search", arguments={"query": query_of(state.goal)}))
-        return search or tuple(_captures(state)) or _transform(state)
-    if not state.answered and _done(state, "search") is None and words.transform is None:
-        return (ToolCall(name="search", arguments={"query": query_of(state.goal)}),)
-    return tuple(_captures(state)) or _transform(state)
+    named = tuple(_capture(url) for url in words.urls if not _is_read(state, url))
+    if named or words.urls:
+        return named or _transform(state)
+    lacking = not state.collection if words.transform is not None else not state.answered
+    search = ToolCall(name="search", arguments={"query": query_of(state.goal)})
+    return (lacking and _once(state, search)) or tuple(_captures(state)) or _transform(state)
 
 
 def query_of(goal: str) -> str:
@@ -69,15 +66,17 @@ def calculated(steps: Sequence[AgentStep], sources: Sequence[AnswerSource]) -> L
 
 
 def _once(state: RuleState, call: ToolCall) -> tuple[ToolCall, ...]:
-    return () if _done(state, call.name) is not None else (call,)
+    return () if _step_of(state, call.name) is not None else (call,)
 
 
-def _done(state: RuleState, tool: str) -> AgentStep | None:
+def _step_of(state: RuleState, tool: str) -> AgentStep | None:
     return next((one for one in state.steps if one.tool == tool), None)
 
 
-def _tried(state: RuleState, url: str) -> bool:
-    return any(one.tool == "source.capture" and one.arguments.get("url") == url for one in state.steps)
+def _is_read(state: RuleState, url: str) -> bool:
+    """Return whether a page was read, or it was tried."""
+    tried = any(one.tool == "source.capture" and one.arguments.get("url") == url for one in state.steps)
+    return tried or url in state.read
 
 
 def _capture(url: str) -> ToolCall:
@@ -85,15 +84,15 @@ def _capture(url: str) -> ToolCall:
 
 
 def _captures(state: RuleState) -> Iterator[ToolCall]:
-    """Yield captures of the best results that are not the caller's own already."""
-    wanted = [hit for hit in _hits(state) if not hit.source_id and hit.confidence >= MIN_CONFIDENCE]
-    for hit in wanted[:MOST_CAPTURES]:
-        if hit.url not in state.read and not _tried(state, hit.url):
+    """Yield captures of the best results that are pages, and not the caller's own already."""
+    pages = [hit for hit in _hits(state) if hit.url.startswith(("http://", "https://")) and not hit.source_id]
+    for hit in [hit for hit in pages if hit.confidence >= MIN_CONFIDENCE][:MOST_CAPTURES]:
+        if not _is_read(state, hit.url):
             yield _capture(hit.url)
 
 
 def _hits(state: RuleState) -> tuple[SearchHit, ...]:
-    step = _done(state, "search")
+    step = _step_of(state, "search")
     result = step.outcome.result if step is not None else None
     if result is None or result.status is not ToolStatus.OK:
         return ()

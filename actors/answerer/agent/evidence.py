@@ -19,6 +19,7 @@ from actors.answerer.source import AnswerSource
 from protocol.agent import AgentStep
 from protocol.documents import (
     CollectionIndex,
+    CollectionSource,
     Content,
     Document,
     WebObservationChunk,
@@ -69,6 +70,12 @@ class AgentEvidence:
             text = "\n\n".join((f"# {title}", *lines))[:MAX_PAYLOAD_CHARS]
             self.add((untrusted(f"step_{step.number}", WebObservationSummary(url="", title=title, markdown=text)),))
         self.add(result.documents)
+
+    @property
+    def pages(self) -> frozenset[str]:
+        """The addresses of pages that were read as they are, by what found them or not."""
+        captured = (one.content.url for one in self._documents if isinstance(one.content, CollectionSource))
+        return frozenset((*(one.url for one in self.begun.reads), *captured))
 
     def reading(self) -> Reading:
         """Return all that was read, as an answer is written from it; costs time."""

@@ -112,7 +112,7 @@ def read_goal(goal: str) -> GoalWords:
     wanted = permitted(goal)
     return GoalWords(
         expression=_expression(goal),
-        urls=tuple(dict.fromkeys(found[0].rstrip(".,;:!?") for found in _URL.finditer(goal))),
+        urls=tuple(dict.fromkeys(match[0].rstrip(".,;:!?") for match in _URL.finditer(goal))),
         transform=_transform(goal),
         save="artifact.save" in wanted,
     )
@@ -140,10 +140,10 @@ def _transform(goal: str) -> TransformType | None:
 
 def _expression(goal: str) -> str:
     """Return the expression that a goal is, or asks to compute; "" where there is none or it could be a date."""
-    found = _CALCULATION.match(goal[:500])
-    if found is None:
+    match = _CALCULATION.match(goal[:500])
+    if match is None:
         return ""
-    text = found["expression"].strip()
+    text = match["expression"].strip()
     if _OPERATOR.search(text) is None or _DATE.fullmatch(text):
         return ""
     return _DECIMAL_COMMA.sub(".", text.translate(_MARKS)) if "." not in text else text.translate(_MARKS)

@@ -188,7 +188,7 @@ class AgentRun:
                 steps=executor.steps,
                 collection=executor.collection,
                 answered=answer.supported,
-                read=frozenset(one.url for one in reading.sources),
+                read=executor.evidence.pages,
             )
             before = len(executor.steps)
             await executor.run(next_calls(state), "rule")
