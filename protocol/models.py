@@ -256,6 +256,7 @@ class ModelCalled(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     """A line of MODEL_CALLS: one try of a call of a model (004 "Recording", and more); `at` in ms since the epoch.
 
     `preview` is the redacted beginning of what was asked and answered, `digest` the SHA-256 of what was asked.
+    `truncated`: the answer ended where it was as long as it might be.
     """
 
     call_id: str
@@ -275,6 +276,7 @@ class ModelCalled(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     digest: str = ""
     asked_preview: str = ""
     answer_preview: str = ""
+    truncated: bool = False
 
 
 class ModelJudged(Struct, frozen=True, kw_only=True, tag_field="line", tag="judged"):

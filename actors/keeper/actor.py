@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import anyio
@@ -14,6 +15,7 @@ from actors.keeper.artifacts import Sweeper, read_piece
 from actors.keeper.collection_queries import CollectionQueries
 from actors.keeper.collections import CollectionTables
 from actors.keeper.conversations import ChatTables, ConversationQueries, ModelRunTables
+from actors.keeper.event_log import EventLog
 from actors.keeper.packing import CollectionPacking
 from actors.keeper.run_tables import RunQueries, RunTables
 from actors.keeper.search_index import CollectionPassages, PagePassages, SearchIndex
@@ -65,6 +67,7 @@ class Keeper(Actor):
         subjects.MODEL_CALLS,
         subjects.COLLECTIONS,
         subjects.PAGES_READ,
+        subjects.TOOL_CALLS,
     )
     purposes: ClassVar[tuple[str, ...]] = (TERMS,)
 
@@ -107,6 +110,7 @@ class Keeper(Actor):
                 projected(calls, database, ModelRunTables(seal)) as self._calls,
                 projected(collections, database, *kept) as self._collections,
                 projected(pages, database, PagePassages(seal)),
+                self._event_log(self._ledger, calls, collections, await self.bus.journal(subjects.TOOL_CALLS)),
                 anyio.create_task_group() as tasks,
             ):
                 tasks.start_soon(Sweeper(self._store, tables, self._queries, self.clock).run)
@@ -270,6 +274,14 @@ class Keeper(Actor):
         """
         await self._collections.wait_current(subjects.TEXT_GET.timeout_ms)
         return await self._texts.text(request)
+
+    def _event_log(self, *journals: JournalLog[Any]) -> AbstractAsyncContextManager[None]:
+        """Return the log of events, which is written as long as it is open, unless the operator wants none."""
+        settings = self.settings
+        if not settings.event_log:
+            return nullcontext()
+        path = Path(settings.event_log_file) if settings.event_log_file else settings.data_dir / "events.jsonl"
+        return EventLog(path.expanduser(), journals, settings.event_log_previews).open()
 
     async def _run(self, run_id: str, caller: str) -> RunState:
         state = await self._queries.run(run_id, caller)

@@ -168,7 +168,10 @@ class _Try:
         self._settle(hold, result.cost_usd)
         completion = result.answer.completion
         error_kind = CallErrorKind.REFUSED if completion.finish == "refused" else None
-        await self._record(error_kind, usage=completion.usage, cost_usd=result.cost_usd, text=completion.text)
+        cut = completion.finish == "length"
+        await self._record(
+            error_kind, usage=completion.usage, cost_usd=result.cost_usd, text=completion.text, truncated=cut
+        )
         return result
 
     async def _complete(self, request: ModelRequest) -> ModelResult:
@@ -231,7 +234,7 @@ class _Try:
         kind = self.tries.dependencies.chooser.kinds[self.tries.name.provider]
         return await pricing.cost_usd(kind, self.tries.name.model, usage)
 
-    async def _record(
+    async def _record(  # noqa: PLR0913 - what came of a try
         self,
         error_kind: CallErrorKind | None,
         *,
@@ -239,6 +242,7 @@ class _Try:
         usage: TokenUsage = TokenUsage(),  # noqa: B008 - frozen
         cost_usd: float | None = None,
         text: str = "",
+        truncated: bool = False,
     ) -> None:
         """Note what came of it, for the caller and in the journal."""
         hand, name, latency_ms = self.tries.hand, self.tries.name, _ms_since(self.begun)
@@ -263,6 +267,7 @@ class _Try:
             digest=hand.digest,
             asked_preview=hand.asked_preview,
             answer_preview=preview(text),
+            truncated=truncated,
         )
         self.tries.dependencies.chooser.count(line)
         await self.tries.dependencies.recorder.called(line)

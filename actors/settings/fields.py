@@ -178,6 +178,20 @@ class SystemSettings(Struct, frozen=True, kw_only=True):
         Literal["auto", "json", "pretty"],
         Meta(description="How log lines are written; auto: pretty on a terminal, else JSON."),
     ] = "auto"
+    event_log: Annotated[
+        bool,
+        Meta(description="Whether what happens to runs, collections, models and tools is logged as lines of JSON."),
+    ] = True
+    event_log_file: Annotated[
+        str,
+        Meta(
+            description="File of that log, which is begun anew at 20 MB, five times; empty: events.jsonl of the data "
+            "folder."
+        ),
+    ] = ""
+    event_log_previews: Annotated[
+        bool, Meta(description="Whether that log has the beginnings of texts, without credentials.")
+    ] = False
     start_method: Annotated[
         Literal["auto", "fork", "spawn"],
         Meta(description="How actor processes are started; auto: fork on Linux, spawn elsewhere."),
