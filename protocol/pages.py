@@ -39,7 +39,8 @@ class BrowsePage(Struct, frozen=True, kw_only=True):
 
     `watch` is who wants to hear how far that is. With `single_shot` each tier asks its site once: whoever asks tries
     again by himself. `login` opens the login of `options.session_profile` as `caller` may use it (see LoginPass). With
-    `outlinks` the answer has all that the page leads to.
+    `outlinks` the answer has all that the page leads to. `reader` finds the page again by searching, where it was read
+    without a login.
     """
 
     url: Url
@@ -50,6 +51,7 @@ class BrowsePage(Struct, frozen=True, kw_only=True):
     caller: str = ""
     login: bytes = b""
     outlinks: bool = False
+    reader: str = ""
 
 
 class FetchPage(Struct, frozen=True, kw_only=True, omit_defaults=True):

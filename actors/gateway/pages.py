@@ -144,9 +144,9 @@ async def with_login(app: AppContext, request: RequestContext, page: BrowsePage)
     """
     check_scope(request, page.options)
     profile, site = page.options.session_profile, site_or_nothing(page.url)
-    if profile is None or not site:
-        return page
     caller = request.caller.name
+    if profile is None or not site:
+        return structs.replace(page, reader=caller if profile is None else "")
     named = NamedSession(domain=site, profile=profile, caller=caller)
     if (await app.bus.call(SESSION_HEALTH, named, wait_ms=app.grace_ms)).health is SessionHealth.NOT_FOUND:
         message = f"No session is saved for {site} in the profile {profile}."

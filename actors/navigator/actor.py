@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from actors.navigator.browse_run import BrowseRun
 from actors.navigator.hosts import known_hosts, shipped_hosts
 from actors.navigator.memory import Knowledge, NoKnowledge, TierMemory
 from actors.navigator.preview import PreviewService
+from actors.navigator.read_pages import NoNotes, PageNotes, ReadPages
 from actors.page_addresses import by_http, page_address
 from actors.sites import site_of
 from protocol import subjects
@@ -22,7 +23,7 @@ from protocol.actions import Action, ranked
 from protocol.domains import AskDomain, DomainKnowledge, Preview
 from protocol.faults import Code, Fault, FaultError
 from protocol.pages import Browsed, BrowsePage
-from protocol.subject_kinds import Bucket, Subject
+from protocol.subject_kinds import Bucket, Journal, Subject
 
 _WITHOUT_TLS = frozenset({Code.NETWORK_TLS_FAILED, Code.NETWORK_CONNECTION_FAILED})
 """How it ends where a server that speaks HTTP alone is asked by https."""
@@ -48,8 +49,11 @@ class Navigator(Actor):
         subjects.HOST_TEXTS,
     )
 
+    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.PAGES_READ,)
+
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     evidence: HostEvidence = field(default_factory=NoEvidence)
+    notes: PageNotes = field(default_factory=NoNotes)
 
     @classmethod
     def warm(cls) -> None:
@@ -61,11 +65,17 @@ class Navigator(Actor):
     async def open(self) -> AsyncGenerator[None]:
         """Share what is learned of sites with the other navigators."""
         self.evidence = SharedEvidence(self.bus, self.settings.probe_absent_pages)
-        if not self.settings.tier_learning:
-            yield
-            return
-        memory = TierMemory(self.bus, known_hosts(self.settings.hosts_file), self.settings.hedge_percent)
-        async with memory.open() as self.knowledge:
+        async with AsyncExitStack() as stack:
+            if (
+                self.settings.index_pages
+                and self.bus.seal is not None
+                and self.bus.seal.holds(subjects.PAGES_READ.name)
+            ):
+                pages = ReadPages(await self.bus.journal(subjects.PAGES_READ))
+                self.notes = await stack.enter_async_context(pages.open())
+            if self.settings.tier_learning:
+                memory = TierMemory(self.bus, known_hosts(self.settings.hosts_file), self.settings.hedge_percent)
+                self.knowledge = await stack.enter_async_context(memory.open())
             yield
 
     @handles(subjects.BROWSE, at_once=64)
@@ -77,9 +87,11 @@ class Navigator(Actor):
         """
         request, grace_ms = structs.replace(page, url=page_address(page.url)), self.settings.restart_grace_ms
         try:
-            return await BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence).run()
+            browsed = await BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence).run()
         except FaultError as error:
             raise FaultError(with_plain_http(error.fault, by_http(page.url))) from None
+        self.notes.note(request, browsed)
+        return browsed
 
     @handles(subjects.PREVIEW, at_once=32)
     async def preview(self, page: BrowsePage) -> Preview:
