@@ -37,6 +37,7 @@ _CARD_DATE: Final = re.compile(r"\b(?:0?0|mm|12|01)\s*/\s*(?:y{2,4}|j{2,4}|a{2,4
 _LONGEST_WORD: Final = 6
 """Blanks within a word of the lexicon, and one more."""
 
+_PIN_CODE: Final = re.compile(r"\bpin ?code\b")
 _SHORT: Final = 4
 """A word so short is not put together of several: `t an` is no TAN."""
 
@@ -52,7 +53,7 @@ class _Words:
     begun: Mapping[str, tuple[tuple[str, str], ...]]
     within: tuple[tuple[str, str], ...]
 
-    def found(self, text: str) -> str:
+    def longest(self, text: str) -> str:
         """Return the longest word that a folded text has; "" where it has none."""
         return max((word for word, _, _ in self.matches(text)), key=len, default="")
 
@@ -97,6 +98,8 @@ def field_kind(facts: FieldFacts) -> tuple[FieldKind, str]:
     if not is_filled(facts):
         return _of_key(facts)
     own = _own(facts)
+    if _is_postal(facts):
+        own = [text for one in own if (text := _PIN_CODE.sub("", one).strip())]
     match = _strong(own) or _exact(own) or _dated(facts) or _weak(own, facts) or _typed(facts) or _near(facts)
     if match is None and not any((*own, facts.near, facts.heading)):
         return FieldKind.UNKNOWN, "nothing says what it is for"
@@ -118,7 +121,7 @@ def _own(facts: FieldFacts) -> list[str]:
 
 
 def _strong(texts: Iterable[str]) -> tuple[FieldKind, str] | None:
-    match = [(kind, word) for text in texts for kind in KINDS if (word := _lexicon(kind).words.found(text))]
+    match = [(kind, word) for text in texts for kind in KINDS if (word := _lexicon(kind).words.longest(text))]
     if not match:
         return None
     kind, word = max(match, key=lambda one: len(one[1]))
@@ -144,15 +147,27 @@ def _dated(facts: FieldFacts) -> tuple[FieldKind, str] | None:
 def _weak(own: list[str], facts: FieldFacts) -> tuple[FieldKind, str] | None:
     page = (facts.heading, facts.near, *facts.form_fields)
     around = [*own, *(folded(one[:_AROUND_CHARS]) for one in page)]
+    called = [folded(one) for one in (facts.label, facts.placeholder) if one]
+    is_bare = bool(called) and all(word in _fillers() for one in called for word in one.split(" "))
     for kind in KINDS:
         lexicon = _lexicon(kind)
-        word = next((word for text in own if (word := lexicon.weak.found(text))), "")
+        word = next((word for text in own if (word := lexicon.weak.longest(text))), called[0] if is_bare else "")
         if not word:
             continue
-        beside = next((match for text in around if (match := lexicon.around.found(text))), "")
+        beside = next((near for text in around if (near := lexicon.around.longest(text))), "")
         if beside:
             return kind, f"“{word}” beside “{beside}”"
     return None
+
+
+def _is_postal(facts: FieldFacts) -> bool:
+    """Whether a PIN code is that of a place, as in India."""
+    if not any(_PIN_CODE.search(folded(one)) for one in (facts.label, facts.placeholder, facts.name)):
+        return False
+    if any(_lexicon(FieldKind.CREDENTIAL).around.longest(folded(one)) for one in (facts.heading, facts.near)):
+        return False
+    page = (facts.heading, facts.near, *facts.form_fields)
+    return "postal-code" in facts.autocomplete or any(_postal().longest(folded(one)) for one in page)
 
 
 def _typed(facts: FieldFacts) -> tuple[FieldKind, str] | None:
@@ -204,6 +219,11 @@ def _lexicon(kind: FieldKind) -> _Lexicon:
 @cache
 def _ordinary() -> _Words:
     return _words(word for kind in KINDS for word in _source()[kind.value]["ordinary"])
+
+
+@cache
+def _postal() -> _Words:
+    return _words(_source()["postal"]["words"])
 
 
 @cache

@@ -147,8 +147,10 @@ def _operation(request: RunTool) -> do.Operation:
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="arguments")) from None
     if named.session_id is None:
         named = structs.replace(named, session_id=request.session)
-    has_tab = "tab_id" in named.__struct_fields__ and getattr(named, "tab_id", None) is None
-    return structs.replace(named, tab_id=request.tab) if has_tab and request.tab is not None else named
+    if request.tab is None or "tab_id" not in named.__struct_fields__ or getattr(named, "tab_id", None) is not None:
+        return named
+    in_tab: do.Operation = structs.replace(named, tab_id=request.tab)
+    return in_tab
 
 
 def _code_of(operation: do.Operation, problem: Fault) -> ToolErrorCode:
