@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from actors.actor import Actor, handles, subscribes
@@ -12,6 +13,7 @@ from actors.answerer import local
 from actors.answerer.agent.planning import Planner
 from actors.answerer.agent.run import AgentRun
 from actors.answerer.answering import Answering, Assignment
+from actors.answerer.collection_answers import answer_covering, covering, summarize_covering, with_collection
 from actors.answerer.conversations import ChatTurn
 from actors.answerer.data import extracted_from
 from actors.answerer.local.support import support_model
@@ -73,7 +75,11 @@ class Answerer(Actor):
             tool=SUMMARIZE,
             words=to_summarize(request.style),
             question="",
-            local=lambda sources: local.summarize(sources, request.style),
+            local=lambda sources: (
+                summarize_covering(sources, request.style)
+                if request.collection
+                else local.summarize(sources, request.style)
+            ),
             listed=request.style is SummaryStyle.BULLETS,
         )
         return await self._noted(request, "web.summarize", f"Summarize ({request.style})", assignment)
@@ -105,7 +111,9 @@ class Answerer(Actor):
         relay = AnswerRelay(self.bus, request.watch)
         try:
             await relay.report("Reading the sources")
-            reading = await read(self.bus, request, self.settings.restart_grace_ms)
+            wait_ms = self.settings.restart_grace_ms
+            request, _ = await with_collection(self.bus, request, request.instructions, wait_ms)
+            reading = await read(self.bus, request, wait_ms)
             await relay.report("Looking for the data")
             extracted = await extracted_from(self.bus, request, reading)
         except FaultError as error:
@@ -162,8 +170,13 @@ class Answerer(Actor):
         relay = AnswerRelay(self.bus, request.watch)
         try:
             await relay.report("Reading the sources")
-            reading = await read(self.bus, request, self.settings.restart_grace_ms)
-            answered = await self._answering(request, assignment, reading, relay).answer()
+            wait_ms = self.settings.restart_grace_ms
+            request, relevant = await with_collection(self.bus, request, assignment.question, wait_ms)
+            reading = await read(self.bus, request, wait_ms)
+            if relevant:
+                quotes = partial(answer_covering, assignment.question, relevant=relevant)
+                assignment = replace(assignment, local=quotes)
+            answered = await covering(self._answering(request, assignment, reading, relay), relevant)
         except FaultError as error:
             await turn.write_failure(error.fault)
             raise
@@ -171,7 +184,13 @@ class Answerer(Actor):
         return answered
 
     def _turn(self, request: Sources, task: str) -> ChatTurn:
-        return ChatTurn(bus=self.bus, task=task, caller=request.caller, conversation=current_conversation())
+        return ChatTurn(
+            bus=self.bus,
+            task=task,
+            caller=request.caller,
+            conversation=current_conversation(),
+            collection=request.collection,
+        )
 
     def _answering(self, request: Sources, assignment: Assignment, reading: Reading, relay: AnswerRelay) -> Answering:
         return Answering(

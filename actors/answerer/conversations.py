@@ -44,6 +44,7 @@ class ChatTurn:
     task: str
     caller: str
     conversation: Conversation
+    collection: str | None = None
 
     async def write_request(self, text: str) -> None:
         """Write what was asked."""
@@ -77,6 +78,7 @@ class ChatTurn:
             role=role,
             task=self.task,
             markdown=kept_text(text),
+            collection=self.collection,
         )
 
     async def _write(

@@ -122,6 +122,11 @@ def to_answer(question: str) -> str:
     return f"Answer this question from the documents:\n{visible(redact.text(question))}"
 
 
+def to_cover(task: str, names: Sequence[str]) -> str:
+    """Return a task once more, with the ids of documents that its first answer has left out."""
+    return f"{task}\n\nA first answer left out these documents: {', '.join(names)}. Use each that says something to it."
+
+
 def answering(brief: Brief) -> tuple[ModelMessage, ...]:
     """Write the prompt of an answer that cites sentences by their numbers."""
     return _messages(_RULES + _IN_JSON, brief)

@@ -49,7 +49,10 @@ class CitedQuote(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ReadSource(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A source as it was read, by the id that citations name it by; or why it was not."""
+    """A source as it was read, by the id that citations name it by; or why it was not.
+
+    Of a collection's source there is its id, and when it was captured (ms since the epoch).
+    """
 
     doc_id: str
     url: str
@@ -58,6 +61,8 @@ class ReadSource(Struct, frozen=True, kw_only=True, rename="camel"):
     confidence: Score | UnsetType = UNSET
     tier: RenderTier | UnsetType = UNSET
     error: StructuredError | UnsetType = UNSET
+    source_id: str | UnsetType = UNSET
+    captured_at: int | UnsetType = UNSET
 
 
 class FoundField(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -185,6 +190,8 @@ def _source(source: SourceRead) -> ReadSource:
         confidence=UNSET if source.confidence is None else source.confidence,
         tier=source.tier or UNSET,
         error=UNSET if source.error is None else to_error(source.error),
+        source_id=source.source_id or UNSET,
+        captured_at=UNSET if source.captured_at is None else source.captured_at,
     )
 
 
