@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import anyio
 import typer
@@ -18,6 +18,9 @@ from actors.cli.connection import at_gateway
 from actors.cli.options import ConfigFile, DataDir, LogLevel, read
 from actors.settings import Loaded
 from protocol.faults import Code, FaultError, fault
+
+if TYPE_CHECKING:
+    from actors.gateway.client import GatewayClient
 
 STDOUT = "-"
 
@@ -51,19 +54,29 @@ async def pieces(loaded: Loaded, artifact_id: str) -> AsyncGenerator[bytes]:
         FaultError: ARTIFACT_NOT_FOUND or ARTIFACT_EXPIRED.
         NotRunningError: there is no Weft.
     """
+    async with at_gateway(loaded) as client, aclosing(pieces_of(client, artifact_id)) as stream:
+        async for piece in stream:
+            yield piece
+
+
+async def pieces_of(client: GatewayClient, artifact_id: str) -> AsyncGenerator[bytes]:
+    """Read a file from end to end.
+
+    Raises:
+        FaultError: ARTIFACT_NOT_FOUND or ARTIFACT_EXPIRED.
+    """
     from actors.gateway.client import ArtifactRequest  # noqa: PLC0415 - imports the gateway
 
-    async with at_gateway(loaded) as client:
-        offset = 0
-        while True:
-            piece = await client.artifact(ArtifactRequest(artifact_id=artifact_id, offset=offset))
-            yield piece.data
-            offset += len(piece.data)
-            if piece.complete:
-                return
-            if not piece.data:
-                message = f"The file ends after {offset} of {piece.size} bytes."
-                raise FaultError(fault(Code.INTERNAL_ERROR, message))
+    offset = 0
+    while True:
+        piece = await client.artifact(ArtifactRequest(artifact_id=artifact_id, offset=offset))
+        yield piece.data
+        offset += len(piece.data)
+        if piece.complete:
+            return
+        if not piece.data:
+            message = f"The file ends after {offset} of {piece.size} bytes."
+            raise FaultError(fault(Code.INTERNAL_ERROR, message))
 
 
 async def _whole(loaded: Loaded, artifact_id: str) -> bytes:

@@ -14,6 +14,7 @@ from actors.cli.approvals import app as approvals
 from actors.cli.artifact import artifact
 from actors.cli.browse import browse
 from actors.cli.conversations import conversations
+from actors.cli.crawl import crawl, map_site
 from actors.cli.doctor import doctor
 from actors.cli.extract import extract
 from actors.cli.keys import app as keys
@@ -70,6 +71,8 @@ app.command()(tools)
 app.command(no_args_is_help=True)(tool)
 app.command()(templates)
 app.command("run", no_args_is_help=True)(run_template)
+app.command(no_args_is_help=True)(crawl)
+app.command("map", no_args_is_help=True)(map_site)
 app.command(no_args_is_help=True)(artifact)
 for _other in (status, tap, mcp, doctor, schema, nats):
     app.command()(_other)

@@ -110,13 +110,18 @@ def finish(run: RunAccepted | Run, interrupted: bool, *, as_json: bool) -> None:
 
 
 async def _run(loaded: Loaded, arguments: dict[str, Any], detached: bool) -> tuple[RunAccepted | Run, bool]:  # noqa: FBT001 - anyio.run passes it by place
-    request = _request(arguments)
+    request = run_request(arguments)
     async with at_gateway(loaded, or_private=not detached) as client:
         accepted = await client.start_run(request)
         return (accepted, False) if detached else await followed(client, accepted.run_id)
 
 
-def _request(arguments: dict[str, Any]) -> RunRequest:
+def run_request(arguments: dict[str, Any]) -> RunRequest:
+    """Return the request for a run.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST.
+    """
     from actors.gateway.client import RunRequest  # noqa: PLC0415 - imports the gateway
 
     try:

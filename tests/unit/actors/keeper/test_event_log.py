@@ -71,8 +71,8 @@ async def opened(folder: Path) -> AsyncGenerator[Log]:
 async def test_each_family_is_logged_with_its_ids_and_without_what_was_said(tmp_path: Path) -> None:
     async with opened(tmp_path) as here:
         of_collection: dict[str, Any] = {"caller": ME, "at": NOW, "collection": "col_1"}
-        of_capture = {**of_collection, "job": "job_1", "source": "src_1"}
-        text = {**of_collection, "artifact": "art_1"}
+        of_capture: dict[str, Any] = {**of_collection, "job": "job_1", "source": "src_1"}
+        text: dict[str, Any] = {**of_collection, "artifact": "art_1"}
         called: dict[str, Any] = {"tool": "web_answer", "provider": Provider.OLLAMA, "model": "m", "latency_ms": 400}
         called |= {"at": NOW, "reason": RouteReason.DEFAULT, "asked_preview": SECRET, "conversation": "c1"}
         of_call: dict[str, Any] = {"call": CALL, "at": NOW, "tool": "search", "conversation": "c1"}
