@@ -542,6 +542,44 @@ class CollectionChanged(Struct, frozen=True, kw_only=True, omit_defaults=True, r
     changes: tuple[SectionChange, ...] = ()
 
 
+MAX_IMPORT_BYTES: Final = 16 * 1024 * 1024
+MAX_REFUSED: Final = 20
+"""Addresses of an import that are named because they cannot be kept."""
+
+ImportFormat = Literal["auto", "opml", "bookmarks", "sitemap", "feed", "csv", "list"]
+
+
+class ImportSources(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """COLLECTION_IMPORT: add the addresses of a list to a collection of the caller; those there already stay."""
+
+    caller: str
+    collection: str
+    data: bytes
+    format: ImportFormat = "auto"
+
+
+class RefusedAddress(Struct, frozen=True, kw_only=True, rename="camel"):
+    """An address that cannot be kept, and why; it is cut."""
+
+    url: str
+    reason: str
+
+
+class ImportedSources(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What has come of an import: how many addresses were read, were new, and stood there before or twice.
+
+    `refused` names the first of those that cannot be kept, `refused_count` says how many they are.
+    """
+
+    collection_id: str
+    read: int
+    added: int
+    known: int
+    refused_count: int
+    refused: tuple[RefusedAddress, ...] = ()
+    schema_version: str = SCHEMA_VERSION
+
+
 def sources_hash(hashes: Iterable[str]) -> str:
     """Return the hash that sources have together, in whatever order they stand."""
     return sha256("\n".join(sorted(hashes)).encode()).hexdigest()

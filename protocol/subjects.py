@@ -32,6 +32,8 @@ from protocol.collections import (
     CollectionView,
     DoCapture,
     DoTransform,
+    ImportedSources,
+    ImportSources,
     ListCollections,
     ListTexts,
     PackCollection,
@@ -202,6 +204,8 @@ COLLECTION_LIST = Call("collection.list", ListCollections, CollectionList, timeo
 COLLECTION_GET = Call("collection.get", AskCollection, CollectionView, timeout_ms=10_000)
 COLLECTION_PACK = Call("collection.pack", PackCollection, PackedCollection, timeout_ms=20_000)
 SOURCE_GET = Call("source.get", AskSource, SourceContent, timeout_ms=10_000)
+COLLECTION_IMPORT = Call("collection.import", ImportSources, ImportedSources, timeout_ms=MAX_TOOL_MS)
+"""Add the addresses of a file that another program has written."""
 TEXT_LIST = Call("text.list", ListTexts, TextList, timeout_ms=10_000)
 TEXT_GET = Call("text.get", AskText, TextInfo, timeout_ms=10_000)
 PASSAGES = Call("collection.passages", SearchPassages, Passages, timeout_ms=10_000)

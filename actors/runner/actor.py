@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 import anyio
 
 from actors.actor import Actor, Handler, consumes, handles
+from actors.runner.collections.adding import import_sources
 from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.collection_log import CollectionLog
 from actors.runner.collections.text_log import TextLog, Transforming
@@ -30,7 +31,7 @@ from actors.web.client import BUCKETS, web_client
 from bus.clock import now_ms
 from protocol import subjects
 from protocol.browsers.operations import TYPING
-from protocol.collections import DoCapture, DoTransform
+from protocol.collections import DoCapture, DoTransform, ImportedSources, ImportSources
 from protocol.faults import Code, FaultError, fault
 from protocol.integrations import Delivery, DeliveryList, ListDeliveries, ResendDelivery, SendDelivery
 from protocol.policy import RunTool, ToolResult
@@ -206,6 +207,15 @@ class Runner(Actor):
     async def work(self, request: DoRun) -> None:
         """Do a run, or go on with it."""
         await execute(self._dependencies, request.run_id)
+
+    @handles(subjects.COLLECTION_IMPORT, at_once=4)
+    async def import_list(self, request: ImportSources) -> ImportedSources:
+        """Add the addresses of a list that another program has written to a collection.
+
+        Raises:
+            FaultError: VALIDATION_UNKNOWN_COLLECTION; VALIDATION_INVALID_REQUEST, when it is no list.
+        """
+        return await import_sources(self._capturing, request)
 
     @consumes(subjects.CAPTURE, at_once=MAX_CAPTURES)
     async def capture(self, request: DoCapture) -> None:

@@ -9,14 +9,15 @@ import anyio
 import structlog
 from msgspec import structs
 
+from actors.runner.collections.captured_page import CapturedPage, captured, read_page
 from actors.runner.collections.collection_log import CollectionLog
 from actors.runner.collections.history import SourceHistory, job_id
-from actors.runner.collections.read_page import ReadPage, captured, read_page
 from actors.runner.page_reading import check_status
 from actors.runner.steps import call_with_room
 from actors.settings import Settings
 from bus import Bus
 from bus.clock import now_ms
+from bus.stores import JournalLine
 from protocol.actions import Action
 from protocol.browse import BrowseOptions, Freshness
 from protocol.collections import (
@@ -108,8 +109,10 @@ class Capturing:
             await self.bus.enqueue(CAPTURE, work, packet_id=line.job)
             # What was said of captures that are over is forgotten now and then: what they brought stands elsewhere.
             old = history.lines >= MAX_LINES
-            await self.log.append(topic, line, last=history.last(topic), forget=old)
-            history = await self.log.source(added.source, added.collection, history)
+            sequence = await self.log.append(topic, line, last=history.last(topic), forget=old)
+            if sequence is not None:
+                return line.job, history.after(JournalLine(sequence, topic, line.at, line))
+            history = await self.log.source(added.source, added.collection)
         if call and call in history.calls:
             return history.calls[call], history
         if history.queued is None:
@@ -149,7 +152,7 @@ class Capturing:
         except FaultError as error:
             await self._fail(added, queued, attempt, error.fault)
 
-    async def keep(self, line: SourceAdded, page: ReadPage, name: str, max_chars: int = CAPTURE_CHARS) -> None:
+    async def keep(self, line: SourceAdded, page: CapturedPage, name: str, max_chars: int = CAPTURE_CHARS) -> None:
         """Keep a page that somebody else has read, such as a crawl, as a source; by the same name it is kept once.
 
         Raises:
@@ -165,12 +168,13 @@ class Capturing:
         Raises:
             FaultError: CONFIG_STORAGE_FULL; the journal is away.
         """
-        history = await self.log.source(line.source, line.collection)
+        topic, history = added_topic(line.collection, line.source), SourceHistory()
         while history.added is None:
-            topic = added_topic(line.collection, line.source)
-            if await self.log.append(topic, line, last=history.last(topic)) is not None:
+            sequence = await self.log.append(topic, line, last=history.last(topic))
+            if sequence is not None:
                 await self.tell(_added(line))
-            history = await self.log.source(line.source, line.collection, history)
+                return line, history.after(JournalLine(sequence, topic, line.at, line))
+            history = await self.log.source(line.source, line.collection)
         return history.added, history
 
     async def ended(self, history: SourceHistory, added: SourceAdded, job: str, patience_s: float) -> SourceHistory:
@@ -221,7 +225,7 @@ class Capturing:
             return browsed
         raise FaultError(fault(Code.INTERNAL_BUSY))
 
-    async def _keep(self, added: SourceAdded, page: ReadPage, job: str, max_chars: int) -> None:
+    async def _keep(self, added: SourceAdded, page: CapturedPage, job: str, max_chars: int) -> None:
         """Write down what was read, once: whoever else had the capture meanwhile finds it ended."""
         for _ in range(MAX_ATTEMPTS):
             history = await self.log.source(added.source, added.collection)

@@ -174,8 +174,8 @@ class Watching:
             "collectionId": created.collection,
             "title": info.title,
             "round": number,
-            "changed": [_told(one) for one in changed[:MAX_TOLD]],
-            "failed": [_told(one) for one in failed[:MAX_TOLD]],
+            "changed": [_described(one) for one in changed[:MAX_TOLD]],
+            "failed": [_described(one) for one in failed[:MAX_TOLD]],
             "changedCount": len(changed),
             "failedCount": len(failed),
         }
@@ -191,11 +191,11 @@ def _is_read(source: SourceInfo, number: int) -> bool:
     return (source.captured_at or 0) >= number or (source.error is not None and source.updated_at >= number)
 
 
-def _told(source: SourceInfo) -> dict[str, Any]:
-    told: dict[str, Any] = {"sourceId": source.id, "url": source.url[:500], "version": source.version}
+def _described(source: SourceInfo) -> dict[str, Any]:
+    described: dict[str, Any] = {"sourceId": source.id, "url": source.url[:500], "version": source.version}
     if source.error is not None:
-        return {**told, "code": source.error.code.value}
-    return {**told, "title": source.title[:100], "changes": msgspec.to_builtins(source.changes[:3])}
+        return {**described, "code": source.error.code.value}
+    return {**described, "title": source.title[:100], "changes": msgspec.to_builtins(source.changes[:3])}
 
 
 def _refreshed(created: CollectionCreated, at: int) -> CollectionChanged:

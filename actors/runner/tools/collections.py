@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -11,11 +9,10 @@ import anyio
 import msgspec
 from msgspec import UNSET
 
-from actors.normalized_urls import normalized
-from actors.page_addresses import page_address
+from actors.runner.collections.adding import MAX_TITLE_CHARS, Adding, forget_sources
 from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.collection_log import CollectionLog, known_id, unknown
-from actors.runner.collections.history import SourceHistory, collection_id, source_id
+from actors.runner.collections.history import SourceHistory, collection_id
 from actors.runner.collections.watching import CHANGED, every_ms
 from actors.runner.tools.context import ToolContext, failed
 from bus.clock import now_ms
@@ -24,8 +21,6 @@ from protocol.collections import (
     COLLECTION_PREFIX,
     MAX_ADDED,
     MAX_CAPTURE_CHARS,
-    MAX_NOTE_CHARS,
-    MAX_SOURCES,
     SOURCE_PREFIX,
     AskCollection,
     CaptureFailed,
@@ -34,7 +29,6 @@ from protocol.collections import (
     CollectionCreated,
     CollectionDeleted,
     CollectionWatched,
-    SourceAdded,
     SourceCaptured,
     SourceDeleted,
     SourceKind,
@@ -48,7 +42,6 @@ from protocol.tools.collections import (
     AddSources,
     CaptureSource,
     CreateCollection,
-    NoteItem,
     OfCollection,
     OfSource,
     RefreshSource,
@@ -56,10 +49,6 @@ from protocol.tools.collections import (
     WatchCollection,
 )
 
-AT_ONCE: Final = 16
-"""Sources of one call that are written at the same time."""
-
-MAX_TITLE_CHARS: Final = 500
 PATIENCE: Final = 0.8
 """Share of the time left of a call that a capture is waited for."""
 
@@ -92,12 +81,12 @@ async def add_sources(context: ToolContext, request: RunTool, arguments: AddSour
     """Add pages, which are captured in the background, and notes; a page that is there already is not added again."""
     journal = CollectionLog(context.collections)
     created, _ = await journal.collection(arguments.collection_id, request.caller)
-    lines = [
-        _source(created, request, f"sources[{index}]", index, item) for index, item in enumerate(arguments.sources)
-    ]
-    await _check_room(context, created.collection, request.caller, len(lines))
-    added = await Adding(context, request).add_all(lines)
-    await _check_still_there(journal, created, request)
+    if len(arguments.sources) > MAX_ADDED:
+        message = f"sources: {len(arguments.sources)} are more than {MAX_ADDED}"
+        raise FaultError(fault(_INVALID, message, field="sources"))
+    adding = _adding(context, request)
+    lines = [adding.line(created, item, f"sources[{index}]", index) for index, item in enumerate(arguments.sources)]
+    added = await adding.add_all(created, lines)
     payload = {"collectionId": created.collection, "sources": [msgspec.to_builtins(one) for one in added]}
     return succeeded(request, payload)
 
@@ -114,15 +103,16 @@ async def capture(context: ToolContext, request: RunTool, arguments: CaptureSour
     """Read a page into a collection, and return it; one that takes longer is still being read then."""
     journal = CollectionLog(context.collections)
     created, _ = await journal.collection(arguments.collection_id, request.caller)
-    line = _source(created, request, "url", 0, UrlItem(url=arguments.url))
+    adding = _adding(context, request)
+    line = adding.line(created, UrlItem(url=arguments.url), "url")
     max_chars = CAPTURE_CHARS if arguments.max_chars is UNSET else arguments.max_chars
     if max_chars > MAX_CAPTURE_CHARS:
         message = f"maxChars: {max_chars} is more than {MAX_CAPTURE_CHARS}"
         raise FaultError(fault(_INVALID, message, field="maxChars"))
     mode = "auto" if arguments.mode is UNSET else arguments.mode
-    await _check_room(context, created.collection, request.caller, 1)
-    _, history = await _capturing(context).add(line)
-    await _check_still_there(journal, created, request)
+    await adding.check_room(created, 1)
+    _, history = await adding.capturing.add(line)
+    await adding.check_still_there(created)
     return await _capture_result(context, request, history, mode, max_chars)
 
 
@@ -183,9 +173,7 @@ async def delete(context: ToolContext, request: RunTool, arguments: OfCollection
         if await journal.append(collection_topic(collection), gone, last=history.last, forget=True) is None:
             raise FaultError(fault(Code.INTERNAL_BUSY))
     # Whoever adds a source from here on finds the collection gone, and takes it back.
-    for source in await journal.sources(collection):
-        line = SourceDeleted(caller=gone.caller, at=gone.at, collection=collection, source=source, call_id=request.id)
-        await journal.forget_source(line)
+    await forget_sources(journal, gone.caller, collection, request.id)
     await _capturing(context).tell(_deleted(gone))
     return succeeded(request, {"collectionId": collection, "deleted": True})
 
@@ -197,127 +185,12 @@ def _deleted(line: SourceDeleted | CollectionDeleted) -> CollectionChanged:
     )
 
 
-# -- adding ------------------------------------------------------------------------------------------------------------
-
-
-class AddedSource(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """What has come of a source that was to be added; `added`: it was not there before this call."""
-
-    source_id: str
-    status: CaptureStatus
-    added: bool
-    url: str = ""
-    title: str = ""
-    job_id: str = ""
-
-
-@dataclass(frozen=True)
-class Adding:
-    """Adds sources to collections for one call."""
-
-    context: ToolContext
-    request: RunTool
-
-    async def add_all(self, lines: Sequence[SourceAdded]) -> list[AddedSource]:
-        """Add sources, and have the pages among them captured; one that is given twice is added once."""
-        results = dict[int, AddedSource]()
-        limiter = anyio.CapacityLimiter(AT_ONCE)
-
-        async def one(index: int, line: SourceAdded) -> None:
-            async with limiter:
-                results[index] = await self._one(line)
-
-        try:
-            async with anyio.create_task_group() as tasks:
-                for index, line in enumerate(lines):
-                    tasks.start_soon(one, index, line)
-        except* FaultError as errors:
-            raise errors.exceptions[0] from None
-        return [results[index] for index in range(len(lines))]
-
-    async def _one(self, line: SourceAdded) -> AddedSource:
-        capturing = _capturing(self.context)
-        added, history = await capturing.add(line)
-        job, status = "", CaptureStatus.CAPTURED
-        if added.kind is SourceKind.URL and history.captured is None:
-            job, _ = await capturing.queue(history, added, self.request.id)
-            status = CaptureStatus.PENDING
-        new = added.provenance.get("call") == self.request.id
-        return AddedSource(
-            source_id=added.source, status=status, added=new, url=added.url, title=added.title, job_id=job
-        )
-
-
 def _capturing(context: ToolContext) -> Capturing:
     return Capturing(CollectionLog(context.collections), context.bus, context.settings)
 
 
-async def _check_still_there(journal: CollectionLog, created: CollectionCreated, request: RunTool) -> None:
-    """See to it that nothing stays of what was added to a collection that somebody has deleted meanwhile.
-
-    Raises:
-        FaultError: VALIDATION_UNKNOWN_COLLECTION.
-    """
-    collection = created.collection
-    if (await journal.history(collection)).created is not None:
-        return
-    for source in await journal.sources(collection):
-        line = SourceDeleted(
-            caller=created.caller, at=now_ms(), collection=collection, source=source, call_id=request.id
-        )
-        await journal.forget_source(line)
-    raise unknown(COLLECTION_PREFIX)
-
-
-async def _check_room(context: ToolContext, collection: str, caller: str, more: int) -> None:
-    """See to it that a collection can take more sources.
-
-    Raises:
-        FaultError: VALIDATION_INVALID_REQUEST.
-    """
-    if more > MAX_ADDED:
-        raise FaultError(fault(_INVALID, f"sources: {more} are more than {MAX_ADDED}", field="sources"))
-    query = AskCollection(caller=caller, id=collection, limit=1)
-    view = await context.bus.call(COLLECTION_GET, query, wait_ms=context.settings.restart_grace_ms)
-    if view.total + more > MAX_SOURCES:
-        message = f"sources: the collection has {view.total}, and may have {MAX_SOURCES}"
-        raise FaultError(fault(_INVALID, message, field="sources"))
-
-
-def _source(
-    created: CollectionCreated, request: RunTool, place: str, index: int, item: UrlItem | NoteItem
-) -> SourceAdded:
-    """Return the line of a source that is to be added.
-
-    Raises:
-        FaultError: VALIDATION_INVALID_REQUEST, naming the place.
-    """
-    title = "" if item.title is UNSET else item.title[:MAX_TITLE_CHARS]
-    if isinstance(item, NoteItem):
-        if not item.text.strip() or len(item.text) > MAX_NOTE_CHARS:
-            message = f"{place}.text: a note has 1 to {MAX_NOTE_CHARS} characters"
-            raise FaultError(fault(_INVALID, message, field=f"{place}.text"))
-        kind, url, unique, name = SourceKind.NOTE, "", "", f"{request.id} {index}"
-    else:
-        field = place if place == "url" else f"{place}.url"
-        url = page_address(item.url, field)
-        try:
-            unique = name = normalized(url)
-        except ValueError as error:
-            raise FaultError(fault(_INVALID, f"{field}: {error}", field=field)) from None
-        kind = SourceKind.URL
-    return SourceAdded(
-        caller=created.caller,
-        at=now_ms(),
-        collection=created.collection,
-        source=source_id(created.collection, kind, name),
-        kind=kind,
-        url=url,
-        normalized_url=unique,
-        title=title,
-        markdown=item.text if isinstance(item, NoteItem) else "",
-        provenance={"call": request.id, "tool": request.name},
-    )
+def _adding(context: ToolContext, request: RunTool) -> Adding:
+    return Adding(_capturing(context), request.id, request.name)
 
 
 # -- waiting for a page ------------------------------------------------------------------------------------------------

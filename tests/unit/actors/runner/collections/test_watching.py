@@ -138,7 +138,7 @@ async def test_a_round_that_a_dead_replica_has_begun_is_gone_on_with(tmp_path: P
         begun = await CollectionLog(world.journal).history(collection)
         assert begun.created is not None
 
-        await here.watching(world)._write(begun.created, begun, here.now, ended=False)  # noqa: SLF001 - and dies then
+        await here.watching(world)._write(begun.created, begun, here.now, ended=False)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - as one that dies then
         await look(world, collection, here.watching(world))
 
         assert len(world.browsed) == 6

@@ -23,7 +23,7 @@ SHORT_CHARS: Final = 500
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadPage:
+class CapturedPage:
     """What was read of a page, whoever has read it; `at` is when (ms since the epoch)."""
 
     url: str
@@ -37,10 +37,10 @@ class ReadPage:
     confidence: float = 0.0
 
 
-def read_page(page: Browsed, now: int, mode: CaptureMode = "auto") -> ReadPage:
+def read_page(page: Browsed, now: int, mode: CaptureMode = "auto") -> CapturedPage:
     """Return what a capture takes of a page, as its mode says; `now` where nobody says when it was fetched."""
     content = page.page.document.content
-    return ReadPage(
+    return CapturedPage(
         url=page.page.final_url,
         title=content.title,
         markdown=_chosen(content, mode),
@@ -54,7 +54,7 @@ def read_page(page: Browsed, now: int, mode: CaptureMode = "auto") -> ReadPage:
 
 
 def captured(
-    history: SourceHistory, added: SourceAdded, page: ReadPage, job: str, max_chars: int = CAPTURE_CHARS
+    history: SourceHistory, added: SourceAdded, page: CapturedPage, job: str, max_chars: int = CAPTURE_CHARS
 ) -> SourceCaptured:
     """Return the line of a page that was read: what is kept of it, and what has changed since the version before."""
     before = history.captured
