@@ -27,6 +27,7 @@ from tests.bench import (
     judge,
     ladder,
     models,
+    policy,
     replicas,
     runs,
     sessions,
@@ -48,6 +49,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "containment": containment.measure,
     "sessions": sessions.measure,
     "edge": edge.measure,
+    "policy": policy.measure,
     "runs": runs.measure,
     "fairness": fairness.measure,
 }

@@ -133,7 +133,7 @@ def test_an_allowed_call_is_done_once_whoever_answers_and_whoever_dies(tmp_path:
         # Two gateways and two gates are asked by eight at the same time.
         here.program.open.set()
         first = here.ask(1)
-        answers = [one for one in pool.map(lambda _: here.allow(first), range(8)) if one is not None]
+        answers = [one for one in pool.map(here.allow, [first] * 8) if one is not None]
         assert {(one.status_code, one.json()["state"]) for one in answers} == {(200, "allowed")}
         assert {one.json()["result"]["status"] for one in answers} == {"ok"}
 
