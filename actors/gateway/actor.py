@@ -91,6 +91,8 @@ class Gateway(Actor):
         subjects.SOURCE_GET,
         subjects.TEXT_LIST,
         subjects.TEXT_GET,
+        subjects.DELIVERY_LIST,
+        subjects.DELIVERY_RESEND,
         subjects.OFFERED,
         subjects.EDGE_REPLY,
         subjects.CALL_CANCELLED,

@@ -30,7 +30,9 @@ PREFLIGHT_S = 600
 _CONVERSATION = CONVERSATION.lower().encode()
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 _ALLOWED_METHODS = "DELETE, GET, HEAD, POST, PUT"
-_ALLOWED_HEADERS = frozenset({"accept", "authorization", "content-type", "last-event-id", "traceparent", "tracestate"})
+_ALLOWED_HEADERS = frozenset(
+    {"accept", "authorization", "content-type", "idempotency-key", "last-event-id", "traceparent", "tracestate"}
+)
 _MCP_PREFIX = "mcp-"
 _EXPOSED = f"{CONVERSATION}, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate".encode()
 _PRIVATE_NETWORK = "access-control-request-private-network"

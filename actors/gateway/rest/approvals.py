@@ -54,9 +54,7 @@ async def _answer(
 
 async def _events(app: AppContext, request: RequestContext, _arguments: None) -> Response:
     allowed = whose(request)
-    return NewsStream(
-        app.approval_news, lambda one: one.state if allowed in {None, one.caller} else None, stop=app.closing
-    )
+    return NewsStream(app.approval_news, lambda one: one.state if allowed in {None, one.caller} else None)
 
 
 _FAMILY: dict[str, Any] = {"scope": Scope.BROWSE, "tag": Tag.TOOLS, "errors": frozenset({500, 503, 504})}

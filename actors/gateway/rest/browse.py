@@ -45,6 +45,7 @@ NO_PAGE_CODES = RUNTIME_CODES | {
     Code.VALIDATION_UNKNOWN_COLLECTION,
     Code.VALIDATION_UNKNOWN_SOURCE,
     Code.VALIDATION_UNKNOWN_APPROVAL,
+    Code.CONFIG_STORAGE_FULL,
 }
 """What is said of runs, browser sessions and conversations, never of a page."""
 PAGE_ERRORS = frozenset(http_status(fault(code)) for code in set(Code) - NO_PAGE_CODES)

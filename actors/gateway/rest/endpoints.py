@@ -23,6 +23,7 @@ from actors.gateway.rest import (
     answers,
     approvals,
     browse,
+    collections,
     compatible,
     conversations,
     docs,
@@ -31,6 +32,7 @@ from actors.gateway.rest import (
     packets,
     runs,
     sessions,
+    texts,
     tools,
 )
 from actors.gateway.rest.routing import TAGS, Endpoint
@@ -86,6 +88,7 @@ _MEANINGS: Mapping[int, str] = {
     502: "The site failed or refused, or gave no page that can be read.",
     503: "Weft is busy, or an actor is away for the moment.",
     504: "The time allowed was over.",
+    507: "There is no room left for what is kept.",
 }
 
 _KEY: Mapping[str, Any] = MappingProxyType(
@@ -360,6 +363,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *models.ENDPOINTS,
     *tools.ENDPOINTS,
     *approvals.ENDPOINTS,
+    *collections.ENDPOINTS,
+    *texts.ENDPOINTS,
     *packets.ENDPOINTS,
     *compatible.ENDPOINTS,
     *operation.KEY_ENDPOINTS,

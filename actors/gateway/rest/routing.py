@@ -45,6 +45,7 @@ class Tag(StrEnum):
     ANSWERS = "Answers"
     ROUTER = "Models"
     TOOLS = "Tools"
+    COLLECTIONS = "Collections"
 
     PACKETS = "Packets"
     COMPATIBLE = "Compatible"
@@ -60,6 +61,7 @@ TAGS: Mapping[Tag, str] = {
     Tag.ANSWERS: "Summaries, answers and data of pages and documents, with citations that stand there word for word.",
     Tag.ROUTER: "Which models are asked, what that came to, and the providers.",
     Tag.TOOLS: "Every tool by its name, and what waits for a person to allow it. The policy decides about each call.",
+    Tag.COLLECTIONS: "Collections of pages and notes, and the texts that are made of them.",
     Tag.PACKETS: "LLMCP packets, as Weft's own actors exchange them.",
     Tag.COMPATIBLE: "The same for clients that expect `{success, data}`. Errors come as `{success: false, error}`.",
     Tag.OPERATION: "Health, figures and this document.",
@@ -153,7 +155,8 @@ class Endpoint:
         """The statuses of success, with the type of each."""
         if self.accepted is None:
             return {HTTPStatus.OK: self.answer}
-        waited: Mapping[int, Any] = {} if self.answer is None else {HTTPStatus.OK: self.answer}
+        only_accepted = self.answer is None and self.media == (JSON,)
+        waited: Mapping[int, Any] = {} if only_accepted else {HTTPStatus.OK: self.answer}
         return {**waited, HTTPStatus.ACCEPTED: self.accepted}
 
     @property

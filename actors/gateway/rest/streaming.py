@@ -244,11 +244,10 @@ class RunStream(EventResponse):
 class NewsStream(EventResponse, Generic[N]):
     """What is told from now on, each under the name that `name` has for it; None leaves it out."""
 
-    def __init__(self, feed: NewsFeed[N], name: Callable[[N], str | None], *, stop: anyio.Event) -> None:
+    def __init__(self, feed: NewsFeed[N], name: Callable[[N], str | None]) -> None:
         super().__init__()
         self._feed = feed
         self._name = name
-        self._stop = stop
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events until the client leaves, or this gateway stops."""

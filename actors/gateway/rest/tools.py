@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -13,9 +12,9 @@ from actors.gateway.app_context import AppContext
 from actors.gateway.http import answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
-from actors.gateway.tool_calls import ClientCall, ToolList, call_tool, list_tools
-from protocol.policy import ToolOutcome, ToolStatus
-from protocol.tools.tool import Surface
+from actors.gateway.rest.through_gate import called
+from actors.gateway.tool_calls import ToolList, list_tools
+from protocol.policy import ToolOutcome
 
 
 class ToolCallPath(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -29,13 +28,7 @@ async def _list(_app: AppContext, _request: RequestContext, _arguments: None) ->
 
 
 async def _call(app: AppContext, request: RequestContext, arguments: Addressed[ToolCallPath, Any]) -> Response:
-    name, key = arguments.params.name, request.idempotency_key
-    call = ClientCall(name=name, arguments=arguments.body, surface=Surface.REST, key=key)
-    outcome = await call_tool(app, request, call)
-    if outcome.status is not ToolStatus.PENDING:
-        return answer(outcome)
-    where = {} if outcome.approval is None else {"Location": f"/api/approvals/{outcome.approval.id}"}
-    return answer(outcome, HTTPStatus.ACCEPTED, where)
+    return await called(app, request, arguments.params.name, arguments.body)
 
 
 _INSIDE = frozenset({500, 503, 504})
