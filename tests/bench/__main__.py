@@ -30,6 +30,7 @@ from tests.bench import (
     policy,
     replicas,
     runs,
+    search,
     sessions,
     startup,
     tiers,
@@ -52,6 +53,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "policy": policy.measure,
     "runs": runs.measure,
     "fairness": fairness.measure,
+    "search": search.measure,
 }
 
 EXTRACTION = "extraction"
