@@ -30,7 +30,7 @@ VOCABULARY = 60_000
 QUERIES = 200
 P50_MS, RATIO = 20.0, 1.0
 BATCH = 64
-OWN = {"caller": "key_bench", "at": 1, "collection": "col_bench"}
+CALLER, COLLECTION = "key_bench", "col_bench"
 
 
 async def measure() -> list[Row]:
@@ -52,7 +52,7 @@ async def measure() -> list[Row]:
             index, ours = SearchIndex(database, seal), list[float]()
             for query in queries:
                 started = time.perf_counter()
-                found = await index.search(SearchPassages(caller=OWN["caller"], query=query))
+                found = await index.search(SearchPassages(caller=CALLER, query=query))
                 ours.append((time.perf_counter() - started) * 1_000)
                 assert found.indexed == PASSAGES
                 assert found.passages
@@ -93,23 +93,29 @@ class _Words:
 
 def _lines(sources: list[list[str]]) -> Iterator[JournalLine[CollectionLine]]:
     """Yield the lines by which sources were captured."""
-    told: list[CollectionLine] = [CollectionCreated(title="Bench", **OWN)]
-    for number, passages in enumerate(sources):
-        name, url = f"src_{number}", f"https://site.example/{number}"
-        told.append(SourceAdded(source=name, kind=SourceKind.URL, url=url, normalized_url=url, **OWN))
-        told.append(
-            SourceCaptured(
-                job=f"job_{number}",
-                source=name,
-                version=1,
-                url=url,
-                title=f"Source {number}",
-                content_hash=name,
-                markdown="\n\n".join(passages),
-                **OWN,
-            )
-        )
-    return (JournalLine(number, "bench", 1, line) for number, line in enumerate(told, 1))
+    lines = (line for number, passages in enumerate(sources) for line in _captured(number, passages))
+    created = CollectionCreated(caller=CALLER, at=1, collection=COLLECTION, title="Bench")
+    return (JournalLine(number, "bench", 1, line) for number, line in enumerate((created, *lines), 1))
+
+
+def _captured(number: int, passages: list[str]) -> tuple[CollectionLine, CollectionLine]:
+    name, url = f"src_{number}", f"https://site.example/{number}"
+    added = SourceAdded(
+        caller=CALLER, at=1, collection=COLLECTION, source=name, kind=SourceKind.URL, url=url, normalized_url=url
+    )
+    captured = SourceCaptured(
+        caller=CALLER,
+        at=1,
+        collection=COLLECTION,
+        job=f"job_{number}",
+        source=name,
+        version=1,
+        url=url,
+        title=f"Source {number}",
+        content_hash=name,
+        markdown="\n\n".join(passages),
+    )
+    return added, captured
 
 
 def _plain(path: Path, sources: list[list[str]], queries: list[str]) -> list[float]:

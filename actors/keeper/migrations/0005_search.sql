@@ -10,9 +10,8 @@ CREATE TABLE passages (
   at INTEGER NOT NULL,
   content BLOB NOT NULL
 ) STRICT;
-CREATE INDEX passages_by_owner ON passages (owner);
-CREATE INDEX passages_by_collection ON passages (collection);
-CREATE INDEX passages_by_caller ON passages (caller);
+CREATE INDEX passages_by_owner ON passages (caller, owner);
+CREATE INDEX passages_by_collection ON passages (caller, collection);
 CREATE INDEX passages_by_line ON passages (journal, line);
 CREATE VIRTUAL TABLE search_terms USING fts5 (title, body, scope, tokenize = 'ascii');
 CREATE VIRTUAL TABLE search_counts USING fts5vocab (search_terms, 'row');
