@@ -34,7 +34,7 @@ class GateMode(StrEnum):
     """Nothing is done, nor read."""
 
     OBSERVE = "observe"
-    """Pages are read, kept and worked on; nothing is done in them, sent out or deleted."""
+    """Pages are opened, read, kept and worked on; nothing is done in them, sent out or deleted."""
 
     ASSIST = "assist"
     """The table of 003: what acts is asked about."""
@@ -133,6 +133,11 @@ class GateRules:
         """Return what may be done at all of some hosts."""
         modes = (one.mode for one in self.sites for host in hosts if host_matches(one.hosts, host))
         return min(modes, key=_STRICTNESS.__getitem__, default=GateMode.PREAPPROVED)
+
+    @property
+    def by_host(self) -> bool:
+        """Whether it matters at which host something is done."""
+        return bool(self.sites) or any(one.rule.hosts for one in self.rules)
 
     def remembered_ms(self) -> int:
         """Return how long an answer counts for more than its call (ms)."""

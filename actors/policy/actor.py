@@ -88,7 +88,7 @@ class Policy(Actor):
         networks = tuple(ip_network(one, strict=False) for one in self.settings.allow_private)
         journal = await bus.journal(subjects.TOOL_CALLS)
         self._log, self._book = CallLog(journal, bus.seal), CallBook()
-        self._gate = Gate(rules=rules, networks=networks, log=self._log, book=self._book, replica=bus.replica)
+        self._gate = Gate(rules=rules, networks=networks, log=self._log, book=self._book, bus=bus)
         await self._book.load(journal)
         async with rules.open(), anyio.create_task_group() as tasks:
             self._executor = Executor(bus, self._log, self._book, tasks)

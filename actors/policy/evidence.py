@@ -81,19 +81,31 @@ async def element_of(bus: Bus, call: GateCall) -> FieldFacts | None:
     return await bus.call(BROWSER_FIELD, ask)
 
 
-async def gather(call: GateCall, element: FieldFacts | None, networks: tuple[Network, ...]) -> Gathered:
+async def page_of(bus: Bus, call: GateCall) -> str:
+    """Ask the browser for the address of the page that a call acts on, where the caller does not say it; "" without."""
+    if call.request.context.origin or call.tool.actor != PLAYWRIGHT or call.session is None:
+        return call.request.context.origin
+    if not hasattr(call.given, "tab_id"):
+        return ""
+    try:
+        ask = AskField(caller=call.request.caller, session=call.session, tab=call.tab)
+        return (await bus.call(BROWSER_FIELD, ask)).page_url
+    except FaultError:
+        return ""  # where there is no page, none has to be kept from anybody
+
+
+async def gather(call: GateCall, element: FieldFacts | None, page: str, networks: tuple[Network, ...]) -> Gathered:
     """Look through a call; in a thread where that is much."""
     if sum(_chars(one.content) for one in call.request.context.documents) < MANY_CHARS:
-        return gather_now(call, element, networks)
-    return await to_thread.run_sync(gather_now, call, element, networks)
+        return gather_now(call, element, page, networks)
+    return await to_thread.run_sync(gather_now, call, element, page, networks)
 
 
-def gather_now(call: GateCall, element: FieldFacts | None, networks: tuple[Network, ...]) -> Gathered:
+def gather_now(call: GateCall, element: FieldFacts | None, page: str, networks: tuple[Network, ...]) -> Gathered:
     """Look through a call."""
     context = call.request.context
     kind, why = (FieldKind.ORDINARY, "") if element is None else field_kind(element)
     targets = targets_of(call.arguments, element, networks)
-    page = context.origin if element is None else element.page_url
     evidence = GateEvidence(
         element=element,
         kind=kind,

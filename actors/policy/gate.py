@@ -10,10 +10,11 @@ import msgspec
 
 from actors.addresses import Network
 from actors.policy.call_log import CallBook, CallLog, Likeness
-from actors.policy.evidence import GateCall, Gathered, gather
+from actors.policy.evidence import GateCall, Gathered, gather, page_of
 from actors.policy.rules import Judgement
 from actors.policy.words import effect_of, shown_arguments, words_of
 from actors.toml_file import Watched
+from bus import Bus
 from bus.clock import now_ms
 from protocol.policy import Decision, FieldFacts, Reason, RunTool, ToolRequest, Verb
 from protocol.policy_rules import GateRules
@@ -35,7 +36,7 @@ class Gate:
     networks: tuple[Network, ...]
     log: CallLog
     book: CallBook
-    replica: str
+    bus: Bus
 
     async def decide(self, call: GateCall, element: FieldFacts | None) -> tuple[Decision, Gathered]:
         """Return what the gate says of a call, and what it goes by.
@@ -43,7 +44,8 @@ class Gate:
         Raises:
             TransportError: the journal is away.
         """
-        gathered = await gather(call, element, self.networks)
+        page = await self._page(call, element)
+        gathered = await gather(call, element, page, self.networks)
         decision = self._judge(call, gathered)
         if decision.decision is not Verb.ASK or decision.reason_code not in REMEMBERED:
             return decision, gathered
@@ -84,9 +86,17 @@ class Gate:
             arguments=shown,
             site=gathered.site,
             run=b"" if denied else self.log.sealed_run(_run_of(call, decision)),
-            replica=self.replica if decision.decision is Verb.ALLOW else "",
+            replica=self.bus.replica if decision.decision is Verb.ALLOW else "",
             question=question,
         )
+
+    async def _page(self, call: GateCall, element: FieldFacts | None) -> str:
+        """Return the page that a call acts on; the browser is asked where somebody wants to know."""
+        if element is not None:
+            return element.page_url
+        if call.request.proposed or self.rules.value.by_host:
+            return await page_of(self.bus, call)
+        return call.request.context.origin
 
     def _judge(self, call: GateCall, gathered: Gathered) -> Decision:
         judgement = Judgement(tool=call.tool, request=call.request, evidence=gathered.evidence, rules=self.rules.value)

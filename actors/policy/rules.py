@@ -34,6 +34,12 @@ BY_RISK: Final[Mapping[Risk, tuple[Verb, Reason]]] = MappingProxyType(
 LOOKING_ON: Final = frozenset(BY_RISK) - {Risk.ACT, Risk.SHARE, Risk.RUN, Risk.DELETE}
 """What may be done where pages are only looked at."""
 
+MOVING: Final = frozenset(
+    {"create_session", "close_session", "create_tab", "switch_tab", "close_tab"}
+    | {"navigate", "go_back", "go_forward", "refresh", "scroll", "scroll_by"}
+)
+"""What only has another page, or another part of one, be looked at."""
+
 TYPING: Final = frozenset({"type_text", "set_value", "select_option", "press_key", "handle_dialog", "upload_file"})
 """The tools that put something into a field."""
 
@@ -119,15 +125,15 @@ class Judgement:
 
     def _findings(self) -> Iterator[RuleFinding]:
         yield from self._rights()
-        mode = stricter(self.rules.surface(self.surface).mode, self.rules.site_mode(self.evidence.hosts))
-        yield from self._closed(mode)
+        modes = (self.rules.surface(self.surface).mode, self.rules.site_mode(self.evidence.hosts))
+        yield from self._closed(stricter(*modes))
         matching = [one for one in self.rules.rules if one.rule.suits(self.tool, self.surface, self.evidence.hosts)]
         yield from (_by_rule(one) for one in matching if one.rule.decision is not Verb.ALLOW)
         yield from self._about_element()
         yield from self._about_targets()
-        yield from self._about_words(mode)
+        yield from self._about_words(assisted=GateMode.ASSIST in modes)
         allowing = next((one for one in matching if one.rule.decision is Verb.ALLOW), None)
-        yield self._by_table(mode, allowing)
+        yield self._by_table(allowing, assisted=GateMode.ASSIST in modes)
 
     def _rights(self) -> Iterator[RuleFinding]:
         if self.tool.scope not in self.request.scopes:
@@ -138,7 +144,7 @@ class Judgement:
     def _closed(self, mode: GateMode) -> Iterator[RuleFinding]:
         if mode is GateMode.OFF:
             yield RuleFinding(Verb.DENY, Reason.OPERATOR_RULE, "The operator has switched tools off here.")
-        elif mode is GateMode.OBSERVE and self.tool.risk not in LOOKING_ON:
+        elif mode is GateMode.OBSERVE and self.tool.risk not in LOOKING_ON and self.tool.name not in MOVING:
             yield RuleFinding(
                 Verb.DENY, Reason.OPERATOR_RULE, "The operator lets pages be read here, and nothing be done."
             )
@@ -167,17 +173,17 @@ class Judgement:
             elif target.doubted and self.request.proposed:
                 yield RuleFinding(Verb.ASK, Reason.URL_REFUSED, target.doubted)
 
-    def _about_words(self, mode: GateMode) -> Iterator[RuleFinding]:
+    def _about_words(self, *, assisted: bool) -> Iterator[RuleFinding]:
         evidence = self.evidence
         if evidence.taints:
             why = "; ".join(f"{one.argument}: {one.why}" for one in evidence.taints)
             yield RuleFinding(Verb.ASK, Reason.TAINTED_ARGUMENT, f"What a page says stands in the call: {why}.")
         if evidence.unwanted:
             yield RuleFinding(Verb.ASK, Reason.NOT_PERMITTED, "The user's task does not want this tool.")
-        if evidence.query and (self._by_model or mode is not GateMode.PREAPPROVED):
+        if evidence.query and (self._by_model or assisted):
             yield RuleFinding(Verb.ASK, Reason.SEARCH_SENSITIVE_QUERY, f"The query may be private: {evidence.query}.")
 
-    def _by_table(self, mode: GateMode, allowing: PlacedRule | None) -> RuleFinding:
+    def _by_table(self, allowing: PlacedRule | None, *, assisted: bool) -> RuleFinding:
         """Return what the table says; what it asks about may have been allowed before: by rule, answer or caller."""
         verb, reason = BY_RISK[self.tool.risk]
         asks = self.tool.risk in self.rules.surface(self.surface).ask
@@ -187,7 +193,7 @@ class Judgement:
             return _by_rule(allowing)
         if self.evidence.granted:
             return RuleFinding(Verb.ALLOW, Reason.GRANTED)
-        if mode is GateMode.PREAPPROVED and not asks:
+        if not assisted and not asks:
             return RuleFinding(Verb.ALLOW, Reason.CALLER_PREAPPROVED)
         if verb is Verb.ALLOW:
             return RuleFinding(Verb.ASK, Reason.OPERATOR_RULE, "The operator has such calls asked about here.")

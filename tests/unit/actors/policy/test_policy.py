@@ -25,7 +25,7 @@ from protocol.policy import (
     Verb,
 )
 from protocol.tools.tool import Surface
-from tests.unit.actors.policy.world import SESSION, World, asks, click, text_field, world
+from tests.unit.actors.policy.world import SESSION, World, asks, button, call_id, click, text_field, world
 
 CALCULATE = ("app.calculate", {"expression": "1+1"})
 
@@ -226,6 +226,18 @@ async def test_an_element_that_is_gone_is_stale_and_nothing_runs() -> None:
         assert here.runs == []
         with pytest.raises(FaultError):
             await here.asker.call(subjects.POLICY_DECIDE, click("gone"))
+
+
+async def test_the_page_counts_although_no_element_is_named(tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text('[[sites]]\nhosts = ["*.shop.example"]\nmode = "observe"\n')
+    async with world(data_dir=tmp_path) as here:
+        here.elements["focus"] = button(tag="body", type="", label="")
+        script = asks("execute_javascript", {"script": "1"}, surface=Surface.MCP, proposed=False, local=True)
+
+        assert (await here.call(script)).decision.reason_code is Reason.OPERATOR_RULE
+        here.elements["focus"] = button(page_url="https://other.example/", tag="body")
+        assert (await here.call(replace(script, id=call_id()))).status is ToolStatus.OK
+        assert (await here.asker.call(subjects.POLICY_DECIDE, click())).reason_code is Reason.OPERATOR_RULE
 
 
 async def test_a_key_without_the_scope_is_denied() -> None:

@@ -164,6 +164,8 @@ RULE = '[[rules]]\ndecision = "{}"\nreason = "So says the operator."\n{}\n'
     [
         (SITE.format("observe"), Surface.REST, "click", Verb.DENY),
         (SITE.format("observe"), Surface.REST, "observe_dom", Verb.ALLOW),
+        (SITE.format("observe"), Surface.REST, "navigate", Verb.ALLOW),
+        (SITE.format("observe"), Surface.LLMCP, "browser.navigate", Verb.ASK),
         (SITE.format("assist"), Surface.REST, "click", Verb.ASK),
         (SITE.format("off"), Surface.REST, "observe_dom", Verb.DENY),
         (SITE.format("preapproved"), Surface.LLMCP, "browser.click", Verb.ASK),
