@@ -17,6 +17,7 @@ import anyio
 from bus import telemetry
 from tests.bench import (
     browse,
+    capture,
     containment,
     edge,
     extraction,
@@ -52,6 +53,7 @@ BENCHMARKS: Mapping[str, Callable[[], Awaitable[list[Row]]]] = {
     "edge": edge.measure,
     "policy": policy.measure,
     "runs": runs.measure,
+    "capture": capture.measure,
     "fairness": fairness.measure,
     "search": search.measure,
 }

@@ -80,20 +80,20 @@ async def measure() -> list[Row]:
 async def _beside(client: httpx2.AsyncClient, pages: Pages, replicas: int) -> list[Row]:
     """Do both in turn, and give the best of each."""
     async with WebClient(Settings(allow_private=("127.0.0.0/8",))) as direct:
-        await _rate(partial(_bare, direct), pages.some(WARM))
-        await _rate(partial(_run, client), pages.some(WARM))
+        await rate(partial(_bare, direct), pages.some(WARM))
+        await rate(partial(batch, client), pages.some(WARM))
         ours: list[float] = []
         bare: list[float] = []
         for _ in range(ROUNDS):
-            ours.append(await _rate(partial(_run, client), pages.some(PAGES)))
-            bare.append(await _rate(partial(_bare, direct), pages.some(PAGES)))
+            ours.append(await rate(partial(batch, client), pages.some(PAGES)))
+            bare.append(await rate(partial(_bare, direct), pages.some(PAGES)))
     what = f"run of {PAGES} pages, {AT_ONCE} at once, {replicas} fetchers: pages/s"
     return [
         Row(what, f"{max(ours):.1f}/s", f"bare loop {max(bare):.1f}/s", max(ours) / max(bare), RATIO, ">="),
     ]
 
 
-async def _rate(work: Callable[[list[str]], Awaitable[object]], urls: list[str]) -> float:
+async def rate(work: Callable[[list[str]], Awaitable[object]], urls: list[str]) -> float:
     began = time.perf_counter()
     await work(urls)
     return len(urls) / (time.perf_counter() - began)
@@ -117,7 +117,7 @@ def _extracted(body: bytes, content_type: str, url: str) -> None:
     extract(body, content_type, url, include_html=False, captured_at=None)
 
 
-async def _run(client: httpx2.AsyncClient, urls: list[str]) -> Run:
+async def batch(client: httpx2.AsyncClient, urls: list[str]) -> Run:
     """Have a run read pages, from the question to the end as a client sees it."""
     run_id = await _begin(client, urls)
     while not (run := await _get(client, run_id)).status.final:

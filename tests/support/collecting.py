@@ -112,7 +112,7 @@ class Collecting:
         if self.hold is not None:
             await self.hold.wait()
         if isinstance(words, Code):
-            raise FaultError(fault(words))
+            raise FaultError(fault(words, actions=()))
         seen = browsed(words, title=page.url.rpartition("/")[2])
         fresh = page.options.freshness_requirement is Freshness.REALTIME
         at = max(self.later, NOW + 1_000 * len(self.browsed)) if fresh else NOW

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import anyio
 
+from bus.clock import now_ms
 from protocol.collections import (
     CaptureQueued,
     CaptureStatus,
     CollectionLine,
+    SectionChange,
     SourceAdded,
     SourceCaptured,
     SourceDeleted,
@@ -18,9 +20,11 @@ from protocol.documents import CollectionSource
 from protocol.faults import Code
 from protocol.policy import ToolErrorCode, ToolResult, ToolStatus
 from tests.requirements import requirement
-from tests.support.collecting import ME, YOU, collecting
+from tests.support.collecting import ME, NOW, TEST_S, YOU, collecting
+from tests.support.scale import sized
 
 PAGE = "https://looms.example/page"
+LATER = NOW + 86_400_000
 WORDS = "# Looms\n\nA loom weaves cloth.\n\n## Kinds\n\nThere are hand looms.\n"
 CHANGED = (
     "# Looms\n\nA loom weaves cloth.\n\n## Kinds\n\nThere are hand looms.\nAnd power looms.\n\n## Prices\n\n12 euros.\n"
@@ -180,3 +184,41 @@ async def test_a_page_that_is_read_while_it_is_deleted_does_not_come_back(tmp_pa
 
         assert [one.url for one in view.sources] == [f"{PAGE}/gone"]
         assert {type(line) for line in lines} == {SourceDeleted}
+
+
+async def test_a_large_collection_is_captured_and_refreshed_with_each_version_and_age_right(tmp_path: Path) -> None:
+    count, changed = sized(30, 200), range(0, 100, 10)
+    async with collecting(tmp_path) as world:
+        world.pages = {f"{PAGE}/{number}": f"Page {number} of looms.\n" for number in range(count)}
+        collection = await world.create()
+        await world.add(collection, *world.pages)
+        first = await world.settled(collection)
+        for number in changed:
+            if number < count:
+                world.pages[f"{PAGE}/{number}"] = f"Page {number} of looms.\nIt has changed.\n"
+        world.later = LATER
+        limiter = anyio.CapacityLimiter(16)
+
+        async def refresh(source: str) -> None:
+            async with limiter:
+                assert (await world.tool("source.refresh", sourceId=source)).status is ToolStatus.OK
+
+        async with anyio.create_task_group() as tasks:
+            for one in first.sources:
+                tasks.start_soon(refresh, one.id)
+        second = await world.view(collection)
+        asked_at = now_ms()
+
+        assert [(one.url, one.version, one.captured_at) for one in first.sources] == [
+            (f"{PAGE}/{number}", 1, NOW) for number in range(count)
+        ]
+        assert [one.version for one in second.sources] == [1 + (number in changed) for number in range(count)]
+        assert {one.captured_at for one in second.sources} == {LATER}
+        assert [one.changed_at for one in second.sources] == [
+            LATER if number in changed else NOW for number in range(count)
+        ]
+        assert all(abs((one.age_ms or 0) - (asked_at - LATER)) < TEST_S * 1_000 for one in second.sources)
+        assert {one.changes for one in second.sources if one.version == 2} == {
+            (SectionChange(heading="", change="changed", added_lines=1),)
+        }
+        assert len(world.browsed) == 2 * count
