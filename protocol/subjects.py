@@ -220,7 +220,8 @@ DELIVERY_RESEND = Call("integration.resend", ResendDelivery, Delivery, timeout_m
 DELIVER = Work("integration.work", SendDelivery, max_deliver=None)
 """What another program is to be told; whoever does it counts the tries."""
 
-AGENT = Call("agent.run", RunAgent, AgentAnswered, idempotent=False, timeout_ms=MAX_ANSWER_MS)
+AGENT = Call("agent.run", RunAgent, AgentAnswered, timeout_ms=MAX_ANSWER_MS)
+"""Reach a goal. Asked again in the same turn of a conversation, it goes on: what was done is not done again."""
 AGENT_PLAN = Call("agent.plan", MakePlan, Planned, timeout_ms=MAX_TOOL_MS)
 MAKE_TEXT = Call("transform.run", MakeText, MadeText, timeout_ms=MAX_ANSWER_MS)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import typer
+from anyio import to_thread
 from msgspec import UNSET, structs
 
 from actors.cli import terminal
@@ -14,13 +16,11 @@ from actors.cli.connection import at_gateway
 from actors.cli.terminal import Exit
 from actors.cli.tools import show_waiting
 from protocol.agent import AgentEnd
-from protocol.policy import ToolStatus
 from protocol.replicas import Progress
 
 if TYPE_CHECKING:
     from actors.gateway.client import AgentRequest, AgentResult, GatewayClient
     from actors.settings import Loaded
-    from protocol.policy import Approval
 
 STEP = "Step "
 """How the progress of a step begins."""
@@ -28,11 +28,13 @@ STEP = "Step "
 
 async def reach_goal(loaded: Loaded, request: AgentRequest) -> AgentResult:
     """Have a goal reached; on a terminal, ask about each approval that it waits for, and go on."""
+    from actors.gateway.client import pending  # noqa: PLC0415 - imports the gateway
+
     async with at_gateway(loaded, or_private=True, watched=True) as client:
         result = await _reached(client, request)
-        while (approval := pending(result)) is not None and terminal.err().is_terminal:
+        while (approval := pending(result)) is not None and sys.stdin.isatty():
             show_waiting(approval)
-            allowed = typer.confirm("Allow it once?", default=False, err=True)
+            allowed = await to_thread.run_sync(_allowed, abandon_on_cancel=True)
             await client.answer_approval(approval.id, allow=allowed)
             result = await _reached(client, structs.replace(request, conversation=result.conversation.id))
         return result
@@ -55,6 +57,8 @@ def show_result(result: AgentResult, *, as_json: bool) -> None:
     Raises:
         typer.Exit: PARTIAL, where it waits for an approval, or what was read does not say it.
     """
+    from actors.gateway.client import pending  # noqa: PLC0415 - as above
+
     if as_json:
         terminal.write(terminal.json_text(result))
         raise typer.Exit(Exit.OK if result.ended is AgentEnd.ANSWERED else Exit.PARTIAL)
@@ -72,12 +76,8 @@ def show_result(result: AgentResult, *, as_json: bool) -> None:
     raise typer.Exit(Exit.PARTIAL)
 
 
-def pending(result: AgentResult) -> Approval | None:
-    """Return the approval that a goal waits for."""
-    last = result.steps[-1] if result.steps else None
-    if last is None or last.status is not ToolStatus.PENDING or last.approval is UNSET:
-        return None
-    return last.approval
+def _allowed() -> bool:
+    return typer.confirm("Allow it once?", default=False, err=True)
 
 
 def _step_lines(result: AgentResult) -> Iterator[str]:

@@ -14,6 +14,7 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.answer_results import CITATIONS, END_CITATIONS, AnswerResult, result_text, to_result
 from actors.gateway.answers import SourcesRequest
 from actors.gateway.app_context import AppContext
+from actors.gateway.approvals import answer_approval, get_approval
 from actors.gateway.errors import to_error
 from actors.gateway.request import RequestContext
 from protocol.agent import (
@@ -118,6 +119,37 @@ async def run(app: AppContext, request: RequestContext, arguments: AgentRequest)
         return _result(structs.replace(answered, answer=accounted), talk)
 
 
+async def run_or_ask(app: AppContext, request: RequestContext, arguments: AgentRequest) -> AgentResult:
+    """Reach a goal; what a step waits for is asked of the user, where there is one who can be asked.
+
+    Raises:
+        FaultError: as `run` does.
+    """
+    user = request.approver
+    if user is not None and user.resumed is not None:
+        name, given = user.resumed
+        approval = await get_approval(app, request, name)
+        arguments = structs.replace(arguments, conversation=approval.conversation or arguments.conversation)
+        if given is not None:
+            await answer_approval(app, request, name, given.answer, given.remember)
+    result = await run(app, request, arguments)
+    while user is not None and (waiting := pending(result)) is not None:
+        given = await user.ask(waiting)
+        if given is None:
+            break
+        await answer_approval(app, request, waiting.id, given.answer, given.remember)
+        result = await run(app, request, structs.replace(arguments, conversation=result.conversation.id))
+    return result
+
+
+def pending(result: AgentResult) -> Approval | None:
+    """Return the approval that a goal waits for."""
+    last = result.steps[-1] if result.steps else None
+    if last is None or last.status is not ToolStatus.PENDING or last.approval is UNSET:
+        return None
+    return last.approval
+
+
 async def plan(app: AppContext, request: RequestContext, arguments: PlanRequest) -> Planned:
     """Return the calls that come next towards a goal, each with what the gate says of it; nothing is executed.
 
@@ -165,8 +197,9 @@ def step_lines(result: AgentResult) -> Iterator[str]:
     for step in result.steps:
         code = f" {step.code}" if step.code is not UNSET else ""
         yield f"{step.number}. {step.tool} ({step.by}): {step.policy.decision}, {step.status}{code}"
-        if step.approval is not UNSET and step.status is ToolStatus.PENDING:
-            yield f"   waits for approval {step.approval.id}; then ask again with conversation {result.conversation.id}"
+    approval = pending(result)
+    if approval is not None:
+        yield f"It waits for approval {approval.id}. Then ask again with conversation {result.conversation.id}."
 
 
 def _result(answered: AgentAnswered, talk: Conversation) -> AgentResult:

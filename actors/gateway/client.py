@@ -11,7 +11,7 @@ from typing import Any
 
 from actors.gateway import agent, answers, approvals, models, pages, runs, tool_calls
 from actors.gateway.access.caller import STDIO
-from actors.gateway.agent import AgentRequest, AgentResult
+from actors.gateway.agent import AgentRequest, AgentResult, pending
 from actors.gateway.answer_results import AnswerResult, ConversationView, ExtractResult
 from actors.gateway.answers import AnswerRequest, ExtractRequest, SourcesRequest, SummarizeRequest
 from actors.gateway.app_context import AppContext, BusClient
@@ -51,6 +51,7 @@ __all__ = [
     "SourcesRequest",
     "SummarizeRequest",
     "load_stdio_server",
+    "pending",
     "to_error",
 ]
 

@@ -15,7 +15,7 @@ from actors.answerer.agent.by_rule import RuleState, calculated, next_calls
 from actors.answerer.agent.evidence import AgentEvidence, outcome_words
 from actors.answerer.agent.goals import GoalWords, permitted, read_goal
 from actors.answerer.agent.proposing import DISCARDED, PlanBrief, permitted_by_model, propose
-from actors.answerer.agent.steps import RUN, WAIT, StepExecutor, StepLog, line_of
+from actors.answerer.agent.steps import RUN, WAIT, History, StepExecutor, StepLog, line_of
 from actors.answerer.answering import Answering, Assignment
 from actors.answerer.conversations import ChatTurn
 from actors.answerer.model_calls import ANSWER, LOCAL_ONLY, ModelCalls
@@ -78,16 +78,17 @@ class AgentRun:
             FaultError: the gate is not to be had, nothing that was named could be read, or somebody else goes on with
                 the conversation.
         """
-        await self.turn.write_request(self.request.goal)
+        log, before = await StepLog.opened(self.bus, self.turn, self.request.goal)
+        if not before.is_begun:
+            await log.write(self.turn.event("user", self.request.goal))
         try:
-            return await self._run()
+            return await self._run(log, before)
         except FaultError as error:
             if error.fault.code is not Code.INTERNAL_BUSY:
                 await self.turn.write_failure(error.fault)
             raise
 
-    async def _run(self) -> AgentAnswered:
-        log, before = await StepLog.opened(self.bus, self.turn, self.request.goal)
+    async def _run(self, log: StepLog, before: History) -> AgentAnswered:
         executor = StepExecutor(
             bus=self.bus,
             request=self.request,

@@ -65,7 +65,7 @@ class StepLog:
         async for line in log.journal.read(log._topic):
             events.append(line.value)
             log.last = line.sequence
-        return log, history(events, goal)
+        return log, history(events, goal, turn.conversation.turn)
 
     async def write(self, event: ChatEvent) -> None:
         """Write a line behind those that were read.
@@ -85,28 +85,33 @@ class StepLog:
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """What a conversation holds: the words of its user, and the calls towards a goal that has no answer yet."""
+    """What a conversation holds: the words of its user, and the calls towards a goal that has no answer yet.
+
+    `is_begun`: this very turn was begun before, by somebody who died.
+    """
 
     user_words: tuple[str, ...]
     unfinished: tuple[Proposal, ...]
+    is_begun: bool = False
 
 
-def history(events: Iterable[ChatEvent], goal: str) -> History:
+def history(events: Iterable[ChatEvent], goal: str, turn: int) -> History:
     """Return what counts of the lines of a conversation for who goes on with a goal.
 
     A call whose arguments had to be redacted is not among the unfinished: it would not be the same.
     """
-    words, unfinished = dict[str, None](), dict[str, Proposal]()
+    words, unfinished, is_begun = dict[str, None](), dict[str, Proposal](), False
     for event in events:
         if event.role == "user":
             words[event.markdown] = None
+            is_begun = is_begun or (event.turn == turn and event.task == RUN)
             if event.markdown != kept_text(goal):
                 unfinished.clear()
         elif event.task == STEP:
             unfinished |= {one.id: one for one in _proposals(event)}
         elif event.task == RUN and event.fault is None:
             unfinished.clear()
-    return History(user_words=tuple(words), unfinished=tuple(unfinished.values()))
+    return History(user_words=tuple(words), unfinished=tuple(unfinished.values()), is_begun=is_begun)
 
 
 def _proposals(event: ChatEvent) -> Iterator[Proposal]:

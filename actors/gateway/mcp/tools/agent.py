@@ -20,7 +20,7 @@ BOUNDARY_BYTES = 8
 
 
 async def _run(app: AppContext, request: RequestContext, arguments: AgentArguments) -> ToolAnswer:
-    result = await agent.run(app, request, AgentRequest(**structs.asdict(arguments)))
+    result = await agent.run_or_ask(app, request, AgentRequest(**structs.asdict(arguments)))
     without_words = structs.replace(result, answer=structs.replace(result.answer, markdown=UNSET))
     return ToolAnswer(agent_text(result, secrets.token_hex(BOUNDARY_BYTES)), without_words)
 
@@ -31,7 +31,6 @@ AGENT_TOOLS = by_name(
         _run,
         title="Reach a goal",
         answer=AgentResult,
-        answer_fields=("ended",),
         plain=frozenset({"conversation", "goal", "tools"}),
         words_in_text=True,
         toolset=Toolset.COLLECTIONS,
