@@ -88,7 +88,7 @@ async def shown(web: Browsing, fragments: Sequence[str]) -> Seen:
         ran = await page.evaluate(
             "new Promise((go) => requestAnimationFrame(() => setTimeout(() => go(window.ran || 0))))"
         )
-        return Seen(**looked, ran=ran)
+        return Seen(wrong=looked["wrong"], boxes=looked["boxes"], outside=looked["outside"], ran=ran)
 
 
 def pages_of(texts: Sequence[str]) -> Iterator[list[str]]:
