@@ -66,6 +66,16 @@ def test_a_wrong_file_is_told_with_its_line(text: str, line: int, words: str) ->
     assert words in caught.value.fault.message
 
 
+def test_the_example_of_the_documentation_is_a_policy_file() -> None:
+    example = (
+        (Path(__file__).parents[3] / "docs" / "policy.md").read_text().partition("```toml\n")[2].partition("```")[0]
+    )
+
+    file = POLICY_FORM.parse(example, "docs/policy.md")
+
+    assert (len(file.surfaces), len(file.sites), len(file.rules)) == (1, 1, 1)
+
+
 def test_a_system_with_a_wrong_file_does_not_start(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text("[[rules]]\n")
 
