@@ -91,7 +91,7 @@ class Policy(Actor):
         self._gate = Gate(rules=rules, networks=networks, log=self._log, book=self._book, bus=bus)
         await self._book.load(journal)
         async with rules.open(), anyio.create_task_group() as tasks:
-            self._executor = Executor(bus, self._log, self._book, tasks)
+            self._executor = Executor(bus, self._log, self._book, tasks, self.settings.restart_grace_ms)
             for history in self._running():
                 self._executor.settle_later(history)
             tasks.start_soon(self._book.follow, journal)

@@ -56,6 +56,9 @@ class Executor:
     log: CallLog
     book: CallBook
     tasks: TaskGroup
+    grace_ms: int = 0
+    """How long a call waits for a replica that is being started anew."""
+
     _in_hand: dict[str, _InHand] = field(default_factory=dict[str, _InHand])
 
     async def settle(self, history: CallHistory, *, fresh: bool = False) -> ToolResult:
@@ -159,7 +162,7 @@ class Executor:
         """Have a tool run; what comes to nothing is a result, too."""
         actor = TOOLS[run.name].actor or ""
         try:
-            result = await self.bus.call(TOOL.at(actor=actor), run, timeout_ms=limit_ms)
+            result = await self.bus.call(TOOL.at(actor=actor), run, timeout_ms=limit_ms, wait_ms=self.grace_ms)
         except FaultError as error:
             return failed(run.id, error.fault, run.name)
         return structs.replace(result, tool_call_id=run.id)

@@ -61,7 +61,7 @@ async def search(context: ToolContext, request: RunTool, arguments: SearchWeb) -
 async def _local(context: ToolContext, request: RunTool, query: str, notes: list[str], *, asked: bool) -> ToolResult:
     """Look into what the caller has captured, kept and read."""
     asking = SearchPassages(caller=request.caller, query=query, limit=4 * MAX_RESULTS, per_source=1)
-    found = await context.bus.call(PASSAGES, asking)
+    found = await context.bus.call(PASSAGES, asking, wait_ms=context.settings.restart_grace_ms)
     hits = _hits(found.passages, query)
     if not hits and not found.indexed:
         code = ToolErrorCode.SEARCH_FAILED if asked else ToolErrorCode.SEARCH_UNAVAILABLE
