@@ -109,6 +109,7 @@ class Runner(Actor):
                 keys=await bus.table(subjects.RUN_KEYS),
                 vault=Vault(bus),
                 web=web,
+                sources=self._capturing,
             )
             tasks.start_soon(self._sweep)
             tasks.start_soon(Watching(self._capturing, self._tool_context.integrations.notify).run)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from actors.runner.inputs import Vault
 from actors.runner.run_log import RunLog
+from actors.runner.template import SourceKeeper
 from actors.runner.templates.table import Catalogue
 from actors.settings import Settings
 from actors.web.client import WebClient
@@ -26,3 +27,4 @@ class RunnerDependencies:
     keys: KeyTable[IdempotencyEntry]
     vault: Vault
     web: WebClient | None = None
+    sources: SourceKeeper | None = None

@@ -15,7 +15,7 @@ import structlog
 from msgspec.structs import replace
 
 from actors.logins import BROWSER_MS, login_pass
-from actors.runner.template import Discovery, SiteFile, TaskTemplate
+from actors.runner.template import Discovery, SiteFile, SourceKeeper, TaskTemplate
 from actors.web.client import WebClient
 from actors.web.cookies import Jar
 from actors.web.exchange import WebRequest
@@ -140,9 +140,10 @@ class BrowserSession:
 
 @dataclass(frozen=True)
 class StepTools:
-    """What steps work with beside the browser session: the web, and what was discovered."""
+    """What steps work with beside the browser session: the web, collections, and what was discovered."""
 
     web: WebClient | None = None
+    sources: SourceKeeper | None = None
     discovery: Discovery | None = None
 
 
@@ -163,6 +164,11 @@ class RunStepContext:
     def run_id(self) -> str:
         """The run."""
         return self.session.run.run_id
+
+    @property
+    def caller(self) -> str:
+        """Whose run it is."""
+        return self.session.run.caller
 
     @property
     def session_id(self) -> str | None:
@@ -196,6 +202,11 @@ class RunStepContext:
     def discovery(self) -> Discovery | None:
         """What the steps of a discovered stage follow."""
         return self.tools.discovery
+
+    @property
+    def sources(self) -> SourceKeeper | None:
+        """What keeps pages in collections of the caller."""
+        return self.tools.sources
 
     async def file(self, url: str, timeout_ms: int) -> SiteFile:
         """Fetch a file of a site that is no page."""

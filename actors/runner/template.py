@@ -15,10 +15,13 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
+from actors.runner.collections.captured_page import CapturedPage
+from actors.runner.collections.collection_log import CollectionLog
 from protocol.access import Scope
 from protocol.browse import BrowseOptions
 from protocol.browsers.operations import Operation
 from protocol.browsers.results import Done
+from protocol.collections import SourceAdded
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed
 from protocol.runs.events import StepEnded
@@ -127,6 +130,23 @@ class Discovery(Protocol):
         ...
 
 
+class SourceKeeper(Protocol):
+    """What keeps pages as sources of collections."""
+
+    @property
+    def log(self) -> CollectionLog:
+        """The journal of collections."""
+        ...
+
+    async def keep(self, line: SourceAdded, page: CapturedPage, name: str, max_chars: int) -> None:
+        """Keep a page that was read; by the same name it is kept once.
+
+        Raises:
+            FaultError: CONFIG_STORAGE_FULL; the journal is away.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class SiteFile:
     """A file of a site as it was sent; `url` is where its redirects led."""
@@ -142,6 +162,11 @@ class StepContext(Protocol):
     @property
     def run_id(self) -> str:
         """The run."""
+        ...
+
+    @property
+    def caller(self) -> str:
+        """Whose run it is."""
         ...
 
     @property
@@ -165,6 +190,11 @@ class StepContext(Protocol):
     @property
     def discovery(self) -> Discovery | None:
         """What the steps of a discovered stage follow."""
+        ...
+
+    @property
+    def sources(self) -> SourceKeeper | None:
+        """What keeps pages in collections of the caller."""
         ...
 
     async def browse(self, url: str, options: BrowseOptions, *, outlinks: bool = False) -> Browsed:

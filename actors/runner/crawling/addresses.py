@@ -86,7 +86,7 @@ class Omission(StrEnum):
 
 
 @dataclass(frozen=True)
-class Address:
+class SiteAddress:
     """An address as it is asked for (`url`), and what it is known by (`key`): one page has one, as far as can be told.
 
     `shape` is the key without numbers, names of months and values of parameters: pages of one template share it.
@@ -109,7 +109,7 @@ class CrawlScope:
     exclude: tuple[str, ...] = ()
     languages: frozenset[str] = frozenset()
 
-    def why_not(self, address: Address) -> Omission | None:
+    def why_not(self, address: SiteAddress) -> Omission | None:
         """Return why an address is left out; None for one that is gone to."""
         tongue = language_of(address) if self.languages else ""
         reasons = {
@@ -155,7 +155,7 @@ def scope_of(
     )
 
 
-def address_of(url: str) -> Address | None:
+def address_of(url: str) -> SiteAddress | None:
     """Return what an address is known by; None for what is no address of the web."""
     if len(url) > MAX_URL_CHARS or not url.startswith(("http://", "https://")):
         return None
@@ -174,7 +174,7 @@ def address_of(url: str) -> Address | None:
     names = tuple(part.partition("=")[0] for part in ordered)
     query = "&".join(ordered)
     twin = host.removeprefix("www.")
-    return Address(
+    return SiteAddress(
         url=urlunsplit((parts.scheme.lower(), host, path, "&".join(kept), "")),
         key=f"{twin}{known}{'?' if query else ''}{query}",
         shape=f"{twin}{_VARYING.sub('0', known)}{'?' if names else ''}{'&'.join(dict.fromkeys(names))}",
@@ -184,7 +184,7 @@ def address_of(url: str) -> Address | None:
     )
 
 
-def language_of(address: Address) -> str:
+def language_of(address: SiteAddress) -> str:
     """Return the language that an address names, "" where it names none."""
     first = address.path.split("/")[1] if address.path.startswith("/") else ""
     label = address.host.partition(".")[0]
@@ -218,7 +218,7 @@ def _matches(path: str, globs: Sequence[str]) -> bool:
     return any(fnmatchcase(path, glob) or fnmatchcase(f"{path}/", glob) for glob in globs)
 
 
-def _acts(address: Address) -> bool:
+def _acts(address: SiteAddress) -> bool:
     """Return whether an address does something, or shows a form for it, rather than a page."""
     if _ACTIONS.fullmatch(address.path.rpartition("/")[2]):
         return True
@@ -226,7 +226,7 @@ def _acts(address: Address) -> bool:
     return any(name in _ACTING or (name in _VERBS and value in _ACTING_VALUES) for name, _, value in pairs)
 
 
-def _is_endless(address: Address) -> bool:
+def _is_endless(address: SiteAddress) -> bool:
     """Return whether an address has grown by links that lead ever on: many segments, or the same ones again."""
     segments = [part for part in address.path.split("/") if part]
     if len(segments) > MAX_SEGMENTS or len(set(address.parameters)) < len(address.parameters):

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from actors.runner.crawling.addresses import Address, CrawlScope, Omission, address_of, language_of
+from actors.runner.crawling.addresses import CrawlScope, Omission, SiteAddress, address_of, language_of
 from actors.runner.crawling.likeness import Fingerprint, KnownPages
 
 _CROWD: Final = 50
@@ -24,7 +24,7 @@ class FoundAddress(Struct, frozen=True, kw_only=True, omit_defaults=True, rename
     last_modified: str = ""
 
 
-class ReadPage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+class VisitedPage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """What came of an address: a page, or why it is `left_out`; `links` are those that were new.
 
     `url` is the address that was asked for, `final_url` where that has led. `refused` counts the links that were new
@@ -48,10 +48,10 @@ class ReadPage(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
 
 
 @dataclass(frozen=True)
-class Target:
+class NextPage:
     """An address that is to be read, and how many links it is away from the start."""
 
-    address: Address
+    address: SiteAddress
     depth: int
     last_modified: str = ""
 
@@ -66,7 +66,7 @@ class Frontier:
 
     scope: CrawlScope
     max_depth: int
-    known: dict[str, Target] = field(default_factory=dict[str, Target])
+    known: dict[str, NextPage] = field(default_factory=dict[str, NextPage])
     left_out: Counter[Omission] = field(default_factory=Counter[Omission])
     """The addresses that were found and never asked for, by why."""
 
@@ -74,30 +74,30 @@ class Frontier:
     _queue: list[tuple[int, int, int, str]] = field(default_factory=list[tuple[int, int, int, str]])
     _crowds: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
     _taken: set[str] = field(default_factory=set[str])
-    _in_hand: dict[int, Target] = field(default_factory=dict[int, Target])
+    _in_hand: dict[int, NextPage] = field(default_factory=dict[int, NextPage])
     _pages: KnownPages = field(default_factory=KnownPages)
 
     def start(self, url: str) -> None:
         """Begin at an address, whatever the globs say of it."""
         address = address_of(url)
         if address is not None:
-            self._put(Target(address, 0))
+            self._put(NextPage(address, 0))
 
     def found(self, addresses: Iterable[FoundAddress], depth: int) -> None:
         """Queue the addresses that belong to the crawl and are not known yet."""
         for one in addresses:
             address = address_of(one.url)
             if address is not None and address.key not in self.known and depth <= self.max_depth:
-                self._put(Target(address, depth, one.last_modified))
+                self._put(NextPage(address, depth, one.last_modified))
 
-    def read(self, page: ReadPage) -> None:
+    def read(self, page: VisitedPage) -> None:
         """Take in a page that was read, or left out."""
         for url in {page.url, page.final_url or page.url}:
             if (address := address_of(url)) is not None:
                 self._taken.add(address.key)
         requested = address_of(page.url)
         if requested is not None:
-            self.known.setdefault(requested.key, Target(requested, page.depth))
+            self.known.setdefault(requested.key, NextPage(requested, page.depth))
             self._pages.count(requested, page.left_out, page.fingerprint)
             if page.fingerprint is not None and page.left_out is None:
                 self._pages.keep(requested, page.fingerprint)
@@ -109,7 +109,7 @@ class Frontier:
         if (address := address_of(url)) is not None:
             self._taken.add(address.key)
 
-    def take(self, index: int) -> Target | None:
+    def take(self, index: int) -> NextPage | None:
         """Return the next address, for the step of this number; None where none is known."""
         while self._queue:
             key = heapq.heappop(self._queue)[3]
@@ -125,7 +125,7 @@ class Frontier:
             return target
         return None
 
-    def target(self, index: int) -> Target | None:
+    def target(self, index: int) -> NextPage | None:
         """Return what the step of this number has in hand."""
         return self._in_hand.get(index)
 
@@ -158,7 +158,7 @@ class Frontier:
             if not wanted or tongue in wanted or tongue == "x":
                 yield url
 
-    def judge(self, target: Target, final_url: str, canonical: str, print_: Fingerprint) -> Omission | None:
+    def judge(self, target: NextPage, final_url: str, canonical: str, print_: Fingerprint) -> Omission | None:
         """Return why a page that was read is not kept, None for one that is; it is known from now on."""
         final = address_of(final_url)
         if final is None or (final.key != target.address.key and self.scope.why_not(final) is Omission.OFF_SITE):
@@ -171,7 +171,7 @@ class Frontier:
             return Omission.NO_TEXT
         return self._pages.judge(target.address, declared, print_)
 
-    def _put(self, target: Target) -> None:
+    def _put(self, target: NextPage) -> None:
         address, depth = target.address, target.depth
         self.known[address.key] = target
         crowd = (address.shape, depth)

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 from simhash import Simhash  # pyright: ignore[reportMissingTypeStubs] - it has no types
 
-from actors.runner.crawling.addresses import Address, Omission
+from actors.runner.crawling.addresses import Omission, SiteAddress
 
 MAX_WORDS: Final = 4_000
 MAX_LINES: Final = 200
@@ -102,7 +102,7 @@ class KnownPages:
 
     stale: Counter[str] = field(default_factory=Counter[str])
 
-    def judge(self, address: Address, declared: Address | None, print_: Fingerprint) -> Omission | None:
+    def judge(self, address: SiteAddress, declared: SiteAddress | None, print_: Fingerprint) -> Omission | None:
         """Return whether a page says what another one did."""
         first = self.digests.get(print_.digest)
         if first is not None and first != address.key:
@@ -112,7 +112,7 @@ class KnownPages:
         self.keep(address, print_)
         return None
 
-    def keep(self, address: Address, print_: Fingerprint) -> None:
+    def keep(self, address: SiteAddress, print_: Fingerprint) -> None:
         """Know a page from now on."""
         self.digests.setdefault(print_.digest, address.key)
         if print_.words >= MIN_WORDS:
@@ -123,7 +123,7 @@ class KnownPages:
             self.thin.add((_room(address), print_.title))
         self.lines[_place(address)][address.key] = frozenset(print_.lines)
 
-    def count(self, address: Address, left_out: Omission | None, print_: Fingerprint | None) -> None:
+    def count(self, address: SiteAddress, left_out: Omission | None, print_: Fingerprint | None) -> None:
         """Count a page of a template that brought nothing; one that brought something begins anew."""
         thin = print_ is not None and print_.words < THIN_WORDS
         if left_out in _NOTHING_NEW or (thin and left_out is None):
@@ -131,11 +131,11 @@ class KnownPages:
         elif left_out is None:
             self.stale[address.shape] = 0
 
-    def is_stale(self, address: Address) -> bool:
+    def is_stale(self, address: SiteAddress) -> bool:
         """Return whether the template of an address has brought nothing for long."""
         return address.shape != address.key and self.stale[address.shape] >= STALE
 
-    def _is_like(self, address: Address, declared: Address | None, print_: Fingerprint) -> bool:
+    def _is_like(self, address: SiteAddress, declared: SiteAddress | None, print_: Fingerprint) -> bool:
         likeness, undated = int(print_.likeness, 16), int(print_.undated, 16)
         others = ((key, value) for key, value in self.likenesses.items() if key != address.key)
         if print_.words >= MIN_WORDS and any(distance(likeness, value) <= NEAR for _, value in others):
@@ -149,7 +149,7 @@ class KnownPages:
         thin = print_.words < THIN_WORDS and (_room(address), print_.title) in self.thin
         return thin or (bool(address.parameters) and self._repeats(address, print_))
 
-    def _repeats(self, address: Address, print_: Fingerprint) -> bool:
+    def _repeats(self, address: SiteAddress, print_: Fingerprint) -> bool:
         """Return whether most lines of a page stood on others of the same path, which have other parameters."""
         pages = self.lines[_place(address)]
         elsewhere = frozenset[int]().union(*(lines for key, lines in pages.items() if key != address.key))
@@ -173,10 +173,10 @@ def _hash(line: str) -> int:
     return int.from_bytes(blake2b(line.encode("utf-8", "replace"), digest_size=4).digest())
 
 
-def _place(address: Address) -> str:
+def _place(address: SiteAddress) -> str:
     return address.key.partition("?")[0]
 
 
-def _room(address: Address) -> str:
+def _room(address: SiteAddress) -> str:
     """Return the first part of an address below its host."""
     return "/".join(_place(address).split("/")[:2])

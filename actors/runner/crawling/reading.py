@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from protego import Protego
 
 from actors.runner.crawling.addresses import Omission
-from actors.runner.crawling.frontier import FoundAddress, Frontier, ReadPage, Target
+from actors.runner.crawling.frontier import FoundAddress, Frontier, NextPage, VisitedPage
 from actors.runner.crawling.likeness import fingerprint
 from actors.runner.crawling.sitemaps import MAX_ADDRESSES, MAX_FILES, SiteMap, read_site_map
 from actors.runner.page_items import MAX_TITLE_CHARS, cut
@@ -52,6 +52,7 @@ class FoundAddresses(Struct, frozen=True, kw_only=True, omit_defaults=True, rena
 
     addresses: tuple[FoundAddress, ...] = ()
     files: int = 0
+    collection_id: str = ""
     refused: dict[Omission, int] = {}
 
 
@@ -80,14 +81,16 @@ async def read_site_maps(context: StepContext, url: str, frontier: Frontier) -> 
     return FoundAddresses(addresses=tuple(addresses.values()), files=len(visited), refused=dict(refused))
 
 
-async def read_page(context: StepContext, frontier: Frontier, target: Target, max_chars: int) -> ReadPage:
-    """Read a page, and judge whether it is one to keep; `max_chars` of its words at most.
+async def visit(
+    context: StepContext, frontier: Frontier, target: NextPage, max_chars: int
+) -> tuple[VisitedPage, Browsed | None]:
+    """Read a page with `max_chars` of its words at most, and judge it; the whole of it is there where it is to be kept.
 
     Raises:
-        FaultError: it could not be read, though there may be a page.
+        FaultError: it could not be read, though there may be a page; of the start also where there is none.
     """
     url = target.address.url
-    page = ReadPage(url=url, depth=target.depth)
+    page = VisitedPage(url=url, depth=target.depth)
     options = BrowseOptions(max_latency_ms=max(min(DEFAULT_LATENCY_MS, context.remaining_ms()), 1))
     try:
         with context.part("navigate"):
@@ -95,15 +98,18 @@ async def read_page(context: StepContext, frontier: Frontier, target: Target, ma
             check_status(browsed.page.status)
     except FaultError as error:
         left_out = _NOT_THERE.get(error.fault.code)
-        if left_out is None:
+        if left_out is None or not target.depth:
             raise
-        return replace(page, left_out=left_out)
+        return replace(page, left_out=left_out), None
     page = replace(page, final_url=browsed.page.final_url, tier=browsed.page.tier.value)
     with context.part("extract"):
-        return await _judged(frontier, target, page, browsed, max_chars)
+        judged = await _judged(frontier, target, page, browsed, max_chars)
+    return judged, browsed if judged.left_out is None else None
 
 
-async def _judged(frontier: Frontier, target: Target, page: ReadPage, browsed: Browsed, max_chars: int) -> ReadPage:
+async def _judged(
+    frontier: Frontier, target: NextPage, page: VisitedPage, browsed: Browsed, max_chars: int
+) -> VisitedPage:
     content = browsed.page.document.content
     leads = browsed.page.outlinks or Outlinks()
     text = content.markdown if content.text is UNSET or not content.text else content.text
@@ -120,15 +126,15 @@ async def _judged(frontier: Frontier, target: Target, page: ReadPage, browsed: B
     leads_on = not leads.nofollow and left_out is not Omission.OFF_SITE and target.depth < frontier.max_depth
     links, refused = frontier.sorted_out((*leads.links, *frontier.alternates(leads.alternates)) if leads_on else ())
     page = replace(page, left_out=left_out, fingerprint=print_, links=links[:MAX_PAGE_LINKS], refused=refused)
-    if left_out is not None or not max_chars:
+    if left_out is not None:
         return page
-    words = cut(content.markdown, max_chars)
+    words = cut(content.markdown, max_chars) if max_chars else ""
     return replace(
         page,
         title=content.title[:MAX_TITLE_CHARS],
         language=language,
         content=words,
-        truncated=len(words) < len(content.markdown),
+        truncated=bool(max_chars) and len(words) < len(content.markdown),
         confidence=browsed.confidence.overall.score,
     )
 

@@ -13,13 +13,14 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from actors.runner.crawling.addresses import address_of, scope_of
-from actors.runner.crawling.frontier import Frontier, ReadPage
-from actors.runner.crawling.reading import FoundAddresses, read_page, read_site_maps
+from actors.runner.crawling.frontier import Frontier, VisitedPage
+from actors.runner.crawling.reading import FoundAddresses, read_site_maps, visit
+from actors.runner.crawling.sources import keep_source, open_collection
 from actors.runner.page_items import DEFAULT_CONCURRENCY, MAX_CONCURRENCY, Concurrency, ItemError, brief, failed_item
 from actors.runner.page_markdown import cell, quoted, table, words
 from actors.runner.template import Discovery, Outcome, ResultTable, Retry, SessionUse, Stage, StepContext, TaskTemplate
 from actors.runner.templates.batch_extract_pages import PAGE_RETRY
-from protocol.collections import CAPTURE_CHARS, MAX_CAPTURE_CHARS
+from protocol.collections import CAPTURE_CHARS, MAX_CAPTURE_CHARS, CollectionId
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import TemplateLimits
 from protocol.runs.states import DEFAULT_THRESHOLD, MAX_RUN_TIMEOUT_MS, Mode, StepStatus
@@ -57,7 +58,13 @@ class CrawlInputs(Struct, frozen=True, kw_only=True, rename="camel", forbid_unkn
         CAPTURE_CHARS
     )
     concurrency: Concurrency = DEFAULT_CONCURRENCY
-    to: Annotated[Literal["pages", "addresses"], Meta(description="Give the pages, or addresses alone.")] = "pages"
+    to: Annotated[
+        Literal["pages", "collection", "addresses"],
+        Meta(description="Give the pages, keep them as sources of a collection, or give addresses alone."),
+    ] = "pages"
+    collection_id: Annotated[
+        CollectionId | None, Meta(description="A collection of yours to keep them in; none: a new one.")
+    ] = None
 
 
 class CrawlSummary(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -74,6 +81,7 @@ class CrawlSummary(Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     complete: bool
     left_out: dict[str, int] = {}
     not_requested: dict[str, int] = {}
+    collection_id: str = ""
 
 
 class CrawledPage(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -110,7 +118,7 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
     name = "整站采集"
     description = (
         "Walk through a site from one address by its site maps and links, within bounds of depth, pages, paths and "
-        "languages, and keep each page once: as items, or as files (jsonl, or a zip of Markdown). "
+        "languages, and keep each page once: as items, files (jsonl, a zip of Markdown), or sources of a collection. "
         "robots.txt and the pace of the host are heeded; traps and duplicates are passed over."
     )
     threshold: ClassVar[float | None] = DEFAULT_THRESHOLD
@@ -122,7 +130,7 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
     outputs: type[Struct] = CrawlResult
 
     def check(self, inputs: CrawlInputs) -> None:
-        """Raise where the start is no address, or a host is none.
+        """Raise where the start is no address, a host is none, or a collection is named without need.
 
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST, with the field named.
@@ -130,6 +138,8 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
         if address_of(inputs.url) is None:
             raise _invalid("url", "give an address of the web, such as https://example.com/")
         scope_of(inputs.url, inputs.hosts, (), (), ())
+        if inputs.collection_id is not None and inputs.to != "collection":
+            raise _invalid("collectionId", 'it is for `"to": "collection"` alone')
 
     def mode(self, inputs: CrawlInputs) -> Mode:
         """Return ASYNC: nobody knows how long it takes."""
@@ -158,7 +168,7 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
 
     async def do(
         self, context: StepContext, inputs: CrawlInputs, index: int, before: Mapping[int, Any]
-    ) -> FoundAddresses | ReadPage:
+    ) -> FoundAddresses | VisitedPage:
         """Read the site maps, or the page that is next.
 
         Raises:
@@ -169,30 +179,42 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
         assert isinstance(walk, _Walk)  # noqa: S101 - it is what `discovery` returns
         frontier = walk.frontier
         if index == 0:
-            wanted = inputs.site_maps and inputs.depth > 0
-            return await read_site_maps(context, inputs.url, frontier) if wanted else FoundAddresses()
+            return await self._begin(context, inputs, frontier)
         target = frontier.target(index)
         if target is None:
             raise FaultError(fault(Code.INTERNAL_ERROR, "No address is left for this step."))
-        most = 0 if inputs.to == "addresses" else min(inputs.max_chars, MAX_TEXT_BYTES // inputs.pages)
+        most = min(inputs.max_chars, MAX_TEXT_BYTES // inputs.pages) if inputs.to == "pages" else 0
         try:
-            return await read_page(context, frontier, target, most)
+            page, browsed = await visit(context, frontier, target, most)
+            if inputs.to == "collection" and browsed is not None:
+                source = await keep_source(context, walk.collection, browsed, inputs.max_chars)
+                return msgspec.structs.replace(page, source_id=source)
         except FaultError as error:
             raise FaultError(error.fault.at(url=target.address.url)) from error
+        return page
+
+    async def _begin(self, context: StepContext, inputs: CrawlInputs, frontier: Frontier) -> FoundAddresses:
+        """Open the collection, where there is to be one, and read the site maps."""
+        kept = inputs.to == "collection"
+        collection = await open_collection(context, inputs.collection_id, inputs.url) if kept else ""
+        wanted = inputs.site_maps and inputs.depth > 0
+        maps = await read_site_maps(context, inputs.url, frontier) if wanted else FoundAddresses()
+        return msgspec.structs.replace(maps, collection_id=collection)
 
     def items(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
-        """Return the steps that had something to do."""
-        return [one for one in outcomes if one.status in (StepStatus.SUCCEEDED, StepStatus.FAILED)]
+        """Return the pages that were asked for."""
+        return [one for one in outcomes if one.index and one.status in _DONE]
 
     def result(self, inputs: CrawlInputs, outcomes: Sequence[Outcome], session_id: str | None) -> CrawlResult:
         """Return the pages that were kept and those that failed; all others are counted."""
         del session_id
         walk, items, left_out = _Walk(inputs), list[CrawledPage](), Counter[str]()
-        done = [one for one in self.items(outcomes) if one.index]
-        for outcome in self.items(outcomes):
-            walk.learn(outcome)
+        done = self.items(outcomes)
+        for outcome in outcomes:
+            if outcome.status in _DONE:
+                walk.learn(outcome)
         for outcome in done:
-            page = msgspec.convert(outcome.output, ReadPage) if outcome.status is StepStatus.SUCCEEDED else None
+            page = msgspec.convert(outcome.output, VisitedPage) if outcome.status is StepStatus.SUCCEEDED else None
             if page is None:
                 items.append(CrawledPage(url=outcome.url, error=failed_item(outcome)))
             elif page.left_out is None:
@@ -207,6 +229,7 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
             kept=len(items) - failed,
             failed=failed,
             complete=frontier.take(0) is None,
+            collection_id=walk.collection,
             left_out=dict(sorted(left_out.items())),
             not_requested={str(why): count for why, count in sorted(frontier.left_out.items())},
         )
@@ -261,6 +284,7 @@ class _Walk:
         scope = scope_of(inputs.url, inputs.hosts, inputs.include, inputs.exclude, inputs.languages)
         self.frontier = Frontier(scope, inputs.depth)
         self.frontier.start(inputs.url)
+        self.collection = ""
 
     def learn(self, outcome: Outcome) -> None:
         """Take in what a step has found."""
@@ -269,10 +293,11 @@ class _Walk:
             self.frontier.failed(target.address.url if target else outcome.url)
         elif outcome.index == 0:
             maps = msgspec.convert(outcome.output, FoundAddresses)
+            self.collection = maps.collection_id
             self.frontier.left_out.update(maps.refused)
             self.frontier.found(maps.addresses, 1)
         else:
-            self.frontier.read(msgspec.convert(outcome.output, ReadPage))
+            self.frontier.read(msgspec.convert(outcome.output, VisitedPage))
         self.frontier.put_down(outcome.index)
 
     def begin(self, index: int) -> bool:
@@ -282,6 +307,7 @@ class _Walk:
 
 CRAWL = CrawlSite()
 
+_DONE = frozenset({StepStatus.SUCCEEDED, StepStatus.FAILED})
 _NO_NAME = re.compile(r"[^\w.-]+")
 _NAME_CHARS = 80
 
@@ -315,7 +341,7 @@ def _row(item: CrawledPage) -> tuple[str | int | float | bool | None, ...]:
     return (*known, item.source_id or None, *error, item.content)
 
 
-def _item(page: ReadPage) -> CrawledPage:
+def _item(page: VisitedPage) -> CrawledPage:
     return CrawledPage(
         url=page.final_url or page.url,
         title=page.title,
