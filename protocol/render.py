@@ -90,6 +90,8 @@ MAX_DEPTH = 32
 # What Markdown reads as markup: in any place, where two nodes meet, and at the start of a line.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
 _JOINED = re.compile(r"(!(?=\[)|&(?=#?\w+;))")
+_MARK = re.compile(r"\\\[(\d{1,4})\\\](?![(\[:])")
+"""The mark of a citation, `[1]`: where nothing makes a link of it, it is text without being escaped."""
 _START = re.compile(r"((?=[-+])|\d{1,9}(?=[.)](?:\s|\Z)))")
 _LANGUAGE = re.compile(r"[^A-Za-z0-9_+.#-]")
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -169,7 +171,7 @@ def _indented(body: str, mark: str) -> str:
 
 def _line(children: tuple[Inline, ...]) -> str:
     line = "".join(_inline(child) for child in children).strip()
-    line = _JOINED.sub(r"\\\1", line)
+    line = _JOINED.sub(r"\\\1", _MARK.sub(r"[\1]", line))
     start = _START.match(line)
     return f"{start[1]}\\{line[start.end() :]}" if start else line
 

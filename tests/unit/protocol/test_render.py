@@ -122,6 +122,7 @@ def read(markdown: str) -> list[str]:
             doc(Paragraph(children=(text("see "), Link(href="https://weft.test/a?b=1&c=2", children=(text("it"),))))),
             "see [it](<https://weft.test/a?b=1&c=2>)",
         ),
+        (doc(paragraph("so [1] [2](a) [3]: [4][x]")), r"so [1] \[2\](a) \[3\]: [4]\[x\]"),
         (doc(CodeBlock(text="a = 1", language="python")), "```python\na = 1\n```"),
         (doc(CodeBlock(text="a = 1")), "```\na = 1\n```"),
         (doc(CodeBlock(text="```\na\n```")), "````\n```\na\n```\n````"),

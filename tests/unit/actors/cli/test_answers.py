@@ -344,7 +344,7 @@ async def test_what_is_written_is_shown_meanwhile_and_a_restart_clears_it() -> N
     screen = AnswerScreen()
 
     await screen.on_progress(Progress(token="t", done=1, message="One page is read."))
-    pieces = [("Looms are \x1b[2Jblue.", False), ("Looms have\n\nwarp ", True), ("and\nweft \\[1\\].", False)]
+    pieces = [("Looms are \x1b[2Jblue.", False), ("Looms have\n\nwarp ", True), ("and\nweft [1].", False)]
     for index, (text, restarted) in enumerate(pieces):
         await screen.on_text(AnswerText(token="t", index=index, text=text, restarted=restarted))
     with console.capture() as capture:
