@@ -25,7 +25,7 @@ MIN_REFUSED = 1.0
 """Refusals, faded, from which on history says something: what is merely believed starts nothing early."""
 
 
-class Reason(StrEnum):
+class StartReason(StrEnum):
     """Why a visit begins with its tier, in words for people."""
 
     CHEAPEST = "nothing is known of the site"
@@ -43,7 +43,7 @@ class TierChoice:
     """The tier that a visit begins with; `probe` when a dearer one is expected to cost less in the end."""
 
     tier: RenderTier
-    reason: Reason
+    reason: StartReason
     probe: bool = False
 
 
@@ -74,7 +74,7 @@ class Estimate:
     @property
     def why(self) -> str:
         """Why it begins there, in words for people."""
-        if self.start.reason is Reason.LEARNED and self.start.tier is TIERS[0]:
+        if self.start.reason is StartReason.LEARNED and self.start.tier is TIERS[0]:
             return SUFFICED
         return self.start.reason.value
 
@@ -128,7 +128,7 @@ def start(
     best = min(tiers, key=lambda tier: (_expected(tier, tiers, refusing), tier.rank))
     due = [tier for tier in tiers if tier.rank < best.rank and _is_due(records.get(tier, TierRecord()))]
     if due and may_probe:
-        return TierChoice(due[0], Reason.PROBE, probe=True)
+        return TierChoice(due[0], StartReason.PROBE, probe=True)
     return TierChoice(best, _reason(records, kind))
 
 
@@ -190,9 +190,9 @@ def _is_due(record: TierRecord) -> bool:
     return record.passed_over + 1 >= every
 
 
-def _reason(records: Mapping[RenderTier, TierRecord], kind: HostKind | None) -> Reason:
+def _reason(records: Mapping[RenderTier, TierRecord], kind: HostKind | None) -> StartReason:
     if any(record.enough + record.refused >= MIN_REFUSED for record in records.values()):
-        return Reason.LEARNED
+        return StartReason.LEARNED
     if kind is None:
-        return Reason.CHEAPEST
-    return Reason.STATIC if kind is HostKind.STATIC else Reason.BROWSER_ONLY
+        return StartReason.CHEAPEST
+    return StartReason.STATIC if kind is HostKind.STATIC else StartReason.BROWSER_ONLY

@@ -15,7 +15,7 @@ from actors.policy.field_kinds import field_kind
 from actors.policy.queries import sensitive_query
 from actors.policy.rules import GateEvidence
 from actors.policy.taint import is_permitted, tainted
-from actors.policy.targets import Target, host_of, targets_of
+from actors.policy.targets import CallTarget, host_of, targets_of
 from actors.sites import site_of
 from bus import Bus
 from protocol.faults import FaultError
@@ -123,7 +123,7 @@ def _private_query(given: Struct) -> str:
     return sensitive_query(given.query) or "" if isinstance(given, SearchWeb) else ""
 
 
-def _site(call: GateCall, page: str, targets: tuple[Target, ...]) -> str:
+def _site(call: GateCall, page: str, targets: tuple[CallTarget, ...]) -> str:
     """Return what an answer for a site is about: where a call goes; else the page; an integration is its own site.
 
     A call that leads from one site to another has none.

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from actors.policy.taint import TaintFinding
-from actors.policy.targets import Target
+from actors.policy.targets import CallTarget
 from protocol.policy import Decision, FieldFacts, FieldKind, Reason, ToolRequest, Verb
 from protocol.policy_rules import GateMode, GateRules, PlacedRule, stricter
 from protocol.tools.tool import Risk, Surface, Tool
@@ -78,7 +78,7 @@ class GateEvidence:
     taints: tuple[TaintFinding, ...] = ()
     unwanted: bool = False
     hosts: frozenset[str] = frozenset()
-    targets: tuple[Target, ...] = ()
+    targets: tuple[CallTarget, ...] = ()
     granted: bool = False
 
 

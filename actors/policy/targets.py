@@ -23,7 +23,7 @@ _STRIPPED: Final = str.maketrans("", "", "\t\r\n")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class CallTarget:
     """An address that a call leads to: its host, and why it is refused or doubted; `of_form`: what is typed goes there.
 
     `host` is "" where it has none.
@@ -37,7 +37,7 @@ class Target:
 
 def targets_of(
     arguments: Mapping[str, Any], element: FieldFacts | None, networks: Iterable[Network] = ()
-) -> tuple[Target, ...]:
+) -> tuple[CallTarget, ...]:
     """Return where a call leads; `networks` are private ones that the operator has allowed."""
     own = tuple(networks)
     return (
@@ -70,31 +70,33 @@ def host_of(url: str) -> str:
         return parts.hostname.rstrip(".").lower()
 
 
-def _target(url: str, networks: tuple[Network, ...]) -> Target:
+def _target(url: str, networks: tuple[Network, ...]) -> CallTarget:
     parts, host = _split(url), host_of(url)
     if parts is None or (parts.scheme in _WEB and not host):
-        return Target(host="", refused="The address cannot be read.")
+        return CallTarget(host="", refused="The address cannot be read.")
     if parts.scheme not in _WEB:
-        return Target(host="", refused=f"Addresses of “{parts.scheme}” are never opened.")
+        return CallTarget(host="", refused=f"Addresses of “{parts.scheme}” are never opened.")
     if parts.username is not None or parts.password is not None:
-        return Target(host=host, refused="The address holds a user name or password.")
+        return CallTarget(host=host, refused="The address holds a user name or password.")
     if is_private(host, networks):
-        return Target(host=host, refused=f"The host {host} lies in a private network.")
-    return Target(host=host)
+        return CallTarget(host=host, refused=f"The host {host} lies in a private network.")
+    return CallTarget(host=host)
 
 
-def _of_element(element: FieldFacts, networks: tuple[Network, ...]) -> Target:
+def _of_element(element: FieldFacts, networks: tuple[Network, ...]) -> CallTarget:
     """Judge the target of a link, or of the form that a field or button belongs to."""
     form = bool(element.form_fields) or element.tag.lower() in {"input", "select", "textarea"}
     parts, page = _split(element.target), _split(element.url or element.page_url)
     if parts is not None and parts.scheme in _SCRIPTED:
-        return Target(host="", doubted="It runs a script of the page instead of leading somewhere.", of_form=form)
+        return CallTarget(host="", doubted="It runs a script of the page instead of leading somewhere.", of_form=form)
     judged = _target(element.target, networks)
     if judged.host and judged.host == host_of(element.page_url):
-        judged = Target(host=judged.host)
+        judged = CallTarget(host=judged.host)
     if form and parts is not None and page is not None and (page.scheme, parts.scheme) == ("https", "http"):
-        return Target(host=judged.host, refused="The form would send what it holds without encryption.", of_form=True)
-    return Target(host=judged.host, refused=judged.refused, doubted=judged.doubted, of_form=form)
+        return CallTarget(
+            host=judged.host, refused="The form would send what it holds without encryption.", of_form=True
+        )
+    return CallTarget(host=judged.host, refused=judged.refused, doubted=judged.doubted, of_form=form)
 
 
 def is_private(host: str, networks: Iterable[Network]) -> bool:

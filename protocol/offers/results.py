@@ -81,7 +81,7 @@ Block = Text | Picture | Audio | Embedded | Link
 Blocks = Annotated[tuple[Block, ...], Meta(max_length=1_000)]
 
 
-class ToolResult(Struct, frozen=True, kw_only=True, rename="camel", tag="tool_result", omit_defaults=True):
+class OfferedResult(Struct, frozen=True, kw_only=True, rename="camel", tag="tool_result", omit_defaults=True):
     """What a tool came to; with `is_error` it did not do what it was to do, and `content` says so to the model."""
 
     content: Blocks
@@ -166,7 +166,7 @@ class OfferedTask(Struct, frozen=True, kw_only=True, tag="task", omit_defaults=T
     message: Prose = ""
     ttl_ms: Annotated[int, Meta(ge=1)] | None = None
     poll_ms: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
-    result: ToolResult | UnsetType = UNSET
+    result: OfferedResult | UnsetType = UNSET
     error: Refused | UnsetType = UNSET
     requests: InputRequests | UnsetType = UNSET
 
@@ -175,7 +175,7 @@ class Acknowledged(Struct, frozen=True, kw_only=True, tag="acknowledged"):
     """A task was told."""
 
 
-Outcome = ToolResult | Contents | Messages | Completion | InputRequired | OfferedTask | Acknowledged | Refused
+Outcome = OfferedResult | Contents | Messages | Completion | InputRequired | OfferedTask | Acknowledged | Refused
 
 
 class OfferAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):

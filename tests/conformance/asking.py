@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from protocol.offers.offer import AskOffer, CallTool
-from protocol.offers.results import InputRequest, InputRequired, Message, Messages, Refused, Text, ToolResult
+from protocol.offers.results import InputRequest, InputRequired, Message, Messages, OfferedResult, Refused, Text
 from tests.conformance.tools import said
 
 INVALID_PARAMS = -32602
@@ -99,7 +99,7 @@ _ROUNDS = {
 }
 
 
-def ask(name: str, asked: AskOffer) -> ToolResult | InputRequired | Refused:
+def ask(name: str, asked: AskOffer) -> OfferedResult | InputRequired | Refused:
     """Answer a call of a tool that wants something first."""
     if name == "test_input_required_result_multi_round":
         return _ROUNDS.get(asked.state) or said(f"Thank you: {asked.responses}")

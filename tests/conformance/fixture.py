@@ -23,6 +23,7 @@ from protocol.offers.results import (
     Message,
     Messages,
     OfferAnswer,
+    OfferedResult,
     OfferNews,
     Outcome,
     Picture,
@@ -32,7 +33,6 @@ from protocol.offers.results import (
     Step,
     TaskChanged,
     Text,
-    ToolResult,
 )
 from protocol.replicas import Watch
 from protocol.subjects import OFFER_NEWS, OFFER_SAID, OFFERED
@@ -98,7 +98,7 @@ class Fixture:
             case _:
                 return TOOLS[name](arguments) if name in TOOLS else asking.ask(name, asked)
 
-    async def _change(self) -> ToolResult:
+    async def _change(self) -> OfferedResult:
         self.turn += 1
         await self.standing.change(offer(self.turn))
         return said(f"Turn {self.turn}")
@@ -119,21 +119,21 @@ class _Said:
             await self.bus.tell(event, Said(token=self.watch.token, says=says))
 
 
-async def _log(telling: _Said) -> ToolResult:
+async def _log(telling: _Said) -> OfferedResult:
     for line in ("Tool execution started", "Tool processing data", "Tool execution completed"):
         await telling.say(LogLine(level=LogLevel.INFO, data=line))
         await anyio.sleep(PAUSE_S)
     return said("Logged.")
 
 
-async def _progress(telling: _Said) -> ToolResult:
+async def _progress(telling: _Said) -> OfferedResult:
     for done in (0, 50, 100):
         await telling.say(Step(done=done, total=100, message=f"{done} of 100"))
         await anyio.sleep(PAUSE_S)
     return said("Done.")
 
 
-def _sampling(asked: AskOffer) -> ToolResult | Refused:
+def _sampling(asked: AskOffer) -> OfferedResult | Refused:
     if "sampling" in asked.capabilities:
         return said("The client can sample.")
     needed: dict[str, Any] = {"requiredCapabilities": {"sampling": {}}}

@@ -17,10 +17,10 @@ from protocol.offers.results import (
     Acknowledged,
     InputRequest,
     InputRequired,
+    OfferedResult,
     OfferedTask,
     Refused,
     TaskStatus,
-    ToolResult,
 )
 from tests.conformance.asking import INVALID_PARAMS, elicit
 from tests.conformance.tools import said
@@ -51,7 +51,7 @@ class Running:
     status: TaskStatus = TaskStatus.WORKING
     created: int = field(default_factory=_now_ms)
     updated: int = field(default_factory=_now_ms)
-    result: ToolResult | None = None
+    result: OfferedResult | None = None
     error: Refused | None = None
     wanted: dict[str, InputRequest] = field(default_factory=dict[str, InputRequest])
     given: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
@@ -99,7 +99,7 @@ class Running:
             self.answered.set()
 
 
-Work = Callable[[Running], Awaitable[ToolResult]]
+Work = Callable[[Running], Awaitable[OfferedResult]]
 Told = Callable[[Running], Awaitable[None]]
 
 
@@ -111,7 +111,7 @@ class Tasks:
     told: Told
     known: dict[str, Running] = field(default_factory=dict[str, Running])
 
-    async def call(self, name: str, asked: AskOffer) -> OfferedTask | ToolResult | InputRequired:
+    async def call(self, name: str, asked: AskOffer) -> OfferedTask | OfferedResult | InputRequired:
         """Answer a call of a tool that may become a task."""
         given = asked.do.arguments if isinstance(asked.do, CallTool) else {}
         match name:
@@ -169,34 +169,34 @@ class Tasks:
             await self.told(task)
 
 
-async def _compute(seconds: float) -> ToolResult:
+async def _compute(seconds: float) -> OfferedResult:
     await anyio.sleep(seconds)
     return said(f"Computed for {seconds:g} s")
 
 
-async def _confirm(task: Running, filename: str) -> ToolResult:
+async def _confirm(task: Running, filename: str) -> OfferedResult:
     given = await task.ask({"confirm": elicit(f"Delete {filename}?", {"confirm": {"type": "boolean"}})})
     return said(f"Told to: {given}")
 
 
-async def _fail(_task: Running) -> ToolResult:
+async def _fail(_task: Running) -> OfferedResult:
     await anyio.sleep(0.2)
     return said("This job fails", is_error=True)
 
 
-async def _break(_task: Running) -> ToolResult:
+async def _break(_task: Running) -> OfferedResult:
     await anyio.sleep(0.2)
     msg = "This job cannot be run"
     raise BrokenError(msg)
 
 
-async def _ask_twice(task: Running) -> ToolResult:
+async def _ask_twice(task: Running) -> OfferedResult:
     form = {"name": {"type": "string"}, "confirm": {"type": "boolean"}}
     given = await task.ask({"first": elicit("First", form), "second": elicit("Second", form)})
     return said(f"Told: {given}")
 
 
-async def _greet(answer: dict[str, Any]) -> ToolResult:
+async def _greet(answer: dict[str, Any]) -> OfferedResult:
     await anyio.sleep(0.2)
     return said(f"Hello! You said: {answer}")
 

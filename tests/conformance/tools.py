@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from protocol.offers.results import Audio, Block, Embedded, Picture, ResourceContents, Text, ToolResult
+from protocol.offers.results import Audio, Block, Embedded, OfferedResult, Picture, ResourceContents, Text
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 """A picture of one pixel."""
@@ -18,14 +18,14 @@ SILENCE = base64.b64encode(_HEADER).decode()
 _PICTURE = Picture(data=PIXEL, mime_type="image/png")
 
 
-def said(*words: str, is_error: bool = False) -> ToolResult:
+def said(*words: str, is_error: bool = False) -> OfferedResult:
     """Return words as the result of a tool."""
-    return ToolResult(content=tuple(Text(text=text) for text in words), is_error=is_error)
+    return OfferedResult(content=tuple(Text(text=text) for text in words), is_error=is_error)
 
 
-def shown(*blocks: Block) -> ToolResult:
+def shown(*blocks: Block) -> OfferedResult:
     """Return content as the result of a tool."""
-    return ToolResult(content=blocks)
+    return OfferedResult(content=blocks)
 
 
 def _held(uri: str, media_type: str, text: str) -> Embedded:
@@ -34,7 +34,7 @@ def _held(uri: str, media_type: str, text: str) -> Embedded:
 
 Given = Mapping[str, Any]
 
-TOOLS: Mapping[str, Callable[[Given], ToolResult]] = {
+TOOLS: Mapping[str, Callable[[Given], OfferedResult]] = {
     "test_simple_text": lambda _: said("This is a simple text response for testing."),
     "test_image_content": lambda _: shown(_PICTURE),
     "test_audio_content": lambda _: shown(Audio(data=SILENCE, mime_type="audio/wav")),

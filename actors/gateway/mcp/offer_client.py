@@ -45,10 +45,10 @@ from protocol.offers.results import (
     InputRequired,
     Messages,
     OfferAnswer,
+    OfferedResult,
     OfferedTask,
     Outcome,
     Refused,
-    ToolResult,
 )
 from protocol.subjects import OFFERED
 
@@ -83,7 +83,7 @@ class OfferClient:
             require_tasks(context)
         do = CallTool(name=params.name, arguments=params.arguments or {})
         match outcome := await self.request(context, tool.actor, do, params, tool.entry.timeout_ms):
-            case ToolResult():
+            case OfferedResult():
                 return serializers.tool_result(outcome if is_modern(context) else _with_object(outcome))
             case InputRequired():
                 return input_required(outcome.requests, outcome.state)
@@ -207,7 +207,7 @@ def _complete(outcome: Outcome, kind: type[Contents | Messages]) -> Wire:
     return serializers.complete(outcome)
 
 
-def _with_object(result: ToolResult) -> ToolResult:
+def _with_object(result: OfferedResult) -> OfferedResult:
     """Leave out data that is no object: clients of the older versions could not read the result."""
     return result if isinstance(result.structured_content, dict) else replace(result, structured_content=UNSET)
 

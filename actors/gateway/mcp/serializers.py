@@ -15,7 +15,7 @@ from actors.gateway.errors import to_error
 from actors.gateway.mcp.tool import ToolAnswer, ToolLink
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import Category, Fault
-from protocol.offers.results import InputRequests, OfferedTask, Refused, ToolResult
+from protocol.offers.results import InputRequests, OfferedResult, OfferedTask, Refused
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """The longest answer of an offering actor that clients get."""
@@ -45,7 +45,7 @@ def tool_answer(answer: ToolAnswer, *, text_alone: bool = False) -> Wire:
     return written
 
 
-def tool_result(result: ToolResult) -> Wire:
+def tool_result(result: OfferedResult) -> Wire:
     """Write the result of an offered tool."""
     return {"isError": False, **complete(result)}
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.navigator.choice import Early, Reason, TierChoice, hedge, start
+from actors.navigator.choice import Early, StartReason, TierChoice, hedge, start
 from actors.navigator.history import Evidence, Lessons, learned
 from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
 from tests.unit.actors.navigator.test_history import histories
@@ -37,7 +37,7 @@ def test_a_start_is_always_allowed(
     settled = start(history, kind, allowed, now_ms, may_probe=False)
 
     assert {chosen.tier, settled.tier} <= set(allowed)
-    assert chosen == (TierChoice(chosen.tier, Reason.PROBE, probe=True) if chosen.probe else settled)
+    assert chosen == (TierChoice(chosen.tier, StartReason.PROBE, probe=True) if chosen.probe else settled)
     assert chosen.tier.rank <= settled.tier.rank
     assert chosen == start(history, kind, allowed[::-1], now_ms)
 
@@ -61,27 +61,27 @@ def test_a_bound_of_nothing_means_never(history: TierHistory, kind: HostKind | N
     ("visits", "tier"), [([STATIC] * 3, CHEAP), ([NEEDS_LIGHT] * 3, LIGHT), ([NEEDS_BROWSER] * 3, BROWSER)]
 )
 def test_a_start_goes_by_what_was_seen(visits: list[Lessons], tier: RenderTier) -> None:
-    assert start(after(*visits), None, TIERS, 0, may_probe=False) == TierChoice(tier, Reason.LEARNED)
+    assert start(after(*visits), None, TIERS, 0, may_probe=False) == TierChoice(tier, StartReason.LEARNED)
 
 
 def test_of_what_is_allowed_the_best_is_taken() -> None:
     history = after(*[NEEDS_BROWSER] * 3)
 
-    assert start(history, None, (CHEAP,), 0) == TierChoice(CHEAP, Reason.LEARNED)
+    assert start(history, None, (CHEAP,), 0) == TierChoice(CHEAP, StartReason.LEARNED)
     assert start(history, None, (LIGHT, BROWSER), 0, may_probe=False).tier is BROWSER
 
 
 def test_a_probe_begins_with_the_cheapest_tier_that_is_due() -> None:
     history = after(*[NEEDS_BROWSER] * 4, *[{BROWSER: ENOUGH}] * 3)
 
-    assert start(history, None, TIERS, 0) == TierChoice(CHEAP, Reason.PROBE, probe=True)
-    assert start(history, None, (LIGHT, BROWSER), 0) == TierChoice(LIGHT, Reason.PROBE, probe=True)
+    assert start(history, None, TIERS, 0) == TierChoice(CHEAP, StartReason.PROBE, probe=True)
+    assert start(history, None, (LIGHT, BROWSER), 0) == TierChoice(LIGHT, StartReason.PROBE, probe=True)
 
 
 def test_one_probe_that_succeeds_is_enough_to_begin_there() -> None:
     history = after(*[NEEDS_BROWSER] * 4, *[{BROWSER: ENOUGH}] * 3, STATIC)
 
-    assert start(history, None, TIERS, 0) == TierChoice(CHEAP, Reason.LEARNED)
+    assert start(history, None, TIERS, 0) == TierChoice(CHEAP, StartReason.LEARNED)
 
 
 def test_what_is_old_is_believed_no_longer() -> None:
@@ -89,7 +89,7 @@ def test_what_is_old_is_believed_no_longer() -> None:
     year_ms = 365 * 86_400_000
 
     assert start(history, None, TIERS, 0, may_probe=False).tier is BROWSER
-    assert start(history, None, TIERS, year_ms) == TierChoice(CHEAP, Reason.CHEAPEST)
+    assert start(history, None, TIERS, year_ms) == TierChoice(CHEAP, StartReason.CHEAPEST)
 
 
 def test_beside_a_tier_that_mostly_fails_the_next_is_started_early() -> None:

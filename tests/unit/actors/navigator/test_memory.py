@@ -13,7 +13,7 @@ import pytest
 
 from actors.navigator import memory
 from actors.navigator.attempts import Failed
-from actors.navigator.choice import Early, Reason
+from actors.navigator.choice import Early, StartReason
 from actors.navigator.history import MAX_SHAPES, MAX_WAITING, HistoryCache
 from actors.navigator.hosts import KnownHosts, SiteKey, site_key_of
 from actors.navigator.memory import PROBE_MS, StartAdvice, TierMemory
@@ -117,12 +117,12 @@ class NoBus:
 
 def test_the_next_visit_begins_where_the_last_ended() -> None:
     one = alone()
-    assert one.start(URL, TIERS) == StartAdvice(CHEAP, Reason.CHEAPEST)
+    assert one.start(URL, TIERS) == StartAdvice(CHEAP, StartReason.CHEAPEST)
 
     one.record(URL, NEEDS_LIGHT)
 
-    assert one.start("http://shop.example/other", TIERS) == StartAdvice(LIGHT, Reason.LEARNED)
-    assert one.start("https://elsewhere.example/", TIERS) == StartAdvice(CHEAP, Reason.CHEAPEST)
+    assert one.start("http://shop.example/other", TIERS) == StartAdvice(LIGHT, StartReason.LEARNED)
+    assert one.start("https://elsewhere.example/", TIERS) == StartAdvice(CHEAP, StartReason.CHEAPEST)
 
 
 def test_pages_that_are_made_alike_are_known_by_each_other_whatever_the_rest_of_the_host_needs() -> None:
@@ -133,8 +133,8 @@ def test_pages_that_are_made_alike_are_known_by_each_other_whatever_the_rest_of_
     one.record("https://shop.example/article/2-weft", STATIC)
 
     assert one.start("https://shop.example/article/3-shed", TIERS).tier is CHEAP
-    assert one.start("https://shop.example/app/9", TIERS) == StartAdvice(BROWSER, Reason.LEARNED)
-    assert one.start("https://shop.example/nobody/was/here", TIERS).reason == Reason.LEARNED
+    assert one.start("https://shop.example/app/9", TIERS) == StartAdvice(BROWSER, StartReason.LEARNED)
+    assert one.start("https://shop.example/nobody/was/here", TIERS).reason == StartReason.LEARNED
 
 
 def test_of_a_host_so_many_shapes_are_remembered_and_the_rest_is_known_by_the_host() -> None:
@@ -149,7 +149,7 @@ def test_of_a_host_so_many_shapes_are_remembered_and_the_rest_is_known_by_the_ho
 def test_known_hosts_count_from_the_first_visit() -> None:
     one = alone(KnownHosts({"shop.example": HostKind.BROWSER_ONLY}))
 
-    assert one.start("https://www.shop.example/", TIERS) == StartAdvice(BROWSER, Reason.BROWSER_ONLY)
+    assert one.start("https://www.shop.example/", TIERS) == StartAdvice(BROWSER, StartReason.BROWSER_ONLY)
 
 
 def test_what_failed_for_a_while_leaves_no_trace() -> None:
@@ -176,10 +176,10 @@ def test_a_new_host_begins_with_what_its_domain_leaves_to_it() -> None:
     for _ in range(4):
         one.record("https://a.shop.example/", NEEDS_BROWSER)
 
-    assert one.start("https://b.shop.example/", TIERS) == StartAdvice(BROWSER, Reason.LEARNED)
+    assert one.start("https://b.shop.example/", TIERS) == StartAdvice(BROWSER, StartReason.LEARNED)
     one.record("https://b.shop.example/", BY_BROWSER)
-    assert one.start("https://b.shop.example/", TIERS) == StartAdvice(BROWSER, Reason.LEARNED)
-    assert one.start("https://shop.example.org/", TIERS) == StartAdvice(CHEAP, Reason.CHEAPEST)
+    assert one.start("https://b.shop.example/", TIERS) == StartAdvice(BROWSER, StartReason.LEARNED)
+    assert one.start("https://shop.example.org/", TIERS) == StartAdvice(CHEAP, StartReason.CHEAPEST)
 
 
 def test_another_port_is_another_site() -> None:
@@ -202,9 +202,9 @@ def test_of_the_visits_at_the_same_time_one_probes() -> None:
     one = probing()
 
     assert [one.start(URL, TIERS) for _ in range(3)] == [
-        StartAdvice(CHEAP, Reason.PROBE),
-        StartAdvice(BROWSER, Reason.LEARNED),
-        StartAdvice(BROWSER, Reason.LEARNED),
+        StartAdvice(CHEAP, StartReason.PROBE),
+        StartAdvice(BROWSER, StartReason.LEARNED),
+        StartAdvice(BROWSER, StartReason.LEARNED),
     ]
     one.record(URL, BY_BROWSER)
     assert one.start(URL, TIERS).tier is BROWSER
@@ -216,7 +216,7 @@ def test_a_probe_that_failed_for_a_while_is_made_again() -> None:
 
     one.record(URL, DOWN)
 
-    assert one.start(URL, TIERS) == StartAdvice(CHEAP, Reason.PROBE)
+    assert one.start(URL, TIERS) == StartAdvice(CHEAP, StartReason.PROBE)
 
 
 def test_a_probe_that_never_ends_keeps_others_away_for_a_minute() -> None:
@@ -226,7 +226,7 @@ def test_a_probe_that_never_ends_keeps_others_away_for_a_minute() -> None:
 
     one.clock.now_ms += PROBE_MS
 
-    assert one.start(URL, TIERS) == StartAdvice(CHEAP, Reason.PROBE)
+    assert one.start(URL, TIERS) == StartAdvice(CHEAP, StartReason.PROBE)
 
 
 def test_the_next_tier_is_started_early_beside_one_that_mostly_fails() -> None:

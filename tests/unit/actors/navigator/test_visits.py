@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from actors.navigator.choice import Reason, TierChoice, start
+from actors.navigator.choice import StartReason, TierChoice, start
 from actors.navigator.history import HistoryCache
 from actors.navigator.hosts import site_key_of
 from protocol.tiers import TIERS, HostKind, RenderTier, TierHistory
@@ -157,9 +157,9 @@ def test_an_outage_flips_no_label(name: str) -> None:
 
 
 def test_known_hosts_begin_right_at_the_first_visit() -> None:
-    assert start(None, HostKind.BROWSER_ONLY, TIERS, 0) == TierChoice(BROWSER, Reason.BROWSER_ONLY)
-    assert start(None, HostKind.STATIC, TIERS, 0) == TierChoice(CHEAP, Reason.STATIC)
-    assert start(None, None, TIERS, 0) == TierChoice(CHEAP, Reason.CHEAPEST)
+    assert start(None, HostKind.BROWSER_ONLY, TIERS, 0) == TierChoice(BROWSER, StartReason.BROWSER_ONLY)
+    assert start(None, HostKind.STATIC, TIERS, 0) == TierChoice(CHEAP, StartReason.STATIC)
+    assert start(None, None, TIERS, 0) == TierChoice(CHEAP, StartReason.CHEAPEST)
 
 
 def test_an_unknown_browser_only_host_begins_there_from_the_third_visit_on() -> None:

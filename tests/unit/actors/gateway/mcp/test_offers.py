@@ -39,12 +39,12 @@ from protocol.offers.results import (
     Link,
     Message,
     Messages,
+    OfferedResult,
     Outcome,
     Picture,
     Refused,
     ResourceContents,
     Text,
-    ToolResult,
 )
 from tests.unit.actors.gateway.mcp.market import (
     MODERN,
@@ -67,7 +67,7 @@ OFFER = Offer(
     templates=(OfferedTemplate(uri_template="loom://cloth/{id}", name="Cloth"),),
     prompts=(OfferedPrompt(name="pattern", description="A pattern to weave"),),
 )
-EVERY_BLOCK = ToolResult(
+EVERY_BLOCK = OfferedResult(
     content=(
         Text(text="Woven."),
         Picture(data="aGk=", mime_type="image/png"),
@@ -288,7 +288,7 @@ async def test_a_tool_is_run_and_everything_it_answers_arrives(mode: str) -> Non
 async def test_data_that_is_no_object_is_left_out_where_it_could_not_be_read(mode: str, data: Any) -> None:
     async def listing(_asked: AskOffer) -> Outcome:
         await checkpoint()
-        return ToolResult(content=(Text(text="1, 2"),), structured_content=[1, 2])
+        return OfferedResult(content=(Text(text="1, 2"),), structured_content=[1, 2])
 
     with anyio.fail_after(TEST_S):
         async with market(OFFER, listing) as at, connected(at, mode) as client:

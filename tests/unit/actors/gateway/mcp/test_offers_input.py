@@ -27,10 +27,10 @@ from protocol.offers.results import (
     LogLine,
     Message,
     Messages,
+    OfferedResult,
     Outcome,
     Step,
     Text,
-    ToolResult,
 )
 from tests.unit.actors.gateway.mcp.market import MODERN, TEST_S, Loom, connected, http, market, post, tool
 from tests.unit.actors.gateway.mcp.replicas import CALLER
@@ -78,7 +78,7 @@ async def asking(asked: AskOffer) -> Outcome:
         case "round 1":
             return InputRequired(requests={"color": COLOR}, state="round 2")
         case _:
-            return ToolResult(content=(Text(text=f"Done after {asked.state}"),))
+            return OfferedResult(content=(Text(text=f"Done after {asked.state}"),))
 
 
 @eras
@@ -145,7 +145,7 @@ async def with_state(asked: AskOffer) -> Outcome:
     await checkpoint()
     if asked.state is None:
         return InputRequired(requests={"color": COLOR}, state="known to the actor alone")
-    return ToolResult(content=(Text(text=asked.state),))
+    return OfferedResult(content=(Text(text=asked.state),))
 
 
 async def test_the_state_is_sealed_for_the_client_and_open_to_the_actor_at_any_replica() -> None:
@@ -204,7 +204,7 @@ def talking(looms: list[Loom]) -> Any:
             await looms[0].say(asked.watch, Step(done=number, total=3, message=f"Row {number}"))
         await looms[0].say(asked.watch, LogLine(level=LogLevel.DEBUG, data="thread", logger="shuttle"))
         await looms[0].say(asked.watch, LogLine(level=LogLevel.WARNING, data={"knots": 2}))
-        return ToolResult(content=(Text(text="Woven"),))
+        return OfferedResult(content=(Text(text="Woven"),))
 
     return talk
 

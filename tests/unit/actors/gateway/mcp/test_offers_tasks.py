@@ -22,6 +22,7 @@ from protocol.offers.offer import AskOffer, CallTool, CancelTask, GetTask, Offer
 from protocol.offers.results import (
     Acknowledged,
     InputRequest,
+    OfferedResult,
     OfferedTask,
     Outcome,
     Refused,
@@ -29,7 +30,6 @@ from protocol.offers.results import (
     TaskChanged,
     TaskStatus,
     Text,
-    ToolResult,
 )
 from tests.unit.actors.gateway.mcp.market import ACTOR, LEGACY, MODERN, TASKS, TEST_S, Market, http, market, post, tool
 from tests.unit.actors.gateway.mcp.replicas import CALLER
@@ -39,7 +39,7 @@ KNOWS: dict[str, Any] = {"extensions": {TASKS: {}}}
 CALL: dict[str, Any] = {"name": "weave", "arguments": {}}
 
 WORKING = OfferedTask(id="w1", status=TaskStatus.WORKING, created=1_700_000_000_000, updated=1_700_000_001_500)
-DONE = ToolResult(content=(Text(text="Woven"),))
+DONE = OfferedResult(content=(Text(text="Woven"),))
 FORM: dict[str, Any] = {"message": "Go on?", "requestedSchema": {"type": "object", "properties": {}}}
 ASKS = {"go": InputRequest(method="elicitation/create", params=FORM)}
 
