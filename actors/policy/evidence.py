@@ -28,7 +28,7 @@ from protocol.tools.tool import Risk, Tool
 ON_FOCUS: Final = frozenset({"press_key", "handle_dialog"})
 """The tools that act on what has the focus."""
 
-MANY_CHARS: Final = 20_000
+MANY_CHARS: Final = 4_000
 """From how much that was read on the loop is not to wait for it being looked through."""
 
 

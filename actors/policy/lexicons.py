@@ -23,16 +23,28 @@ def generic_words() -> frozenset[str]:
     return frozenset(_source()["generic"])
 
 
-def speaks_to_models(*forms: str) -> bool:
-    """Whether a page gives orders, tells what a user has allowed, or names tools, in any of its forms."""
-    return any(_orders().search(form) is not None for form in forms)
+def speaks_to_models(words: str, text: str) -> bool:
+    """Whether a page gives orders, tells what a user has allowed, or names tools: by its folded words and its text."""
+    return _orders().search(words) is not None or _marks().search(text.casefold()) is not None
 
 
 @cache
 def _orders() -> re.Pattern[str]:
+    """Return what is looked for in words without accents and signs."""
+    return re.compile("|".join(order for order in _source()["orders"] if _is_plain(order)))
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    """Return what is looked for in the text as it is: markers, scripts without blanks, names of tools."""
     named = {tool.name_on(surface) for tool in TOOLS.values() for surface in Surface}
     names = sorted((re.escape(name) for name in named if "." in name or "_" in name), key=len, reverse=True)
-    return re.compile("|".join([*_source()["orders"], rf"(?<![\w.])(?:{'|'.join(names)})(?![\w.])"]))
+    marks = [order for order in _source()["orders"] if not _is_plain(order)]
+    return re.compile("|".join([*marks, rf"(?<![\w.])(?:{'|'.join(names)})(?![\w.])"]))
+
+
+def _is_plain(order: str) -> bool:
+    return order.isascii() and not order.startswith("<")
 
 
 @cache

@@ -28,11 +28,14 @@ _TOKEN: Final = re.compile(r"[^\W_]+")
 _LATIN: Final = re.compile(r"[a-z]")
 _SPELT: Final = re.compile(r"(?<!\w)(?:[^\W\d_] ){2,}[^\W\d_](?!\w)")
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _INVISIBLE: Final = ("Cf", "Mn", "Me", "Cc")
 
 
 def visible(text: str) -> str:
     """Return a text in one width, without what nobody sees; blanks stay."""
+    if text.isascii() and not _CONTROL.search(text):
+        return text
     wide = unicodedata.normalize("NFKC", text)
     return "".join(one if one.isspace() else "" if unicodedata.category(one) in ("Cf", "Cc") else one for one in wide)
 
@@ -44,9 +47,13 @@ def folded(text: str) -> str:
     Words that are written in one with capitals or digits (cardNumber, line1) are taken apart; letters that stand
     alone one after the other (C V V) are put together.
     """
-    plain = unicodedata.normalize("NFD", _CAMEL.sub(" ", visible(text)).casefold().translate(_PLAIN))
-    bare = "".join(one for one in plain if one.isspace() or unicodedata.category(one) not in _INVISIBLE)
-    words = " ".join(_alike(word) for word in _TOKEN.findall(bare))
+    apart = _CAMEL.sub(" ", visible(text)).casefold()
+    if apart.isascii():
+        words = " ".join(_TOKEN.findall(apart))
+    else:
+        plain = unicodedata.normalize("NFD", apart.translate(_PLAIN))
+        bare = "".join(one for one in plain if one.isspace() or unicodedata.category(one) not in _INVISIBLE)
+        words = " ".join(_alike(word) for word in _TOKEN.findall(bare))
     return _SPELT.sub(lambda match: match[0].replace(" ", ""), words)
 
 

@@ -157,8 +157,11 @@ def read_document(doc_id: str, content: Content) -> DocumentWords:
 
 def tokens_of(text: str) -> tuple[str, ...]:
     """Return the words of a text; characters of scripts without blanks one by one."""
+    words = folded(text)
+    if not has_cjk(words):
+        return tuple(words.split())
     tokens = list[str]()
-    for word in folded(text).split():
+    for word in words.split():
         tokens += list(word) if has_cjk(word) else [word]
     return tuple(tokens)
 
@@ -169,15 +172,20 @@ def squeezed(text: str) -> str:
 
 
 def decoded_forms(text: str) -> tuple[str, ...]:
-    """Return a text, and what it is when it is decoded: percent signs, base64, hex, backwards, thirteen letters on."""
+    """Return a text, and what it is when it is decoded: percent signs, base64, hex."""
     forms = [text]
     for form in forms:
         if len(forms) >= MAX_FORMS:
             break
-        match = [unquote_plus(form), *_from_base64(form), *_from_hex(form)]
-        forms += [one for one in match if one and one not in forms]
-    turned = [form[::-1] for form in forms] + [codecs.encode(form, "rot13") for form in forms]
-    return tuple(dict.fromkeys([*forms, *turned]))
+        plain = [unquote_plus(form), *_from_base64(form), *_from_hex(form)]
+        forms += [one for one in plain if one and one not in forms]
+    return tuple(dict.fromkeys(forms))
+
+
+def turned_forms(forms: Sequence[str]) -> tuple[str, ...]:
+    """Return texts as they are backwards, and thirteen letters on."""
+    turned = [*(form[::-1] for form in forms), *(codecs.encode(form, "rot13") for form in forms)]
+    return tuple(one for one in turned if one not in forms)
 
 
 # -- how documents are read --------------------------------------------------------------------------------------------
@@ -215,6 +223,7 @@ def _words(
     frozenset[str],
     bool,
 ]:
+    text = "\n".join((text, *_from_base64(text)[:MAX_FORMS]))
     tokens = tokens_of(text)
     shown = visible(text)
     linked = [address for url in links if (address := parsed(url)) is not None]
@@ -228,7 +237,7 @@ def _words(
         tuple(sorted(secrets.items(), key=lambda one: -len(one[0]))),
         frozenset(address.normal for address in linked),
         hosts_in(text) | frozenset(address.host for address in linked),
-        speaks_to_models(folded(text), shown.casefold()),
+        speaks_to_models(folded(text), shown),
     )
 
 

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from actors.policy.addresses import Address, addresses_in, looks_like, parsed
-from actors.policy.reading import DocumentWords, UserSpeech, decoded_forms, read_document, tokens_of
+from actors.policy.reading import DocumentWords, UserSpeech, decoded_forms, read_document, tokens_of, turned_forms
 from protocol.policy import ToolContext
 from protocol.tools.tool import Risk, Tool
 
@@ -179,11 +179,18 @@ def _of_link(
     if evidence.user.knows(address.site) or any(address.site == one.site for one in evidence.documents):
         return
     others = [one for one in evidence.documents if one not in links]
-    for text in decoded_forms(address.data):
+    plain = decoded_forms(address.data)
+    for text in (*plain, *turned_forms(plain)):
         for document in (*others, *links):
             secret = document.secret_in(text, evidence.user)
             if secret and (document in others or document.holds_beside(secret, address.normal)):
                 yield TaintFinding(name, _cut(secret), document.doc_id, "a link to a new host carries it")
+                return
+    for text in plain[1:]:
+        for document in others:
+            run = document.longest_run(tokens_of(text), evidence.user)
+            if run.words >= _SENT_WORDS:
+                yield TaintFinding(name, _cut(run.text), document.doc_id, "a link to a new host carries its words")
                 return
 
 
@@ -207,13 +214,14 @@ def _of_data(
     name: str, text: str, user: UserSpeech, documents: Sequence[DocumentWords], *, strict: bool
 ) -> Iterator[TaintFinding]:
     """Judge what the parts of an address carry, in every form that it may be written in."""
-    for form in decoded_forms(text):
+    plain = decoded_forms(text)
+    for form in (*plain, *turned_forms(plain)):
         for document in documents:
             if secret := document.secret_in(form, user):
                 yield TaintFinding(name, _cut(secret), document.doc_id, "it carries what the document says")
                 return
             run = document.longest_run(tokens_of(form), user)
-            if run.words >= 1.0 and (strict or run.words >= _SENT_WORDS):
+            if run.words >= (1.0 if strict and form in plain else _SENT_WORDS):
                 yield TaintFinding(name, _cut(run.text), document.doc_id, "it carries words of the document")
                 return
 
@@ -223,23 +231,33 @@ def _of_data(
 
 def _of_query(name: str, value: str, evidence: _Evidence) -> Iterator[TaintFinding]:
     """Judge a query: it is the user's, with one name of the documents at most."""
-    user = evidence.user
-    for form in decoded_forms(value):
-        tokens = tokens_of(form)
-        for document in evidence.documents:
-            if secret := document.secret_in(form, user):
+    plain = decoded_forms(value)
+    for document in evidence.documents:
+        for form in (*plain, *turned_forms(plain)):
+            if secret := document.secret_in(form, evidence.user):
                 yield TaintFinding(name, _cut(secret), document.doc_id, "it carries what the document says")
                 return
-            run = document.longest_run(tokens, user)
-            if run.words > _NAME_WORDS or (run.words and (document.speaks_to_models or form != value)):
-                yield TaintFinding(name, _cut(run.text), document.doc_id, "it carries words of the document")
-                return
-            if run.words and document.says(tokens) and not user.owns_all(tokens):
-                yield TaintFinding(name, _cut(value), document.doc_id, "it stands in the document as it is")
-                return
-            if run.words and not user.owns_any(tokens):
-                yield TaintFinding(name, _cut(run.text), document.doc_id, "nothing of it is the user's")
-                return
+        why, run = _told(document, plain, evidence.user)
+        if why:
+            yield TaintFinding(name, _cut(run), document.doc_id, why)
+            return
+
+
+def _told(document: DocumentWords, forms: Sequence[str], user: UserSpeech) -> tuple[str, str]:
+    """Return why words of a document are more than a name in a query, and the words."""
+    for form in (*forms[1:], *turned_forms(forms)):
+        run = document.longest_run(tokens_of(form), user)
+        if run.words >= _SENT_WORDS or (run.words >= 1.0 and form in forms):
+            return "it carries words of the document, written otherwise", run.text
+    tokens = tokens_of(forms[0])
+    run = document.longest_run(tokens, user)
+    if run.words > _NAME_WORDS or (run.words and document.speaks_to_models):
+        return "it carries words of the document", run.text
+    if run.words and not user.owns_any(tokens):
+        return "nothing of it is the user's", run.text
+    if run.words and document.says(tokens) and not user.owns_all(tokens):
+        return "it stands in the document as it is", run.text
+    return "", ""
 
 
 def _of_sent(name: str, value: str, user: UserSpeech, documents: Sequence[DocumentWords]) -> Iterator[TaintFinding]:

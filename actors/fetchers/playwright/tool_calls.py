@@ -141,7 +141,7 @@ def _operation(request: RunTool) -> do.Operation:
         FaultError: VALIDATION_INVALID_REQUEST, when it is none.
     """
     try:
-        named = msgspec.convert({**request.arguments, "tool": request.name}, do.Operation)
+        named: do.Operation = msgspec.convert({**request.arguments, "tool": request.name}, do.Operation)
     except msgspec.ValidationError:
         message = f"{request.name} is no tool of the browser, or its arguments are others."
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="arguments")) from None
