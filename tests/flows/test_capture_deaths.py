@@ -92,17 +92,21 @@ def over(system: System, collection: str) -> bool:
 def test_captures_outlive_runner_keeper_and_nats_server(tmp_path: Path, site: Site) -> None:
     with weft_up(tmp_path, "--actors", ACTORS) as system:
         for number, who in enumerate((RUNNER, KEEPER, "nats-server")):
-            collection, hits = begun(system, site, 80_000 + 1_000 * number)
-            if who == "nats-server":
-                (pid,) = (one.pid for one in session(system.ready.pid) if one.name == who)
-            else:
-                pid = pid_of(system, who, at_work=False)
-            until(lambda hits=hits: hits().total() >= COUNT // 3)
-            os.kill(pid, signal.SIGKILL)
-            assert hits().total() < COUNT + AT_ONCE
-            until(lambda collection=collection: over(system, collection))
+            _outlives(system, site, 80_000 + 1_000 * number, who)
 
-            is_whole(system, collection, hits())
+
+def _outlives(system: System, site: Site, first: int, who: str) -> None:
+    collection, hits = begun(system, site, first)
+    if who == "nats-server":
+        (pid,) = (one.pid for one in session(system.ready.pid) if one.name == who)
+    else:
+        pid = pid_of(system, who, at_work=False)
+    until(lambda: hits().total() >= COUNT // 3)
+    os.kill(pid, signal.SIGKILL)
+    assert hits().total() < COUNT + AT_ONCE
+    until(lambda: over(system, collection))
+
+    is_whole(system, collection, hits())
 
 
 @pytest.mark.full

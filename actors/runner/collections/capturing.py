@@ -144,11 +144,13 @@ class Capturing:
             attempt=attempt,
             replica=self.bus.replica,
         )
-        if await self.log.append(topic, started, last=history.last(topic)) is None:
+        sequence = await self.log.append(topic, started, last=history.last(topic))
+        if sequence is None:
             raise FaultError(_again(fault(Code.INTERNAL_BUSY), AGAIN_MS[0]))
+        history = history.after(JournalLine(sequence, topic, started.at, started))
         try:
             page = read_page(await self._browse(queued), now_ms(), queued.mode)
-            await self._keep(added, page, work.job, queued.max_chars)
+            await self._keep(history, added, page, work.job, queued.max_chars)
         except FaultError as error:
             await self._fail(added, queued, attempt, error.fault)
 
@@ -160,7 +162,7 @@ class Capturing:
         """
         added, history = await self.add(line)
         if history.captured is None:
-            await self._keep(added, page, job_id(name, 0), max_chars)
+            await self._keep(history, added, page, job_id(name, 0), max_chars)
 
     async def add(self, line: SourceAdded) -> tuple[SourceAdded, SourceHistory]:
         """Return a source that is in its collection now, as it was added first.
@@ -225,10 +227,11 @@ class Capturing:
             return browsed
         raise FaultError(fault(Code.INTERNAL_BUSY))
 
-    async def _keep(self, added: SourceAdded, page: CapturedPage, job: str, max_chars: int) -> None:
+    async def _keep(
+        self, history: SourceHistory, added: SourceAdded, page: CapturedPage, job: str, max_chars: int
+    ) -> None:
         """Write down what was read, once: whoever else had the capture meanwhile finds it ended."""
         for _ in range(MAX_ATTEMPTS):
-            history = await self.log.source(added.source, added.collection)
             if job in history.ends or history.added is None:
                 return
             line = captured(history, added, page, job, max_chars)
@@ -240,6 +243,7 @@ class Capturing:
                 log.info(CAPTURED, source=added.source, version=line.version, unchanged=line.unchanged)
                 await self.tell(_change(added, line))
                 return
+            history = await self.log.source(added.source, added.collection)
         raise FaultError(fault(Code.INTERNAL_BUSY))
 
     async def _fail(self, added: SourceAdded, queued: CaptureQueued, attempt: int, why: Fault) -> None:
