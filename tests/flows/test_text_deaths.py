@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,10 @@ class Making:
         """Return whether so many texts are made, and no other is."""
         return [one["status"] for one in self.texts()] == ["completed"] * count
 
+    def is_asked_more(self, before: int) -> bool:
+        """Return whether the model was asked since then."""
+        return self.model.asked > before
+
     def pid(self, name: str) -> int:
         """Return the process of an actor that has most in hand."""
         replicas = [one for one in self.system.replicas() if one["actor"] == name]
@@ -166,10 +171,10 @@ def test_a_text_is_made_once_whoever_dies(tmp_path: Path) -> None:
             here.model.open.clear()
             asked = here.model.asked
             waiting = [pool.submit(here.ask, number) for _ in range(2)]
-            until(lambda asked=asked: here.model.asked > asked)
+            until(partial(here.is_asked_more, asked))
             os.kill(victim(), signal.SIGKILL)
             here.model.open.set()
-            until(lambda number=number: here.made(number))
+            until(partial(here.made, number))
             for one in waiting:
                 one.result(WAIT_S)
 

@@ -47,7 +47,7 @@ def comparison(sources: Sequence[SourceMaterial], config: ComparisonConfig) -> C
         rows = [_wanted(field, sources, statements) for field in config.fields]
     else:
         rows = _common(statements, config)
-        if len(rows) < ENOUGH:
+        if len(rows) < ENOUGH and len(sources) > 1:
             rows.append(_in_short(sources))
     return Comparison(rows=tuple(row for row in rows if row.values))
 
@@ -103,7 +103,7 @@ def _values_of(source: SourceMaterial) -> Iterator[_Statement]:
         for label, text in _pairs(line, before):
             name = " ".join(label.split()).strip(f"*{transform_words().dashes}")
             meaning, value = meanings(name), _value(source, text)
-            if meaning and value is not None and _is_label(name):
+            if meaning and value is not None and _is_label(name) and meanings(value.text) != meaning:
                 yield _Statement(meaning, name, value)
 
 

@@ -40,7 +40,7 @@ class Sections(Struct, frozen=True, kw_only=True):
 
 
 class DatedEvent(Struct, frozen=True, kw_only=True):
-    """What happened at a date, as of ISO 8601: a year, a month or a day."""
+    """What happened at a date, as of ISO 8601: a year, a month or a day; a decade is `1990s`."""
 
     date: str
     text: str

@@ -27,7 +27,7 @@ _LISTED, _LED, _TABLE, _SENTENCE, _GAP = 1.0, 0.8, 0.8, 0.6, 0.2
 _FIGURE: Final = re.compile(r"(?<![\w.,-])(?P<gap>\d{2,}(?:[.,]\d+)*%?)(?![\w-]|[.,]\d)")
 _NAME: Final = re.compile(
     r"(?<![\w'\u2019-])[a-z\u00e0-\u00ff]{2,} "
-    r"(?P<gap>[A-Z\u00c0-\u00de][\w'\u2019-]+(?: [A-Z\u00c0-\u00de][\w'\u2019-]+){0,3})"
+    r"(?P<gap>[A-Z\u00c0-\u00de]\w+(?:[ -][A-Z\u00c0-\u00de]\w+){0,3})(?![\w'\u2019-]| [A-Z\u00c0-\u00de])"
 )
 _SENTENCE_END: Final = re.compile(r"[.!?\u3002\u2026][\"'\u201d\u2019)\]]*$")
 
@@ -134,7 +134,7 @@ def _beside(source: SourceMaterial, front: str, back: str, rank: float) -> Itera
 def _term(words: str) -> str:
     """Return words as a term, without an article; "" where they are none."""
     known = transform_words()
-    term = words.strip(known.dashes + known.quotes)
+    term = words.strip(f"{known.dashes}{known.quotes}.")
     bare = known.article.sub("", term)
     telling = [word for word in words_of(fold(bare)) if word not in languages().stop_words]
     if known.no_term.match(term) or not telling or not any(map(str.isalpha, bare)):

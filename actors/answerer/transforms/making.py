@@ -58,7 +58,7 @@ NOTHING: Final[Mapping[TransformType, str]] = MappingProxyType(
         TransformType.TIMELINE: "No sentence of the sources names a date.",
         TransformType.FLASHCARDS: "The sources define nothing.",
         TransformType.QUIZ: "The sources define too little to ask for.",
-        TransformType.COMPARISON: "The sources say nothing of these fields.",
+        TransformType.COMPARISON: "The sources say nothing that could be compared; it takes two at least, or fields.",
     }
 )
 NOTHING_ELSE: Final = "The sources say too little for it."

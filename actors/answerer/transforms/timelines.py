@@ -49,6 +49,10 @@ def _forms() -> re.Pattern[str]:
     )
 
 
+_YEAR_CHARS: Final = 4
+_HINT: Final = re.compile(_YEAR)
+"""What no written date is without: it is quick to find."""
+
 _MIN_LETTERS: Final = 12
 """What has fewer letters beside its date says nothing that happened."""
 
@@ -82,10 +86,11 @@ def timeline(sources: Sequence[SourceMaterial], config: TimelineConfig) -> Timel
 
 
 def dates_of(text: str) -> Iterator[str]:
-    """Yield the dates that a text names, as of ISO 8601: to the day, the month or the year."""
-    for match in _forms().finditer(text):
+    """Yield the dates that a text names, as of ISO 8601: to the day, the month or the year; a decade is `1990s`."""
+    for match in _forms().finditer(text) if _HINT.search(text) else ():
         if iso := _iso({name[0]: value for name, value in match.groupdict().items() if value}):
-            yield iso
+            decade = len(iso) == _YEAR_CHARS and text.startswith("s", match.end())
+            yield f"{iso}s" if decade else iso
 
 
 def _add(events: list[_RankedEvent], new: _RankedEvent) -> None:
@@ -141,5 +146,5 @@ def _iso(parts: dict[str, str]) -> str:
 
 def _within(iso: str, config: TimelineConfig) -> bool:
     """Return whether a date is neither before nor behind what is wanted; what is not exact counts as its beginning."""
-    after = config.since is None or iso >= config.since or config.since.startswith(iso)
+    after = config.since is None or iso >= config.since or config.since.startswith(iso.removesuffix("s"))
     return after and (config.until is None or iso[: len(config.until)] <= config.until)

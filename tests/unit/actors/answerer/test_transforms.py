@@ -156,13 +156,14 @@ async def test_a_timeline_is_bounded_by_dates_and_a_focus() -> None:
         ("(1842–1901) was a writer.", ["1842"]),
         ("1966: the station opens.", ["1966"]),
         ("In March 2020 it began.", ["2020-03"]),
+        ("It was dreamt of in the 1880s.", ["1880s"]),
         ("The price is $1999, and 2000 people work there at 1500 MW.", []),
         ("Call 2024-555-1234, version 2021.4, model 1080p.", []),
         ("On 31 February 2020 nothing happened.", []),
     ],
 )
 def test_dates_are_read_of_sentences_of_many_languages(text: str, expected: list[str]) -> None:
-    assert [one for one in dates_of(text) if "31 February" not in text or len(one) == 10] == expected
+    assert list(dates_of(text)) == expected
 
 
 async def test_a_comparison_is_a_table_of_the_fields_that_sources_have_in_common() -> None:
