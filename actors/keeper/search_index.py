@@ -324,12 +324,17 @@ class SearchIndex:
 
 def _rarity(passages: int, count: int) -> float:
     """Return how much a term tells (BM25's idf, which is never negative)."""
-    return math.log(1 + (passages - count + 0.5) / (count + 0.5))
+    return math.log(1 + (_others(passages, count) + 0.5) / (count + 0.5))
 
 
 def _rarity_of_all(passages: int, count: int) -> float:
     """Return what FTS5 takes for that, among all passages."""
-    return max(math.log((passages - count + 0.5) / (count + 0.5)), 1e-6)
+    return max(math.log((_others(passages, count) + 0.5) / (count + 0.5)), 1e-6)
+
+
+def _others(passages: int, count: int) -> int:
+    """Return how many have not a term; passages may come in between the one count and the other."""
+    return max(passages - count, 0)
 
 
 def _scope(collection: str | None) -> str:
