@@ -25,6 +25,7 @@ from actors.cli.providers import ask_words, states_of
 from actors.policy_file import POLICY_FORM, own_policy, read_policy
 from actors.runtime.rundir import read_ready
 from actors.settings import Loaded, Setting, Settings, describe, key_file, load
+from actors.tool_files import own_engines, own_integrations, read_engines, read_integrations
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import FaultError
 
@@ -126,6 +127,7 @@ def run_all(settings: Settings, *, answers: bool) -> Iterator[Check]:
     yield disk(settings.data_dir)
     yield api_key(settings)
     yield policy(settings)
+    yield tool_files(settings)
     if settings.fetch_ca_file:
         yield ca_file(Path(settings.fetch_ca_file))
     yield running(settings, answers=answers)
@@ -274,6 +276,20 @@ def policy(settings: Settings) -> Check:
     modes = ", ".join(f"{surface} {one.mode}" for surface, one in rules.surfaces.items())
     own = f"; {path}: {len(rules.rules)} rules, {len(rules.sites)} sites" if path.is_file() else ""
     return Check(name="policy", state=CheckState.OK, detail=f"{modes}{own}")
+
+
+def tool_files(settings: Settings) -> Check:
+    """Read which search engines and which integrations there are."""
+    try:
+        engines = read_engines(own_engines(settings), needed=bool(settings.search_file))
+        integrations = read_integrations(own_integrations(settings), needed=bool(settings.integrations_file))
+    except FaultError as error:
+        cure = error.fault.actions[0].description
+        return Check(name="tools", state=CheckState.MISSING, detail=error.fault.message, cure=cure)
+    keys = {one.name: f" (with {one.key_variable})" if one.key_variable else "" for one in engines if one.enabled}
+    asked = ", ".join(f"{name}{key}" for name, key in keys.items())
+    told = ", ".join(integrations) or "none"
+    return Check(name="tools", state=CheckState.OK, detail=f"search engines: {asked or 'none'}; integrations: {told}")
 
 
 def running(settings: Settings, *, answers: bool) -> Check:

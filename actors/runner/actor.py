@@ -18,15 +18,14 @@ from actors.runner.collections.watching import Watching
 from actors.runner.dependencies import RunnerDependencies
 from actors.runner.executor import execute
 from actors.runner.inputs import Vault
-from actors.runner.integrations import own_integrations, read_integrations
 from actors.runner.run_log import RunHistory, RunLog
-from actors.runner.searching.engines import own_engines, read_engines
 from actors.runner.submission import RunSubmission
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
 from actors.runner.tools.context import ToolContext, opened
 from actors.runner.tools.table import run_tool
 from actors.runner.variables import VARIABLES
 from actors.settings import Settings
+from actors.tool_files import own_engines, own_integrations, read_engines, read_integrations
 from actors.web.client import BUCKETS, web_client
 from bus.clock import now_ms
 from protocol import subjects

@@ -7,10 +7,9 @@ after a death sends the same again. What nobody takes is a dead letter, kept for
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -20,9 +19,7 @@ from standardwebhooks import Webhook
 
 from actors.redact import text as redacted
 from actors.runner.outside import OutsideAnswer, OutsideClient
-from actors.settings import Settings
-from actors.toml_file import Complaint, Place, TomlForm, Watched
-from actors.web.guard import networks
+from actors.toml_file import Watched
 from bus import Bus
 from bus.clock import now_ms
 from bus.stores import KeyTable
@@ -34,7 +31,6 @@ from protocol.integrations import (
     Delivery,
     DeliveryState,
     Integration,
-    IntegrationsFile,
     ListDeliveries,
     ResendDelivery,
     SendDelivery,
@@ -49,48 +45,11 @@ _LOOK_S: Final = 0.02
 
 _MOST_LOOK_S: Final = 0.5
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
-_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_HEADER_VALUE: Final = re.compile(r"[\x20-\x7e]*")
 
 _DELAYS_MS: Final = (500, 2_000, 8_000, 30_000)
 """Before the second try and those after it, unless the other program names a time."""
 
 _RACES: Final = 8
-
-
-def own_integrations(settings: Settings) -> Path:
-    """Return where the operator's file is looked for."""
-    named = settings.integrations_file
-    return Path(named).expanduser() if named else settings.data_dir / "integrations.toml"
-
-
-def read_integrations(own: Path | None = None, *, needed: bool = False) -> Mapping[str, Integration]:
-    """Read the operator's file, which may be missing unless it is `needed`.
-
-    Raises:
-        FaultError: CONFIG_INVALID, with the file and the line that is wrong.
-    """
-    found = FORM.read(own) if own is not None and (needed or own.is_file()) else FORM.shipped
-    return {one.name: one for one in found.integrations}
-
-
-def _complaints(file: IntegrationsFile) -> Iterator[Complaint]:
-    names = set[str]()
-    for number, one in enumerate(file.integrations):
-        if one.name in names:
-            yield Place("[[integrations]]", number, "name"), f"the integration {one.name} is there already"
-        names.add(one.name)
-        try:
-            networks(one.allow_private)
-        except ValueError as error:
-            yield Place("[[integrations]]", number, "allow_private"), str(error)
-        for name, value in one.headers.items():
-            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
-                yield Place("[[integrations]]", number, "headers"), f"{name} is no header that can be sent"
-
-
-FORM: Final = TomlForm(IntegrationsFile, "integrations_file", "config/integrations.toml", _complaints)
-"""The form of the files."""
 
 
 @dataclass

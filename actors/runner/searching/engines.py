@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
@@ -15,15 +14,12 @@ from msgspec import Struct
 
 from actors.runner.outside import OutsideAnswer, OutsideClient
 from actors.runner.searching.ranking import MAX_READ, FoundResult
-from actors.settings import Settings
-from actors.toml_file import Complaint, Place, TomlForm
-from actors.web.guard import networks
 from bus import Bus
 from protocol.browse import BrowseOptions, Part
 from protocol.faults import Code, FaultError, fault
 from protocol.page import RecordList
 from protocol.pages import BrowsePage
-from protocol.search import LOCAL_INDEX, EngineKind, SearchEngine, SearchFile
+from protocol.search import EngineKind, SearchEngine
 from protocol.subjects import BROWSE
 
 MAX_ANSWER_BYTES: Final = 2_000_000
@@ -31,43 +27,6 @@ _WANTED: Final = 20
 _TRIES: Final = 2
 _WAIT_S: Final = 0.3
 _LEAST_TITLE_CHARS: Final = 3
-
-
-def own_engines(settings: Settings) -> Path:
-    """Return where the operator's file is looked for."""
-    return Path(settings.search_file).expanduser() if settings.search_file else settings.data_dir / "search.toml"
-
-
-def read_engines(own: Path | None = None, *, needed: bool = False) -> tuple[SearchEngine, ...]:
-    """Read the shipped file, and before it the operator's, which may be missing unless it is `needed`.
-
-    Raises:
-        FaultError: CONFIG_INVALID, with the file and the line that is wrong.
-    """
-    first = FORM.read(own).engines if own is not None and (needed or own.is_file()) else ()
-    names = {one.name for one in first}
-    return (*first, *(one for one in FORM.shipped.engines if one.name not in names))
-
-
-def _complaints(file: SearchFile) -> Iterator[Complaint]:
-    names = {LOCAL_INDEX, CUSTOM}
-    for number, one in enumerate(file.engines):
-        if one.name in names:
-            yield Place("[[engines]]", number, "name"), f"the name {one.name} is taken already"
-        names.add(one.name)
-        if (one.kind is EngineKind.PAGE) != ("{query}" in one.url):
-            yield Place("[[engines]]", number, "url"), "a page has {query} in its address, and nothing else has"
-        try:
-            networks(one.allow_private)
-        except ValueError as error:
-            yield Place("[[engines]]", number, "allow_private"), str(error)
-
-
-CUSTOM: Final = "custom"
-"""What 003 calls an engine of the operator's own."""
-
-FORM: Final = TomlForm(SearchFile, "search_file", "config/search.toml", _complaints)
-"""The form of the files."""
 
 
 class _SearxngResult(Struct, frozen=True):

@@ -6,11 +6,12 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from actors.runner.integrations import Integrations, own_integrations, read_integrations
+from actors.runner.integrations import Integrations
 from actors.runner.outside import OutsideClient
-from actors.runner.searching.engines import Engines, own_engines, read_engines
+from actors.runner.searching.engines import Engines
 from actors.settings import Settings
 from actors.toml_file import Watched
+from actors.tool_files import own_engines, own_integrations, read_engines, read_integrations
 from bus import Bus
 from bus.stores import JournalLog
 from protocol.collections import CollectionLine

@@ -9,9 +9,9 @@ import anyio
 import msgspec
 from msgspec import UnsetType
 
-from actors.runner.searching.engines import CUSTOM
 from actors.runner.searching.ranking import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, PRIORS, best_hits, cleaned, confidence
 from actors.runner.tools.context import ToolContext, failed
+from actors.tool_files import CUSTOM
 from protocol.documents import Content, Document, WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import RunTool, ToolErrorCode, ToolResult, ToolStatus

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from actors.runner.tools.calculation import MAX_CHARS, ExpressionError, shown, value_of
+from tests.requirements import requirement
 
 VALUES = [
     ("1 + 2 * 3", None, "7"),
@@ -49,6 +50,7 @@ ERRORS = [
 ]
 
 
+@requirement("003.tools.app")
 @pytest.mark.parametrize(("expression", "precision", "result"), VALUES)
 def test_expressions(expression: str, precision: int | None, result: str) -> None:
     assert shown(value_of(expression), precision) == result

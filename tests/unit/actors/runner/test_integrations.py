@@ -12,11 +12,12 @@ import pytest
 from standardwebhooks import Webhook
 
 from actors.runner import integrations as sending
-from actors.runner.integrations import read_integrations
+from actors.tool_files import read_integrations
 from protocol import subjects
 from protocol.faults import Code, FaultError
 from protocol.integrations import MAX_TRIES, Delivery, DeliveryState, ListDeliveries, ResendDelivery
 from protocol.policy import ToolErrorCode, ToolResult, ToolStatus
+from tests.requirements import requirement
 from tests.unit.actors.runner.outside import LOOPBACK, ME, Asked, Server, World, json_of, serving, world
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -65,6 +66,7 @@ async def deliveries(here: World, caller: str = ME, state: DeliveryState | None 
     return (await here.bus.call(subjects.DELIVERY_LIST, ListDeliveries(caller=caller, state=state))).deliveries
 
 
+@requirement("003.tools.app")
 async def test_it_is_signed_and_told_once(tmp_path: Path) -> None:
     async with serving(moody(0)) as server, around(tmp_path, server) as here:
         ran = await invoke(here)

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 import pytest
 
-from actors.runner.searching.engines import FORM, read_engines
 from actors.runner.searching.ranking import FoundResult, best_hits
+from actors.tool_files import ENGINES_FORM, read_engines
 from protocol.documents import WebObservationSummary
 from protocol.faults import FaultError
 from protocol.policy import ToolErrorCode, ToolResult, ToolStatus
@@ -244,5 +244,5 @@ def test_a_wrong_file_names_its_line(tmp_path: Path, text: str, line: int) -> No
 
 
 def test_what_is_shipped_asks_nobody_without_a_key() -> None:
-    assert [one.name for one in FORM.shipped.engines if one.enabled and one.key_variable is None] == []
-    assert {"google", "duckduckgo", "bing", "yahoo"} <= {one.name for one in FORM.shipped.engines}
+    assert [one.name for one in ENGINES_FORM.shipped.engines if one.enabled and one.key_variable is None] == []
+    assert {"google", "duckduckgo", "bing", "yahoo"} <= {one.name for one in ENGINES_FORM.shipped.engines}
