@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from protocol.documents import NonEmpty
 from protocol.policy import APPROVAL_MS, Verb
 from protocol.tools.tool import Risk, Surface, Tool
+from protocol.tools.web import WEB_TOOLS
 
 HostGlob = Annotated[
     str,
@@ -23,6 +24,9 @@ HostGlob = Annotated[
     ),
 ]
 ToolGlob = Annotated[str, Meta(max_length=128, pattern=r"^[A-Za-z0-9*._-]+$(?!\n)")]
+
+READING: Final = WEB_TOOLS["browse"]
+"""The tool that pages are read by, whatever they are read for."""
 
 _DAY_MS: Final = 86_400_000
 
@@ -133,6 +137,14 @@ class GateRules:
         """Return what may be done at all of some hosts."""
         modes = (one.mode for one in self.sites for host in hosts if host_matches(one.hosts, host))
         return min(modes, key=_STRICTNESS.__getitem__, default=GateMode.PREAPPROVED)
+
+    def unread(self, host: str) -> str:
+        """Return why no page of a host is read, whoever asks and however; "" where pages are."""
+        if self.site_mode((host,)) is GateMode.OFF:
+            return "The operator has switched this site off."
+        denying = (one for one in self.rules if one.rule.decision is Verb.DENY and not one.rule.surfaces)
+        matching = (one for one in denying if one.rule.suits(READING, Surface.REST, (host,)))
+        return next((f"{one.rule.reason} ({one.place})" for one in matching), "")
 
     @property
     def by_host(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+from urllib.parse import unquote, urlsplit
 
 from msgspec import structs
 
@@ -17,12 +18,15 @@ from actors.navigator.memory import Knowledge, NoKnowledge, TierMemory
 from actors.navigator.preview import PreviewService
 from actors.navigator.read_pages import NoNotes, PageNotes, ReadPages
 from actors.page_addresses import by_http, page_address
+from actors.policy_file import watched_policy
 from actors.sites import site_of
+from actors.toml_file import Watched
 from protocol import subjects
-from protocol.actions import Action, ranked
+from protocol.actions import OPERATOR, REPORT, Action, ranked
 from protocol.domains import AskDomain, DomainKnowledge, Preview
-from protocol.faults import Code, Fault, FaultError
+from protocol.faults import Code, Fault, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
+from protocol.policy_rules import GateRules
 from protocol.subject_kinds import Bucket, Journal, Subject
 
 _WITHOUT_TLS = frozenset({Code.NETWORK_TLS_FAILED, Code.NETWORK_CONNECTION_FAILED})
@@ -54,6 +58,7 @@ class Navigator(Actor):
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     evidence: HostEvidence = field(default_factory=NoEvidence)
     notes: PageNotes = field(default_factory=NoNotes)
+    policy: Watched[GateRules] | None = None
 
     @classmethod
     def warm(cls) -> None:
@@ -66,6 +71,7 @@ class Navigator(Actor):
         """Share what is learned of sites with the other navigators."""
         self.evidence = SharedEvidence(self.bus, self.settings.probe_absent_pages)
         async with AsyncExitStack() as stack:
+            self.policy = await stack.enter_async_context(watched_policy(self.settings).open())
             if (
                 self.settings.index_pages
                 and self.bus.seal is not None
@@ -83,13 +89,16 @@ class Navigator(Actor):
         """Try one tier after another until a page is good enough or nothing is left to try.
 
         Raises:
-            FaultError: the failure that says most about the page, or VALIDATION_INVALID_REQUEST for what is no address.
+            FaultError: the failure that says most about the page, VALIDATION_INVALID_REQUEST for what is no address,
+                SECURITY_POLICY_DENIED where the operator wants nothing of the host to be read.
         """
+        self._check_host(page_address(page.url))
         request, grace_ms = structs.replace(page, url=page_address(page.url)), self.settings.restart_grace_ms
         try:
             browsed = await BrowseRun(self.bus, request, grace_ms, self.knowledge, self.evidence).run()
         except FaultError as error:
             raise FaultError(with_plain_http(error.fault, by_http(page.url))) from None
+        self._check_host(browsed.page.final_url)
         self.notes.note(request, browsed)
         return browsed
 
@@ -111,6 +120,13 @@ class Navigator(Actor):
             FaultError: VALIDATION_INVALID_REQUEST.
         """
         return await PreviewService(self.bus, self.knowledge).domain(request.domain)
+
+    def _check_host(self, url: str) -> None:
+        """Hold every reading of pages to the operator's rules of hosts, for whatever it is done."""
+        host = unquote(urlsplit(url).hostname or "").rstrip(".").lower()
+        if self.policy is not None and (why := self.policy.value.unread(host)):
+            message = f"Pages of {host} are not read: {why}"
+            raise FaultError(fault(Code.SECURITY_POLICY_DENIED, message, field="url", actions=(OPERATOR, REPORT)))
 
 
 def with_plain_http(failure: Fault, plain: str) -> Fault:

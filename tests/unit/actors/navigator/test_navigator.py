@@ -12,6 +12,7 @@ from msgspec import structs
 
 from actors.actor import grant_of, handlers
 from actors.navigator import Navigator
+from actors.policy_file import watched_policy
 from actors.settings import Settings
 from actors.verifier import Verifier
 from bus import Bus, TransportError
@@ -19,7 +20,7 @@ from protocol import subjects
 from protocol.browse import MAX_LATENCY_MS, BrowseOptions, Freshness
 from protocol.confidence import FieldConfidence, overall
 from protocol.faults import Code, FaultError, fault
-from protocol.pages import Browsed, FetchPage, PageBrowsed
+from protocol.pages import Browsed, BrowsePage, FetchPage, PageBrowsed
 from tests.requirements import requirement
 from tests.unit.actors.fake_fetchers import (
     BROWSER,
@@ -287,3 +288,28 @@ def test_each_answers_one_subject() -> None:
 
 def test_a_browse_has_all_the_time_a_client_may_give() -> None:
     assert subjects.BROWSE.timeout_ms >= MAX_LATENCY_MS
+
+
+@pytest.mark.parametrize(
+    ("rules", "asked"),
+    [
+        ('[[sites]]\nhosts = ["*.example.com"]\nmode = "off"\n', False),
+        ('[[sites]]\nhosts = ["*.example.com"]\nmode = "observe"\n', True),
+        ('[[rules]]\ndecision = "deny"\nhosts = ["example.com"]\nreason = "No."\n', False),
+        ('[[rules]]\ndecision = "deny"\nhosts = ["example.com"]\ntools = ["click"]\nreason = "No."\n', True),
+    ],
+)
+async def test_what_the_operator_wants_unread_is_not_asked_for(tmp_path: Path, rules: str, asked: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    (tmp_path / "policy.toml").write_text(rules)
+    fake = bus(intelligence=fetched())
+    navigator = Navigator(bus=cast("Bus", fake), settings=Settings(data_dir=tmp_path))
+
+    async with watched_policy(navigator.settings).open() as navigator.policy:
+        if asked:
+            assert (await navigator.browse(BrowsePage(url=URL))).page == fetched()
+        else:
+            with pytest.raises(FaultError) as caught:
+                await navigator.browse(BrowsePage(url=URL))
+            assert caught.value.fault.code is Code.SECURITY_POLICY_DENIED
+
+    assert ("web.fetch.intelligence" in fake.asked) is asked
