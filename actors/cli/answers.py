@@ -96,7 +96,12 @@ def ask(  # noqa: PLR0913 - the options of a command
         str | None, typer.Option("--tools", metavar="A,B", help="With --agent: the tools that the goal wants.")
     ] = None,
     collection: Annotated[
-        str | None, typer.Option("--collection", metavar="ID", help="With --agent: read from it, and capture into it.")
+        str | None,
+        typer.Option(
+            "--collection",
+            metavar="ID",
+            help="Answer from a collection of yours; with --agent, capture into it.",
+        ),
     ] = None,
     steps: Annotated[int, typer.Option("--steps", min=1, max=MOST_STEPS, help="With --agent: how many.")] = MAX_STEPS,
     local: Local = False,
@@ -130,11 +135,12 @@ def ask(  # noqa: PLR0913 - the options of a command
         result = anyio.run(reach_goal, loaded, _request(AgentRequest, {**chosen, **goal}))
         show_result(result, as_json=as_json)
         return
-    if not urls:
+    if not urls and collection is None:
         raise typer.BadParameter('name a page and a question: weft ask URL "QUESTION"', param_hint="QUESTION")
     if stray := next((word for word in urls[1:] if not _ADDRESS_SIGNS & set(word)), ""):
         raise typer.BadParameter(f"{stray!r} is no page: write the question in quotes", param_hint="QUESTION")
-    show(anyio.run(_answer, loaded, _request(AnswerRequest, {**chosen, "question": question})), as_json=as_json)
+    asked = _request(AnswerRequest, {**chosen, "question": question, "collection": collection})
+    show(anyio.run(_answer, loaded, asked), as_json=as_json)
 
 
 def pull(  # noqa: PLR0913 - the options of a command

@@ -13,6 +13,7 @@ from actors.cli.answers import ask, pull, summarize
 from actors.cli.approvals import app as approvals
 from actors.cli.artifact import artifact
 from actors.cli.browse import browse
+from actors.cli.collections import app as collections
 from actors.cli.conversations import conversations
 from actors.cli.crawl import crawl, map_site
 from actors.cli.doctor import doctor
@@ -27,6 +28,7 @@ from actors.cli.runs import templates
 from actors.cli.sessions import app as sessions
 from actors.cli.tap import schema, tap
 from actors.cli.terminal import Exit, exit_code, first, show
+from actors.cli.texts import search, sources, texts, transform
 from actors.cli.tools import tool, tools
 from actors.cli.up import mcp, status, up
 from protocol.faults import FaultError
@@ -67,6 +69,8 @@ for _verb in (up, browse, extract):
 for _question in (summarize, ask, pull):
     app.command(no_args_is_help=True)(_question)
 app.command()(conversations)
+app.command(no_args_is_help=True)(search)
+app.command()(transform)
 app.command()(tools)
 app.command(no_args_is_help=True)(tool)
 app.command()(templates)
@@ -76,6 +80,9 @@ app.command("map", no_args_is_help=True)(map_site)
 app.command(no_args_is_help=True)(artifact)
 for _other in (status, tap, mcp, doctor, schema, nats):
     app.command()(_other)
+app.add_typer(collections, name="collections", help="Collect pages and notes, and look after what was read.")
+app.add_typer(sources, name="sources", help="Print what was read of a source, read it anew, delete it.")
+app.add_typer(texts, name="texts", help="List, print, share and delete the texts that you keep.")
 app.add_typer(approvals, name="approvals", help="List the calls that wait for you, allow or deny them.")
 app.add_typer(runs, name="runs", help="List runs, look at one, stop it, go on with it.")
 app.add_typer(routes, name="routes", help="List which models are asked, say so, and tell why.")

@@ -54,7 +54,7 @@ def tool(  # noqa: PLR0913 - the options of a command
     data_dir: DataDir = None,
     log_level: LogLevel = None,
 ) -> None:
-    """Call a tool, if the policy allows it; see: weft tools NAME."""
+    """Call a tool, if the policy allows it."""
     arguments = arguments_of(_named(name), given or [])
     outcome = anyio.run(_call, read(config, data_dir, log_level), name, arguments)
     if as_json:
@@ -98,7 +98,16 @@ def arguments_of(called: Tool[Any], given: Iterable[str]) -> dict[str, Any]:
     words = list(given)
     if len(words) == 1 and words[0].lstrip().startswith("{"):
         return _object(words[0])
-    shapes: Mapping[str, Any] = schema(called.arguments_on(Surface.CLI)).get("properties", {})
+    return typed_values(words, schema(called.arguments_on(Surface.CLI)).get("properties", {}))
+
+
+def typed_values(words: Iterable[str], shapes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Read KEY=VALUE each: text where the schema of a property takes text, and else JSON, or text that is none.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST, for what is no pair.
+    """
+    shapes = shapes or {}
     arguments: dict[str, Any] = {}
     for word in words:
         name, sign, value = word.partition("=")

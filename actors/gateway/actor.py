@@ -88,6 +88,7 @@ class Gateway(Actor):
         subjects.APPROVAL_ANSWER,
         subjects.COLLECTION_LIST,
         subjects.COLLECTION_GET,
+        subjects.COLLECTION_IMPORT,
         subjects.SOURCE_GET,
         subjects.TEXT_LIST,
         subjects.TEXT_GET,

@@ -40,6 +40,7 @@ from protocol.answers import (
     SummaryStyle,
 )
 from protocol.browse import BrowseOptions, contradiction
+from protocol.collections import own_id
 from protocol.documents import Content, Document
 from protocol.faults import Category, Code, Fault, FaultError, fault, without_userinfo
 from protocol.models import ModelName, Provider
@@ -52,6 +53,8 @@ S = TypeVar("S", bound=Sources)
 R = TypeVar("R", Answered, Extracted)
 
 MAX_DOCUMENTS = 4 * MAX_SOURCES
+
+OwnCollection = Annotated[str, Meta(min_length=1, max_length=100, description="Id of a collection of yours.")]
 
 NO_SCOPE = "The key has not the scope models, so no model was asked."
 _PAGE_FAILURES = frozenset(Category) - {
@@ -92,15 +95,17 @@ class SourcesRequest(Struct, frozen=True, kw_only=True, rename="camel", forbid_u
 
 
 class SummarizeRequest(SourcesRequest, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """What is to be summarized, and how."""
+    """What is to be summarized, and how; sources of a collection of yours that suit are read too."""
 
     style: SummaryStyle = SummaryStyle.CONCISE
+    collection: OwnCollection | None = None
 
 
 class AnswerRequest(SourcesRequest, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """A question, and what it is to be answered from."""
+    """A question, and what it is to be answered from; sources of a collection of yours that suit are read too."""
 
     question: Question
+    collection: OwnCollection | None = None
 
 
 class ExtractRequest(SourcesRequest, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -127,9 +132,11 @@ async def ask(app: AppContext, request: RequestContext, arguments: SourcesReques
     sources = await sources_of(app, request, arguments)
     match arguments:
         case SummarizeRequest(style=style):
-            return await _call_answerer(app, request, SUMMARIZE, Summarize(**sources, style=style))
+            order = Summarize(**sources, style=style, collection=_collection(request, arguments))
+            return await _call_answerer(app, request, SUMMARIZE, order)
         case AnswerRequest(question=question):
-            return await _call_answerer(app, request, ANSWER, AskQuestion(**sources, question=question))
+            asked = AskQuestion(**sources, question=question, collection=_collection(request, arguments))
+            return await _call_answerer(app, request, ANSWER, asked)
         case ExtractRequest(schema=schema, instructions=instructions):
             wanted = ExtractData(**sources, schema=schema, instructions=instructions)
             return await _call_answerer(app, request, EXTRACT, wanted)
@@ -241,12 +248,21 @@ async def _pages(
     if arguments.url is not None and arguments.urls:
         raise _invalid("Name the pages by url or by urls, not by both.", "url")
     urls = tuple(dict.fromkeys(arguments.urls)) if arguments.url is None else (arguments.url,)
-    if needed and not urls and not arguments.documents:
-        raise _invalid("Name at least one source: url, urls or documents.", "urls")
+    if needed and not urls and not arguments.documents and getattr(arguments, "collection", None) is None:
+        raise _invalid("Name at least one source: url, urls, documents, or a collection of yours.", "urls")
     if (failure := contradiction(arguments.options)) is not None:
         raise FaultError(failure)
     pages = [BrowsePage(url=url, options=arguments.options, obey_robots=len(urls) > 1) for url in urls]
     return tuple([await with_login(app, request, page) for page in pages])
+
+
+def _collection(request: RequestContext, arguments: SourcesRequest) -> str | None:
+    """Return the collection that is read too, for a key that is good for collections."""
+    name: str | None = getattr(arguments, "collection", None)
+    if name is None:
+        return None
+    request.caller.require(Scope.COLLECTIONS)
+    return own_id(name)
 
 
 def _pin(arguments: SourcesRequest) -> ModelName | None:

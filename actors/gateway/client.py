@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
 
-from actors.gateway import agent, answers, approvals, models, pages, runs, tool_calls
+from actors.collection_export import ExportedFile, exported
+from actors.gateway import agent, answers, approvals, collections, models, pages, runs, tool_calls
 from actors.gateway.access.caller import STDIO
 from actors.gateway.agent import AgentRequest, AgentResult, pending
 from actors.gateway.answer_results import AnswerResult, ConversationView, ExtractResult
@@ -24,6 +25,15 @@ from actors.settings import Settings
 from bus import Bus
 from protocol.answers import ConversationList
 from protocol.browse import BrowseResult
+from protocol.collections import (
+    CollectionList,
+    CollectionView,
+    ImportedSources,
+    ImportFormat,
+    SourceContent,
+    TextInfo,
+    TextList,
+)
 from protocol.models import ModelName, Provider
 from protocol.pages import BrowsePage
 from protocol.policy import Approval, ApprovalList, Remembered, ToolOutcome
@@ -56,6 +66,9 @@ __all__ = [
 ]
 
 
+MAX_LISTED = 1_000
+
+
 class GatewayClient:
     """Asks the actors what a gateway would ask for the owner; an actor that is being restarted gets `grace_ms`.
 
@@ -81,6 +94,38 @@ class GatewayClient:
         return await tool_calls.call_tool(
             self._app, self._request, ClientCall(name=name, arguments=arguments, surface=Surface.CLI)
         )
+
+    async def collections(self) -> CollectionList:
+        """List the collections, the newest first."""
+        return await collections.list_collections(self._app, self._request, MAX_LISTED)
+
+    async def collection(self, name: str) -> CollectionView:
+        """Return a collection with its sources."""
+        return await collections.get_collection(self._app, self._request, name, MAX_LISTED)
+
+    async def import_sources(self, name: str, data: bytes, form: ImportFormat) -> ImportedSources:
+        """Add the addresses of a list to a collection."""
+        return await collections.import_sources(self._app, self._request, name, data, form)
+
+    def export(self, name: str) -> AsyncGenerator[ExportedFile]:
+        """Yield the files of a collection: Markdown with front matter."""
+        return exported(self._app.bus, self._request.caller.name, name)
+
+    async def source(self, name: str, version: int | None = None) -> SourceContent:
+        """Return a source whole."""
+        return await collections.get_source(self._app, self._request, name, version)
+
+    async def texts(self) -> TextList:
+        """List the kept texts, the newest first."""
+        return await collections.list_texts(self._app, self._request, None, MAX_LISTED)
+
+    async def text(self, name: str) -> TextInfo:
+        """Return a kept text whole."""
+        return await collections.get_text(self._app, self._request, name)
+
+    async def capture(self, name: str) -> bytes:
+        """Return a file that was made for the owner."""
+        return await collections.captured_file(self._app, name)
 
     async def answer(
         self, arguments: SourcesRequest, on_progress: OnProgress, on_text: OnText

@@ -13,6 +13,9 @@ from protocol.collections import (
     AskText,
     CollectionList,
     CollectionView,
+    ImportedSources,
+    ImportFormat,
+    ImportSources,
     ListCollections,
     ListTexts,
     SourceContent,
@@ -21,7 +24,15 @@ from protocol.collections import (
     own_id,
 )
 from protocol.faults import Code, FaultError, fault
-from protocol.subjects import COLLECTION_GET, COLLECTION_LIST, SOURCE_GET, TEXT_GET, TEXT_LIST
+from protocol.subjects import (
+    CAPTURES,
+    COLLECTION_GET,
+    COLLECTION_IMPORT,
+    COLLECTION_LIST,
+    SOURCE_GET,
+    TEXT_GET,
+    TEXT_LIST,
+)
 
 DEFAULT_LISTED = 100
 
@@ -75,6 +86,31 @@ async def get_text(app: AppContext, request: RequestContext, name: str) -> TextI
     """
     known = _known(name, ARTIFACT_PREFIX, Code.ARTIFACT_NOT_FOUND)
     return await app.bus.call(TEXT_GET, AskText(caller=request.caller.name, id=known), wait_ms=app.grace_ms)
+
+
+async def import_sources(
+    app: AppContext, request: RequestContext, name: str, data: bytes, form: ImportFormat = "auto"
+) -> ImportedSources:
+    """Add the addresses of a list to a collection.
+
+    Raises:
+        FaultError: VALIDATION_UNKNOWN_COLLECTION; VALIDATION_INVALID_REQUEST, it is no list that can be read.
+    """
+    known = _known(name, COLLECTION_PREFIX, Code.VALIDATION_UNKNOWN_COLLECTION)
+    order = ImportSources(caller=request.caller.name, collection=known, data=data, format=form)
+    return await app.bus.call(COLLECTION_IMPORT, order, wait_ms=app.grace_ms)
+
+
+async def captured_file(app: AppContext, name: str) -> bytes:
+    """Return a file of CAPTURES by its name.
+
+    Raises:
+        FaultError: ARTIFACT_EXPIRED, it is kept no longer.
+    """
+    try:
+        return await (await app.bus.objects(CAPTURES)).get(name)
+    except (KeyError, ValueError):
+        raise FaultError(fault(Code.ARTIFACT_EXPIRED)) from None
 
 
 def _known(name: str, prefix: str, otherwise: Code) -> str:

@@ -46,6 +46,15 @@ async def read_json(request: Request, *, optional: bool = False) -> bytes:
     return body
 
 
+async def read_file(request: Request, max_bytes: int) -> bytes:
+    """Read a body of whatever type.
+
+    Raises:
+        HttpStatusError: 413, it has more bytes than that.
+    """
+    return await _read(request, max_bytes)
+
+
 def decoded(decoder: Decoder[T], body: bytes) -> T:
     """Decode a body; to JSON Schema, 1.0 is an integer.
 
@@ -164,24 +173,24 @@ def _at(name: str, complaint: str) -> MalformedError:
     return MalformedError(fault(Code.VALIDATION_INVALID_REQUEST, f"{shown}: {complaint}", field=shown))
 
 
-async def _read(request: Request) -> bytes:
+async def _read(request: Request, max_bytes: int = MAX_BODY_BYTES) -> bytes:
     """Read a body, and stop where it gets too large, whatever it said of its length."""
     body, more = bytearray(), True
-    if _declared(request) > MAX_BODY_BYTES:
-        raise _too_large()
+    if _declared(request) > max_bytes:
+        raise _too_large(max_bytes)
     while more:
         message = await request.receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
         body += message.get("body", b"")
-        if len(body) > MAX_BODY_BYTES:
-            raise _too_large()
+        if len(body) > max_bytes:
+            raise _too_large(max_bytes)
         more = message.get("more_body", False)
     return bytes(body)
 
 
-def _too_large() -> HttpStatusError:
-    return invalid(f"The body has more than {MAX_BODY_BYTES} bytes", 413)
+def _too_large(max_bytes: int) -> HttpStatusError:
+    return invalid(f"The body has more than {max_bytes} bytes", 413)
 
 
 def _declared(request: Request) -> int:

@@ -12,10 +12,18 @@ from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.http import EVENTS, answer
 from actors.gateway.request import RequestContext
-from actors.gateway.rest.routing import Endpoint, Tag
-from actors.gateway.rest.streaming import NewsStream
+from actors.gateway.rest.routing import Addressed, Endpoint, Tag
+from actors.gateway.rest.streaming import CollectionDownload, NewsStream
 from actors.gateway.rest.through_gate import calling, tool_endpoint
-from protocol.collections import CollectionChanged, CollectionList, CollectionView, SourceContent
+from protocol.collections import (
+    MAX_IMPORT_BYTES,
+    CollectionChanged,
+    CollectionList,
+    CollectionView,
+    ImportedSources,
+    ImportFormat,
+    SourceContent,
+)
 from protocol.pages import Url
 from protocol.tools.collections import CreateCollection, NoteItem, UrlItem
 
@@ -43,6 +51,12 @@ class CollectionQuery(CollectionPath, frozen=True, kw_only=True, forbid_unknown_
 
     limit: Limit = collections.DEFAULT_LISTED
     offset: Offset = 0
+
+
+class ImportQuery(CollectionPath, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which collection is meant, and what kind of list comes."""
+
+    format: Annotated[ImportFormat, Meta(description="auto looks at what stands in it.")] = "auto"
 
 
 class SourcesBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -87,6 +101,17 @@ async def _get(app: AppContext, request: RequestContext, arguments: CollectionQu
     return answer(found)
 
 
+async def _import(app: AppContext, request: RequestContext, arguments: Addressed[ImportQuery, bytes]) -> Response:
+    params = arguments.params
+    return answer(await collections.import_sources(app, request, params.id, arguments.body, params.format))
+
+
+async def _export(app: AppContext, request: RequestContext, arguments: CollectionPath) -> Response:
+    """Answer 404 before the archive begins, where there is no such collection."""
+    found = await collections.get_collection(app, request, arguments.id, limit=1)
+    return CollectionDownload(app, request, found.collection.id)
+
+
 async def _source(app: AppContext, request: RequestContext, arguments: SourceQuery) -> Response:
     return answer(await collections.get_source(app, request, arguments.id, arguments.version))
 
@@ -102,7 +127,11 @@ async def _events(app: AppContext, request: RequestContext, arguments: Collectio
     return NewsStream(app.collection_news, name)
 
 
-_FAMILY: dict[str, Any] = {"scope": Scope.COLLECTIONS, "tag": Tag.COLLECTIONS, "errors": frozenset({500, 503, 504})}
+_FAMILY: dict[str, Any] = {
+    "scope": Scope.COLLECTIONS,
+    "tag": Tag.COLLECTIONS,
+    "errors": frozenset({500, 503, 504, 507}),
+}
 _TAG = Tag.COLLECTIONS
 _COLLECTION = "/api/collections/{id}"
 _SOURCE = "/api/sources/{id}"
@@ -188,6 +217,30 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         where=_ID,
         example={"every": "1d"},
         **tool_endpoint("collection.watch", tag=_TAG),
+    ),
+    Endpoint(
+        method="POST",
+        path=f"{_COLLECTION}/import",
+        name="importSources",
+        summary="Add the addresses of a list: OPML, bookmarks, a sitemap, a feed, CSV, or one address a line.",
+        about="The body is the file as it is, of whatever type. What is known already stays as it is.",
+        run=_import,
+        params=ImportQuery,
+        raw=MAX_IMPORT_BYTES,
+        answer=ImportedSources,
+        example={**_ID, "format": "auto"},
+        **_FAMILY,
+    ),
+    Endpoint(
+        method="GET",
+        path=f"{_COLLECTION}/export",
+        name="exportCollection",
+        summary="Download a collection as an archive of Markdown files with front matter.",
+        run=_export,
+        params=CollectionPath,
+        media=("application/zip",),
+        example=_ID,
+        **_FAMILY,
     ),
     Endpoint(
         method="GET",

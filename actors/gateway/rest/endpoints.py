@@ -116,28 +116,32 @@ def _given(name: str, **shape: Any) -> dict[str, Any]:
     return {"required": [name], "properties": {name: shape}}
 
 
-_SOURCES: Mapping[str, Any] = {
-    "allOf": [
-        {
-            "anyOf": [
-                _given("url", type="string"),
-                _given("urls", type="array", minItems=1),
-                _given("documents", type="array", minItems=1),
-            ]
-        },
-        {"not": {"allOf": [_given("url", type="string"), _given("urls", type="array", minItems=1)]}},
-        {
-            "anyOf": [
-                {"not": {"anyOf": [_given("provider", type="string"), _given("model", type="string")]}},
-                {
-                    "allOf": [_given("provider", type="string"), _given("model", type="string")],
-                    "properties": {"localOnly": {"const": False}},
-                },
-            ]
-        },
-    ]
-}
-"""There is a source, pages are named in one way, and a model is named whole or not at all."""
+def _sources(*, of_collections: bool) -> Mapping[str, Any]:
+    """There is a source, pages are named in one way, and a model is named whole or not at all."""
+    collection = [_given("collection", type="string")] if of_collections else []
+    return {
+        "allOf": [
+            {
+                "anyOf": [
+                    _given("url", type="string"),
+                    _given("urls", type="array", minItems=1),
+                    _given("documents", type="array", minItems=1),
+                    *collection,
+                ]
+            },
+            {"not": {"allOf": [_given("url", type="string"), _given("urls", type="array", minItems=1)]}},
+            {
+                "anyOf": [
+                    {"not": {"anyOf": [_given("provider", type="string"), _given("model", type="string")]}},
+                    {
+                        "allOf": [_given("provider", type="string"), _given("model", type="string")],
+                        "properties": {"localOnly": {"const": False}},
+                    },
+                ]
+            },
+        ]
+    }
+
 
 RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -165,9 +169,9 @@ RULES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 ]
             }
         },
-        "SummarizeRequest": _SOURCES,
-        "AnswerRequest": _SOURCES,
-        "ExtractRequest": _SOURCES,
+        "SummarizeRequest": _sources(of_collections=True),
+        "AnswerRequest": _sources(of_collections=True),
+        "ExtractRequest": _sources(of_collections=False),
         "SourceDocument": {
             "anyOf": [
                 {
@@ -291,6 +295,9 @@ def _operation(endpoint: Endpoint, schemas: Mapping[Any, dict[str, Any]]) -> dic
         if endpoint.example is not None:
             content["example"] = endpoint.example
         written["requestBody"] = {"required": not endpoint.optional, "content": {JSON: content}}
+    if endpoint.raw:
+        anything = {"schema": {"type": "string", "format": "binary"}}
+        written["requestBody"] = {"required": True, "content": {"application/octet-stream": anything}}
     parameters = [] if endpoint.params is None else list(_parameters(endpoint, endpoint.params))
     if parameters or endpoint.keyed:
         written["parameters"] = [*parameters, *([dict(_KEY)] if endpoint.keyed else [])]

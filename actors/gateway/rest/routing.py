@@ -19,7 +19,16 @@ from starlette.types import Scope as AsgiScope
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.http import JSON, not_allowed, nothing_here, refusal, wants_events
-from actors.gateway.http_input import MAX_BODY_BYTES, check_keys, decoded, idempotency_key, named, query, read_json
+from actors.gateway.http_input import (
+    MAX_BODY_BYTES,
+    check_keys,
+    decoded,
+    idempotency_key,
+    named,
+    query,
+    read_file,
+    read_json,
+)
 from actors.gateway.mending import MAX_MENDED_BYTES, with_mended
 from actors.gateway.request import RequestContext, request_context
 from protocol.codec import Decoder, MalformedError, malformed
@@ -103,7 +112,7 @@ class Endpoint:
     errors of `run` are beside those of all, and `refuse` writes them, from what was asked as far as it could be read;
     with `own_scopes` it asks for the scope itself, since that hangs on what is asked. One that `mends` reads a page:
     its error for a body that breaks the contract has the body as it should be. One that is `keyed` takes the header
-    Idempotency-Key.
+    Idempotency-Key. One that is `raw` takes a file of so many bytes at most, of whatever type, in place of JSON.
     """
 
     method: Literal["GET", "POST", "PUT", "DELETE"]
@@ -132,6 +141,7 @@ class Endpoint:
     own_scopes: bool = False
     mends: bool = False
     keyed: bool = False
+    raw: int = 0
 
     @property
     def enveloped(self) -> bool:
@@ -165,6 +175,8 @@ class Endpoint:
         statuses = self.errors | GATE_ERRORS | {HTTPStatus.BAD_REQUEST, HTTPStatus.INTERNAL_SERVER_ERROR}
         if self.body is not None:
             statuses |= BODY_ERRORS
+        if self.raw:
+            statuses |= {HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
         if self.in_path:
             statuses |= {HTTPStatus.NOT_FOUND}
         if not self.open:
@@ -238,6 +250,8 @@ class Resource:
         params = None
         if endpoint.params is not None:
             params = _params(endpoint.params, {**given, **named(request.path_params, raw_path)})
+        if endpoint.raw:
+            return Addressed(params, await read_file(request, endpoint.raw))
         if endpoint.body is None:
             return params
         body = await read_json(request, optional=endpoint.optional)

@@ -12,11 +12,13 @@ from typing import Generic, TypeVar
 import anyio
 import msgspec
 import structlog
+from anyio import to_thread
 from msgspec import UNSET, Struct, structs
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from actors.collection_export import ZipPieces, exported
 from actors.gateway import runs
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_run_fault
@@ -239,6 +241,35 @@ class RunStream(EventResponse):
         """Send how the run stands at its end, or why no more is told; a reader that is cut off comes back by itself."""
         if self._last is not None:
             await send(event_message(*self._last))
+
+
+class CollectionDownload(Response):
+    """A collection as an archive of Markdown files, packed while the client takes it."""
+
+    def __init__(self, app: AppContext, request: RequestContext, collection: str) -> None:
+        headers = {
+            "Content-Disposition": f'attachment; filename="{collection}.zip"',
+            "Content-Security-Policy": "default-src 'none'; sandbox",
+            "Cache-Control": "private, no-store",
+        }
+        super().__init__(media_type="application/zip", headers=headers)
+        del self.headers["content-length"]
+        self._app = app
+        self._caller = request.caller.name
+        self._collection = collection
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the archive; where a source cannot be had any more, the answer breaks off."""
+        await drain(receive)
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        if scope["method"] != "HEAD":
+            pieces = ZipPieces()
+            async with aclosing(exported(self._app.bus, self._caller, self._collection)) as files:
+                async for file in files:
+                    data = await to_thread.run_sync(pieces.add, file)
+                    await send({"type": "http.response.body", "body": data, "more_body": True})
+            await send({"type": "http.response.body", "body": pieces.end(), "more_body": True})
+        await send(dict(_END))
 
 
 class NewsStream(EventResponse, Generic[N]):

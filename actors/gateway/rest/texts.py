@@ -19,10 +19,9 @@ from actors.gateway.rest.through_gate import calling, outcome_response, tool_end
 from actors.gateway.tool_calls import ClientCall, call_tool
 from actors.safe_html import PAGE_POLICY, html_page
 from protocol.collections import TextInfo, TextList
-from protocol.faults import Code, FaultError, fault
 from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, ResendDelivery
 from protocol.search import MAX_QUERY_CHARS
-from protocol.subjects import CAPTURES, DELIVERY_LIST, DELIVERY_RESEND
+from protocol.subjects import DELIVERY_LIST, DELIVERY_RESEND
 from protocol.tools.collections import SaveArtifact
 from protocol.tools.tool import Surface
 
@@ -106,10 +105,7 @@ async def _file(app: AppContext, request: RequestContext, arguments: TextFileQue
     if outcome.result is None:
         return outcome_response(outcome)
     shared = outcome.result.payload
-    try:
-        data = await (await app.bus.objects(CAPTURES)).get(str(shared["name"]))
-    except KeyError:
-        raise FaultError(fault(Code.ARTIFACT_EXPIRED)) from None
+    data = await collections.captured_file(app, str(shared["name"]))
     headers = {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(str(shared['fileName']), safe='')}",
         "Content-Security-Policy": "default-src 'none'; sandbox",
