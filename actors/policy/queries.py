@@ -13,13 +13,16 @@ _EMAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _NUMBER: Final = re.compile(r"(?<![\w.])\+?\(?\d(?:[\d\s().\-/\u2013]{0,30}\d)?(?![\w])")
 _RUN: Final = re.compile(r"\d{9,}")
 _DIGITS: Final = re.compile(r"\d")
-_GROUPED: Final = re.compile(r"\d{1,3}(?:[., ]\d{3})+(?:[.,]\d{1,2})?")
+_AMOUNT: Final = re.compile(r"\d{1,3}(?:([., ])\d{3})*(?:\1)000|\d{1,3}(?:[.,]\d{3})+[.,]\d{2}")
+_PLACE: Final = re.compile(r"\d{1,3}\.\d{2,8}[\s,/]+\d{1,3}\.\d{2,8}")
 _DATE: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
 _YEARS: Final = re.compile(
     r"(?:1\d|20)\d\d(?:\s*[-/\u2013]\s*|\s+)(?:1\d|20)\d\d(?:(?:\s*[-/\u2013]\s*|\s+)(?:1\d|20)\d\d)*"
 )
 _ISBN: Final = re.compile(r"97[89][\s-]?(?:\d[\s-]?){9}\d|(?:\d[\s-]?){9}[\dx]", re.IGNORECASE)
-_VERSION: Final = re.compile(r"\d{1,4}(?:\.\d{1,4}){2,3}")
+_VERSION: Final = re.compile(
+    r"(?=.*(?<!\d)\d(?!\d))\d{1,4}(?:\.\d{1,4}){2,3}|(?:(?:1?\d?\d|2[0-4]\d|25[0-5])(?:\.(?!$)|$)){4}"
+)
 _PHONE_DIGITS: Final = 7
 _ACCOUNT_DIGITS: Final = 4
 
@@ -36,10 +39,11 @@ def sensitive_query(query: str) -> str | None:
     if _names_account(shown) and len(_DIGITS.findall(shown)) >= _ACCOUNT_DIGITS:
         return "it has a number of an account or a paper"
     numbers = [match[0].strip() for match in _NUMBER.finditer(shown)]
-    rest = [number for number in numbers if not _is_harmless(number)]
+    named = "isbn" in shown.casefold()
+    rest = [number for number in numbers if not _is_harmless(number, named=named)]
     if any(len(_DIGITS.findall(number)) >= _PHONE_DIGITS for number in rest):
         return "it has a phone number, or one as long"
-    if any(_RUN.search(run) and not _is_isbn(run) for run in re.findall(r"\d+", shown)):
+    if any(_RUN.search(run) and not _is_isbn(run, named=named) for run in re.findall(r"\d+", shown)):
         return "it has nine digits in a row"
     return None
 
@@ -52,19 +56,20 @@ def _names_account(text: str) -> bool:
     return has_cjk(words) and any(word in words for word in within)
 
 
-def _is_harmless(number: str) -> bool:
-    """Whether it is a price, a date, a span of years, a version or an ISBN with its check digit."""
-    forms = (_GROUPED, _DATE, _YEARS, _VERSION)
-    return any(form.fullmatch(number) for form in forms) or _is_isbn(number)
+def _is_harmless(number: str, *, named: bool) -> bool:
+    """Whether it is a price, a date, a span of years, a version, a place or an ISBN with its check digit."""
+    forms = (_AMOUNT, _DATE, _YEARS, _VERSION, _PLACE)
+    return any(form.fullmatch(number) for form in forms) or _is_isbn(number, named=named)
 
 
-def _is_isbn(number: str) -> bool:
+def _is_isbn(number: str, *, named: bool) -> bool:
+    """Whether it is an ISBN; one of ten digits, as phone numbers have, only where it is called one."""
     if not _ISBN.fullmatch(number):
         return False
     digits = [10 if one in "xX" else int(one) for one in number if one.isalnum()]
     if len(digits) == 13:  # noqa: PLR2004 - the length of an ISBN-13
         return sum(digit * (3 if at % 2 else 1) for at, digit in enumerate(digits)) % 10 == 0
-    return sum(digit * (10 - at) for at, digit in enumerate(digits)) % 11 == 0
+    return named and sum(digit * (10 - at) for at, digit in enumerate(digits)) % 11 == 0
 
 
 @cache
