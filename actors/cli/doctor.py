@@ -22,7 +22,6 @@ from actors.cli import terminal
 from actors.cli.connection import find
 from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.providers import ask_words, states_of
-from actors.policy_file import POLICY_FORM, own_policy, read_policy
 from actors.runtime.rundir import read_ready
 from actors.settings import Loaded, Setting, Settings, describe, key_file, load
 from actors.tool_files import own_engines, own_integrations, read_engines, read_integrations
@@ -267,6 +266,8 @@ async def models(loaded: Loaded, online: bool) -> Check:  # noqa: FBT001 - anyio
 
 def policy(settings: Settings) -> Check:
     """Read what the gate goes by."""
+    from actors.policy_file import POLICY_FORM, own_policy, read_policy  # noqa: PLC0415 - loads what logs are made with
+
     path = own_policy(settings)
     try:
         rules = read_policy(path, needed=bool(settings.policy_file))

@@ -135,7 +135,7 @@ async def test_what_a_model_leaves_out_is_asked_for_once_more(tmp_path: Path) ->
         journal = await world.bus.journal(subjects.CONVERSATIONS)
         events = [line.value async for line in journal.read()]
 
-    assert words_of(answered) == "It was opened in 1912 \\[1\\]. A book says 1913 \\[2\\]."
+    assert words_of(answered) == "It was opened in 1912 [1]. A book says 1913 [2]."
     assert len({one.source_id for one in answered.assistant.citations}) == 2
     assert stand(answered, notes)
     assert len(prompts) == 2
@@ -153,7 +153,7 @@ async def test_what_a_model_leaves_out_twice_stays_out(tmp_path: Path) -> None:
         request = AskQuestion(question=QUESTION, collection=collection, caller=ME)
         answered = await world.bus.call(subjects.ANSWER, request)
 
-    assert words_of(answered) == "It was opened in 1900 \\[1\\]."
+    assert words_of(answered) == "It was opened in 1900 [1]."
     assert (len(prompts), answered.served_by.calls) == (2, 2)
 
 

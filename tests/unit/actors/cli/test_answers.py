@@ -15,6 +15,7 @@ from rich.console import Console
 from actors.cli.answer_output import AnswerScreen
 from actors.cli.answers import schema_of
 from actors.cli.main import run
+from protocol.access import OWNER_NAME
 from protocol.answers import (
     AnswerText,
     AskConversation,
@@ -85,7 +86,7 @@ def bus_of(monkeypatch: pytest.MonkeyPatch, answers: dict[Any, Any]) -> Answerin
 
 
 def page(url: str = URL, **fields: Any) -> BrowsePage:
-    return BrowsePage(url=url, **fields)
+    return BrowsePage(url=url, reader=OWNER_NAME, **fields)
 
 
 # -- answers --------------------------------------------------------------------------------------------------------

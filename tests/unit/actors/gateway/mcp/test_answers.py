@@ -66,7 +66,7 @@ async def test_an_answer_is_framed_with_its_quotes_and_what_is_ours_stands_outsi
     result = await called(bus, "answer", {"urls": [URL], "question": "What has a loom?", "options": options})
 
     ((call, asked, *_),) = bus.calls
-    pages = (BrowsePage(url=URL, options=BrowseOptions(max_latency_ms=900)),)
+    pages = (BrowsePage(url=URL, options=BrowseOptions(max_latency_ms=900), reader=OWNER_NAME),)
     assert (call, asked) == (ANSWER, AskQuestion(pages=pages, caller=OWNER_NAME, question="What has a loom?"))
     talk = result.structured_content["conversation"]["id"]
     assert text_of(result) == "\n".join(
@@ -120,7 +120,9 @@ async def test_data_by_a_schema_is_told_with_what_is_missing() -> None:
     result = await called(bus, "extract", {"urls": [URL], "schema": SCHEMA, "instructions": "In English."})
 
     ((call, asked, *_),) = bus.calls
-    wanted = ExtractData(pages=(BrowsePage(url=URL),), caller=OWNER_NAME, schema=SCHEMA, instructions="In English.")
+    wanted = ExtractData(
+        pages=(BrowsePage(url=URL, reader=OWNER_NAME),), caller=OWNER_NAME, schema=SCHEMA, instructions="In English."
+    )
     assert (call, asked) == (EXTRACT, wanted)
     text = text_of(result)
     assert '"warp",\n    "weft"' in text
@@ -138,7 +140,7 @@ async def test_a_key_without_the_scope_models_has_no_model_asked() -> None:
 
     ((_, asked, *_),) = bus.calls
     assert asked == Summarize(
-        pages=(BrowsePage(url=URL),), caller="reader", local_only=True, style=SummaryStyle.CONCISE
+        pages=(BrowsePage(url=URL, reader="reader"),), caller="reader", local_only=True, style=SummaryStyle.CONCISE
     )
     assert "scope models" in result.structured_content["servedBy"]["whyLocal"]
     assert msgspec.convert(refused.structured_content, StructuredError).code is Code.AUTH_INSUFFICIENT_SCOPE

@@ -74,7 +74,7 @@ async def test_each_page_is_asked_for_as_the_options_say_and_robots_txt_is_obeye
     await read(bus, GOOD, options=options)
 
     ((_, asked, timeout_ms, _),) = bus.calls
-    assert (asked, timeout_ms) == (BrowsePage(url=GOOD, options=options, obey_robots=True), 1_400)
+    assert (asked, timeout_ms) == (BrowsePage(url=GOOD, options=options, obey_robots=True, reader="nobody"), 1_400)
 
 
 async def test_an_address_that_stands_there_twice_is_asked_for_once() -> None:

@@ -30,6 +30,7 @@ from actors.gateway.mcp.transport.http import PATH
 from actors.gateway.server import serving
 from actors.gateway.translate import result_text, to_result
 from bus.tracing import Value
+from protocol.access import OWNER_NAME
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import BrowsePage
@@ -149,7 +150,7 @@ async def test_the_words_of_a_page_come_once_in_a_framed_text(mode: str, monkeyp
         name: value for name, value in data.items() if name not in ("content", "tables", "finalUrl")
     } | {"content": {}}
     assert text_of(result) == result_text(expected, "b0b0")
-    assert bus.calls == [(BROWSE, BrowsePage(url=URL, options=options), 1_400, 1_500)]
+    assert bus.calls == [(BROWSE, BrowsePage(url=URL, options=options, reader=OWNER_NAME), 1_400, 1_500)]
     jsonschema.validate(result.structured_content, tool.output_schema or {})
 
 

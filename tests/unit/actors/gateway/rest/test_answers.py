@@ -61,7 +61,7 @@ QUESTION = "What has a loom?"
 
 
 def page(url: str = URL, **fields: Any) -> BrowsePage:
-    return BrowsePage(url=url, **fields)
+    return BrowsePage(url=url, reader=OWNER_NAME, **fields)
 
 
 @pytest.mark.parametrize(

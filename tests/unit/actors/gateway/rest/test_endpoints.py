@@ -23,6 +23,7 @@ from actors.gateway.server import serving
 from actors.gateway.translate import to_result
 from actors.settings import Settings
 from bus import TransportError
+from protocol.access import OWNER_NAME
 from protocol.browse import BrowseOptions, BrowseResult, StructuredError
 from protocol.faults import Category, Code, FaultContext, FaultError, fault, rate_limited
 from protocol.pages import BrowsePage
@@ -79,7 +80,7 @@ async def test_a_browse_answers_with_the_page() -> None:
     assert UUID(answer.headers["x-conversation-id"]).version == 4
     assert answer.json()["schemaVersion"] == "1.0"
     assert msgspec.json.decode(answer.content, type=BrowseResult) == to_result(browsed(), options)
-    assert bus.calls == [(BROWSE, BrowsePage(url=URL, options=options), 1_400, 1_500)]
+    assert bus.calls == [(BROWSE, BrowsePage(url=URL, options=options, reader=OWNER_NAME), 1_400, 1_500)]
 
 
 @pytest.mark.parametrize(

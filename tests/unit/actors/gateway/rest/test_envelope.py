@@ -9,6 +9,7 @@ import pytest
 
 from actors.gateway.http_input import MAX_BODY_BYTES
 from actors.gateway.rest.compatible import ENDPOINTS
+from protocol.access import OWNER_NAME
 from protocol.browse import BrowseOptions
 from protocol.domains import CostRange, DomainKnowledge, LatencyRange, LatencySource, Preview
 from protocol.faults import Category, Code, FaultError, fault, rate_limited
@@ -66,7 +67,7 @@ async def test_a_fetch_uses_the_cheapest_tier_alone() -> None:
 
     cheap = RenderTier.INTELLIGENCE
     options = BrowseOptions(max_latency_ms=900, force_tier=cheap, max_cost_tier=cheap)
-    assert [asked for _, asked, _, _ in bus.calls] == [BrowsePage(url=URL, options=options)]
+    assert [asked for _, asked, _, _ in bus.calls] == [BrowsePage(url=URL, options=options, reader=OWNER_NAME)]
 
 
 async def test_a_batch_has_ten_addresses_at_most() -> None:

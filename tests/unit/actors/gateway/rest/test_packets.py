@@ -54,7 +54,12 @@ def response(answer: httpx2.Response, result: Any = Any) -> Response[Any]:
 @pytest.mark.parametrize(
     ("call", "args", "asked", "answer"),
     [
-        (subjects.BROWSE, {"url": URL, "obey_robots": True}, BrowsePage(url=URL, obey_robots=True), browsed()),
+        (
+            subjects.BROWSE,
+            {"url": URL, "obey_robots": True},
+            BrowsePage(url=URL, obey_robots=True, reader=OWNER_NAME),
+            browsed(),
+        ),
         (subjects.DOMAIN, {"domain": "example.com"}, AskDomain(domain="example.com"), KNOWN),
         (subjects.SESSION_LIST, {}, ListSessions(caller=OWNER_NAME), SessionList(sessions=(STATUS,))),
         (subjects.SESSION_HEALTH, LOGIN, NamedSession(domain="example.com", profile="me", caller=OWNER_NAME), STATUS),
@@ -249,7 +254,11 @@ def asking(task: str, args: object = None, **more: Any) -> dict[str, Any]:
             "web.answer",
             {"question": "Which?", "urls": [URL], "local_only": True, "max_cost_usd": 0.5},
             AskQuestion(
-                pages=(BrowsePage(url=URL),), caller=OWNER_NAME, question="Which?", local_only=True, max_cost_usd=0.5
+                pages=(BrowsePage(url=URL, reader=OWNER_NAME),),
+                caller=OWNER_NAME,
+                question="Which?",
+                local_only=True,
+                max_cost_usd=0.5,
             ),
         ),
         (
