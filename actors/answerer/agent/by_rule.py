@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from actors.answerer.agent.evidence import CALCULATE
 from actors.answerer.agent.goals import GoalWords
 from actors.answerer.agent.steps import CURRENT
 from actors.answerer.source import AnswerSource, LocalAnswer, Quote
@@ -39,7 +40,10 @@ def next_calls(state: RuleState) -> tuple[ToolCall, ...]:
     """Return the calls that come next; none where nothing is left that rules can do."""
     words = state.words
     if words.expression:
-        return _once(state, ToolCall(name="app.calculate", arguments={"expression": words.expression}))
+        return _once(state, ToolCall(name=CALCULATE, arguments={"expression": words.expression}))
+    if words.share is not None:
+        artifact, form = words.share
+        return _once(state, ToolCall(name="artifact.share", arguments={"artifactId": artifact, "format": form}))
     named = tuple(_capture(url) for url in words.urls if not _is_read(state, url))
     if named or words.urls:
         return named or _transform(state)
@@ -55,7 +59,7 @@ def query_of(goal: str) -> str:
 
 def calculated(steps: Sequence[AgentStep], sources: Sequence[AnswerSource]) -> LocalAnswer | None:
     """Return the answer of a goal that was a calculation: its result, which stands in the document of its step."""
-    step = next((one for one in steps if one.tool == "app.calculate"), None)
+    step = next((one for one in steps if one.tool == CALCULATE), None)
     result = step.outcome.result if step is not None else None
     value = result.payload.get("result") if result is not None and result.status is ToolStatus.OK else None
     source = next((one for one in sources if step is not None and one.doc_id == f"step_{step.number}"), None)
@@ -104,7 +108,8 @@ def _hits(state: RuleState) -> tuple[SearchHit, ...]:
 
 def _transform(state: RuleState) -> tuple[ToolCall, ...]:
     kind = state.words.transform
-    if kind is None or not state.collection:
+    place = state.collection or next((hit.collection_id for hit in _hits(state) if hit.collection_id), "")
+    if kind is None or not place:
         return ()
-    arguments = {"collectionId": state.collection, "type": kind.value}
+    arguments = {"collectionId": place, "type": kind.value}
     return _once(state, ToolCall(name="transform.run", arguments=arguments))

@@ -32,6 +32,7 @@ MAX_SHOWN_CHARS: Final = 24_000
 """What of one document is shown to a model that proposes calls; an answer is written from all of it."""
 
 MAX_PAYLOAD_CHARS: Final = 6_000
+CALCULATE: Final = "app.calculate"
 MAX_URL_CHARS: Final = 2_000
 MAX_LINKS: Final = 200
 _MAX_VALUE_CHARS = 300
@@ -60,15 +61,22 @@ class AgentEvidence:
             self._show((named,))
 
     def add_step(self, step: AgentStep) -> None:
-        """Keep what a step has read, and what its tool has answered beside that."""
+        """Keep what a step has read; what its tool has answered beside that is shown, and is no source of an answer.
+
+        A result that was computed is one: it is all that there is.
+        """
         result = step.outcome.result
         if result is None:
             return
-        short = bool(result.documents)
-        if lines := list(payload_lines(result.payload, short=short)):
+        if lines := list(payload_lines(result.payload, short=bool(result.documents))):
             title = f"{step.tool}: {result.status}"
             text = "\n\n".join((f"# {title}", *lines))[:MAX_PAYLOAD_CHARS]
-            self.add((untrusted(f"step_{step.number}", WebObservationSummary(url="", title=title, markdown=text)),))
+            words: Content = WebObservationSummary(url="", title=title, markdown=text)
+            note = untrusted(f"step_{step.number}", words)
+            if step.tool == CALCULATE:
+                self.add((note,))
+            else:
+                self._show((note,))
         self.add(result.documents)
 
     @property

@@ -94,17 +94,23 @@ _MARKS = str.maketrans({"×": "*", "·": "*", "÷": "/", ":": "/", "−": "-"}) 
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)(?!\d{3}(?!\d))")
 """A comma before three figures may part thousands: whoever computes says that it cannot be read."""
 
+_TEXT = re.compile(r"\bart_[A-Za-z0-9_-]{1,86}")
+_FORMAT = re.compile(r"\b(?:markdown|text|json|csv|pdf)\b", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s<>\"'()\[\]{}]{1,2000}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoalWords:
-    """What a goal asks for by its words: an expression to compute, pages that it names, and a text to make."""
+    """What a goal asks for by its words: an expression to compute, pages that it names, and a text to make or keep.
+
+    `share` names a kept text that is to be handed out, and in which format.
+    """
 
     expression: str = ""
     urls: tuple[str, ...] = ()
     transform: TransformType | None = None
     save: bool = False
+    share: tuple[str, str] | None = None
 
 
 def read_goal(goal: str) -> GoalWords:
@@ -115,6 +121,7 @@ def read_goal(goal: str) -> GoalWords:
         urls=tuple(dict.fromkeys(match[0].rstrip(".,;:!?") for match in _URL.finditer(goal))),
         transform=_transform(goal),
         save="artifact.save" in wanted,
+        share=_share(goal) if "artifact.share" in wanted else None,
     )
 
 
@@ -128,6 +135,11 @@ def permitted(goal: str) -> tuple[str, ...]:
     if _transform(goal) is not None:
         wanted += ["transform.run", "artifact.open"]
     return tuple(dict.fromkeys(wanted))
+
+
+def _share(goal: str) -> tuple[str, str] | None:
+    text, forms = _TEXT.search(goal), _FORMAT.findall(goal)
+    return (text[0], forms[-1].lower() if forms else "markdown") if text is not None else None
 
 
 def _transform(goal: str) -> TransformType | None:

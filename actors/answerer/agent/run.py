@@ -12,13 +12,14 @@ from msgspec import structs
 
 from actors.answerer import local
 from actors.answerer.agent.by_rule import RuleState, calculated, next_calls
+from actors.answerer.agent.deeds import MADE_CONFIDENCE, deeds, has_acted, has_failed, made_text, waiting
 from actors.answerer.agent.evidence import AgentEvidence, outcome_words
 from actors.answerer.agent.goals import GoalWords, permitted, read_goal
 from actors.answerer.agent.proposing import DISCARDED, PlanBrief, permitted_by_model, propose
 from actors.answerer.agent.steps import RUN, WAIT, History, StepExecutor, StepLog, line_of
 from actors.answerer.answering import Answering, Assignment
 from actors.answerer.conversations import ChatTurn
-from actors.answerer.model_calls import ANSWER, LOCAL_ONLY, ModelCalls
+from actors.answerer.model_calls import ANSWER, ModelCalls
 from actors.answerer.packing import numbered, shortened
 from actors.answerer.prompts import to_answer
 from actors.answerer.reading import Reading, read
@@ -32,8 +33,7 @@ from protocol.answers import Answered
 from protocol.collections import PackCollection
 from protocol.faults import Code, FaultError
 from protocol.packets import Assistant, ToolCall
-from protocol.policy import Approval
-from protocol.render import Doc, Paragraph, Text, to_markdown
+from protocol.render import Doc, to_markdown
 from protocol.subjects import COLLECTION_PACK
 from protocol.tools.registry import TOOLS, find
 
@@ -49,7 +49,7 @@ PACK_CHARS: Final = 200_000
 ANSWER_MS: Final = 10_000
 """What is left of the time for the answer when no further step is taken."""
 
-NOTHING_READ: Final = "Nothing was read that answers this."
+BY_RULE: Final = "No model was asked."
 
 
 @dataclass(kw_only=True)
@@ -201,7 +201,7 @@ class AgentRun:
     async def _ended(self, executor: StepExecutor, words: GoalWords) -> AgentAnswered:
         approval = executor.steps[-1].outcome.approval if executor.waits else None
         if approval is not None:
-            answered, turn = self._plain(_waiting(approval)), replace(self.turn, task=WAIT)
+            answered, turn = self._plain(waiting(approval)), replace(self.turn, task=WAIT)
             await turn.write_answer(answered, ())
             return self._result(answered, executor, AgentEnd.AWAITING_APPROVAL)
         reading = await to_thread.run_sync(executor.evidence.reading)
@@ -213,9 +213,15 @@ class AgentRun:
 
     async def _answered(self, steps: Sequence[AgentStep], reading: Reading, words: GoalWords) -> Answered:
         """Answer the goal from all that was read; each citation is checked."""
-        if not reading.evidence:
-            answered = self._plain(NOTHING_READ)
-            return structs.replace(answered, sources=reading.reads, collect=(f'search for "{self.request.goal}"',))
+        made = made_text(steps) if words.transform is not None else None
+        if made is not None:
+            answered = structs.replace(self._plain(made), sources=reading.reads)
+            return structs.replace(answered, supported=True, confidence=MADE_CONFIDENCE)
+        if not reading.evidence or has_failed(steps, "transform.run"):
+            answered = structs.replace(self._plain(deeds(steps)), sources=reading.reads)
+            if has_acted(steps) and not has_failed(steps, "transform.run"):
+                return structs.replace(answered, supported=True, confidence=1.0)
+            return structs.replace(answered, collect=(f'search for "{self.request.goal}"',))
 
         def by_quotes(sources: Sequence[AnswerSource]) -> LocalAnswer:
             computed = calculated(steps, sources) if words.expression else None
@@ -234,10 +240,9 @@ class AgentRun:
             window_tokens=self.settings.answer_window_tokens,
         ).answer()
 
-    def _plain(self, words: str) -> Answered:
-        served = self.calls.local(LOCAL_ONLY) if self.request.local_only else self.calls.served
-        tree = Doc(children=(Paragraph(children=(Text(text=words),)),))
-        return Answered(assistant=Assistant(render=tree), supported=False, sources=(), served_by=served, confidence=0.0)
+    def _plain(self, assistant: Assistant) -> Answered:
+        served = self.calls.served if self.calls.served.calls else self.calls.local(BY_RULE)
+        return Answered(assistant=assistant, supported=False, sources=(), served_by=served, confidence=0.0)
 
     def _result(self, answered: Answered, executor: StepExecutor, ended: AgentEnd) -> AgentAnswered:
         steps = tuple(map(_without_documents, executor.steps))
@@ -250,10 +255,6 @@ def _end(answered: Answered, executor: StepExecutor) -> AgentEnd:
     if answered.supported:
         return AgentEnd.ANSWERED
     return AgentEnd.OUT_OF_STEPS if executor.left <= 0 else AgentEnd.NOTHING_LEFT
-
-
-def _waiting(approval: Approval) -> str:
-    return f"This waits for your approval {approval.id}: {approval.words}"
 
 
 def _save(goal: str, answered: Answered) -> ToolCall:

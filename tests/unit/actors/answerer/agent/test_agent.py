@@ -186,6 +186,32 @@ async def test_what_is_to_be_saved_is_saved_with_its_answer() -> None:
     assert "1966" in world.requests[0].call.arguments["markdown"]
 
 
+async def test_a_text_that_is_to_be_made_is_the_answer_with_the_citations_that_it_has() -> None:
+    def gate(request: ToolRequest) -> ToolOutcome:
+        if request.call.name != "transform.run":
+            return library(request)
+        cited = [{"source_id": "src_1", "quote": "opened in 1966"}]
+        return ok(request, title="Timeline", markdown="- 1966: opened in 1966. [1]", citations=cited)
+
+    async with answering(gate=gate) as world:
+        answered = await reach(world, "Make a timeline of tidal power stations")
+
+    assert tools_of(answered)[-1] == ("transform.run", "rule", ToolStatus.OK)
+    assert world.requests[-1].call.arguments == {"collectionId": COLLECTION, "type": "timeline"}
+    assert [one.quote for one in answered.answer.assistant.citations] == ["opened in 1966"]
+
+
+async def test_what_a_search_was_asked_for_is_no_source_of_an_answer() -> None:
+    def gate(request: ToolRequest) -> ToolOutcome:
+        return ok(request, query=request.call.arguments["query"], engine="local", hits=[])
+
+    async with answering(gate=gate) as world:
+        answered = await reach(world, "Who won the chess championship of Mars?")
+
+    assert (answered.ended, answered.answer.supported) == (AgentEnd.NOTHING_LEFT, False)
+    assert answered.answer.assistant.citations == ()
+
+
 # -- with a model ------------------------------------------------------------------------------------------------------
 
 
