@@ -17,6 +17,9 @@ _CROWD: Final = 50
 """Of each template so many pages of a depth are read before those of others have their turn."""
 
 
+_MOST_SETTLED: Final = 200_000
+
+
 class FoundAddress(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """An address of the site, as its site maps have it."""
 
@@ -71,6 +74,9 @@ class Frontier:
     """The addresses that were found and never asked for, by why."""
 
     _refused: set[str] = field(default_factory=set[str])
+    _settled: set[str] = field(default_factory=set[str])
+    """Links as they were written of which nothing new comes: most links of a site stand on all of its pages."""
+
     _queue: list[tuple[int, int, int, str]] = field(default_factory=list[tuple[int, int, int, str]])
     _crowds: Counter[tuple[str, int]] = field(default_factory=Counter[tuple[str, int]])
     _taken: set[str] = field(default_factory=set[str])
@@ -138,8 +144,11 @@ class Frontier:
         fresh: dict[str, str] = {}
         refused = Counter[Omission]()
         for link in links:
+            if link in self._settled:
+                continue
             address = address_of(link)
             if address is None or address.key in self.known or address.key in self._refused:
+                self._settle(link)
                 continue
             why = self.scope.why_not(address)
             if why is None:
@@ -148,6 +157,11 @@ class Frontier:
                 self._refused.add(address.key)
                 refused[why] += 1
         return tuple(fresh.values()), dict(refused)
+
+    def _settle(self, link: str) -> None:
+        if len(self._settled) >= _MOST_SETTLED:
+            self._settled.clear()
+        self._settled.add(link)
 
     def alternates(self, alternates: Mapping[str, str]) -> Iterable[str]:
         """Return the same page in other languages, as far as those are wanted."""

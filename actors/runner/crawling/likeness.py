@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
@@ -93,10 +93,13 @@ class KnownPages:
 
     digests: dict[str, str] = field(default_factory=dict[str, str])
     likenesses: dict[str, int] = field(default_factory=dict[str, int])
-    undated: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict[str, dict[str, int]](dict))
-    lines: dict[str, dict[str, frozenset[int]]] = field(
-        default_factory=lambda: defaultdict[str, dict[str, frozenset[int]]](dict)
+    bands: dict[tuple[int, int], list[str]] = field(
+        default_factory=lambda: defaultdict[tuple[int, int], list[str]](list)
     )
+    """Pages by the quarters of their hashes: of two that differ in three bits at most, one quarter is the same."""
+
+    undated: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict[str, dict[str, int]](dict))
+    lines: dict[str, set[int]] = field(default_factory=lambda: defaultdict[str, set[int]](set))
     thin: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     """Where pages of few words are, with their titles."""
 
@@ -105,8 +108,8 @@ class KnownPages:
     def judge(self, address: SiteAddress, declared: SiteAddress | None, print_: Fingerprint) -> Omission | None:
         """Return whether a page says what another one did."""
         first = self.digests.get(print_.digest)
-        if first is not None and first != address.key:
-            return Omission.DUPLICATE
+        if first is not None:
+            return None if first == address.key else Omission.DUPLICATE  # a step is done again that was not recorded
         if self._is_like(address, declared, print_):
             return Omission.NEAR_DUPLICATE
         self.keep(address, print_)
@@ -116,12 +119,12 @@ class KnownPages:
         """Know a page from now on."""
         self.digests.setdefault(print_.digest, address.key)
         if print_.words >= MIN_WORDS:
-            self.likenesses[address.key] = int(print_.likeness, 16)
+            self._keep_likeness(address.key, int(print_.likeness, 16))
         if _DATED.search(address.key):
             self.undated[address.shape][address.key] = int(print_.undated, 16)
         if print_.words < THIN_WORDS:
             self.thin.add((_room(address), print_.title))
-        self.lines[_place(address)][address.key] = frozenset(print_.lines)
+        self.lines[_place(address)].update(print_.lines)
 
     def count(self, address: SiteAddress, left_out: Omission | None, print_: Fingerprint | None) -> None:
         """Count a page of a template that brought nothing; one that brought something begins anew."""
@@ -137,8 +140,7 @@ class KnownPages:
 
     def _is_like(self, address: SiteAddress, declared: SiteAddress | None, print_: Fingerprint) -> bool:
         likeness, undated = int(print_.likeness, 16), int(print_.undated, 16)
-        others = ((key, value) for key, value in self.likenesses.items() if key != address.key)
-        if print_.words >= MIN_WORDS and any(distance(likeness, value) <= NEAR for _, value in others):
+        if print_.words >= MIN_WORDS and self._is_near(address.key, likeness):
             return True
         if declared is not None and declared.key != address.key and declared.key in self.likenesses:
             return distance(likeness, self.likenesses[declared.key]) <= 2 * NEAR_UNDATED
@@ -149,12 +151,20 @@ class KnownPages:
         thin = print_.words < THIN_WORDS and (_room(address), print_.title) in self.thin
         return thin or (bool(address.parameters) and self._repeats(address, print_))
 
+    def _keep_likeness(self, key: str, likeness: int) -> None:
+        if key not in self.likenesses:
+            for band in _bands(likeness):
+                self.bands[band].append(key)
+        self.likenesses[key] = likeness
+
+    def _is_near(self, key: str, likeness: int) -> bool:
+        others = (other for band in _bands(likeness) for other in self.bands.get(band, ()) if other != key)
+        return any(distance(likeness, self.likenesses[other]) <= NEAR for other in others)
+
     def _repeats(self, address: SiteAddress, print_: Fingerprint) -> bool:
         """Return whether most lines of a page stood on others of the same path, which have other parameters."""
-        pages = self.lines[_place(address)]
-        elsewhere = frozenset[int]().union(*(lines for key, lines in pages.items() if key != address.key))
         own = frozenset(print_.lines)
-        return bool(own) and len(own & elsewhere) >= REPEATED_SHARE * len(own)
+        return bool(own) and len(own & self.lines[_place(address)]) >= REPEATED_SHARE * len(own)
 
 
 def _simhash(words: Sequence[str]) -> int:
@@ -171,6 +181,10 @@ def _digest(feature: bytes) -> bytes:
 
 def _hash(line: str) -> int:
     return int.from_bytes(blake2b(line.encode("utf-8", "replace"), digest_size=4).digest())
+
+
+def _bands(likeness: int) -> Iterator[tuple[int, int]]:
+    return ((band, likeness >> 16 * band & 0xFFFF) for band in range(NEAR + 1))
 
 
 def _place(address: SiteAddress) -> str:
