@@ -118,7 +118,7 @@ def map_site(  # noqa: PLR0913 - the options of a command
     data_dir: DataDir = None,
     log_level: LogLevel = None,
 ) -> None:
-    """List the addresses of a site: of its site maps and a few pages."""
+    """List the addresses of a site, and read next to nothing."""
     inputs: dict[str, Any] = {"url": url, "pages": pages, "to": "addresses"}
     given = {"include": include, "exclude": exclude, "languages": language, "hosts": host}
     inputs |= {name: value for name, value in given.items() if value}
