@@ -66,8 +66,8 @@ def read_integrations(own: Path | None = None, *, needed: bool = False) -> Mappi
     Raises:
         FaultError: CONFIG_INVALID, with the file and the line that is wrong.
     """
-    found = INTEGRATIONS_FORM.read(own) if own is not None and (needed or own.is_file()) else INTEGRATIONS_FORM.shipped
-    return {one.name: one for one in found.integrations}
+    file = INTEGRATIONS_FORM.read(own) if own is not None and (needed or own.is_file()) else INTEGRATIONS_FORM.shipped
+    return {one.name: one for one in file.integrations}
 
 
 def _integration_complaints(file: IntegrationsFile) -> Iterator[Complaint]:

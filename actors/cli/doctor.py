@@ -288,9 +288,11 @@ def tool_files(settings: Settings) -> Check:
         cure = error.fault.actions[0].description
         return Check(name="tools", state=CheckState.MISSING, detail=error.fault.message, cure=cure)
     keys = {one.name: f" (with {one.key_variable})" if one.key_variable else "" for one in engines if one.enabled}
-    asked = ", ".join(f"{name}{key}" for name, key in keys.items())
-    told = ", ".join(integrations) or "none"
-    return Check(name="tools", state=CheckState.OK, detail=f"search engines: {asked or 'none'}; integrations: {told}")
+    engine_words = ", ".join(f"{name}{key}" for name, key in keys.items())
+    names = ", ".join(integrations) or "none"
+    return Check(
+        name="tools", state=CheckState.OK, detail=f"search engines: {engine_words or 'none'}; integrations: {names}"
+    )
 
 
 def running(settings: Settings, *, answers: bool) -> Check:

@@ -83,13 +83,13 @@ class CollectionPacking:
     async def _sources(self, request: PackCollection) -> tuple[CollectionInfo, list[SourceInfo]]:
         """Return those sources that have something to read, in the order in which they came."""
         only, without = set(map(own_id, request.only)), set(map(own_id, request.leave_out))
-        asked = AskCollection(caller=request.caller, id=own_id(request.collection), limit=_PAGE)
-        view = await self.queries.view(asked)
-        found = list(view.sources)
-        while view.sources and len(found) < view.total:
-            view = await self.queries.view(replace(asked, offset=len(found)))
-            found += view.sources
-        wanted = [one for one in found if one.chars and one.id not in without and (not only or one.id in only)]
+        query = AskCollection(caller=request.caller, id=own_id(request.collection), limit=_PAGE)
+        view = await self.queries.view(query)
+        sources = list(view.sources)
+        while view.sources and len(sources) < view.total:
+            view = await self.queries.view(replace(query, offset=len(sources)))
+            sources += view.sources
+        wanted = [one for one in sources if one.chars and one.id not in without and (not only or one.id in only)]
         return view.collection, wanted
 
     async def _scores(self, request: PackCollection, collection: str) -> Mapping[str, float]:

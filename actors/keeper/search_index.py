@@ -128,7 +128,7 @@ class _Indexing:
         """Return the statements that index a document in place of what it was."""
         hidden = self.terms.setdefault(document.caller, HiddenTerms.of(self.seal, document.caller))
         scope = hidden.hidden(_scope(document.collection))
-        title, rows, terms = hidden.written(document.title), list[tuple[object, ...]](), list[tuple[object, ...]]()
+        title, rows, terms = hidden.hide_text(document.title), list[tuple[object, ...]](), list[tuple[object, ...]]()
         for number, (above, text) in enumerate(_cut(document.markdown)):
             name = ((line * 2 + self.number) << 10) + number
             kept = encode(Indexed(document.url, document.title, text))
@@ -145,7 +145,7 @@ class _Indexing:
                     self.seal.seal(kept, _place(name)),
                 )
             )
-            terms.append((name, f"{title} {hidden.written(above)}".strip(), hidden.written(text), scope))
+            terms.append((name, f"{title} {hidden.hide_text(above)}".strip(), hidden.hide_text(text), scope))
         return [*removal(_OF_OWNER, document.caller, document.owner), (_ADD, rows), (_INDEX, terms)]
 
 
@@ -284,8 +284,8 @@ class SearchIndex:
         FTS5 takes a term for rare that few of all callers' passages have.
         """
         terms = [hidden.hidden(word) for word in words]
-        found = await self.database.read(_TERMS.format(", ".join("?" * len(terms))), terms) if terms else []
-        counts = sorted(((int(count), str(term)) for term, count in found))
+        rows = await self.database.read(_TERMS.format(", ".join("?" * len(terms))), terms) if terms else []
+        counts = sorted(((int(count), str(term)) for term, count in rows))
         most = min(_COMMON, own * _COMMON_SHARE) if own >= _MANY else _COMMON
         telling = [(count, term) for count, term in counts if count <= most] or counts[:1]
         return [(term, _rarity(own, count) / _rarity_of_all(everything, count)) for count, term in telling[:MAX_TERMS]]

@@ -47,15 +47,15 @@ def terms_of(text: str) -> Iterator[str]:
 
 def query_terms(text: str) -> list[str]:
     """Return the terms to look for, each once: of scripts without blanks the pairs, and characters that stand alone."""
-    found = dict[str, None]()
+    terms = dict[str, None]()
     for run in _RUN.finditer(_plain(text)):
         if run[1] is None:
-            found[stem(run[0][:_MAX_WORD_CHARS])] = None
+            terms[stem(run[0][:_MAX_WORD_CHARS])] = None
         elif len(run[1]) == 1:
-            found[run[1]] = None
+            terms[run[1]] = None
         else:
-            found |= dict.fromkeys(run[1][place : place + 2] for place in range(len(run[1]) - 1))
-    return list(found)
+            terms |= dict.fromkeys(run[1][place : place + 2] for place in range(len(run[1]) - 1))
+    return list(terms)
 
 
 def stem(word: str) -> str:
@@ -97,7 +97,7 @@ class HiddenTerms:
         """Derive the key of a caller."""
         return cls(seal.digest(caller.encode(), TERMS))
 
-    def written(self, text: str) -> str:
+    def hide_text(self, text: str) -> str:
         """Return the terms of a text as one that SQLite cuts at its blanks."""
         return " ".join(map(self.hidden, terms_of(text)))
 

@@ -196,7 +196,7 @@ class Runner(Actor):
 
     @consumes(subjects.DELIVER, at_once=16)
     async def deliver(self, request: SendDelivery) -> None:
-        """Tell another program what it is to do.
+        """Send another program what it is to do.
 
         Raises:
             FaultError: it is to be tried again.

@@ -1,4 +1,4 @@
-"""Tells other programs what they are to do: signed, each thing once, and again until they have taken it.
+"""Sends other programs what they are to do: signed, each thing once, and again until they have taken it.
 
 What is to be told is written down before anything is sent, with the key that it has for good: whoever goes on with it
 after a death sends the same again. What nobody takes is a dead letter, kept for its caller.
@@ -127,8 +127,8 @@ class Integrations:
     async def list(self, request: ListDeliveries) -> tuple[Delivery, ...]:
         """Return the deliveries of a caller, the newest first."""
         own = deliveries_of(request.caller)
-        found = [await self.table.get(name) for name in await self.table.names() if name.startswith(own)]
-        values = [one.value for one in found if one is not None and one.value is not None]
+        entries = [await self.table.get(name) for name in await self.table.names() if name.startswith(own)]
+        values = [one.value for one in entries if one is not None and one.value is not None]
         wanted = [one for one in values if request.state in (None, one.state)]
         wanted.sort(key=lambda one: (-one.created_at, one.id))
         return tuple(replace(one, payload={}, answer="") for one in wanted[: request.limit])

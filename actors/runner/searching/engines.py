@@ -183,7 +183,7 @@ def _decoded(answer: OutsideAnswer, kind: Any) -> Any:
 def _records(listed: RecordList) -> list[FoundResult]:
     """Return the rows of a list that have an address and a title."""
     rows = [dict(zip(listed.columns, row, strict=False)) for row in listed.rows[:MAX_READ]]
-    found = [
+    results = [
         FoundResult(
             url=row.get("url", ""),
             title=row.get("title", ""),
@@ -192,7 +192,7 @@ def _records(listed: RecordList) -> list[FoundResult]:
         )
         for row in rows
     ]
-    return [one for one in found if one.url and len(one.title) >= _LEAST_TITLE_CHARS]
+    return [one for one in results if one.url and len(one.title) >= _LEAST_TITLE_CHARS]
 
 
 def _host(result: FoundResult) -> str | None:

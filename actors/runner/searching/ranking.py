@@ -55,17 +55,17 @@ class FoundResult:
     weight: float = 1.0
 
 
-def best_hits(found: Iterable[FoundResult], query: str, kind: EngineKind, engine_url: str) -> tuple[SearchHit, ...]:
+def best_hits(results: Iterable[FoundResult], query: str, kind: EngineKind, engine_url: str) -> tuple[SearchHit, ...]:
     """Return the results to show, in the order of the engine."""
-    own, hosts, seen = _site(urlsplit(engine_url).hostname or ""), Counter[str](), set[str]()
+    own, hosts, places = _site(urlsplit(engine_url).hostname or ""), Counter[str](), set[str]()
     hits = list[SearchHit]()
-    for result, _ in zip(found, range(MAX_READ), strict=False):
+    for result, _ in zip(results, range(MAX_READ), strict=False):
         url = _led_to(result.url, own)
-        if (place := _spelled(url)) is None or place in seen or _is_noise(url, own):
+        if (place := _spelled(url)) is None or place in places or _is_noise(url, own):
             continue
         host = _bare(urlsplit(url).hostname or "")
         title, snippet = cleaned(result.title, MAX_TITLE_CHARS), cleaned(result.snippet, MAX_SNIPPET_CHARS)
-        seen.add(place)
+        places.add(place)
         if not title or hosts[host] == MAX_PER_HOST:
             continue
         hosts[host] += 1

@@ -97,10 +97,10 @@ def _evaluated(text: str) -> Fraction:
     """Evaluate numbers as they are written, where Python's own would be floats, without any name or function."""
     evaluator: Any = SimpleEval(operators=dict(_OPERATORS), functions={}, names={})
 
-    def written(node: ast.Constant) -> Fraction:
+    def number_of(node: ast.Constant) -> Fraction:
         return Fraction(text[node.col_offset : node.end_col_offset])
 
     kept = {kind: evaluator.nodes[kind] for kind in (ast.Expr, ast.BinOp, ast.UnaryOp)}
-    evaluator.nodes = {**kept, ast.Constant: written}
+    evaluator.nodes = {**kept, ast.Constant: number_of}
     result: Fraction = evaluator.eval(text)
     return result

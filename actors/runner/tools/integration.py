@@ -19,7 +19,7 @@ WAIT_S: Final = 45.0
 
 
 async def invoke(context: ToolContext, request: RunTool, arguments: InvokeIntegration) -> ToolResult:
-    """Tell a program to do something, once for each key, and return what came of it so far."""
+    """Have a program do something, once for each key, and return what came of it so far."""
     key = request.id if isinstance(arguments.idempotency_key, UnsetType) else arguments.idempotency_key
     try:
         delivery = await context.integrations.notify(

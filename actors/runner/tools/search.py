@@ -47,26 +47,30 @@ async def search(context: ToolContext, request: RunTool, arguments: SearchWeb) -
     with anyio.move_on_after(DEADLINE_S):
         for engine in order:
             try:
-                found = await context.engines.ask(engine, query)
+                results = await context.engines.ask(engine, query)
             except FaultError as error:
                 notes.append(f"{engine.name} has not answered: {error.fault.message}")
                 continue
-            if hits := best_hits(found, query, engine.kind, engine.url):
-                results = SearchResults(query=query, engine=engine.name, hits=hits, note=" ".join(notes))
-                return _result(request, results)
+            if hits := best_hits(results, query, engine.kind, engine.url):
+                answer = SearchResults(query=query, engine=engine.name, hits=hits, note=" ".join(notes))
+                return _result(request, answer)
             notes.append(f"{engine.name} has found nothing.")
-    return await _local(context, request, query, notes, asked=bool(order))
+    return await _local(context, request, query, notes, has_engines=bool(order))
 
 
-async def _local(context: ToolContext, request: RunTool, query: str, notes: list[str], *, asked: bool) -> ToolResult:
+async def _local(
+    context: ToolContext, request: RunTool, query: str, notes: list[str], *, has_engines: bool
+) -> ToolResult:
     """Look into what the caller has captured, kept and read."""
     asking = SearchPassages(caller=request.caller, query=query, limit=4 * MAX_RESULTS, per_source=1)
-    found = await context.bus.call(PASSAGES, asking, wait_ms=context.settings.restart_grace_ms)
-    hits = _hits(found.passages, query)
-    if not hits and not found.indexed:
-        code = ToolErrorCode.SEARCH_FAILED if asked else ToolErrorCode.SEARCH_UNAVAILABLE
+    matches = await context.bus.call(PASSAGES, asking, wait_ms=context.settings.restart_grace_ms)
+    hits = _hits(matches.passages, query)
+    if not hits and not matches.indexed:
+        code = ToolErrorCode.SEARCH_FAILED if has_engines else ToolErrorCode.SEARCH_UNAVAILABLE
         why = " ".join(notes) or "No search engine is set up (setting search_file), and nothing was captured or read."
-        return failed(request, code, fault(Code.CONFIG_INVALID if not asked else Code.NETWORK_CONNECTION_FAILED, why))
+        return failed(
+            request, code, fault(Code.CONFIG_INVALID if not has_engines else Code.NETWORK_CONNECTION_FAILED, why)
+        )
     notes.append("What was captured, kept and read before was searched, not the web.")
     return _result(request, SearchResults(query=query, engine=LOCAL_INDEX, hits=hits, note=" ".join(notes)))
 
