@@ -24,7 +24,6 @@ from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.providers import ask_words, states_of
 from actors.runtime.rundir import read_ready
 from actors.settings import Loaded, Setting, Settings, describe, key_file, load
-from actors.tool_files import own_engines, own_integrations, read_engines, read_integrations
 from protocol.browse import SCHEMA_VERSION
 from protocol.faults import FaultError
 
@@ -281,6 +280,13 @@ def policy(settings: Settings) -> Check:
 
 def tool_files(settings: Settings) -> Check:
     """Read which search engines and which integrations there are."""
+    from actors.tool_files import (  # noqa: PLC0415 - as above
+        own_engines,
+        own_integrations,
+        read_engines,
+        read_integrations,
+    )
+
     try:
         engines = read_engines(own_engines(settings), needed=bool(settings.search_file))
         integrations = read_integrations(own_integrations(settings), needed=bool(settings.integrations_file))
