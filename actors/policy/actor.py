@@ -16,7 +16,7 @@ from actors.actor import Actor, handles, subscribes
 from actors.policy.call_log import CallBook, CallLog, expired
 from actors.policy.evidence import GateCall, element_of
 from actors.policy.executor import Executor, failed
-from actors.policy.gate import CATCH_UP_S, REMEMBERED, Gate, digest_of, understood
+from actors.policy.gate import CATCH_UP_S, REMEMBERED, Gate, digest_of, run_of, understood
 from actors.policy_file import own_policy, read_policy, watched_policy
 from actors.settings import Settings
 from bus.clock import now_ms
@@ -32,6 +32,7 @@ from protocol.policy import (
     ListApprovals,
     Reason,
     Remembered,
+    RunTool,
     ToolOutcome,
     ToolRequest,
     ToolResult,
@@ -51,7 +52,6 @@ from protocol.tool_log import (
 
 log = structlog.stdlib.get_logger()
 
-CALL_DENIED = "tool_call_denied"
 APPROVAL_NOT_ENDED = "approval_not_ended"
 
 SWEEP_S: Final = 1.0
@@ -109,9 +109,9 @@ class Policy(Actor):
         call = understood(request)
         if isinstance(call, Decision):
             return call
-        decision, _ = await self._gate.decide(call, await element_of(self.bus, call))
+        decision, gathered = await self._gate.decide(call, await element_of(self.bus, call))
         if decision.decision is Verb.DENY:
-            log.info(CALL_DENIED, call=request.id, tool=call.tool.name, reason=decision.reason_code)
+            await self._log.append(None, self._gate.line(call, decision, gathered))
         return decision
 
     @handles(subjects.POLICY_CALL, at_once=64)
@@ -144,7 +144,7 @@ class Policy(Actor):
             return await self._outcome(_same_call(known, call))
         if (approval := history.approval(line.at)) is not None:
             await self.bus.tell(subjects.APPROVAL_NEWS, approval)
-        return await self._outcome(history, fresh=True)
+        return await self._outcome(history, run_of(call, decision))
 
     @handles(subjects.APPROVAL_LIST, at_once=16)
     async def list(self, request: ListApprovals) -> ApprovalList:
@@ -179,15 +179,13 @@ class Policy(Actor):
             FaultError: VALIDATION_UNKNOWN_APPROVAL.
         """
         history = await self._asked_about(request.id, request.caller)
-        fresh = False
         if history.stage is CallStage.WAITING:
             answered = await self._log.append(history, _answered(history, request, self.bus.replica, now_ms()))
-            fresh = answered is not None
             history = answered or await self._asked_about(request.id, request.caller)
-            if fresh and (approval := history.approval(now_ms())) is not None:
+            if answered is not None and (approval := history.approval(now_ms())) is not None:
                 await self.bus.tell(subjects.APPROVAL_NEWS, approval)
         if history.stage in {CallStage.RUNNING, CallStage.ENDED}:
-            return _approval(history, await self._executor.settle(history, fresh=fresh))
+            return _approval(history, await self._executor.settle(history))
         return _approval(history)
 
     @subscribes(subjects.REPLICA_GONE, at_once=4)
@@ -200,7 +198,7 @@ class Policy(Actor):
     def _running(self) -> Iterator[CallHistory]:
         yield from [one for one in self._book.calls.values() if one.stage is CallStage.RUNNING]
 
-    async def _outcome(self, history: CallHistory, *, fresh: bool = False) -> ToolOutcome:
+    async def _outcome(self, history: CallHistory, run: RunTool | None = None) -> ToolOutcome:
         """Return what has come of a call; one that runs is waited for."""
         decided, approval = history.decided, history.approval(now_ms())
         outcome = ToolOutcome(
@@ -210,7 +208,7 @@ class Policy(Actor):
             return outcome
         if history.stage is CallStage.WAITING:
             return structs.replace(outcome, status=ToolStatus.PENDING)
-        result = await self._executor.settle(history, fresh=fresh)
+        result = await self._executor.settle(history, run)
         return structs.replace(outcome, status=result.status, result=result)
 
     async def _asked_about(self, approval: str, caller: str | None) -> CallHistory:

@@ -61,8 +61,10 @@ class Executor:
 
     _in_hand: dict[str, _InHand] = field(default_factory=dict[str, _InHand])
 
-    async def settle(self, history: CallHistory, *, fresh: bool = False) -> ToolResult:
-        """Return what came of a call that is allowed, when it has run, whoever runs it; a `fresh` one was never begun.
+    async def settle(self, history: CallHistory, run: RunTool | None = None) -> ToolResult:
+        """Return what came of a call that is allowed, when it has run, whoever runs it.
+
+        `run` is what has to be done of a call that was never begun; of others the journal knows it.
 
         Raises:
             FaultError: the journal is away.
@@ -71,11 +73,11 @@ class Executor:
         while history.stage is CallStage.RUNNING:
             news = self.book.news
             if history.replica == self.bus.replica:
-                hand = self._begin(history, fresh=fresh)
+                hand = self._begin(history, run)
                 await hand.over.wait()
                 if hand.result is not None:
                     return hand.result
-                fresh = False
+                run = None
             elif not await self._alive(history.replica):
                 history = await self._take_over(history)
                 continue
@@ -115,18 +117,20 @@ class Executor:
         log.info(CALL_TAKEN_OVER, call=decided.call, replica=history.replica)
         return current
 
-    def _begin(self, history: CallHistory, *, fresh: bool) -> _InHand:
+    def _begin(self, history: CallHistory, run: RunTool | None) -> _InHand:
         call = history.decided.call
         if call not in self._in_hand:
             self._in_hand[call] = _InHand()
-            self.tasks.start_soon(self._run, history, self._in_hand[call], _limit_ms(), fresh)
+            self.tasks.start_soon(self._run, history, self._in_hand[call], _limit_ms(), run)
         return self._in_hand[call]
 
-    async def _run(self, history: CallHistory, hand: _InHand, limit_ms: int, fresh: bool) -> None:  # noqa: FBT001 - a task takes no names
+    async def _run(self, history: CallHistory, hand: _InHand, limit_ms: int, run: RunTool | None) -> None:
         decided = history.decided
         try:
-            result = None if fresh else await self.log.result(decided.call)
-            result = result or await self._result(history, limit_ms)
+            if run is not None:
+                result = await self.run(run, limit_ms)
+            else:
+                result = await self.log.result(decided.call) or await self._result(history, limit_ms)
             await self._write_down(history, result)
             hand.result = result
         except FaultError as error:

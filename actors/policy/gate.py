@@ -72,7 +72,8 @@ class Gate:
                 effect=effect_of(tool, call.arguments, gathered.site),
                 expires_at=now + self.rules.value.approval_ms(),
             )
-        denied = decision.decision is Verb.DENY
+        # What is secret is in hand while it is done, and kept nowhere: another replica cannot go on with it.
+        kept = decision.decision is not Verb.DENY and not gathered.evidence.kind.sensitive
         return CallDecided(
             call=request.id,
             at=now,
@@ -85,7 +86,7 @@ class Gate:
             proposed=request.proposed,
             arguments=shown,
             site=gathered.site,
-            run=b"" if denied else self.log.sealed_run(_run_of(call, decision)),
+            run=self.log.sealed_run(run_of(call, decision)) if kept else b"",
             replica=self.bus.replica if decision.decision is Verb.ALLOW else "",
             question=question,
         )
@@ -122,7 +123,8 @@ def digest_of(call: GateCall) -> str:
     return hashlib.sha256(msgspec.json.encode(words, order="sorted")).hexdigest()
 
 
-def _run_of(call: GateCall, decision: Decision) -> RunTool:
+def run_of(call: GateCall, decision: Decision) -> RunTool:
+    """Return what has to be done."""
     request = call.request
     return RunTool(
         id=request.id,

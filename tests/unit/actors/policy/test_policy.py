@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -24,6 +25,7 @@ from protocol.policy import (
     ToolStatus,
     Verb,
 )
+from protocol.tool_log import CallDecided
 from protocol.tools.tool import Surface
 from tests.unit.actors.policy.world import SESSION, World, asks, button, call_id, click, text_field, world
 
@@ -326,3 +328,32 @@ async def test_without_a_session_nothing_is_known_of_the_element_and_a_person_is
         outcome = await here.call(click(context=ToolContext()))
 
         assert outcome.decision.decision is Verb.ASK
+
+
+async def test_what_is_written_down_of_a_call_holds_no_secret() -> None:
+    async with world() as here:
+        here.elements["pw"] = text_field(type="password", name="password", label="Password")
+        secret = "hunter2-very-secret"
+        token = "sk-live-0123456789abcdefABCDEF"
+        typed = asks("type_text", {"element_id": "pw", "text": secret}, surface=Surface.REST, proposed=False)
+        payload: dict[str, Any] = {
+            "integration": "crm",
+            "operation": "add",
+            "payload": {"password": secret, "note": f"see {token}"},
+        }
+        assert (await here.call(typed)).status is ToolStatus.OK
+        assert (await here.call(asks("integration.invoke", payload))).status is ToolStatus.PENDING
+        by_mcp = asks("type_text", {"element_id": "pw", "text": secret}, surface=Surface.MCP, proposed=False)
+        await here.asker.call(subjects.POLICY_DECIDE, by_mcp)
+
+        journal = await here.asker.journal(subjects.TOOL_CALLS)
+        lines = [line.value async for line in journal.read()]
+
+        written = msgspec.json.encode(lines).decode()
+        assert secret not in written
+        assert token not in written
+        assert "[19 characters]" in written
+        denied = [one for one in lines if isinstance(one, CallDecided) and one.decision.decision is Verb.DENY]
+        assert [one.call for one in denied] == [by_mcp.id]
+        kept = [one.run for one in lines if isinstance(one, CallDecided)]
+        assert [bool(run) for run in kept] == [False, True, False]
