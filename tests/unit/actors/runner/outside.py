@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,9 @@ class Server:
     """A server that answers as it is told, and notes what it was asked."""
 
     answers: Callable[[Asked], tuple[int, Mapping[str, str], bytes]]
+    held: anyio.Event | None = None
+    """Until it is set, nobody gets an answer."""
+
     asked: list[Asked] = field(default_factory=list[Asked])
     url: str = ""
 
@@ -68,6 +71,8 @@ class Server:
             asked = Asked(head.method.decode(), head.target.decode(), headers, body)
             self.asked.append(asked)
             status, extra, answer = self.answers(asked)
+            if self.held is not None:
+                await self.held.wait()
             own = [*extra.items(), ("Content-Length", str(len(answer))), ("Connection", "close")]
             sent = wire.send(h11.Response(status_code=status, headers=own)) or b""
             await stream.send(sent + (wire.send(h11.Data(data=answer)) or b""))
@@ -75,10 +80,10 @@ class Server:
 
 @asynccontextmanager
 async def serving(
-    answers: Callable[[Asked], tuple[int, Mapping[str, str], bytes]],
+    answers: Callable[[Asked], tuple[int, Mapping[str, str], bytes]], held: anyio.Event | None = None
 ) -> AsyncGenerator[Server]:
     """Serve on a free port of 127.0.0.1."""
-    server = Server(answers)
+    server = Server(answers, held)
     async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as tasks:
         port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - this is no Django
         server.url = f"http://127.0.0.1:{port}"
@@ -94,13 +99,33 @@ def json_of(value: object, status: int = 200) -> tuple[int, Mapping[str, str], b
 
 @dataclass
 class World:
-    """A runner, and who asks it."""
+    """Those who ask a runner, and whom it asks; `live` runs one more replica."""
 
     bus: Bus
-    folder: Path
+    broker: Broker
+    settings: Settings
+    environment: Mapping[str, str]
     pages: dict[str, str] = field(default_factory=dict[str, str])
     browsed: list[BrowsePage] = field(default_factory=list[BrowsePage])
     passages: dict[str, tuple[FoundPassage, ...]] = field(default_factory=dict[str, tuple[FoundPassage, ...]])
+
+    @asynccontextmanager
+    async def live(self, replica: str) -> AsyncGenerator[None]:
+        """Run a replica while the block lasts."""
+        async with Bus(self.broker.connect("runner", grant_of(Runner)), "runner", replica).running() as bus:
+            bus.seal = self.bus.seal
+            actor = Runner(bus=bus, settings=self.settings, environment=self.environment)
+            async with actor.open():
+                for handler in handlers(Runner):
+                    subject, method = handler.subject.answered_by(replica), getattr(actor, handler.method)
+                    await bus.serve(subject, method, at_once=actor.room(handler))
+                yield
+
+    def hand_out_again(self) -> None:
+        """Let the time be over after which a queue hands out what shows no life."""
+        for held in self.broker.queues.values():
+            for item in held.waiting.values():
+                item.visible_at = 0.0
 
     async def call(
         self, tool: str, caller: str = ME, call: str = "call_0123456789abcdef", **arguments: Any
@@ -128,20 +153,20 @@ class World:
 
 @asynccontextmanager
 async def world(
-    folder: Path, *, engines: str = "", integrations: str = "", environment: Mapping[str, str] | None = None
+    folder: Path,
+    *,
+    engines: str = "",
+    integrations: str = "",
+    environment: Mapping[str, str] | None = None,
+    alive: bool = True,
 ) -> AsyncGenerator[World]:
     """Run a runner with those files of its operator."""
     (folder / "search.toml").write_text(engines)
     (folder / "integrations.toml").write_text(integrations)
-    key = new_key()
     with anyio.fail_after(30):
-        async with (
-            Broker() as broker,
-            Bus(broker.connect("asker"), "asker", "a1").running() as asker,
-            Bus(broker.connect("runner", grant_of(Runner)), "runner", "r1").running() as bus,
-        ):
-            asker.seal = bus.seal = Seal.of(key)
-            here = World(asker, folder)
+        async with Broker() as broker, Bus(broker.connect("asker"), "asker", "a1").running() as asker:
+            asker.seal = Seal.of(new_key())
+            here = World(asker, broker, Settings(data_dir=folder), environment or {})
             for bucket in Runner.buckets:
                 await asker.prepare(bucket)
             for journal in Runner.journals:
@@ -150,12 +175,6 @@ async def world(
                 await asker.prepare(store)
             await asker.serve(subjects.BROWSE, here.browse, at_once=8)
             await asker.serve(subjects.PASSAGES, here.search, at_once=8)
-            settings = Settings(data_dir=folder)
-            Runner.check(settings)
-            actor = Runner(bus=bus, settings=settings, environment=environment or {})
-            async with actor.open():
-                for handler in handlers(Runner):
-                    await bus.serve(
-                        handler.subject.answered_by("r1"), getattr(actor, handler.method), at_once=actor.room(handler)
-                    )
+            Runner.check(here.settings)
+            async with here.live("r1") if alive else nullcontext():
                 yield here

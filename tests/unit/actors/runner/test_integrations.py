@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
+from anyio.abc import TaskStatus
 from standardwebhooks import Webhook
 
 from actors.runner import integrations as sending
@@ -53,8 +54,9 @@ def moody(failures: int, status: int = 503) -> Callable[[Asked], Any]:
     return answer
 
 
-def around(folder: Path, server: Server, more: str = LOOPBACK) -> Any:
-    return world(folder, integrations=integration(server.url, more), environment={"INTEGRATION_SECRET_CHAT": SECRET})
+def around(folder: Path, server: Server, more: str = LOOPBACK, **other: Any) -> Any:
+    secrets = {"INTEGRATION_SECRET_CHAT": SECRET}
+    return world(folder, integrations=integration(server.url, more), environment=secrets, **other)
 
 
 async def invoke(here: World, call: str = "call_0123456789abcdef", **other: Any) -> ToolResult:
@@ -133,6 +135,36 @@ async def test_what_nobody_takes_is_a_dead_letter_that_can_be_sent_again(tmp_pat
         assert len({one.headers["idempotency-key"] for one in server.asked}) == 1
         with pytest.raises(FaultError, match="only what is dead"):
             await here.bus.call(subjects.DELIVERY_RESEND, ResendDelivery(caller=ME, id=dead.id))
+
+
+async def test_whoever_goes_on_after_a_death_sends_the_same(tmp_path: Path) -> None:
+    begun, held = anyio.Event(), anyio.Event()
+
+    def hold(asked: Asked) -> Any:
+        del asked
+        begun.set()
+        return json_of({"posted": True})
+
+    async with serving(hold, held) as server, around(tmp_path, server, alive=False) as here:
+        async with anyio.create_task_group() as dying:
+            await dying.start(_live, here)
+            dying.start_soon(invoke, here)
+            await begun.wait()
+            dying.cancel_scope.cancel()
+        held.set()
+        here.hand_out_again()
+        async with here.live("r2"):
+            ran = await invoke(here)
+
+        assert ran.payload["state"] == "delivered"
+        assert len(server.asked) == 2
+        assert len({(one.headers["idempotency-key"], one.headers["webhook-id"], one.body) for one in server.asked}) == 1
+
+
+async def _live(here: World, *, task_status: TaskStatus[None]) -> None:
+    async with here.live("r1"):
+        task_status.started()
+        await anyio.sleep_forever()
 
 
 @pytest.mark.parametrize("status", [302, 400, 401, 410])
