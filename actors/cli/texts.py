@@ -17,6 +17,7 @@ from actors.cli.runs import ListByDefault
 from actors.cli.tools import show_outcome, typed_values
 from actors.settings import Loaded
 from protocol.collections import SourceContent, TextInfo, TextList
+from protocol.faults import FaultError
 from protocol.policy import ToolOutcome, ToolStatus
 from protocol.search import SearchResults
 
@@ -105,6 +106,8 @@ def show_text(
     if as_json:
         terminal.write(terminal.json_text(found))
         return
+    if found.error is not None:
+        raise FaultError(found.error)
     terminal.print_markdown(found.content_markdown)
     for number, one in enumerate(found.citations, 1):
         terminal.write(f'[{number}] "{terminal.one_line(one.quote or "")}" {terminal.one_line(one.url or "")}')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import mimetypes
 import secrets
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from urllib.parse import unquote
 
 import msgspec
@@ -19,7 +19,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from actors.gateway import runs
+from actors.gateway import collections, runs
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import error_text, to_error
@@ -40,7 +40,9 @@ PAGE = "weft://page/"
 CAPTURE = "weft://captures/"
 DOMAIN = "weft://domains/"
 ARTIFACT = "weft://artifact/"
-OWN = (PAGE, CAPTURE, DOMAIN, ARTIFACT)
+SOURCE = "weft://sources/"
+TEXT = "weft://texts/"
+OWN = (PAGE, CAPTURE, DOMAIN, ARTIFACT, SOURCE, TEXT)
 """What the addresses of our own resources begin with."""
 
 MARKDOWN = "text/markdown"
@@ -79,6 +81,20 @@ TEMPLATES: Sequence[ResourceTemplate] = (
         title="File of a run",
         description="A file that a run has left, of 1 MB at most; get_artifact reads any.",
     ),
+    ResourceTemplate(
+        uri_template=SOURCE + "{sourceId}",
+        name="source",
+        title="Source of a collection",
+        description="What was captured of a source, as Markdown.",
+        mime_type=MARKDOWN,
+    ),
+    ResourceTemplate(
+        uri_template=TEXT + "{artifactId}",
+        name="text",
+        title="Kept text",
+        description="A text that is kept, as Markdown, with what it cites.",
+        mime_type=MARKDOWN,
+    ),
 )
 
 _OPTIONS = BrowseOptions(freshness_requirement=Freshness.CACHED, max_chars=MAX_PAGE_CHARS)
@@ -106,10 +122,10 @@ async def read_resource(app: AppContext, request: RequestContext, uri: str) -> R
     Raises:
         MCPError: INVALID_PARAMS where there is none, INTERNAL_ERROR where it cannot be had now; `data` says why.
     """
-    for prefix, read in ((PAGE, _page), (CAPTURE, _capture), (DOMAIN, _domain), (ARTIFACT, _artifact)):
+    for prefix, read in _READERS.items():
         if uri.startswith(prefix):
             try:
-                request.caller.require(Scope.RUNS if prefix == ARTIFACT else Scope.BROWSE)
+                request.caller.require(_SCOPES.get(prefix, Scope.BROWSE))
                 return await read(app, request, uri)
             except FaultError as error:
                 raise _failed(uri, error.fault) from None
@@ -166,6 +182,34 @@ async def _artifact(app: AppContext, request: RequestContext, uri: str) -> ReadR
         return ReadResourceResult(contents=[BlobResourceContents(uri=uri, mime_type=chunk.mime_type, blob=blob)])
     text = framed(data.decode(errors="replace"), secrets.token_hex(BOUNDARY_BYTES))
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
+
+
+async def _source(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
+    found = await collections.get_source(app, request, uri.removeprefix(SOURCE))
+    return _in_frame(uri, found.markdown[:MAX_PAGE_CHARS])
+
+
+async def _text(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
+    """Return a text with its citations: what it quotes are the words of the web."""
+    text = await collections.get_text(app, request, uri.removeprefix(TEXT))
+    cited = [f'[{number}] "{one.quote or ""}" {one.url or ""}' for number, one in enumerate(text.citations, 1)]
+    return _in_frame(uri, "\n".join([text.content_markdown[:MAX_PAGE_CHARS], *cited]))
+
+
+def _in_frame(uri: str, markdown: str) -> ReadResourceResult:
+    text = framed(markdown, secrets.token_hex(BOUNDARY_BYTES))
+    return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)])
+
+
+_READERS: Mapping[str, Callable[[AppContext, RequestContext, str], Awaitable[ReadResourceResult]]] = {
+    PAGE: _page,
+    CAPTURE: _capture,
+    DOMAIN: _domain,
+    ARTIFACT: _artifact,
+    SOURCE: _source,
+    TEXT: _text,
+}
+_SCOPES: Mapping[str, Scope] = {ARTIFACT: Scope.RUNS, SOURCE: Scope.COLLECTIONS, TEXT: Scope.COLLECTIONS}
 
 
 def media_type(name: str) -> str:

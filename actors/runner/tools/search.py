@@ -96,7 +96,7 @@ def _hits(passages: Sequence[FoundPassage], query: str) -> tuple[SearchHit, ...]
     """Return passages as results, few of one host; what has no address of the web has one of ours."""
     hits, hosts = list[SearchHit](), dict[str, int]()
     for one in passages:
-        url = one.url or f"weft://{f'artifacts/{one.artifact_id}' if one.artifact_id else f'sources/{one.source_id}'}"
+        url = one.url or f"weft://{f'texts/{one.artifact_id}' if one.artifact_id else f'sources/{one.source_id}'}"
         host = url.split("/")[2] if one.url else url
         hosts[host] = hosts.get(host, 0) + 1
         if hosts[host] > MAX_PER_HOST or url in {hit.url for hit in hits}:

@@ -52,6 +52,8 @@ async def test_the_forms_of_their_addresses_are_listed() -> None:
         "weft://captures/{name}",
         "weft://domains/{domain}",
         "weft://artifact/{artifactId}",
+        "weft://sources/{sourceId}",
+        "weft://texts/{artifactId}",
     ]
     assert all(one.title and one.description for one in templates)
 
