@@ -23,6 +23,12 @@ def generic_words() -> frozenset[str]:
     return frozenset(_source()["generic"])
 
 
+@cache
+def search_words() -> str:
+    """Return a pattern of the words for searching, in folded text."""
+    return "|".join(_source()["searching"])
+
+
 def speaks_to_models(words: str, text: str) -> bool:
     """Whether a page gives orders, tells what a user has allowed, or names tools: by its folded words and its text."""
     return _orders().search(words) is not None or _marks().search(text.casefold()) is not None

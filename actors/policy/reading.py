@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import codecs
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
-from urllib.parse import unquote_plus
 
 from actors.policy.addresses import Address, addresses_in, hosts_in, parsed
-from actors.policy.lexicons import generic_words, speaks_to_models
+from actors.policy.decoding import MAX_FORMS, from_base64
+from actors.policy.lexicons import generic_words, search_words, speaks_to_models
 from actors.policy.normalisation import folded, has_cjk, visible
 from protocol.documents import CollectionIndex, Content, ExtractedLink
 
-MAX_FORMS: Final = 24
 _SECRET_CHARS: Final = 6
 _PART_OF_SECRET: Final = 5
 _CJK_WEIGHT: Final = 0.5
 """What a Chinese or Japanese character counts as a word."""
 
-_ENCODED: Final = re.compile(r"[A-Za-z0-9+/_-]{8,4096}={0,2}")
-_HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2}[\s:%x\\-]{0,2}){4,2048}")
 _SECRET: Final = re.compile(
     r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}"  # an address of mail
     r"|(?<![\w-])(?=[\w-]{0,120}\d)(?=[\w-]{0,120}[A-Za-z])[\w-]{6,128}(?![\w-])"  # letters and digits in one
@@ -34,9 +28,15 @@ _SECRET: Final = re.compile(
 _LABELLED: Final = re.compile(
     r"(?i)(?:password|passwort|passcode|passphrase|kennwort|mot de passe|contraseña|wachtwoord|hasło|senha|пароль|"
     r"api[ _-]?key|secret|token|pin|code(?:name|word)?|geheimnis|schlüssel|パスワード|暗証番号|密码|口令)"
-    r"(?:\s+(?:is|ist|est|es|è|é|jest|lautet))?\s{0,3}[:=\uff1aは为是]?\s{0,3}[\"'`“«]?([^\s\"'`”»<>,;]{4,128})"
+    r"(?:\s{0,3}(?:[:=\uff1aは为是]|\s(?:is|was|ist|lautet|est|es|è|é|jest)\s)\s{0,3}|\s{1,3}(?=\S{0,64}\d))"
+    r"[\"'`“«]?([^\s\"'`”»<>,;]{4,128})"
 )
 _DATA_DIGITS: Final = 4
+_MARKED: Final = re.compile(r"\]\(\s{0,4}<?(https?://[^\s)>]{1,2048})", re.IGNORECASE)
+_OPEN: Final = "\"\u201c\u201e\u00ab'\u2018\u201a`\u300c\u300e"
+_CLOSE: Final = "\"\u201d\u201c\u00bb'\u2019`\u300d\u300f"
+_QUOTED: Final = re.compile(rf"[{_OPEN}](?! )([^{_OPEN}{_CLOSE}\n]{{3,200}})[{_CLOSE}]")
+_MAX_QUOTED: Final = 400
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,10 @@ class UserSpeech:
         """Whether the user has named a host of a site."""
         return any(host == site or host.endswith(f".{site}") for host in self.hosts)
 
+    def knowing(self, documents: Sequence[DocumentWords]) -> UserSpeech:
+        """Return it with the words of documents that tell nothing to whoever gets them."""
+        return replace(self, tokens=self.tokens.union(*(one.tokens for one in documents)))
+
     def has(self, token: str) -> bool:
         """Whether a word is the user's, in whatever form of it."""
         return token in self.tokens or (len(token) > 3 and any(_akin(token, one) for one in self.tokens))  # noqa: PLR2004 - shorter words have no forms
@@ -108,6 +112,7 @@ class DocumentWords:
 
     links: frozenset[str]
     hosts: frozenset[str]
+    quoted: frozenset[str]
     speaks_to_models: bool
 
     def secret_in(self, text: str, user: UserSpeech) -> str:
@@ -141,6 +146,14 @@ class DocumentWords:
         """Whether the document says that, word for word, and it is more than one word."""
         return len(tokens) > 1 and f" {' '.join(tokens)} " in self.text
 
+    def wants_searched(self, tokens: Sequence[str]) -> bool:
+        """Whether the document has these words in quotes, or after a word for searching."""
+        words = " ".join(tokens)
+        return (
+            words in self.quoted
+            or re.search(rf"(?:{search_words()})(?: \w+){{0,3}} {re.escape(words)}", self.text) is not None
+        )
+
     def mentions_host(self, address: Address) -> bool:
         """Whether the document names the host of an address."""
         return address.host in self.hosts or address.site in self.hosts
@@ -151,7 +164,8 @@ def read_document(doc_id: str, content: Content) -> DocumentWords:
     url = "" if isinstance(content, CollectionIndex) else content.url
     address = parsed(url)
     host, site = (address.host, address.site) if address is not None else ("", "")
-    words = _words(_text_of(content), tuple(link.url for link in _links(content)))
+    links = (url, *(link.url for link in _links(content))) if url else tuple(link.url for link in _links(content))
+    words = _words(_text_of(content), links)
     return DocumentWords(doc_id, host, site, *words)
 
 
@@ -169,23 +183,6 @@ def tokens_of(text: str) -> tuple[str, ...]:
 def squeezed(text: str) -> str:
     """Return the letters and digits of a text, small, without what is between."""
     return folded(text).replace(" ", "")
-
-
-def decoded_forms(text: str) -> tuple[str, ...]:
-    """Return a text, and what it is when it is decoded: percent signs, base64, hex."""
-    forms = [text]
-    for form in forms:
-        if len(forms) >= MAX_FORMS:
-            break
-        plain = [unquote_plus(form), *_from_base64(form), *_from_hex(form)]
-        forms += [one for one in plain if one and one not in forms]
-    return tuple(dict.fromkeys(forms))
-
-
-def turned_forms(forms: Sequence[str]) -> tuple[str, ...]:
-    """Return texts as they are backwards, and thirteen letters on."""
-    turned = [*(form[::-1] for form in forms), *(codecs.encode(form, "rot13") for form in forms)]
-    return tuple(one for one in turned if one not in forms)
 
 
 # -- how documents are read --------------------------------------------------------------------------------------------
@@ -221,13 +218,14 @@ def _words(
     tuple[tuple[str, str], ...],
     frozenset[str],
     frozenset[str],
+    frozenset[str],
     bool,
 ]:
-    text = "\n".join((text, *_from_base64(text)[:MAX_FORMS]))
+    text = "\n".join((text, *from_base64(text)[:MAX_FORMS]))
     tokens = tokens_of(text)
     shown = visible(text)
     linked = [address for url in links if (address := parsed(url)) is not None]
-    linked += addresses_in(text)
+    linked += (address for link in _MARKED.findall(text) if (address := parsed(link)) is not None)
     match = [one[0] for one in _SECRET.finditer(shown)] + [one[1] for one in _LABELLED.finditer(shown)]
     secrets = {short: one for one in match if len(short := squeezed(one)) >= _DATA_DIGITS and _is_telling(one)}
     return (
@@ -237,6 +235,7 @@ def _words(
         tuple(sorted(secrets.items(), key=lambda one: -len(one[0]))),
         frozenset(address.normal for address in linked),
         hosts_in(text) | frozenset(address.host for address in linked),
+        frozenset(" ".join(tokens_of(one)) for one in _QUOTED.findall(shown)[:_MAX_QUOTED]),
         speaks_to_models(folded(text), shown),
     )
 
@@ -263,32 +262,3 @@ def _akin(one: str, other: str) -> bool:
     if len(short) <= 3 or len(long) - len(short) > 3:  # noqa: PLR2004 - an ending has three letters at most
         return False
     return long.startswith((short, short[:-1]))
-
-
-def _from_base64(text: str) -> list[str]:
-    return [plain for match in _ENCODED.finditer(text) if (plain := _printable(_unbase64(match[0].rstrip("="))))]
-
-
-def _unbase64(text: str) -> bytes:
-    padded = text.replace("-", "+").replace("_", "/")
-    try:
-        return base64.b64decode(padded + "=" * (-len(padded) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return b""
-
-
-def _from_hex(text: str) -> list[str]:
-    plain = list[str]()
-    for match in _HEX.finditer(text):
-        digits = re.sub(r"[^0-9a-fA-F]", "", match[0])
-        plain.append(_printable(bytes.fromhex(digits[: len(digits) // 2 * 2])))
-    return [one for one in plain if one]
-
-
-def _printable(data: bytes) -> str:
-    """Return bytes as the text that they are; "" for what is none."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return ""
-    return text if len(text) > 3 and all(one.isprintable() or one.isspace() for one in text) else ""  # noqa: PLR2004 - shorter texts say nothing

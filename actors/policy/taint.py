@@ -16,7 +16,8 @@ import msgspec
 from msgspec import Struct
 
 from actors.policy.addresses import Address, addresses_in, looks_like, parsed
-from actors.policy.reading import DocumentWords, UserSpeech, decoded_forms, read_document, tokens_of, turned_forms
+from actors.policy.decoding import decoded_forms, turned_forms
+from actors.policy.reading import DocumentWords, UserSpeech, read_document, tokens_of
 from protocol.policy import ToolContext
 from protocol.tools.tool import Risk, Tool
 
@@ -205,7 +206,8 @@ def _of_composed(name: str, address: Address, evidence: _Evidence) -> Iterator[T
             yield TaintFinding(name, address.host, teller.doc_id, "the host comes from a document")
             return
     parts = address.data if known or own else f"{address.subdomain} {address.data}"
-    yield from _of_data(name, parts, evidence.user, foreign, strict=True)
+    user = evidence.user.knowing([one for one in evidence.documents if one.site == address.site])
+    yield from _of_data(name, parts, user, foreign, strict=True)
     if not known and not own and _OPAQUE.search(address.data) and not evidence.user.has_text(address.data):
         yield TaintFinding(name, _cut(address.data), "", "it carries data that nobody can read")
 
@@ -255,7 +257,7 @@ def _told(document: DocumentWords, forms: Sequence[str], user: UserSpeech) -> tu
         return "it carries words of the document", run.text
     if run.words and not user.owns_any(tokens):
         return "nothing of it is the user's", run.text
-    if run.words and document.says(tokens) and not user.owns_all(tokens):
+    if run.words and document.says(tokens) and (run.words >= _NAME_WORDS or document.wants_searched(tokens)):
         return "it stands in the document as it is", run.text
     return "", ""
 
