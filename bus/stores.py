@@ -166,6 +166,9 @@ LINE_NOT_UNDERSTOOD = "line_not_understood"
 JOURNAL_NOT_READ = "journal_not_read"
 
 BATCH: Final = 256
+CUT_BYTES: Final = 4 * 1024 * 1024
+"""What a batch is sure to bring where there is as much: a request for one is cut at twice of it, or so."""
+
 AGAIN_S: Final = 1.0
 """How long to wait for a signal before looking all the same, and after a failure."""
 
@@ -218,6 +221,9 @@ class JournalLog(Generic[A]):
             for record in batch:
                 if (line := self._opened(record)) is not None:
                     yield line
+            # A short batch is the last one, unless it was cut short for its size.
+            if len(batch) < BATCH and sum(len(record.data) for record in batch) < CUT_BYTES:
+                return
             after = batch[-1].sequence
 
     async def topics(self, topics: str = EVERYTHING) -> list[str]:

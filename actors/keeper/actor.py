@@ -51,6 +51,9 @@ from protocol.runs.responses import ArtifactChunk, Run, RunList
 from protocol.search import Passages, SearchPassages
 from protocol.subject_kinds import Journal, Objects
 
+GATHER_S = 0.1
+"""How long lines of collections gather before they are written: of one capture there are several."""
+
 MAX_WAIT_S = 5.0
 """How long a request for events is kept open at most: a replica that is stopped completes the requests in hand."""
 
@@ -108,7 +111,7 @@ class Keeper(Actor):
                 projected(self._ledger, database, tables) as self._runs,
                 projected(chat, database, ChatTables(seal)) as self._events,
                 projected(calls, database, ModelRunTables(seal)) as self._calls,
-                projected(collections, database, *kept) as self._collections,
+                projected(collections, database, *kept, linger_s=GATHER_S) as self._collections,
                 projected(pages, database, PagePassages(seal)),
                 self._event_log(self._ledger, calls, collections, await self.bus.journal(subjects.TOOL_CALLS)),
                 anyio.create_task_group() as tasks,

@@ -32,6 +32,9 @@ KEPT: Final = 5
 AGAIN_S: Final = 2.0
 """How often a replica asks whether the log has lost its writer."""
 
+GATHER_S: Final = 0.1
+"""How long lines gather before they are logged together: nobody waits for them."""
+
 _TAIL_BYTES: Final = 1_000_000
 _BATCH: Final = 256
 
@@ -102,6 +105,7 @@ class EventLog:
                 await self._log(name, batch)
                 with anyio.move_on_after(AGAIN_S):
                     await wait()
+                await anyio.sleep(GATHER_S)
 
     async def _log(self, name: str, lines: Sequence[JournalLine[Any]]) -> None:
         if lines:

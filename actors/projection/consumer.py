@@ -51,13 +51,14 @@ def patience_s(timeout_ms: int) -> float:
 
 @asynccontextmanager
 async def projected(
-    journal: JournalLog[A], database: Database, *reducers: Reducer[A]
+    journal: JournalLog[A], database: Database, *reducers: Reducer[A], linger_s: float = 0.0
 ) -> AsyncGenerator[JournalConsumer[A]]:
     """Follow a journal into an open database while the block lasts, which begins when the end is reached.
 
-    Where that takes longer than `FIRST_S`, the block begins all the same.
+    Where that takes longer than `FIRST_S`, the block begins all the same. Lines may gather for `linger_s` before they
+    are applied, where nobody waits for them.
     """
-    consumer = JournalConsumer(journal, Projection(journal.journal.name, database, reducers))
+    consumer = JournalConsumer(journal, Projection(journal.journal.name, database, reducers), linger_s)
     async with consumer.open():
         yield consumer
 
@@ -68,6 +69,10 @@ class JournalConsumer(Generic[A]):
 
     journal: JournalLog[A]
     projection: Projection[A]
+    linger_s: float = 0.0
+    """How long lines may gather before they are applied together, where nobody waits for them."""
+
+    _awaited: anyio.Event = field(default_factory=anyio.Event, init=False)
     _verified: bool = field(default=False, init=False)
     """Whether the tables are known to be made of this journal."""
 
@@ -92,6 +97,7 @@ class JournalConsumer(Generic[A]):
         with anyio.move_on_after(patience_s(timeout_ms)):
             end = await self._end()
             while self.projection.position.applied < end:
+                self._awaited.set()
                 await self.projection.moved()
             return
         raise FaultError(fault(Code.INTERNAL_UNAVAILABLE, _BEHIND))
@@ -107,12 +113,21 @@ class JournalConsumer(Generic[A]):
                         caught_up.set()
                         with anyio.move_on_after(AGAIN_S):
                             await wait()
+                        await self._gather()
             except TransportError as error:
                 log.warning(JOURNAL_NOT_READ, journal=name, reason=str(error))
             except (sqlite3.Error, OSError, FaultError) as error:
                 log.warning(NOT_APPLIED, journal=name, reason=str(error))
                 self.projection.database.broken = True
             await anyio.sleep(AGAIN_S)
+
+    async def _gather(self) -> None:
+        """Let lines gather until somebody waits for them."""
+        if self.linger_s:
+            with anyio.move_on_after(self.linger_s):
+                await self._awaited.wait()
+            # Whoever waits from here on is served by what is read next.
+            self._awaited = anyio.Event()
 
     async def _prune(self) -> None:
         """Delete what the journal has no longer, now and then; other replicas do the same to their own tables."""
