@@ -84,8 +84,8 @@ def crawl(  # noqa: PLR0913 - the options of a command
     """Walk through a site, and keep each of its pages once.
 
     It goes by site maps and links, heeds robots.txt and the pace of the host, and passes traps and duplicates over.
-    Ctrl-C asks it to stop after the pages in hand; what was read is kept, and the run can be resumed. Exit codes as of
-    weft run.
+    Ctrl-C asks it to stop after the pages in hand; what was read is kept, and the run can be resumed. Uses the running
+    Weft; without one it starts a private one, but for a collection. Exit codes as of weft run.
     """
     inputs: dict[str, Any] = {"url": url, "pages": pages, "depth": depth}
     given = {"include": include, "exclude": exclude, "languages": language, "hosts": host}
@@ -137,7 +137,8 @@ async def _crawl(loaded: Loaded, wanted: _Crawl) -> tuple[Run, bytes | None, boo
     """Run it, as often as its time is over before its end; return the last run with its file."""
     forms = ["json", wanted.form.value] if wanted.form is not None else ["json"]
     arguments = {"templateId": TEMPLATE, "inputs": wanted.inputs, "options": {"mode": "async", "artifacts": forms}}
-    async with at_gateway(loaded, or_private=True) as client:
+    # A collection has to outlive this call.
+    async with at_gateway(loaded, or_private=wanted.inputs.get("to") != "collection") as client:
         run_id = (await client.start_run(run_request(arguments))).run_id
         run, interrupted = await followed(client, run_id)
         for _ in range(MAX_ROUNDS):
