@@ -18,7 +18,7 @@ from actors.policy.taint import is_permitted, tainted
 from actors.policy.targets import CallTarget, host_of, targets_of
 from actors.sites import site_of
 from bus import Bus
-from protocol.faults import FaultError
+from protocol.faults import Code, FaultError
 from protocol.policy import AskField, FieldFacts, FieldKind, ToolRequest
 from protocol.subjects import BROWSER_FIELD
 from protocol.tools.app import InvokeIntegration, SearchWeb
@@ -82,7 +82,11 @@ async def element_of(bus: Bus, call: GateCall) -> FieldFacts | None:
 
 
 async def page_of(bus: Bus, call: GateCall) -> str:
-    """Ask the browser for the address of the page that a call acts on, where the caller does not say it; "" without."""
+    """Ask the browser for the address of the page that a call acts on, where the caller does not say it; "" without.
+
+    Raises:
+        FaultError: there is a page, and nobody can say which.
+    """
     if call.request.context.origin or call.tool.actor != PLAYWRIGHT or call.session is None:
         return call.request.context.origin
     if not hasattr(call.given, "tab_id"):
@@ -90,8 +94,10 @@ async def page_of(bus: Bus, call: GateCall) -> str:
     try:
         ask = AskField(caller=call.request.caller, session=call.session, tab=call.tab)
         return (await bus.call(BROWSER_FIELD, ask)).page_url
-    except FaultError:
-        return ""  # where there is no page, none has to be kept from anybody
+    except FaultError as error:
+        if error.fault.code is Code.SESSION_NOT_FOUND:
+            return ""  # where there is no page, none has to be kept from anybody
+        raise
 
 
 async def gather(call: GateCall, element: FieldFacts | None, page: str, networks: tuple[Network, ...]) -> Gathered:

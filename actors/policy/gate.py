@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,6 +17,7 @@ from actors.policy.words import effect_of, shown_arguments, words_of
 from actors.toml_file import Watched
 from bus import Bus
 from bus.clock import now_ms
+from protocol.faults import FaultError
 from protocol.policy import Decision, FieldFacts, Reason, RunTool, ToolRequest, Verb
 from protocol.policy_rules import GateRules
 from protocol.tool_log import ApprovalQuestion, CallDecided
@@ -42,7 +44,7 @@ class Gate:
         """Return what the gate says of a call, and what it goes by.
 
         Raises:
-            TransportError: the journal is away.
+            FaultError: nobody can say which page it is about; the journal is away.
         """
         page = await self._page(call, element)
         gathered = await gather(call, element, page, self.networks)
@@ -65,15 +67,16 @@ class Gate:
         """Return the first line of a call."""
         request, tool, now = call.request, call.tool, now_ms()
         shown = shown_arguments(tool, call.arguments, secret_field=gathered.evidence.kind.sensitive)
+        # What is secret and allowed is in hand while it is done, and kept nowhere: no other replica can go on with it.
+        asks = decision.decision is Verb.ASK
+        kept = asks or (decision.decision is Verb.ALLOW and not gathered.evidence.kind.sensitive)
         question = None
-        if decision.decision is Verb.ASK:
+        if asks:
             question = ApprovalQuestion(
                 words=words_of(tool, shown, gathered.evidence.element, gathered.site),
                 effect=effect_of(tool, call.arguments, gathered.site),
                 expires_at=now + self.rules.value.approval_ms(),
             )
-        # What is secret is in hand while it is done, and kept nowhere: another replica cannot go on with it.
-        kept = decision.decision is not Verb.DENY and not gathered.evidence.kind.sensitive
         return CallDecided(
             call=request.id,
             at=now,
@@ -95,8 +98,11 @@ class Gate:
         """Return the page that a call acts on; the browser is asked where somebody wants to know."""
         if element is not None:
             return element.page_url
-        if call.request.proposed or self.rules.value.by_host:
+        if self.rules.value.by_host:
             return await page_of(self.bus, call)
+        if call.request.proposed:
+            with suppress(FaultError):
+                return await page_of(self.bus, call)
         return call.request.context.origin
 
     def _judge(self, call: GateCall, gathered: Gathered) -> Decision:

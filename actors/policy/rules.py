@@ -50,7 +50,7 @@ _WHY: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.OBSERVE_ALLOWED: "It looks at the page that is open.",
         Reason.SELECTION_LINKS_ALLOWED: "It reads the links of what is selected.",
         Reason.SEARCH_ALLOWED: "The query holds nothing that is private.",
-        Reason.ASSIST_REQUIRES_APPROVAL: "A model proposes to act in the browser: that is for a person to allow.",
+        Reason.ASSIST_REQUIRES_APPROVAL: "It acts in the browser: that is for a person to allow.",
         Reason.CALCULATE_ALLOWED: "It computes, and nothing else.",
         Reason.COLLECTION_ALLOWED: "It keeps, reads or works on what is the caller's own.",
         Reason.SHARE_REQUIRES_APPROVAL: "It hands something out of Weft: that is for a person to allow.",
@@ -129,7 +129,7 @@ class Judgement:
         yield from self._closed(stricter(*modes))
         matching = [one for one in self.rules.rules if one.rule.suits(self.tool, self.surface, self.evidence.hosts)]
         yield from (_by_rule(one) for one in matching if one.rule.decision is not Verb.ALLOW)
-        yield from self._about_element()
+        yield from self._about_element(assisted=GateMode.ASSIST in modes)
         yield from self._about_targets()
         yield from self._about_words(assisted=GateMode.ASSIST in modes)
         allowing = next((one for one in matching if one.rule.decision is Verb.ALLOW), None)
@@ -149,12 +149,12 @@ class Judgement:
                 Verb.DENY, Reason.OPERATOR_RULE, "The operator lets pages be read here, and nothing be done."
             )
 
-    def _about_element(self) -> Iterator[RuleFinding]:
+    def _about_element(self, *, assisted: bool) -> Iterator[RuleFinding]:
         """Judge the field that is acted on: models, ours and those behind MCP, stay away from secrets."""
         evidence = self.evidence
         if evidence.element is None or self.tool.risk is not Risk.ACT:
             return
-        if evidence.kind.sensitive and self._by_model:
+        if evidence.kind.sensitive and (self._by_model or assisted):
             why = f"The field is for {_KIND_WORDS[evidence.kind]}: {evidence.kind_why}."
             yield RuleFinding(Verb.DENY, Reason.SENSITIVE_FIELD_BLOCKED, why)
         elif evidence.kind is FieldKind.UNKNOWN and self.request.proposed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -34,11 +35,37 @@ def shown_arguments(tool: Tool[Any], arguments: Mapping[str, Any], *, secret_fie
 
 def words_of(tool: Tool[Any], shown: Mapping[str, Any], element: FieldFacts | None, page: str) -> str:
     """Say in one line what would be done."""
-    parts = [f"{key} {_short(value)}" for key, value in shown.items() if key not in _PLACES]
-    if element is not None:
-        parts.insert(0, _element(element))
-    where = f" on {page}" if page else ""
-    return f"{tool.description.rstrip('.')}{where}{': ' if parts else ''}{', '.join(parts)}"
+    given = {key: _short(value) for key, value in shown.items() if key not in _PLACES}
+    given["element"] = "the page" if element is None else _element(element)
+    form = _FORMS.get(tool.name, "")
+    if not form or not given.keys() >= set(_PLACEHOLDER.findall(form)):
+        form = tool.description.rstrip(".").translate(_NO_FORM)
+    said = {"element", *_PLACEHOLDER.findall(form)}
+    rest = ", ".join(f"{key} {value}" for key, value in given.items() if key not in said)
+    where = f" on {page}" if page and tool.risk is Risk.ACT else ""
+    return f"{form.format_map(given)}{where}{': ' if rest else ''}{rest}"
+
+
+_NO_FORM: Final = str.maketrans({"{": "{{", "}": "}}"})
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+_FORMS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "click": "Click {element}",
+        "hover": "Point at {element}",
+        "type_text": "Type {text} into {element}",
+        "set_value": "Put {value} into {element}",
+        "select_option": "Choose {value} in {element}",
+        "press_key": "Press {key} in {element}",
+        "upload_file": "Put the file {filePath} into {element}",
+        "navigate": "Open {url}",
+        "create_tab": "Open {url} in a new tab",
+        "execute_javascript": "Run a script in the page: {script}",
+        "search": "Search for {query}",
+        "artifact.share": "Hand out the text {artifactId} as {format}",
+        "integration.invoke": "Have {integration} do {operation} with {payload}",
+    }
+)
+"""What would be done, by tool; of all others their description says it."""
 
 
 def effect_of(tool: Tool[Any], arguments: Mapping[str, Any], site: str) -> str:

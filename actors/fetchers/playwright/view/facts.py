@@ -61,11 +61,11 @@ async def describe_field(tab: Tab, do: DescribeField) -> FieldDescribed:
         if inner is None:
             break
         document, described = inner, await inner.call("describe", _Described, id=None)
+    if described.facts is None and do.element_id is None:
+        # Nothing has the focus: keys go to the page as a whole, which is no field.
+        return FieldDescribed(facts=FieldFacts(page_url=tab.page.url, url=tab.page.url, tag="body"))
     if described.facts is None:
-        message = (
-            "Nothing of the page has the focus." if do.element_id is None else "The element is gone from the page."
-        )
-        raise FaultError(fault(Code.ELEMENT_NOT_FOUND, message, field="element_id"))
+        raise FaultError(fault(Code.ELEMENT_NOT_FOUND, "The element is gone from the page.", field="element_id"))
     fields = {name: getattr(described.facts, name) for name in FieldFacts.__struct_fields__}
     return FieldDescribed(facts=replace(FieldFacts(**fields), page_url=tab.page.url))
 

@@ -10,6 +10,7 @@ import pytest
 from actors.policy.rules import BY_RISK, GateEvidence, Judgement
 from actors.policy.taint import TaintFinding
 from actors.policy.targets import host_of, targets_of
+from actors.policy.words import words_of
 from actors.policy_file import POLICY_FORM, read_policy
 from protocol.access import Scope
 from protocol.policy import Decision, FieldFacts, FieldKind, Reason, Verb
@@ -112,6 +113,14 @@ def test_each_surface_has_its_mode(surface: Surface, name: str, kind: FieldKind,
     decision = judge(name, on_field(kind), surface=surface)
 
     assert (decision.decision, decision.reason_code) == (verb, reason)
+
+
+def test_where_a_site_is_assisted_nothing_secret_is_typed_for_anybody() -> None:
+    evidence = replace(on_field(FieldKind.PAYMENT), hosts=frozenset({"www.bank.example"}))
+
+    decision = judge("type_text", evidence, surface=Surface.REST, rules=SITE.format("assist"))
+
+    assert decision.reason_code is Reason.SENSITIVE_FIELD_BLOCKED
 
 
 def test_a_proposal_is_one_wherever_it_comes_in() -> None:
@@ -271,3 +280,21 @@ def test_where_an_element_leads_counts(element: FieldFacts, surface: Surface, ve
 )
 def test_a_host_is_read_as_a_browser_reads_it(url: str) -> None:
     assert host_of(url) == "www.bank.example"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("click", {"element_id": "7"}, "Click button “Buy now” on shop.example"),
+        ("type_text", {"element_id": "7", "text": "tea", "submit": True},
+         "Type “tea” into button “Buy now” on shop.example: submit True"),
+        ("integration.invoke", {"integration": "crm", "operation": "add", "payload": {"n": 1}},
+         "Have “crm” do “add” with {'n': 1}"),
+        ("collection.delete", {"collectionId": "col_1"}, "Delete a collection with its sources: collectionId “col_1”"),
+        ("navigate", {"url": "https://a.example/{x}"}, "Open “https://a.example/{x}” on shop.example"),
+    ],
+)  # fmt: skip
+def test_a_person_reads_what_would_be_done(name: str, arguments: dict[str, Any], words: str) -> None:
+    element = button() if "element_id" in arguments else None
+
+    assert words_of(find(name, Surface.REST), arguments, element, "shop.example") == words
