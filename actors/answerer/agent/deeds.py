@@ -25,7 +25,8 @@ _GATHERS: Final = ("search", "collection.", "source.", "transform.list_types", "
 
 def made_text(steps: Sequence[AgentStep]) -> Assistant | None:
     """Return the text that the last `transform.run` has made, with its citations; None where there is none."""
-    payload = next((payload for step in reversed(steps) if (payload := _payload(step, "transform.run"))), {})
+    payloads = [payload for step in steps if (payload := _payload(step, "transform.run"))]
+    payload = payloads[-1] if payloads else dict[str, Any]()
     markdown = payload.get("markdown")
     if not isinstance(markdown, str):
         return None

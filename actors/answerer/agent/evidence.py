@@ -71,12 +71,12 @@ class AgentEvidence:
         if lines := list(payload_lines(result.payload, short=bool(result.documents))):
             title = f"{step.tool}: {result.status}"
             text = "\n\n".join((f"# {title}", *lines))[:MAX_PAYLOAD_CHARS]
-            words: Content = WebObservationSummary(url="", title=title, markdown=text)
-            note = untrusted(f"step_{step.number}", words)
+            page = WebObservationSummary(url="", title=title, markdown=text)
+            note: tuple[Document[Content], ...] = (untrusted(f"step_{step.number}", page),)
             if step.tool == CALCULATE:
-                self.add((note,))
+                self.add(note)
             else:
-                self._show((note,))
+                self._show(note)
         self.add(result.documents)
 
     @property

@@ -56,7 +56,7 @@ _WANTED: Final[Mapping[tuple[str, ...], str]] = MappingProxyType(
         ),
         ("integration.invoke",): (
             "send|post$|notify|webhook|slack|e-mail|email|integration|ticket|message|sende|schick|benachrichtig|envoi|"
-            "envoy|notifi|envia|enviar|avis|invia|mand|avvis|stuur|verstuur|meld "
+            "envoy|notifi|envia|enví|enviar|avis|invia|mand|avvis|stuur|verstuur|meld "
         ),
         BROWSER: (
             "click|press|type$|fill|select|scroll|navigate|go to|visit|open|browse|klick|drück|tipp|ausfüll|fülle|wähl|"
