@@ -112,6 +112,11 @@ class GoalWords:
     save: bool = False
     share: tuple[str, str] | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the words alone say what is to be done."""
+        return bool(self.expression or self.urls) or self.transform is not None or self.share is not None
+
 
 def read_goal(goal: str) -> GoalWords:
     """Return what the words of a goal ask for."""

@@ -33,6 +33,7 @@ from protocol.tools.tool import Surface
 MOST_ACTIONS: Final = 8
 """Calls of one plan."""
 
+MAX_SUMMARY_CHARS: Final = 500
 MAX_DEPTH: Final = 8
 _MAX_LINE_CHARS = 500
 
@@ -76,7 +77,8 @@ class Planner:
             except FaultError:
                 pass
             else:
-                return proposals.calls, proposals.words or (PROPOSED if proposals.calls else NOTHING)
+                words = " ".join(proposals.words.split())[:MAX_SUMMARY_CHARS]
+                return proposals.calls, words or (PROPOSED if proposals.calls else NOTHING)
         by_rule = tuple(_by_rule(self.request.goal, self.request.context))
         return by_rule, BY_RULE if by_rule else NO_RULE
 

@@ -102,7 +102,7 @@ class AgentRun:
         await self._pack(executor.evidence)
         await executor.resume(before.unfinished)
         words = read_goal(self.request.goal)
-        if not executor.waits and not await self._by_model(executor):
+        if not executor.waits and (not await self._by_model(executor) or _is_for_rules(executor, words)):
             await self._by_rule(executor, words)
         return await self._ended(executor, words)
 
@@ -247,6 +247,11 @@ class AgentRun:
     def _result(self, answered: Answered, executor: StepExecutor, ended: AgentEnd) -> AgentAnswered:
         steps = tuple(map(_without_documents, executor.steps))
         return AgentAnswered(answer=answered, steps=steps, ended=ended, collection_id=executor.collection)
+
+
+def _is_for_rules(executor: StepExecutor, words: GoalWords) -> bool:
+    """Return whether a model had nothing to propose where rules know what to do, or where nothing was read."""
+    return not executor.steps and (words.is_plain or not executor.evidence.pages)
 
 
 def _end(answered: Answered, executor: StepExecutor) -> AgentEnd:

@@ -97,6 +97,8 @@ def proposing(*replies: list[tuple[str, dict[str, Any]]]) -> Callable[[Prompt], 
                 return {"tools": []}
             case "agent_plan":
                 return calls(left.pop(0) if left else [])
+            case _ if "opened in 1966" not in prompt.words:
+                return {"assistant": {"title": "", "markdown": "?", "citations": []}, "supported": False, "collect": []}
             case _:
                 number = prompt.number("opened in 1966")
                 assistant = {"title": "", "markdown": f"In 1966 [{number}].", "citations": [number]}
@@ -332,6 +334,15 @@ async def test_a_model_is_told_what_was_denied_and_what_was_none() -> None:
     plans = [one.words for one in world.prompts if one.request.tool == "agent_plan"]
     assert "the operator has said so" in plans[1]
     assert "unknown tool" in plans[2]
+
+
+async def test_rules_do_what_they_know_where_a_model_has_nothing_to_propose() -> None:
+    async with answering(gate=library, model=proposing()) as world:
+        computed = await reach(world, "12 * 7")
+        read = await reach(world, documents=(page(),))
+
+    assert tools_of(computed) == [("app.calculate", "rule", ToolStatus.OK)]
+    assert (read.steps, read.ended) == ((), AgentEnd.ANSWERED)
 
 
 async def test_a_gate_that_is_away_is_an_error_and_nothing_is_lost() -> None:
