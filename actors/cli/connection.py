@@ -129,7 +129,9 @@ async def at_gateway(
 
     joined = connected_or_private if or_private else connected
     async with joined(loaded, stdio=True) as bus:
-        client = GatewayClient(bus, version("weft"), loaded.settings.restart_grace_ms)
+        ready = read_ready(loaded.settings.data_dir)
+        key = loaded.settings.api_key if ready is None else _key_of(loaded.settings, ready)
+        client = GatewayClient(bus, version("weft"), loaded.settings.restart_grace_ms, key.encode())
         if watched:
             await client.listen(bus)
         yield client

@@ -6,6 +6,7 @@ the local trust level (002 §9).
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ from actors.gateway.access.caller import STDIO
 from actors.gateway.agent import AgentRequest, AgentResult, pending
 from actors.gateway.answer_results import AnswerResult, ConversationView, ExtractResult
 from actors.gateway.answers import AnswerRequest, ExtractRequest, SourcesRequest, SummarizeRequest
-from actors.gateway.app_context import AppContext, BusClient
+from actors.gateway.app_context import NAMING_BYTES, AppContext, BusClient
 from actors.gateway.errors import to_error
 from actors.gateway.models import RouteAnswer
 from actors.gateway.request import OnProgress, OnText, RequestContext, Watchers, watching
@@ -75,9 +76,15 @@ class GatewayClient:
     Every method raises FaultError, as the function of the gateway does that it stands for.
     """
 
-    def __init__(self, bus: BusClient, version: str, grace_ms: int = 0) -> None:
-        """Ask over this bus."""
-        self._app = AppContext(bus=bus, grace_ms=grace_ms, version=version, watchers=Watchers(bus.replica))
+    def __init__(self, bus: BusClient, version: str, grace_ms: int = 0, naming: bytes = b"") -> None:
+        """Ask over this bus; `naming` is what the owner's own browser session is named by, the same in each call."""
+        self._app = AppContext(
+            bus=bus,
+            grace_ms=grace_ms,
+            version=version,
+            watchers=Watchers(bus.replica),
+            naming=naming or secrets.token_bytes(NAMING_BYTES),
+        )
         self._request = RequestContext(caller=STDIO)
 
     async def browse(self, page: BrowsePage) -> BrowseResult:
