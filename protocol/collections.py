@@ -253,6 +253,8 @@ class TextEnded(_Line, frozen=True, kw_only=True, tag="text_ended"):
     citations: tuple[Citation, ...] = ()
     served_by: str = ""
     fault: Fault | None = None
+    unsupported: tuple[str, ...] = ()
+    """What a model has said that its sentences do not bear out, and that was left out."""
 
 
 class TextDeleted(_Line, frozen=True, kw_only=True, tag="text_deleted"):
@@ -420,6 +422,7 @@ class TextInfo(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     config: dict[str, Any] = {}
     served_by: str = ""
     error: Fault | None = None
+    unsupported: tuple[str, ...] = ()
     content_markdown: str = ""
     citations: tuple[Citation, ...] = ()
 

@@ -246,6 +246,7 @@ def _ended(info: TextInfo, line: TextEnded) -> TextInfo:
         error=line.fault,
         content_markdown=line.markdown,
         citations=line.citations,
+        unsupported=line.unsupported,
     )
 
 

@@ -16,11 +16,11 @@ from actors.markdown.plain_text import plain_text
 from actors.markdown.tables import MarkdownTable, tables
 from actors.runner.exports import defused
 from actors.safe_html import html_page
+from actors.text_citations import with_citations
 from protocol.browse import SCHEMA_VERSION
 from protocol.codec import encode
 from protocol.collections import TextInfo
 from protocol.packets import Citation
-from protocol.render import escaped
 
 Format = Literal["markdown", "text", "json", "csv", "pdf"]
 
@@ -35,7 +35,6 @@ MEDIA_TYPES: Final = MappingProxyType(
     }
 )
 
-CITATIONS: Final = "Citations"
 _CELLS: Final = re.compile(r"(?<!\\)\|")
 _BOM: Final = "\ufeff"
 """By which spreadsheets know UTF-8."""
@@ -82,15 +81,6 @@ def as_page(info: TextInfo) -> str:
     return html_page(info.title, with_citations(info))
 
 
-def with_citations(info: TextInfo) -> str:
-    """Return the Markdown of a text with its title above and what it cites below."""
-    words = info.content_markdown.strip()
-    parts = [words] if words.startswith("# ") else [f"# {escaped(info.title)}", words]
-    if info.citations:
-        parts += [f"## {CITATIONS}", "\n".join(_cited(number, one) for number, one in enumerate(info.citations, 1))]
-    return "\n\n".join(parts) + "\n"
-
-
 def as_csv(info: TextInfo) -> str:
     """Return the tables of a text, an empty line between them; a text without any as its lines below their headings."""
     found = tables(info.content_markdown)
@@ -104,18 +94,6 @@ def as_csv(info: TextInfo) -> str:
             writer.writerow([])
         writer.writerows([defused(cell) for cell in row] for row in _rows(info.content_markdown, table))
     return _BOM + out.getvalue()
-
-
-def _cited(number: int, citation: Citation) -> str:
-    quote = escaped(citation.quote) if isinstance(citation.quote, str) else ""
-    source = citation.source_id if isinstance(citation.source_id, str) else ""
-    where = f"<{citation.url}>" if isinstance(citation.url, str) and _plain(citation.url) else escaped(source)
-    return f"{number}. \u201c{quote}\u201d {where}".rstrip()
-
-
-def _plain(url: str) -> bool:
-    """Return whether an address can stand between brackets as it is."""
-    return url.startswith(("http://", "https://")) and not re.search(r"[\s<>]", url)
 
 
 def _shared(info: TextInfo) -> SharedText:

@@ -9,7 +9,7 @@ from typing import Final
 
 from actors.answerer.citable_source import CitableSource, fold, fold_quote, words_of
 from actors.answerer.extracting.lines import Line, read_lines
-from actors.answerer.local.terms import content_terms
+from actors.answerer.local.terms import all_terms, content_terms
 from actors.answerer.packing import Numbered, numbered
 from actors.answerer.sentences import Sentence
 from actors.answerer.source import AnswerSource
@@ -17,6 +17,9 @@ from actors.markdown.plain_lines import LineKind
 
 MIN_WORDS: Final = 4
 """What has fewer words says too little to be quoted by itself."""
+
+MAX_ITEMS: Final = 360
+"""Sentences and headings of one text: of many sources each has fewer."""
 
 _ALIKE: Final = 0.8
 """From which share of words two sentences say the same."""
@@ -39,6 +42,11 @@ class SourceMaterial:
         """Its lines as they are laid out."""
         return tuple(read_lines(self.source.markdown))
 
+    @cached_property
+    def terms(self) -> tuple[tuple[Numbered, frozenset[str]], ...]:
+        """Its sentences of prose, each with the words that it is about."""
+        return tuple((line, frozenset(all_terms(line.sentence.text))) for line in self.sentences(LineKind.PROSE))
+
     def numbers_of(self, words: str) -> tuple[int, ...]:
         """Return the numbers of the sentences in which some words stand; none where they stand nowhere."""
         wanted = fold_quote(words)
@@ -60,6 +68,11 @@ class SourceMaterial:
 def materials(sources: Sequence[CitableSource]) -> tuple[SourceMaterial, ...]:
     """Return all sources with their sentences numbered from 1."""
     return tuple(SourceMaterial(one.evidence, one.lines) for one in numbered(sources))
+
+
+def share_of(sources: Sequence[SourceMaterial], wanted: int) -> int:
+    """Return how many items each source has at most, so that all together are no more than a text takes."""
+    return max(min(wanted, MAX_ITEMS // max(len(sources), 1)), 1)
 
 
 def says_something(text: str) -> bool:

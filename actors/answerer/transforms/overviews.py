@@ -13,7 +13,7 @@ from actors.answerer.local.terms import all_terms
 from actors.answerer.source import Quote
 from actors.answerer.transforms.content import CitedPoint, Outline, OutlineEntry, Sections, StudyGuide, TextSection
 from actors.answerer.transforms.definitions import best_gaps, best_terms
-from actors.answerer.transforms.material import SourceMaterial, alike, focus_of, focused
+from actors.answerer.transforms.material import SourceMaterial, alike, focus_of, focused, share_of
 from actors.markdown.plain_lines import LineKind
 from protocol.answers import SummaryStyle
 from protocol.texts import BriefConfig, OutlineConfig, ReportConfig, StudyGuideConfig
@@ -59,7 +59,7 @@ def report(sources: Sequence[SourceMaterial], config: ReportConfig) -> Sections:
     for source in sources:
         points = tuple(
             CitedPoint(text=quote.quote, sentences=source.numbers_of(quote.quote))
-            for quote in _quotes(source, config.count)
+            for quote in _quotes(source, share_of(sources, config.count))
             if focused(quote.quote, focus)
         )
         sections.append(TextSection(heading=source.source.title or source.source.url, points=points))
@@ -68,7 +68,8 @@ def report(sources: Sequence[SourceMaterial], config: ReportConfig) -> Sections:
 
 def outline(sources: Sequence[SourceMaterial], config: OutlineConfig) -> Outline:
     """Return the headings of the sources, each with the sentence that stands first below it."""
-    return Outline(entries=tuple(entry for source in sources for entry in _outline_of(source, config)))
+    count = share_of(sources, config.count)
+    return Outline(entries=tuple(entry for source in sources for entry in _outline_of(source, config, count)))
 
 
 def study_guide(sources: Sequence[SourceMaterial], config: StudyGuideConfig) -> StudyGuide:
@@ -87,7 +88,7 @@ def _quotes(source: SourceMaterial, count: int) -> Sequence[Quote]:
     return [quote for quote in quotes if source.numbers_of(quote.quote)]
 
 
-def _outline_of(source: SourceMaterial, config: OutlineConfig) -> Iterator[OutlineEntry]:
+def _outline_of(source: SourceMaterial, config: OutlineConfig, count: int) -> Iterator[OutlineEntry]:
     title = source.source.title or source.source.url
     headings = [line for line in source.lines if line.level]
     # A first heading that says what the title says stands for it.
@@ -101,7 +102,7 @@ def _outline_of(source: SourceMaterial, config: OutlineConfig) -> Iterator[Outli
         if sentence.kind is LineKind.HEADING and fold(sentence.text) != fold(title):
             level = 2 + levels.get(sentence.text, least) - least
             open_level = level if level <= config.depth + 1 and focused(sentence.text, focus) else 0
-            if open_level and shown < config.count:
+            if open_level and shown < count - 1:
                 shown += 1
                 yield OutlineEntry(level=level, text=sentence.text, sentences=(line.number,))
             else:
@@ -152,9 +153,9 @@ _MAX_TERMS: Final = 40
 
 def _about(source: SourceMaterial, term: str, known: Sequence[frozenset[str]]) -> CitedPoint | None:
     """Return the first sentence of a source that speaks of something, and says nothing that is known."""
-    for line in source.sentences(LineKind.PROSE):
+    for line, terms in source.terms:
         text = line.sentence.text
-        if term in all_terms(text) and not any(alike(_words(text), other) for other in known):
+        if term in terms and not any(alike(_words(text), other) for other in known):
             return CitedPoint(text=text, sentences=(line.number,))
     return None
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from actors.answerer.citable_source import fold, words_of
@@ -57,6 +59,9 @@ _MIN_LETTERS: Final = 12
 """What has fewer letters beside its date says nothing that happened."""
 
 
+MAX_TOLD: Final = 5
+"""Sources that are cited of one event."""
+
 _LABELLED: Final = re.compile(r"^[^:\uff1a]{2,50}[:\uff1a]")
 _MIN_LABEL: Final = 4
 """A label with a date beside it says what happened in fewer: "Opened: 1966"."""
@@ -67,6 +72,7 @@ class _RankedEvent:
     """An event with what it is ranked by."""
 
     event: DatedEvent
+    sources: tuple[str, ...]
     words: frozenset[str]
     rank: float
 
@@ -74,14 +80,16 @@ class _RankedEvent:
 def timeline(sources: Sequence[SourceMaterial], config: TimelineConfig) -> Timeline:
     """Return the sentences that name a date; of too many those that several sources have, and exact ones."""
     focus = focus_of(config.focus)
-    events = list[_RankedEvent]()
+    events = defaultdict[str, list[_RankedEvent]](list)
     for source in sources:
         for event in _events(source):
             rank = focused(event.text, focus)
             if rank and _within(event.date, config):
+                rank += 0.1 * event.date.count("-")
                 words = frozenset(words_of(fold(event.text)))
-                _add(events, _RankedEvent(event, words, rank + 0.1 * event.date.count("-")))
-    best = sorted(events, key=lambda one: -one.rank)[: config.count]
+                ranked = _RankedEvent(event, (source.source.doc_id,), words, rank)
+                _add(events[event.date[:_YEAR_CHARS]], ranked)
+    best = sorted(chain.from_iterable(events.values()), key=lambda one: -one.rank)[: config.count]
     return Timeline(events=tuple(sorted((one.event for one in best), key=lambda event: event.date)))
 
 
@@ -94,14 +102,17 @@ def dates_of(text: str) -> Iterator[str]:
 
 
 def _add(events: list[_RankedEvent], new: _RankedEvent) -> None:
-    """Add an event; one that another source tells of in the same words is cited beside it."""
+    """Add an event to those of its year; one that another source tells of in the same words is cited beside it."""
     for place, known in enumerate(events):
-        if known.event.date[:4] == new.event.date[:4] and alike(known.words, new.words):
+        if alike(known.words, new.words):
+            if new.sources[0] in known.sources or len(known.sources) == MAX_TOLD:
+                return
             sentences = (*known.event.sentences, *new.event.sentences)
             event = DatedEvent(
                 date=max(known.event.date, new.event.date, key=len), text=known.event.text, sentences=sentences
             )
-            events[place] = replace(known, event=event, rank=known.rank + 1)
+            sources = (*known.sources, *new.sources)
+            events[place] = replace(known, event=event, sources=sources, rank=known.rank + 1)
             return
     events.append(new)
 
@@ -113,7 +124,7 @@ def _events(source: SourceMaterial) -> Iterator[DatedEvent]:
         if line.sentence.kind is LineKind.HEADING:
             dated = next(dates_of(text), "")
             heading = (dated, (line.number,)) if dated and _rest(text) < _MIN_LETTERS else ("", ())
-        elif line.sentence.kind is LineKind.CODE or transform_words().page_talk.match(text):
+        elif line.sentence.kind is LineKind.CODE or transform_words().page_talk.search(text):
             continue
         elif (dated := _chief(text)) and _rest(text) >= (_MIN_LABEL if _LABELLED.match(text) else _MIN_LETTERS):
             yield DatedEvent(date=dated, text=text, sentences=(line.number,))

@@ -37,7 +37,9 @@ def transform_words() -> TransformWords:
     term = rf"(?P<term>[^,;:.!?()\[\]\"]{{2,{MAX_TERM_CHARS}}}?)"
     return TransformWords(
         leading="|".join(years["leading"]),
-        page_talk=_compiled(rf"^\W*(?:{'|'.join(years['page_talk'])})"),
+        page_talk=_compiled(
+            rf"^\W*(?:{'|'.join(years['page_talk'])})|\b(?:{years['page_talk_inside']})\b.{{0,16}}\d{{4}}"
+        ),
         defines=_compiled(rf"^{term}{aside} (?P<is>{'|'.join(of['is'])})"),
         defines_unspaced=_compiled(of["unspaced"]),
         article=_compiled(rf"^(?:{of['articles']})(?:\s+|(?<=['\u2019]))"),

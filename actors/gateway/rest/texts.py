@@ -18,6 +18,7 @@ from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.through_gate import calling, outcome_response, tool_endpoint
 from actors.gateway.tool_calls import ClientCall, call_tool
 from actors.safe_html import PAGE_POLICY, html_page
+from actors.text_citations import with_citations
 from protocol.collections import TextInfo, TextList
 from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, ResendDelivery
 from protocol.search import MAX_QUERY_CHARS
@@ -94,7 +95,7 @@ async def _page(app: AppContext, request: RequestContext, arguments: TextPath) -
         "Referrer-Policy": "no-referrer",
         "Cache-Control": "private, no-store",
     }
-    return Response(html_page(text.title, text.content_markdown), headers=headers, media_type=HTML)
+    return Response(html_page(text.title, with_citations(text)), headers=headers, media_type=HTML)
 
 
 async def _file(app: AppContext, request: RequestContext, arguments: TextFileQuery) -> Response:

@@ -15,6 +15,7 @@ from bus import Bus
 from bus.clock import now_ms
 from protocol.actions import Action
 from protocol.agent import MadeText, MakeText, TransformType
+from protocol.codec import encode
 from protocol.collections import (
     ARTIFACT_PREFIX,
     CollectionChanged,
@@ -29,7 +30,6 @@ from protocol.collections import (
 )
 from protocol.documents import CollectionSource
 from protocol.faults import Code, Fault, FaultError, fault
-from protocol.packets import Citation
 from protocol.subjects import COLLECTION_CHANGED, COLLECTION_PACK, MAKE_TEXT, TRANSFORM
 from protocol.texts import FINAL, MAX_TEXT_CHARS, KeptText, TransformConfig, text_after
 
@@ -46,8 +46,8 @@ MAX_TRIES: Final = 3
 PACK_CHARS, SOURCE_CHARS = 480_000, 24_000
 """What is read of a collection for one text, and of each source."""
 
-MAX_CITATIONS: Final = 600
-MAX_LINE_CHARS: Final = 700_000
+MAX_UNSUPPORTED, MAX_UNSUPPORTED_CHARS = 40, 300
+MAX_LINE_BYTES: Final = 900_000
 """What a line of the journal takes, words and citations together."""
 
 WRITTEN_MS: Final = 20_000
@@ -241,20 +241,17 @@ def _completed(text: KeptText, made: MadeText) -> TextEnded:
         FaultError: CONTENT_TOO_LARGE, where it is too long to be kept.
     """
     markdown = made.assistant.markdown if isinstance(made.assistant.markdown, str) else ""
-    citations = made.assistant.citations[:MAX_CITATIONS]
-    if len(markdown) > MAX_TEXT_CHARS or len(markdown) + sum(map(_size, citations)) > MAX_LINE_CHARS:
-        raise FaultError(fault(Code.CONTENT_TOO_LARGE, TOO_LONG))
-    return structs.replace(
+    end = structs.replace(
         _ended(text, TextStatus.COMPLETED),
         title=made.title,
         markdown=markdown,
-        citations=citations,
+        citations=made.assistant.citations,
         served_by=made.served_by.model or made.served_by.provider,
+        unsupported=tuple(words[:MAX_UNSUPPORTED_CHARS] for words in made.unsupported[:MAX_UNSUPPORTED]),
     )
-
-
-def _size(citation: Citation) -> int:
-    return sum(len(one) for one in (citation.quote, citation.url) if isinstance(one, str)) + 300
+    if len(markdown) > MAX_TEXT_CHARS or len(encode(end)) > MAX_LINE_BYTES:
+        raise FaultError(fault(Code.CONTENT_TOO_LARGE, TOO_LONG))
+    return end
 
 
 def _failed(text: KeptText, why: Fault) -> TextEnded:

@@ -206,7 +206,8 @@ def _whole(request: RunTool, text: KeptText) -> ToolResult:
     if info.status is not TextStatus.COMPLETED:
         return succeeded(request, shown(text))
     words = {"markdown": info.content_markdown, "citations": msgspec.to_builtins(info.citations)}
-    served = {"servedBy": info.served_by} if info.served_by else {}
+    served: dict[str, Any] = {"servedBy": info.served_by} if info.served_by else {}
+    served |= {"unsupported": list(info.unsupported)} if info.unsupported else {}
     content = WebObservationSummary(url=TEXT_URI + info.id, title=info.title, markdown=info.content_markdown)
     return succeeded(request, {**shown(text), **words, **served}, documents=(untrusted(info.id, content),))
 
