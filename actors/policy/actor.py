@@ -140,7 +140,8 @@ class Policy(Actor):
         if history is None:
             known = await self._log.read(request.id)
             if known is None:
-                raise FaultError(fault(Code.INTERNAL_DISCONNECTED))
+                message = "This id was that of a call which is kept no longer: take another one."
+                raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="id"))
             return await self._outcome(_same_call(known, call))
         if (approval := history.approval(line.at)) is not None:
             await self.bus.tell(subjects.APPROVAL_NEWS, approval)

@@ -134,7 +134,12 @@ class CallLog:
         history: CallHistory | None = None
         async with aclosing(self.journal.read(call_topic(call))) as lines:
             async for line in lines:
-                history = fold(history, line.sequence, line.value)
+                try:
+                    history = fold(history, line.sequence, line.value)
+                except IllegalLineError as error:
+                    # The journal keeps neither everything nor for ever: what is left of such a call is none.
+                    log.debug(LINE_PASSED_OVER, call=call, reason=str(error))
+                    return None
         return history
 
 
@@ -207,7 +212,6 @@ class CallBook:
         try:
             history = fold(known, line.sequence, line.value)
         except IllegalLineError as error:
-            # The journal keeps neither everything nor for ever: what is left of such a call is none.
             log.debug(LINE_PASSED_OVER, call=call, reason=str(error))
             return
         over = history.stage in {CallStage.ENDED, CallStage.REFUSED}

@@ -130,5 +130,6 @@ def _short(value: object) -> str:
 def _element(element: FieldFacts) -> str:
     name = element.label or element.placeholder or element.title or element.name
     kind = element.role or element.tag or "element"
-    leads = f" that leads to {host_of(element.target)}" if host_of(element.target) else ""
+    target = host_of(element.target) if element.target else ""
+    leads = f" that leads to {target}" if target and target != host_of(element.page_url) else ""
     return f"{kind} {_short(name)}{leads}" if name else f"{kind}{leads}"
