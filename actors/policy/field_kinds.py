@@ -38,7 +38,7 @@ _LONGEST_WORD: Final = 6
 """Blanks within a word of the lexicon, and one more."""
 
 _PIN_CODE: Final = re.compile(r"\bpin ?code\b")
-_SHORT: Final = 4
+_SHORT: Final = 3
 """A word so short is not put together of several: `t an` is no TAN."""
 
 _OWN_CHARS: Final = 240

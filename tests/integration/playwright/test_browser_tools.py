@@ -15,6 +15,7 @@ from protocol.policy import AskField, FieldFacts, RunTool, ToolErrorCode, ToolRe
 from protocol.tools.browser import element_of
 from tests.integration.playwright.browsing import Browsing
 from tests.integration.playwright.driving import Driving, driving, site_and_browser
+from tests.requirements import requirement
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -159,6 +160,7 @@ BROKEN = """<button id=off disabled>Off</button><div style="position:relative"><
 <select id=s aria-label=List><option>One</option></select><button id=hidden>Hidden</button>"""
 
 
+@requirement("003.tools.browser")
 def test_the_codes_of_elements(it: Driving) -> None:
     it.show(BROKEN)
     ids = {name: it.id_of(f"css=#{name}") for name in ("off", "under", "gone", "s", "hidden")}
@@ -185,6 +187,7 @@ def test_the_codes_of_tabs_and_addresses(it: Driving) -> None:
     assert run(it, "create_tab", url="http://nowhere.invalid/").code is ToolErrorCode.OPEN_TAB_FAILED
 
 
+@requirement("003.tools.browser")
 def test_going_forth_and_back_and_there_again(it: Driving) -> None:
     it.show("<p>One", first=1)
     it.show("<p>Two", second=1)
@@ -211,6 +214,7 @@ def feed(count: int) -> str:
     return f"<nav><a href=/>Home</a></nav><h1>News</h1><ul class=stories>{rows}</ul>"
 
 
+@requirement("003.tools.browser")
 def test_a_page_is_observed_within_limits(it: Driving) -> None:
     it.show(feed(40))
     whole, short = run(it, "observe_dom"), run(it, "observe_dom", maxItems=3, maxElements=2, maxChars=100)
@@ -225,3 +229,51 @@ def test_a_page_is_observed_within_limits(it: Driving) -> None:
     assert len(short.payload["text"]) <= 100
     assert whole.documents[0].trust.value == "untrusted"
     assert run(it, "click", element_id=element_of(first)).status is ToolStatus.OK
+
+
+PROSE = "<p>" + "The valley is quiet in the morning, and the river takes its time on the way to the sea. " * 8 + "</p>"
+ROWS = "".join(f"<tr><td>{n}</td><td>{n * n}</td></tr>" for n in range(20))
+SAID = "".join(
+    f'<div class="comment"><b>user{n}</b> I have seen that too, and it went away by itself.</div>' for n in range(6)
+)
+PRODUCT = (
+    """<script type="application/ld+json">{"@type": "Product", "name": "Kettle"}</script><h1>Kettle</h1><p>49.00</p>"""
+)
+
+
+@pytest.mark.parametrize(
+    ("html", "archetype"),
+    [
+        (f"<h1>The valley</h1><article>{PROSE}</article>", "article"),
+        (f"<h1>Squares</h1><table>{ROWS}</table>", "table"),
+        (f'<h1>Why?</h1><p>My door sticks.</p><div class="comments">{SAID}</div>', "thread"),
+        (PRODUCT, "product"),
+        (
+            f"<nav><a href=/>Start</a></nav><h1>Install</h1>{PROSE}<pre>make</pre><pre>make test</pre><pre>make all</pre>",
+            "docs",
+        ),
+    ],
+)
+def test_pages_are_known_by_their_build(it: Driving, html: str, archetype: str) -> None:
+    it.show(html)
+    observed = run(it, "observe_dom").payload
+
+    assert observed["archetype"] == archetype
+    assert archetype != "thread" or len(observed["comments"]) == 6
+    assert archetype != "article" or observed["primary"].startswith("The valley is quiet")
+
+
+def test_a_page_that_answers_a_query_is_a_search(it: Driving) -> None:
+    it.show(feed(6), q="stories")
+
+    assert run(it, "observe_dom").payload["archetype"] == "search"
+
+
+def test_a_part_of_a_page_is_observed_by_its_handle(it: Driving) -> None:
+    it.show(
+        "<p>Outside</p><div tabindex=0 id=d role=button aria-label=Inner><p>Within, and nothing else of the page at all.</p></div>"
+    )
+    observed = run(it, "observe_dom", root=it.id_of("css=#d"), includeMarkdown=True)
+
+    assert "Within" in observed.payload["text"]
+    assert "Outside" not in observed.payload["text"]
