@@ -14,12 +14,15 @@ import httpx2
 import msgspec
 
 from protocol.collections import CollectionView
-from tests.bench.runs import AT_ONCE, PAGES, POLL_S, WARM, Pages, batch, rate
+from tests.bench.runs import AT_ONCE, PAGES, WARM, Pages, batch, rate
 from tests.bench.servers import process
 from tests.bench.table import Row
 from tests.support.system import running_weft
 
 ROUNDS = 4
+LOOK_S = 0.3
+"""How often a client looks how far a collection is: that is counted with its captures."""
+
 ACTORS = "gateway,policy,navigator,verifier,sessions,runner,keeper,fetchers.intelligence"
 RATIO = 0.9
 """What captures reach of a batch run, which keeps nothing but items of its result."""
@@ -65,7 +68,7 @@ async def _captured(client: httpx2.AsyncClient, urls: list[str]) -> None:
         if view.collection.captured == len(urls):
             return
         assert not view.collection.failed
-        await anyio.sleep(POLL_S)
+        await anyio.sleep(LOOK_S)
 
 
 async def _tool(client: httpx2.AsyncClient, name: str, **arguments: Any) -> dict[str, Any]:

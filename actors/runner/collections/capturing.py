@@ -17,6 +17,7 @@ from actors.runner.steps import call_with_room
 from actors.settings import Settings
 from bus import Bus
 from bus.clock import now_ms
+from bus.errors import JournalFullError
 from bus.stores import JournalLine
 from protocol.actions import Action
 from protocol.browse import BrowseOptions, Freshness
@@ -125,6 +126,13 @@ class Capturing:
         Raises:
             FaultError: it is to be tried again.
         """
+        try:
+            await self._do(work)
+        except JournalFullError as error:
+            # It is still to be read, as soon as somebody has made room.
+            raise FaultError(_again(error.fault, MAX_AGAIN_MS)) from None
+
+    async def _do(self, work: DoCapture) -> None:
         history = await self._queued(work)
         added, queued = history.added, history.queued
         if added is None or queued is None or queued.job != work.job:
@@ -151,6 +159,8 @@ class Capturing:
         try:
             page = read_page(await self._browse(queued), now_ms(), queued.mode)
             await self._keep(history, added, page, work.job, queued.max_chars)
+        except JournalFullError:
+            raise
         except FaultError as error:
             await self._fail(added, queued, attempt, error.fault)
 
@@ -206,7 +216,7 @@ class Capturing:
         while True:
             history = await self.log.source(work.source, work.collection or "*")
             known = work.job in history.ends or (history.queued is not None and history.queued.job == work.job)
-            if known:
+            if known or history.added is None:
                 return history
             if now_ms() - work.at > WRITTEN_MS or history.queued is not None:
                 log.warning(UNKNOWN_CAPTURE, job=work.job)

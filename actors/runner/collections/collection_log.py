@@ -126,15 +126,21 @@ class CollectionLog:
 
         return await self._persist(write)
 
-    async def forget_source(self, line: SourceDeleted) -> None:
+    async def forget_source(self, line: SourceDeleted, history: SourceHistory | None = None) -> None:
         """Write that a source is gone in the place of everything that was said of it, and of what still might be.
+
+        `history` is how it stood, where that is known: then less is written.
 
         Raises:
             FaultError: the journal is away.
         """
         names = [added_topic(line.collection, line.source), source_topic(line.collection, line.source)]
+        if history is not None:
+            names += [name for name in history.lasts if name not in names]
         # A page that is being read at this moment finds that its version has been written already.
-        names += [version_topic(line.collection, line.source, number) for number in range(KEPT_VERSIONS)]
+        if history is None or history.queued is not None:
+            versions = [version_topic(line.collection, line.source, number) for number in range(KEPT_VERSIONS)]
+            names += [name for name in versions if name not in names]
         for name in names:
             await self._persist(partial(self.journal.append, name, line, forget=True))
 

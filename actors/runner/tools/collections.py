@@ -150,13 +150,13 @@ async def delete_source(context: ToolContext, request: RunTool, arguments: OfSou
     history = await journal.source(known_id(arguments.source_id, SOURCE_PREFIX))
     gone = history.deleted
     if gone is None or (gone.caller, gone.call_id) != (request.caller, request.id):
-        added = (await journal.source_of(arguments.source_id, request.caller)).added
-        if added is None:
+        added = history.added
+        if added is None or added.caller != request.caller:
             raise unknown(SOURCE_PREFIX)
         gone = SourceDeleted(
             caller=added.caller, at=now_ms(), collection=added.collection, source=added.source, call_id=request.id
         )
-    await journal.forget_source(gone)
+    await journal.forget_source(gone, history)
     await _capturing(context).tell(_deleted(gone))
     return succeeded(request, {"collectionId": gone.collection, "sourceId": gone.source, "deleted": True})
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import anyio
+import pytest
 
+from actors.runner.collections import capturing
 from bus.clock import now_ms
+from protocol import subjects
 from protocol.collections import (
     CaptureQueued,
     CaptureStatus,
@@ -17,7 +20,7 @@ from protocol.collections import (
     SourceDeleted,
 )
 from protocol.documents import CollectionSource
-from protocol.faults import Code
+from protocol.faults import Code, FaultError
 from protocol.policy import ToolErrorCode, ToolResult, ToolStatus
 from tests.requirements import requirement
 from tests.support.collecting import ME, NOW, TEST_S, YOU, collecting
@@ -222,3 +225,39 @@ async def test_a_large_collection_is_captured_and_refreshed_with_each_version_an
             (SectionChange(heading="", change="changed", added_lines=1),)
         }
         assert len(world.browsed) == 2 * count
+
+
+async def test_a_full_journal_says_so_and_deleting_makes_room(tmp_path: Path) -> None:
+    async with collecting(tmp_path) as world:
+        world.pages = {PAGE: WORDS, f"{PAGE}/2": WORDS * 40}
+        collection = await world.create()
+        first = await world.tool("source.capture", collectionId=collection, url=PAGE)
+        held = world.broker.journals[subjects.COLLECTIONS.name]
+        room, held.max_bytes = held.max_bytes, sum(len(one.data) for one in held.held)
+        with pytest.raises(FaultError) as full:
+            await world.tool("source.capture", collectionId=collection, url=f"{PAGE}/2")
+
+        gone = await world.tool("source.delete", sourceId=first.payload["sourceId"])
+        held.max_bytes = room
+        second = await world.tool("source.capture", collectionId=collection, url=f"{PAGE}/2")
+
+        assert full.value.fault.code is Code.CONFIG_STORAGE_FULL
+        assert (gone.status, second.status) == (ToolStatus.OK, ToolStatus.OK)
+
+
+async def test_a_capture_waits_until_there_is_room_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capturing, "MAX_AGAIN_MS", 10)
+    async with collecting(tmp_path) as world:
+        world.pages, world.hold = {PAGE: WORDS}, anyio.Event()
+        collection = await world.create()
+        await world.add(collection, PAGE)
+        await world.begun.wait()
+        held = world.broker.journals[subjects.COLLECTIONS.name]
+        room, held.max_bytes = held.max_bytes, 1
+        world.hold.set()
+        while len(world.browsed) < 1 or held.sequence < 4:
+            await anyio.lowlevel.checkpoint()
+        held.max_bytes = room
+        view = await world.settled(collection)
+
+        assert [(one.status, one.version) for one in view.sources] == [(CaptureStatus.CAPTURED, 1)]
