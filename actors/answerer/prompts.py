@@ -119,7 +119,12 @@ def to_summarize(style: SummaryStyle) -> str:
 
 def to_answer(question: str) -> str:
     """Return the task of an answer."""
-    return f"Answer this question from the documents:\n{visible(redact.text(question))}"
+    return f"Answer this question from the documents:\n{wanted_words(question)}"
+
+
+def wanted_words(text: str) -> str:
+    """Return what a caller wants in his own words as it may leave: without credentials and what nobody sees."""
+    return visible(redact.text(text))
 
 
 def to_cover(task: str, names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from actors.answerer.citable_source import CitableSource
 from actors.answerer.citations import Cited, chosen, numbers_of
 from actors.answerer.claims import bears_out
 from actors.answerer.packing import Part
-from actors.answerer.prompts import object_schema, sentence_numbers
+from actors.answerer.prompts import object_schema, sentence_numbers, wanted_words
 from actors.answerer.transforms import content as of
 from actors.answerer.transforms.timelines import dates_of
 from protocol.agent import TransformType
@@ -55,14 +55,15 @@ def task_of(config: TransformConfig) -> str:
     """Return what a model is asked for."""
     task = _task(config)
     if config.focus:
-        task += f" It is to be about: {config.focus}."
+        task += f" It is to be about: {wanted_words(config.focus)}."
     return f"{task} Write in the language {config.language or 'of the documents'}."
 
 
 def _task(config: TransformConfig) -> str:  # noqa: PLR0911 - a sentence for each type
     match config:
         case ComparisonConfig():
-            fields = f"these fields: {', '.join(config.fields)}" if config.fields else f"{config.count} fields at most"
+            wanted = wanted_words(", ".join(config.fields))
+            fields = f"these fields: {wanted}" if wanted else f"{config.count} fields at most"
             return (
                 f"Compare the documents by {fields}. For each field give what each document says of it, as short as "
                 "can be; `document` is the id of the document. Leave out documents that do not say."

@@ -9,6 +9,7 @@ import anyio
 import structlog
 from msgspec import structs
 
+from actors import redact
 from actors.runner.collections.collection_log import CollectionLog, known_id
 from actors.settings import Settings
 from bus import Bus
@@ -30,6 +31,7 @@ from protocol.collections import (
 )
 from protocol.documents import CollectionSource
 from protocol.faults import Code, Fault, FaultError, fault
+from protocol.packets import Citation
 from protocol.subjects import COLLECTION_CHANGED, COLLECTION_PACK, MAKE_TEXT, TRANSFORM
 from protocol.texts import FINAL, MAX_TEXT_CHARS, KeptText, TransformConfig, text_after
 
@@ -245,13 +247,17 @@ def _completed(text: KeptText, made: MadeText) -> TextEnded:
         _ended(text, TextStatus.COMPLETED),
         title=made.title,
         markdown=markdown,
-        citations=made.assistant.citations,
+        citations=tuple(map(_without_credentials, made.assistant.citations)),
         served_by=made.served_by.model or made.served_by.provider,
         unsupported=tuple(words[:MAX_UNSUPPORTED_CHARS] for words in made.unsupported[:MAX_UNSUPPORTED]),
     )
     if len(markdown) > MAX_TEXT_CHARS or len(encode(end)) > MAX_LINE_BYTES:
         raise FaultError(fault(Code.CONTENT_TOO_LARGE, TOO_LONG))
     return end
+
+
+def _without_credentials(citation: Citation) -> Citation:
+    return structs.replace(citation, url=redact.url(citation.url)) if isinstance(citation.url, str) else citation
 
 
 def _failed(text: KeptText, why: Fault) -> TextEnded:

@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 
 from actors.answerer.citations import find
+from actors.answerer.claims import marks_of
+from actors.answerer.transforms.content import to_text
+from actors.answerer.transforms.making import LOCAL_FORMS
+from actors.answerer.transforms.material import materials
 from actors.answerer.transforms.timelines import dates_of
 from protocol import subjects
 from protocol.agent import MadeText, MakeText, TransformType
@@ -16,6 +20,7 @@ from protocol.answers import LOCAL, SourceRead
 from protocol.documents import CollectionEntry, CollectionIndex, CollectionSource, Content, Document, untrusted
 from protocol.faults import Code
 from protocol.models import CallOutcome
+from protocol.texts import MAX_TEXT_CHARS, config_of
 from tests.requirements import requirement
 from tests.unit.actors.answerer.sources import evidence
 from tests.unit.actors.answerer.world import Prompt, answering
@@ -211,6 +216,19 @@ async def test_an_outline_has_the_headings_with_what_stands_below_them() -> None
         "  - Parts [2]",
         "    - A barrage is a dam across an estuary. [3]",
     ]
+
+
+@pytest.mark.parametrize("kind", TransformType)
+def test_what_is_made_of_many_sources_is_no_longer_than_a_text_may_be(kind: TransformType) -> None:
+    sources = [
+        evidence(f"# Station {number}\n\n" + RANCE, f"doc_{number}", f"https://tides.example/{number}")
+        for number in range(200)
+    ]
+    content = LOCAL_FORMS[kind](materials(sources), config_of(kind, {}))
+    text = to_text(content, [(one.source.doc_id, one.source.title) for one in sources])
+
+    assert len(marks_of(text)) <= 1_500
+    assert len(text) <= MAX_TEXT_CHARS
 
 
 async def test_the_config_is_held_to_its_keys() -> None:

@@ -218,6 +218,7 @@ async def test_what_fails_for_a_while_is_tried_again_and_what_fails_for_good_is_
         assert third.payload["status"] == "completed"
 
 
+@pytest.mark.slow
 async def test_what_a_dead_replica_began_another_one_makes_once(tmp_path: Path) -> None:
     async with texting(tmp_path, runner=False) as texts:
         texts.hold = anyio.Event()
