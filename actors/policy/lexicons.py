@@ -31,7 +31,19 @@ def search_words() -> str:
 
 def speaks_to_models(words: str, text: str) -> bool:
     """Whether a page gives orders, tells what a user has allowed, or names tools: by its folded words and its text."""
-    return _orders().search(words) is not None or _marks().search(text.casefold()) is not None
+    small = text.casefold()
+    return any(one is not None for one in (_orders().search(words), _marks().search(small), _names().search(small)))
+
+
+def tools_named(text: str) -> frozenset[str]:
+    """Return the names of tools that stand in a text."""
+    return frozenset(_names().findall(text.casefold()))
+
+
+@cache
+def computing() -> re.Pattern[str]:
+    """Return what finds a word for computing, in folded text."""
+    return re.compile(rf"\b(?:{'|'.join(_source()['computing'])})\b")
 
 
 @cache
@@ -42,11 +54,16 @@ def _orders() -> re.Pattern[str]:
 
 @cache
 def _marks() -> re.Pattern[str]:
-    """Return what is looked for in the text as it is: markers, scripts without blanks, names of tools."""
+    """Return what is looked for in the text as it is: markers, and orders in scripts without blanks."""
+    return re.compile("|".join(order for order in _source()["orders"] if not _is_plain(order)))
+
+
+@cache
+def _names() -> re.Pattern[str]:
+    """Return what finds the names of tools that are no everyday words."""
     named = {tool.name_on(surface) for tool in TOOLS.values() for surface in Surface}
     names = sorted((re.escape(name) for name in named if "." in name or "_" in name), key=len, reverse=True)
-    marks = [order for order in _source()["orders"] if not _is_plain(order)]
-    return re.compile("|".join([*marks, rf"(?<![\w.])(?:{'|'.join(names)})(?![\w.])"]))
+    return re.compile(rf"(?<![\w.])(?:{'|'.join(names)})(?![\w])")
 
 
 def _is_plain(order: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from actors.policy.addresses import Address, addresses_in, hosts_in, parsed
 from actors.policy.decoding import MAX_FORMS, from_base64
-from actors.policy.lexicons import generic_words, search_words, speaks_to_models
+from actors.policy.lexicons import computing, generic_words, search_words, speaks_to_models, tools_named
 from actors.policy.normalisation import folded, has_cjk, visible
 from protocol.documents import CollectionIndex, Content, ExtractedLink
 
@@ -37,6 +37,7 @@ _OPEN: Final = "\"\u201c\u201e\u00ab'\u2018\u201a`\u300c\u300e"
 _CLOSE: Final = "\"\u201d\u201c\u00bb'\u2019`\u300d\u300f"
 _QUOTED: Final = re.compile(rf"[{_OPEN}](?! )([^{_OPEN}{_CLOSE}\n]{{3,200}})[{_CLOSE}]")
 _MAX_QUOTED: Final = 400
+_BEFORE_CHARS: Final = 60
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class UserSpeech:
     """What the user has said."""
 
     tokens: frozenset[str]
+    text: str
     squeezed: str
     hosts: frozenset[str]
     addresses: frozenset[str]
@@ -63,7 +65,7 @@ class UserSpeech:
         addresses = tuple(addresses_in(text))
         sites = frozenset(address.site for address in addresses)
         normal = frozenset(address.normal for address in addresses)
-        return cls(frozenset(tokens_of(text)), squeezed(text), hosts_in(text) | sites, normal)
+        return cls(frozenset(tokens_of(text)), folded(text), squeezed(text), hosts_in(text) | sites, normal)
 
     def names(self, address: Address) -> bool:
         """Whether the user has named this very address."""
@@ -72,6 +74,11 @@ class UserSpeech:
     def knows(self, site: str) -> bool:
         """Whether the user has named a host of a site."""
         return any(host == site or host.endswith(f".{site}") for host in self.hosts)
+
+    @property
+    def wants_computing(self) -> bool:
+        """Whether the user wants something computed."""
+        return computing().search(self.text) is not None
 
     def knowing(self, documents: Sequence[DocumentWords]) -> UserSpeech:
         """Return it with the words of documents that tell nothing to whoever gets them."""
@@ -113,6 +120,10 @@ class DocumentWords:
     links: frozenset[str]
     hosts: frozenset[str]
     quoted: frozenset[str]
+    tools: frozenset[str]
+    """The tools that it names."""
+
+    shown: str
     speaks_to_models: bool
 
     def secret_in(self, text: str, user: UserSpeech) -> str:
@@ -153,6 +164,14 @@ class DocumentWords:
             words in self.quoted
             or re.search(rf"(?:{search_words()})(?: \w+){{0,3}} {re.escape(words)}", self.text) is not None
         )
+
+    def wants_computed(self, expression: str) -> bool:
+        """Whether the document has an expression, sign by sign, behind a word for computing."""
+        signs = r"\s{0,3}".join(re.escape(one) for one in expression if not one.isspace())
+        match = re.search(signs, self.shown)
+        if match is None:
+            return False
+        return computing().search(folded(self.shown[: match.start()][-_BEFORE_CHARS:])) is not None
 
     def mentions_host(self, address: Address) -> bool:
         """Whether the document names the host of an address."""
@@ -219,6 +238,8 @@ def _words(
     frozenset[str],
     frozenset[str],
     frozenset[str],
+    frozenset[str],
+    str,
     bool,
 ]:
     text = "\n".join((text, *from_base64(text)[:MAX_FORMS]))
@@ -236,6 +257,8 @@ def _words(
         frozenset(address.normal for address in linked),
         hosts_in(text) | frozenset(address.host for address in linked),
         frozenset(" ".join(tokens_of(one)) for one in _QUOTED.findall(shown)[:_MAX_QUOTED]),
+        tools_named(shown),
+        shown,
         speaks_to_models(folded(text), shown),
     )
 

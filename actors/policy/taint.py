@@ -47,6 +47,7 @@ class _Use(Enum):
     QUERY = auto()
     SENT = auto()
     KEPT = auto()
+    COMPUTED = auto()
 
 
 _BY_RISK: Final = {
@@ -55,6 +56,7 @@ _BY_RISK: Final = {
     Risk.RUN: _Use.SENT,
     Risk.ACT: _Use.SENT,
     Risk.SHARE: _Use.SENT,
+    Risk.CALCULATE: _Use.COMPUTED,
 }
 """What becomes of words in the arguments of a tool; of all other tools they are kept."""
 
@@ -82,12 +84,14 @@ def tainted(arguments: Struct, context: ToolContext, tool: Tool[Any], page_url: 
 
     `arguments` are in the form that all surfaces share; `page_url` is the page that something is typed into.
     """
-    if not context.documents or tool.risk in (Risk.CALCULATE, Risk.LINKS):
+    if not context.documents:
         return ()
     documents = tuple(read_document(one.doc_id, one.content) for one in context.documents)
     evidence = _Evidence(UserSpeech.of(context.user_words), documents)
     here = parsed(page_url or context.origin)
     findings: dict[tuple[str, str], TaintFinding] = {}
+    for finding in _of_tool(tool, evidence):
+        findings[finding.argument, finding.why] = finding
     for name, value in _strings(msgspec.to_builtins(arguments), ""):
         use = _use_of(name, value, tool)
         for finding in _findings(name, value, use, evidence, here.site if here is not None else ""):
@@ -118,6 +122,16 @@ def _strings(value: object, path: str) -> Iterator[tuple[str, str]]:
         yield path, str(value)
 
 
+def _of_tool(tool: Tool[Any], evidence: _Evidence) -> Iterator[TaintFinding]:
+    """Judge a tool that a document names and the user does not: a page is no place to be told which tools to use."""
+    names = {tool.name, *tool.aliases.values()}
+    if any(evidence.user.has_text(name) for name in names):
+        return
+    teller = next((one for one in evidence.documents if names & one.tools), None)
+    if teller is not None:
+        yield TaintFinding("name", tool.name, teller.doc_id, "a document names the tool")
+
+
 def _use_of(name: str, value: str, tool: Tool[Any]) -> _Use | None:
     last = name.rpartition(".")[2].partition("[")[0]
     if last in _NAMES_NOTHING:
@@ -129,6 +143,8 @@ def _use_of(name: str, value: str, tool: Tool[Any]) -> _Use | None:
 
 def _findings(name: str, value: str, use: _Use | None, evidence: _Evidence, site: str) -> Iterator[TaintFinding]:
     match use:
+        case _Use.COMPUTED:
+            yield from _of_expression(name, value, evidence)
         case _Use.ADDRESS:
             yield from _of_address(name, value, evidence)
         case _Use.QUERY:
@@ -272,6 +288,15 @@ def _of_sent(name: str, value: str, user: UserSpeech, documents: Sequence[Docume
             yield TaintFinding(name, _cut(address.normal), teller.doc_id, "the address comes from a document")
             return
     yield from _of_data(name, value, user, documents, strict=any(one.speaks_to_models for one in documents))
+
+
+def _of_expression(name: str, value: str, evidence: _Evidence) -> Iterator[TaintFinding]:
+    """Judge what is computed: what a page wants computed is the user's wish only where that is one for computing."""
+    if evidence.user.wants_computing:
+        return
+    teller = next((one for one in evidence.documents if one.wants_computed(value)), None)
+    if teller is not None:
+        yield TaintFinding(name, _cut(value), teller.doc_id, "the document wants it computed")
 
 
 def _of_kept(name: str, value: str, evidence: _Evidence) -> Iterator[TaintFinding]:
