@@ -38,4 +38,4 @@ def watched_policy(settings: Settings) -> Watched[GateRules]:
 def _over(rules: GateRules, text: str, name: str) -> GateRules:
     file = POLICY_FORM.parse(text, name)
     lines = (line_of(text, Place("[[rules]]", number)) for number in range(len(file.rules)))
-    return rules.over(file, (f"{name}, line {line}" for line in lines))
+    return rules.over(file, (f"{Path(name).name}, line {line}" for line in lines))

@@ -29,7 +29,7 @@ from protocol.packets import Request, Response
 from protocol.schemas import messages
 from protocol.subject_kinds import Bucket, Call, Event, Journal, Objects, Subject, Work
 from protocol.subjects import table
-from scripts import edge_pages, markdown
+from scripts import decision_page, edge_pages, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -94,6 +94,7 @@ def pages() -> dict[str, str]:
         "cli.md": cli_page(),
         "tools.md": edge_pages.tools_page(),
         "rest.md": edge_pages.rest_page(),
+        "decisions.md": decision_page.decisions_page(),
         **schemas,
     }
 

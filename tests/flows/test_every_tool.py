@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,15 +146,14 @@ def elements_of(seen: Json) -> dict[str, str]:
     found: dict[str, str] = {}
     unread: list[Any] = [seen]
     while unread:
-        match unread.pop():
-            case {"handleId": str(handle), "label": str(label)} if label:
-                found.setdefault(label, handle.removeprefix("laika-"))
-            case dict() as branch:
-                unread.extend(cast("dict[str, Any]", branch).values())
-            case list() as items:
-                unread.extend(cast("list[Any]", items))
-            case _:
-                pass
+        node = unread.pop()
+        if isinstance(node, Mapping):
+            branch = cast("Mapping[str, Any]", node)
+            unread.extend(branch.values())
+            if branch.get("handleId") and branch.get("label"):
+                found.setdefault(branch["label"], branch["handleId"].removeprefix("laika-"))
+        elif isinstance(node, list):
+            unread.extend(cast("Iterable[Any]", node))
     return found
 
 

@@ -40,7 +40,7 @@ def test_the_operators_file_adds_to_what_is_shipped(tmp_path: Path) -> None:
     assert rules.surface(Surface.REST).mode is GateMode.ASSIST
     assert rules.surface(Surface.CLI).mode is GateMode.PREAPPROVED
     assert rules.approval_ms() == 60_000
-    assert [one.place for one in rules.rules] == [f"{own}, line 6"]
+    assert [one.place for one in rules.rules] == [f"{own.name}, line 6"]
 
 
 @pytest.mark.parametrize(
