@@ -22,12 +22,12 @@ TEXT: Final = (
     "operator's rule or a person's answer makes it milder."
 )
 BY_MODE_TEXT: Final = (
-    "What the same risks come to by the mode of a surface or a site; of both the stricter counts. What only has another "
-    "page be looked at (`navigate`, `go_back`, `scroll` and the like) may be done in `observe`, too."
+    "What the same risks come to by the mode of a surface or a site; of both the stricter counts. What only has "
+    "another page be looked at (`navigate`, `go_back`, `scroll` and the like) may be done in `observe`, too."
 )
 FIELDS_TEXT: Final = (
     "Whatever acts on a field for a credential, a payment or a personal id is denied for models, ours and those behind "
-    "MCP: `sensitive_field_blocked`. `login_keep_session` is the one exception: local, with values of its caller's."
+    "MCP: `sensitive_field_blocked`. `login_keep_session` is the one exception: local, with values of its caller."
 )
 REASONS_TEXT: Final = "What a decision is given for (`reasonCode`)."
 _SURFACES: Final = (
