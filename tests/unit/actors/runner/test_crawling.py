@@ -6,6 +6,8 @@ import gzip
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.runner.crawling.addresses import Omission, address_of, language_of, scope_of
 from actors.runner.crawling.frontier import FoundAddress, Frontier, VisitedPage
@@ -82,6 +84,18 @@ def test_what_belongs_to_a_crawl(url: str, why: Omission | None) -> None:
 
     assert address is not None
     assert scope.why_not(address) == why
+
+
+PARTS = st.text("ab7/.;?&=%-_:@#[]()\\ äß", max_size=40)
+
+
+@given(PARTS, PARTS)
+def test_whatever_a_link_is_it_is_known_by_one_name(host: str, rest: str) -> None:
+    address = address_of(f"https://{host}/{rest}")
+    if address is not None:
+        again = address_of(address.url)
+        assert again is not None
+        assert (again.key, again.url) == (address.key, address.url)
 
 
 def test_hosts_and_globs_narrow_a_crawl() -> None:
