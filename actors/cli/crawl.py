@@ -140,11 +140,11 @@ async def _crawl(loaded: Loaded, wanted: _Crawl) -> tuple[Run, bytes | None, boo
     # A collection has to outlive this call.
     async with at_gateway(loaded, or_private=wanted.inputs.get("to") != "collection") as client:
         run_id = (await client.start_run(run_request(arguments))).run_id
-        run, interrupted = await followed(client, run_id)
+        run, interrupted = await followed(client, run_id, notes=True)
         for _ in range(MAX_ROUNDS):
             if interrupted or run.error_code != Code.RUN_TIMEOUT:
                 break
-            run, interrupted = await followed(client, await _resumed(client, run.run_id))
+            run, interrupted = await followed(client, await _resumed(client, run.run_id), notes=True)
         return run, await _file(client, run, wanted.form), interrupted
 
 

@@ -188,8 +188,10 @@ class Interrupts:
     count: int = 0
 
 
-async def followed(client: GatewayClient, run_id: str) -> tuple[Run, bool]:
+async def followed(client: GatewayClient, run_id: str, *, notes: bool = False) -> tuple[Run, bool]:
     """Wait for the end of a run; return how it stands then, and whether Ctrl-C was pressed meanwhile.
+
+    With `notes` each step is shown with what it was about, on a terminal, too.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed once more; the run stops when its step in hand is done.
@@ -200,7 +202,7 @@ async def followed(client: GatewayClient, run_id: str) -> tuple[Run, bool]:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_cancel_on_signal, signals, client, run_id, console, interrupts, tasks.cancel_scope)
             with _progress_of(console, run_id) as on_news:
-                async with aclosing(client.follow_run(run_id)) as stream:
+                async with aclosing(client.follow_run(run_id, notes=notes)) as stream:
                     async for news in stream:
                         on_news(news)
             tasks.cancel_scope.cancel()
@@ -232,7 +234,7 @@ async def _cancel_on_signal(  # noqa: PLR0913, PLR0917 - what a signal has to do
 def _progress_of(console: Console, run_id: str) -> Generator[OnNews]:
     if not console.is_terminal or console.is_dumb_terminal:  # which moves no cursor
         console.print(f"{run_id} begins", soft_wrap=True)
-        yield lambda news: _lines(console, news.events)
+        yield lambda news: _lines(console, news)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - costs 40 ms
 
@@ -242,6 +244,8 @@ def _progress_of(console: Console, run_id: str) -> Generator[OnNews]:
 
         def on_news(news: RunNews) -> None:
             now = news.run
+            for note in news.notes.values():
+                bar.console.print(terminal.one_line(note), soft_wrap=True, markup=False, highlight=False)
             bar.update(
                 task,
                 description=f"{run_id} {now.status.value}",
@@ -252,15 +256,16 @@ def _progress_of(console: Console, run_id: str) -> Generator[OnNews]:
         yield on_news
 
 
-def _lines(console: Console, events: tuple[RunEvent, ...]) -> None:
-    for event in events:
-        console.print(terminal.one_line(line_of(event)), soft_wrap=True)
+def _lines(console: Console, news: RunNews) -> None:
+    for event in news.events:
+        console.print(terminal.one_line(line_of(event, news.notes.get(event.id, ""))), soft_wrap=True)
 
 
-def line_of(event: RunEvent) -> str:
-    """Write an event in a line."""
+def line_of(event: RunEvent, note: str = "") -> str:
+    """Write an event in a line, with what its step was about."""
     if event.step is None:
         return f"{event.done_steps}/{event.total_steps} {event.event}"
     outcome = event.step_status.value if event.step_status is not None else ""
     code = f" [{event.error_code}]" if event.error_code else ""
-    return f"{event.done_steps}/{event.total_steps} {event.name} {event.step} {outcome}{code}"
+    name = note or f"{event.name} {event.step}"
+    return f"{event.done_steps}/{event.total_steps} {name} {outcome}{code}"

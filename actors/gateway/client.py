@@ -214,9 +214,12 @@ class GatewayClient:
         """Ask a run to stop before its next step."""
         return await runs.cancel(self._app, self._request, run_id)
 
-    def follow_run(self, run_id: str) -> AsyncGenerator[RunNews]:
-        """Yield what happens to a run until it is over; close the generator when you leave early."""
-        return runs.follow(self._app, self._request, run_id)
+    def follow_run(self, run_id: str, *, notes: bool = False) -> AsyncGenerator[RunNews]:
+        """Yield what happens to a run until it is over; close the generator when you leave early.
+
+        With `notes` it is told of each step what that was about.
+        """
+        return runs.follow(self._app, self._request, run_id, notes=notes)
 
     async def artifact(self, arguments: ArtifactRequest) -> ArtifactChunk:
         """Read a piece of a file that a run left."""

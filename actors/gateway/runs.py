@@ -115,7 +115,7 @@ async def ended(app: AppContext, request: RequestContext, run_id: str, timeout_m
     """Wait for the end of a run whose time is `timeout_ms`, as long as that may take, and tell how it stands then."""
     bound_ms = min(timeout_ms or MAX_RUN_TIMEOUT_MS, MAX_RUN_TIMEOUT_MS) + QUEUE_MARGIN_MS
     with anyio.move_on_after(bound_ms / 1_000):
-        async with aclosing(_stream_news(app, request, run_id, 0, bound_ms)) as stream:
+        async with aclosing(_stream_news(app, request, _first(run_id), bound_ms)) as stream:
             async for news in stream:
                 _report(request, news.run)
     return await get(app, request, run_id)
@@ -185,8 +185,12 @@ async def artifact(app: AppContext, request: RequestContext, arguments: Artifact
     return await app.bus.call(subjects.ARTIFACT_READ, order, wait_ms=app.grace_ms)
 
 
-def follow(app: AppContext, request: RequestContext, run_id: str, after: int = 0) -> AsyncGenerator[RunNews]:
+def follow(
+    app: AppContext, request: RequestContext, run_id: str, after: int = 0, *, notes: bool = False
+) -> AsyncGenerator[RunNews]:
     """Return what happens to a run of the caller after the event `after`, until it is over.
+
+    With `notes` it is told of each step what that was about.
 
     News without events come now and then; they show that somebody is still there. Whoever tells of runs may be
     restarted meanwhile. Close the generator when you leave early (`contextlib.aclosing`).
@@ -194,7 +198,7 @@ def follow(app: AppContext, request: RequestContext, run_id: str, after: int = 0
     Raises:
         FaultError: RUN_NOT_FOUND, also for the run of somebody else, or whoever tells of runs stays away.
     """
-    return _stream_news(app, request, run_id, after, FOLLOW_PATIENCE_MS)
+    return _stream_news(app, request, _first(run_id, after, notes=notes), FOLLOW_PATIENCE_MS)
 
 
 def new_run_id() -> str:
@@ -219,13 +223,18 @@ async def _create(app: AppContext, request: RequestContext, run_id: str, argumen
     return await app.bus.call(subjects.RUN_CREATE, order, wait_ms=app.grace_ms)
 
 
+def _first(run_id: str, after: int = 0, *, notes: bool = False) -> FollowRun:
+    """Return what is asked of a run first; whose it is stands not in it yet."""
+    return FollowRun(run_id=run_id, caller="", after=after, wait_ms=MAX_FOLLOW_MS, notes=notes)
+
+
 async def _stream_news(
-    app: AppContext, request: RequestContext, run_id: str, after: int, patience_ms: int
+    app: AppContext, request: RequestContext, first: FollowRun, patience_ms: int
 ) -> AsyncGenerator[RunNews]:
     """Ask again and again; what passes is waited for."""
-    mine, heard = _mine(request, run_id), anyio.current_time()
+    mine, after, heard = _mine(request, first.run_id), first.after, anyio.current_time()
     while True:
-        order = FollowRun(run_id=mine.run_id, caller=mine.caller, after=after, wait_ms=MAX_FOLLOW_MS)
+        order = msgspec.structs.replace(first, run_id=mine.run_id, caller=mine.caller, after=after)
         try:
             news = await app.bus.call(subjects.RUN_FOLLOW, order, wait_ms=app.grace_ms)
         except FaultError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from actors.keeper.run_tables import RunQueries, RunTables
 from actors.keeper.search_index import CollectionPassages, PagePassages, SearchIndex
 from actors.keeper.search_terms import TERMS
 from actors.keeper.texts import TextQueries, TextTables
-from actors.keeper.views import run_so_far, summary, whole_run
+from actors.keeper.views import note_of, run_so_far, summary, whole_run
 from actors.projection.consumer import JournalConsumer, patience_s, projected
 from actors.projection.database import Database, locked_file
 from bus.clock import now_ms
@@ -45,9 +45,9 @@ from protocol.collections import (
 )
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallLine
-from protocol.runs.events import LedgerLine, RunEnded, RunState
+from protocol.runs.events import LedgerLine, RunEnded, RunState, StepEnded
 from protocol.runs.requests import AskRun, FollowRun, ListRuns, ReadArtifact, RunNews
-from protocol.runs.responses import ArtifactChunk, Run, RunList
+from protocol.runs.responses import ArtifactChunk, Run, RunEvent, RunList
 from protocol.search import Passages, SearchPassages
 from protocol.subject_kinds import Journal, Objects
 
@@ -154,7 +154,8 @@ class Keeper(Actor):
             state = await self._run(request.run_id, request.caller)
             events = await self._queries.events(request.run_id, request.after)
             if events or state.status.final or anyio.current_time() >= until:
-                return RunNews(events=events, run=run_so_far(state, self.clock()))
+                notes = await self._notes(events) if request.notes else {}
+                return RunNews(events=events, run=run_so_far(state, self.clock()), notes=notes)
             with anyio.CancelScope(deadline=until):
                 await signal.wait()
             if self._runs.projection.position.applied < applied:  # the tables are being rebuilt
@@ -291,6 +292,15 @@ class Keeper(Actor):
         if state is None:
             raise FaultError(fault(Code.RUN_NOT_FOUND))
         return state
+
+    async def _notes(self, events: Sequence[RunEvent]) -> dict[int, str]:
+        """Read what steps were about: it stands in their lines alone."""
+        notes: dict[int, str] = {}
+        for event in events:
+            line = await self._ledger.at(event.id) if event.step is not None else None
+            if line is not None and isinstance(line.value, StepEnded) and (note := note_of(line.value)):
+                notes[event.id] = note
+        return notes
 
     async def _end_of(self, state: RunState) -> RunEnded | None:
         """Read the line that ended a run, which alone has its result."""

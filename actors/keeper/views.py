@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any, assert_never, cast
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -45,6 +45,14 @@ def change_of(run: RunState | None, sequence: int, line: LedgerLine, *, recorded
     if after is run:
         return None
     return RunChange(after, _event(run, after, sequence, line), line.artifacts if isinstance(line, RunEnded) else ())
+
+
+def note_of(line: StepEnded) -> str:
+    """Return the address that a step was about, and why nothing of it was kept; "" where it names none."""
+    output = cast("dict[str, Any]", line.output or {})
+    where = line.fault.context if line.fault is not None else None
+    url = str(output.get("url") or (where.url if where is not None else "") or "")
+    return f"{url} ({output['leftOut']})" if url and output.get("leftOut") else url
 
 
 def whole_run(state: RunState, artifacts: tuple[KeptArtifact, ...], ended: RunEnded | None, now: int) -> Run:

@@ -112,19 +112,27 @@ class ListRuns(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class FollowRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """RUN_FOLLOW: what has happened to a run after the event `after`, as soon as there is something or time is up."""
+    """RUN_FOLLOW: what has happened to a run after the event `after`, as soon as there is something or time is up.
+
+    With `notes` it is told of each step what that was about.
+    """
 
     run_id: RunId
     caller: str
     after: Annotated[int, Meta(ge=0)] = 0
     wait_ms: Annotated[int, Meta(ge=0, le=MAX_FOLLOW_MS)] = 0
+    notes: bool = False
 
 
-class RunNews(Struct, frozen=True, kw_only=True):
-    """RUN_FOLLOW: what has happened, in order, and how the run stands now; its `result` is there only at RUN_GET."""
+class RunNews(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """RUN_FOLLOW: what has happened, in order, and how the run stands now; its `result` is there only at RUN_GET.
+
+    `notes` are the addresses that steps were about and what was made of them, by the ids of their events.
+    """
 
     events: tuple[RunEvent, ...]
     run: Run
+    notes: dict[int, str] = {}
 
 
 class ReadArtifact(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -82,7 +82,7 @@ def test_a_crawl_outlives_the_kill_of_its_runner_and_keeps_each_page_once(
     assert {title for title, count in titles.items() if count > 1} == set()
     assert len(set(titles) - large.wanted) <= 0.03 * len(large.wanted) + 2
     hits = Counter(f"{ask.path}?{ask.query}" for ask in astray.asked if ask.path.startswith(("/articles/", "/goods/")))
-    assert sum(count - 1 for count in hits.values()) <= AT_ONCE
+    assert sum(count - 1 for count in hits.values()) <= AT_ONCE + 1  # one more by a redirect
     collection = result["summary"]["collectionId"]
     until(lambda: captured_of(weft, collection) == len(result["items"]))
     until(lambda: len(logged(weft, type="source.captured", collection_id=collection)) == len(result["items"]))
@@ -114,6 +114,7 @@ def test_a_site_becomes_a_folder_and_its_addresses_a_list(weft: System, astray: 
     listed = weft.run("map", url, "--pages", "3")
 
     assert done.returncode == 0, done.stderr
+    assert f" {astray.url('/articles/0-5')} succeeded" in done.stderr
     files = sorted(str(file.relative_to(out)) for file in out.rglob("*.md"))
     assert {"index.md", "articles/0-0.md", "articles/0-5.md"} <= set(files)
     assert not [name for name in files if "-1" in name]
