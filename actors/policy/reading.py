@@ -222,6 +222,8 @@ def _text_of(content: Content) -> str:
     match content:
         case CollectionIndex():
             return f"{content.title}\n{links}"
+        case _ if not content.url:  # what a tool has answered, under a heading of ours that names the tool
+            return content.markdown.removeprefix(f"# {content.title}")
         case _:
             text = getattr(content, "text", "")
             return f"{content.title}\n{content.markdown}\n{text if isinstance(text, str) else ''}\n{links}"

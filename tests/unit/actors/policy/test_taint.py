@@ -8,7 +8,8 @@ import pytest
 
 from actors.policy.queries import sensitive_query
 from actors.policy.rules import BY_RISK
-from actors.policy.taint import is_permitted, tainted
+from actors.policy.taint import TaintFinding, is_permitted, tainted
+from protocol.documents import WebObservationSummary, untrusted
 from protocol.packets import ToolCall
 from protocol.policy import ToolContext, Verb
 from protocol.tools.app import SearchWeb
@@ -36,6 +37,29 @@ def test_nothing_that_a_hostile_page_wants_runs_unasked(whole: bool) -> None:  #
     ran = [(case.id, call) for case in hostile() for call in case.calls if not asked_about(case, call, whole=whole)]
 
     assert ran == []
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["extracted", "whole"])
+def test_each_call_of_a_hostile_page_is_tainted_whatever_else_is_said_of_it(whole: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    clean = [(case.id, call) for case in hostile() for call in case.calls if not taints(case, call, whole=whole)]
+
+    assert clean == []
+
+
+def test_what_a_tool_has_answered_says_nothing_by_the_name_of_the_tool() -> None:
+    answer = WebObservationSummary(
+        url="", title="source.capture: ok", markdown="# source.capture: ok\n\nstatus: captured"
+    )
+    context = ToolContext(user_words=("Collect the page.",), documents=(untrusted("step_1", answer),))
+    call = ToolCall(name="source.capture", arguments={"collectionId": "col_main", "url": "https://page.example/"})
+
+    assert tainted(arguments_of(call), context, find(call.name)) == ()
+
+
+def taints(case: PageCase, call: ToolCall, *, whole: bool) -> tuple[TaintFinding, ...]:
+    """Return what taints a call of a case, whichever tools its task wants."""
+    context = ToolContext(user_words=(case.task,), documents=documents(case, whole=whole))
+    return tainted(arguments_of(call), context, find(call.name))
 
 
 @pytest.mark.parametrize("held_out", [False, True], ids=["tuning", "held out"])
