@@ -325,8 +325,8 @@ class DoCapture(Struct, frozen=True, kw_only=True):
     job: str
     source: str
     caller: str
-    collection: str = ""
-    at: int = 0
+    collection: str
+    at: int
 
 
 class DoTransform(Struct, frozen=True, kw_only=True):

@@ -51,7 +51,7 @@ from protocol.runs.responses import ArtifactChunk, Run, RunEvent, RunList
 from protocol.search import Passages, SearchPassages
 from protocol.subject_kinds import Journal, Objects
 
-GATHER_S = 0.1
+GATHER_S = 0.25
 """How long lines of collections gather before they are written: of one capture there are several."""
 
 MAX_WAIT_S = 5.0

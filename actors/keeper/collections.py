@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from msgspec.structs import replace
 
@@ -81,6 +81,10 @@ _OLD_JOBS = (
 )
 
 
+_TOUCHING: Final = (SourceAdded, SourceDeleted, SourceCaptured, CaptureFailed)
+"""What a collection counts as changed by."""
+
+
 def collection_place(name: str) -> str:
     """Return the place that what is kept of a collection, a source or a capture is sealed for."""
     return f"{COLLECTIONS.name} {name}"
@@ -102,8 +106,9 @@ class CollectionTables:
     async def update(self, lines: Sequence[JournalLine[CollectionLine]]) -> TableUpdate:
         """Return the rows of some lines, and the ids of the collections and sources that they change."""
         writes = [write for line in lines for write in self._writes(line.sequence, line.value)]
-        names = {line.value.collection for line in lines}
-        return TableUpdate(writes, names)
+        touched = {line.value.collection: line.value.at for line in lines if isinstance(line.value, _TOUCHING)}
+        writes.append((_TOUCHED, [(at, name) for name, at in touched.items()]))
+        return TableUpdate(writes, {line.value.collection for line in lines})
 
     def _writes(self, sequence: int, line: CollectionLine) -> list[Write]:
         match line:
@@ -114,9 +119,9 @@ class CollectionTables:
                 watched = self._sealed(line, line.collection)
                 return [(_WATCHED, [(line.every_ms, watched, line.at, line.collection)])]
             case SourceAdded():
-                return [self._added(sequence, line), _touched(line)]
+                return [self._added(sequence, line)]
             case CollectionDeleted() | SourceDeleted():
-                return [_gone(line), _touched(line)]
+                return [_gone(line)]
             case CaptureQueued() | CaptureStarted() | SourceCaptured() | CaptureFailed():
                 return self._capture(line)
             case _:
@@ -146,7 +151,8 @@ class CollectionTables:
         match line:
             case CaptureQueued():
                 row = (line.job, line.collection, line.source, line.dedupe_key, MAX_ATTEMPTS, line.at, line.source)
-                return [(_QUEUED, [row]), (_OLD_JOBS, [(line.source, line.source, KEPT_JOBS)])]
+                old = [] if line.version == 1 else [(line.source, line.source, KEPT_JOBS)]
+                return [(_QUEUED, [row]), (_OLD_JOBS, old)]
             case CaptureStarted():
                 return [(_STARTED, [(line.attempt, line.at, line.job)])]
             case CaptureFailed():
@@ -154,7 +160,7 @@ class CollectionTables:
             case SourceCaptured():
                 read = (_READ_AGAIN, [(line.at, line.at, line.source)])
                 kept = [read] if line.unchanged else self._version(line)
-                return [*kept, (_ENDED, [("succeeded", "", line.at, line.job)]), _touched(line)]
+                return [*kept, (_ENDED, [("succeeded", "", line.at, line.job)])]
 
     def _failed(self, line: CaptureFailed) -> list[Write]:
         if not line.final:
@@ -162,7 +168,6 @@ class CollectionTables:
         return [
             (_FAILED, [(self._sealed(line, line.source), line.at, line.source, line.job)]),
             (_ENDED, [("failed", line.fault.code.value, line.at, line.job)]),
-            _touched(line),
         ]
 
     def _version(self, line: SourceCaptured) -> list[Write]:
@@ -173,7 +178,7 @@ class CollectionTables:
         source = (line.version, line.content_hash, chars, line.at, line.at, line.source, line.version)
         return [
             (_VERSION, [row]),
-            (_OLD_VERSIONS, [(line.source, line.version - KEPT_VERSIONS)]),
+            (_OLD_VERSIONS, [(line.source, line.version - KEPT_VERSIONS)] if line.version > KEPT_VERSIONS else []),
             (_CAPTURED, [source]),
         ]
 
@@ -185,8 +190,3 @@ def _gone(line: CollectionDeleted | SourceDeleted) -> Write:
     if isinstance(line, SourceDeleted):
         return _GONE, [(line.source,)]
     return _DELETED, [(line.collection,)]
-
-
-def _touched(line: CollectionLine) -> Write:
-    values: tuple[Any, ...] = (line.at, line.collection)
-    return _TOUCHED, [values]

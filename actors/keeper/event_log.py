@@ -32,7 +32,7 @@ KEPT: Final = 5
 AGAIN_S: Final = 2.0
 """How often a replica asks whether the log has lost its writer."""
 
-GATHER_S: Final = 0.1
+GATHER_S: Final = 0.5
 """How long lines gather before they are logged together: nobody waits for them."""
 
 _TAIL_BYTES: Final = 1_000_000

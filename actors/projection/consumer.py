@@ -156,6 +156,8 @@ class JournalConsumer(Generic[A]):
         if self.projection.database.broken:
             await self.projection.database.renew()
             self.projection.wake_all()
+        if self._verified and await self._apply(0):
+            return
         end = await self.journal.end()
         if not (self._verified or await self._of_this_journal(end)) or end < self.projection.position.applied:
             log.warning(REBUILT, journal=self.projection.journal, reason="another journal, or lines are missing")
@@ -167,9 +169,12 @@ class JournalConsumer(Generic[A]):
             log.info(CAUGHT_UP, journal=self.projection.journal, line=end)
             self.projection.wake_all()
 
-    async def _apply(self, end: int) -> None:
-        """Apply the lines after those that are in the tables, at least up to `end`."""
-        batch = list[JournalLine[A]]()
+    async def _apply(self, end: int) -> bool:
+        """Apply the lines after those that are in the tables, at least up to `end`, and return whether there were any.
+
+        Whoever knows of no end need not ask for it while lines come.
+        """
+        before, batch = self.projection.position.applied, list[JournalLine[A]]()
         async with aclosing(self.journal.read(EVERYTHING, self.projection.position.applied)) as lines:
             async for line in lines:
                 batch.append(line)
@@ -177,6 +182,7 @@ class JournalConsumer(Generic[A]):
                     await self.projection.apply(batch)
                     batch.clear()
         await self.projection.apply(batch, end)
+        return self.projection.position.applied > before
 
     async def _of_this_journal(self, end: int) -> bool:
         """Whether the tables are made of this journal, and no line is missing between them and what it has."""

@@ -73,8 +73,6 @@ class Adding:
                 where it is deleted meanwhile; CONFIG_STORAGE_FULL; the journal is away.
         """
         await self.check_room(created, len(lines))
-        # One after the other, so that they stand in the order in which they were given.
-        known = [await self.capturing.add(line) for line in lines]
         results = dict[int, AddedSource]()
         limiter = anyio.CapacityLimiter(AT_ONCE)
 
@@ -84,7 +82,9 @@ class Adding:
 
         try:
             async with anyio.create_task_group() as tasks:
-                for index, (added, history) in enumerate(known):
+                # One after the other, so that they stand in the order in which they were given.
+                for index, line in enumerate(lines):
+                    added, history = await self.capturing.add(line)
                     tasks.start_soon(one, index, added, history)
         except* FaultError as errors:
             raise errors.exceptions[0] from None

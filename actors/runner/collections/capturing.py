@@ -214,7 +214,7 @@ class Capturing:
     async def _queued(self, work: DoCapture) -> SourceHistory:
         """Return the source of a capture as soon as its line is written, which comes after its place in the queue."""
         while True:
-            history = await self.log.source(work.source, work.collection or "*")
+            history = await self.log.first_capture(work) or await self.log.source(work.source, work.collection)
             known = work.job in history.ends or (history.queued is not None and history.queued.job == work.job)
             if known or history.added is None:
                 return history

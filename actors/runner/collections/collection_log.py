@@ -19,8 +19,11 @@ from protocol.collections import (
     COLLECTION_PREFIX,
     KEPT_VERSIONS,
     SOURCE_PREFIX,
+    CaptureQueued,
     CollectionCreated,
     CollectionLine,
+    DoCapture,
+    SourceAdded,
     SourceDeleted,
     added_topic,
     collection_topic,
@@ -99,6 +102,21 @@ class CollectionLog:
         since = max(known.lasts.values(), default=0)
         lines = await self._persist(lambda: self._lines(source_topics(source, collection), since))
         return known.after_all(lines)
+
+    async def first_capture(self, work: DoCapture) -> SourceHistory | None:
+        """Return how a source stands of which nothing has happened but that its first page is to be read.
+
+        Raises:
+            TransportError: the journal is away.
+        """
+        topics = added_topic(work.collection, work.source), source_topic(work.collection, work.source)
+        lines = [await self._persist(partial(self.journal.last, topic)) for topic in topics]
+        match lines:
+            case [JournalLine(value=SourceAdded()) as added, JournalLine(value=CaptureQueued() as line) as queued]:
+                first = line.job == work.job and line.version == 1
+                return SourceHistory().after_all((added, queued)) if first else None
+            case _:
+                return None
 
     async def source_of(self, given: str, caller: str) -> SourceHistory:
         """Return a source of a caller.
