@@ -112,6 +112,7 @@ def test_a_site_becomes_a_folder_and_its_addresses_a_list(weft: System, astray: 
     )
     lines = weft.run("crawl", url, "--pages", "5", "--to", "jsonl", "--out", str(out), "--json")
     listed = weft.run("map", url, "--pages", "3")
+    kept = weft.run("crawl", url, "--pages", "3", "--to", "collection", "--json")
 
     assert done.returncode == 0, done.stderr
     assert f" {astray.url('/articles/0-5')} succeeded" in done.stderr
@@ -125,6 +126,9 @@ def test_a_site_becomes_a_folder_and_its_addresses_a_list(weft: System, astray: 
     pages = [json.loads(line) for line in (out / "pages.jsonl").read_text().splitlines()]
     run = msgspec.json.decode(lines.stdout, type=Run)
     assert (len(pages), pages[0]["title"]) == (run.result["summary"]["kept"], "Looms")
+    assert kept.returncode == 0, kept.stderr
+    summary = msgspec.json.decode(kept.stdout, type=Run).result["summary"]
+    assert captured_of(weft, summary["collectionId"]) == summary["kept"]
     assert listed.returncode == 0, listed.stderr
     assert {url, astray.url("/articles/0-5"), astray.url("/shop")} <= set(listed.stdout.split())
 

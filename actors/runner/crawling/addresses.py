@@ -40,7 +40,7 @@ _DRESS: Final = frozenset(
 )
 _ACTIONS: Final = re.compile(
     r"(?:log|sign)[-_]?(?:in|out|up|on|off)|register|cart|basket|checkout|wish-?list|share|print|password-?reset"
-    r"|forgot-?password|add-to-cart|compare|wp-login\.php|xmlrpc\.php|e?mail-?(?:to-)?friend",
+    r"|forgot-?password|add-to-cart|wp-login\.php|xmlrpc\.php|e?mail-?(?:to-)?friend",
     re.IGNORECASE,
 )
 _ACTING: Final = frozenset({"add-to-cart", "share", "oldid", "diff", "_wpnonce", "wc-ajax", "token", "nonce"})

@@ -12,6 +12,7 @@ import frontmatter
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from actors.page_addresses import page_address
 from actors.runner.crawling.addresses import address_of, scope_of
 from actors.runner.crawling.frontier import Frontier, VisitedPage
 from actors.runner.crawling.reading import FoundAddresses, read_site_maps, visit
@@ -20,6 +21,7 @@ from actors.runner.page_items import DEFAULT_CONCURRENCY, MAX_CONCURRENCY, Concu
 from actors.runner.page_markdown import cell, quoted, table, words
 from actors.runner.template import Discovery, Outcome, ResultTable, Retry, SessionUse, Stage, StepContext, TaskTemplate
 from actors.runner.templates.batch_extract_pages import PAGE_RETRY
+from protocol.access import Scope
 from protocol.collections import CAPTURE_CHARS, MAX_CAPTURE_CHARS, CollectionId
 from protocol.faults import Code, FaultError, fault
 from protocol.runs.responses import TemplateLimits
@@ -135,9 +137,9 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
         Raises:
             FaultError: VALIDATION_INVALID_REQUEST, with the field named.
         """
-        if address_of(inputs.url) is None:
+        if address_of(_start(inputs)) is None:
             raise _invalid("url", "give an address of the web, such as https://example.com/")
-        scope_of(inputs.url, inputs.hosts, (), (), ())
+        scope_of(_start(inputs), inputs.hosts, (), (), ())
         if inputs.collection_id is not None and inputs.to != "collection":
             raise _invalid("collectionId", 'it is for `"to": "collection"` alone')
 
@@ -150,6 +152,11 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
         """Return NONE: no session is needed."""
         del inputs
         return SessionUse.NONE
+
+    def scopes(self, inputs: CrawlInputs, *, in_session: bool) -> tuple[Scope, ...]:
+        """Return what reads pages, and what keeps them where they become sources."""
+        del in_session
+        return (Scope.BROWSE, Scope.COLLECTIONS) if inputs.to == "collection" else (Scope.BROWSE,)
 
     def stages(self, inputs: CrawlInputs, *, in_session: bool) -> tuple[Stage, ...]:
         """Return a stage for the site maps, and one for the pages, as many as there may be."""
@@ -196,9 +203,9 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
     async def _begin(self, context: StepContext, inputs: CrawlInputs, frontier: Frontier) -> FoundAddresses:
         """Open the collection, where there is to be one, and read the site maps."""
         kept = inputs.to == "collection"
-        collection = await open_collection(context, inputs.collection_id, inputs.url) if kept else ""
+        collection = await open_collection(context, inputs.collection_id, _start(inputs)) if kept else ""
         wanted = inputs.site_maps and inputs.depth > 0
-        maps = await read_site_maps(context, inputs.url, frontier) if wanted else FoundAddresses()
+        maps = await read_site_maps(context, _start(inputs), frontier) if wanted else FoundAddresses()
         return msgspec.structs.replace(maps, collection_id=collection)
 
     def items(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
@@ -281,9 +288,9 @@ class _Walk:
     """The frontier of one crawl, fed by the outcomes of its steps."""
 
     def __init__(self, inputs: CrawlInputs) -> None:
-        scope = scope_of(inputs.url, inputs.hosts, inputs.include, inputs.exclude, inputs.languages)
+        scope = scope_of(_start(inputs), inputs.hosts, inputs.include, inputs.exclude, inputs.languages)
         self.frontier = Frontier(scope, inputs.depth)
-        self.frontier.start(inputs.url)
+        self.frontier.start(_start(inputs))
         self.collection = ""
 
     def learn(self, outcome: Outcome) -> None:
@@ -306,6 +313,16 @@ class _Walk:
 
 
 CRAWL = CrawlSite()
+
+
+def _start(inputs: CrawlInputs) -> str:
+    """Return the address that is meant: one without a scheme is of https.
+
+    Raises:
+        FaultError: VALIDATION_INVALID_REQUEST for what is none.
+    """
+    return page_address(inputs.url, "inputs.url")
+
 
 _DONE = frozenset({StepStatus.SUCCEEDED, StepStatus.FAILED})
 _NO_NAME = re.compile(r"[^\w.-]+")

@@ -13,7 +13,9 @@ from actors.runner.crawling.addresses import Omission, address_of, language_of, 
 from actors.runner.crawling.frontier import FoundAddress, Frontier, VisitedPage
 from actors.runner.crawling.likeness import fingerprint
 from actors.runner.crawling.sitemaps import read_site_map
-from actors.runner.templates.crawl_site import file_name
+from actors.runner.templates.crawl_site import CRAWL, CrawlInputs, file_name
+from protocol.access import Scope
+from protocol.faults import FaultError
 
 SITE = "https://example.com"
 WORDS = tuple(f"word{number}" for number in range(500))
@@ -238,6 +240,20 @@ def test_a_template_that_brings_nothing_is_left_alone() -> None:
         read += 1
 
     assert (read, frontier.left_out[Omission.TRAP]) == (8, 92)
+
+
+def test_a_crawl_needs_what_its_steps_do_and_an_address() -> None:
+    assert CRAWL.scopes(CrawlInputs(url=SITE), in_session=False) == (Scope.BROWSE,)
+    assert CRAWL.scopes(CrawlInputs(url=SITE, to="collection"), in_session=False) == (Scope.BROWSE, Scope.COLLECTIONS)
+    CRAWL.check(CrawlInputs(url="example.com/docs"))
+    for wrong in (
+        CrawlInputs(url="ftp://example.com/"),
+        CrawlInputs(url="https://me:secret@example.com/"),
+        CrawlInputs(url=SITE, hosts=("no host",)),
+        CrawlInputs(url=SITE, collection_id="col_1"),
+    ):
+        with pytest.raises(FaultError):
+            CRAWL.check(wrong)
 
 
 @pytest.mark.parametrize(
