@@ -255,6 +255,8 @@ class TextEnded(_Line, frozen=True, kw_only=True, tag="text_ended"):
     fault: Fault | None = None
     unsupported: tuple[str, ...] = ()
     """What a model has said that its sentences do not bear out, and that was left out."""
+    why_local: str = ""
+    """Why no model has made it, where none has."""
 
 
 class TextDeleted(_Line, frozen=True, kw_only=True, tag="text_deleted"):
@@ -423,6 +425,7 @@ class TextInfo(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     served_by: str = ""
     error: Fault | None = None
     unsupported: tuple[str, ...] = ()
+    why_local: str = ""
     content_markdown: str = ""
     citations: tuple[Citation, ...] = ()
 

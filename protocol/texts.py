@@ -247,6 +247,7 @@ def _ended(info: TextInfo, line: TextEnded) -> TextInfo:
         content_markdown=line.markdown,
         citations=line.citations,
         unsupported=line.unsupported,
+        why_local=line.why_local,
     )
 
 

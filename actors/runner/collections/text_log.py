@@ -249,6 +249,7 @@ def _completed(text: KeptText, made: MadeText) -> TextEnded:
         markdown=markdown,
         citations=tuple(map(_without_credentials, made.assistant.citations)),
         served_by=made.served_by.model or made.served_by.provider,
+        why_local=made.served_by.why_local,
         unsupported=tuple(words[:MAX_UNSUPPORTED_CHARS] for words in made.unsupported[:MAX_UNSUPPORTED]),
     )
     if len(markdown) > MAX_TEXT_CHARS or len(encode(end)) > MAX_LINE_BYTES:

@@ -207,6 +207,7 @@ def _whole(request: RunTool, text: KeptText) -> ToolResult:
         return succeeded(request, shown(text))
     words = {"markdown": info.content_markdown, "citations": msgspec.to_builtins(info.citations)}
     served: dict[str, Any] = {"servedBy": info.served_by} if info.served_by else {}
+    served |= {"whyLocal": info.why_local} if info.why_local else {}
     served |= {"unsupported": list(info.unsupported)} if info.unsupported else {}
     content = WebObservationSummary(url=TEXT_URI + info.id, title=info.title, markdown=info.content_markdown)
     return succeeded(request, {**shown(text), **words, **served}, documents=(untrusted(info.id, content),))

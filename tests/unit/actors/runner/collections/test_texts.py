@@ -164,6 +164,7 @@ async def test_a_text_is_made_of_a_collection_and_kept(tmp_path: Path) -> None:
         ]
         assert {one.source_id for one in info.citations} == set(info.source_ids)
         assert (info.served_by, info.config) == (LOCAL, {"count": 5})
+        assert result.payload["whyLocal"] == info.why_local != ""
         assert [(one.id, one.content_markdown) for one in listed.artifacts] == [(info.id, "")]
         assert texts.world.changes[-1].event == "text"
 
