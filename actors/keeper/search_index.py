@@ -31,6 +31,7 @@ from protocol.collections import (
     TextAsked,
     TextDeleted,
     TextEnded,
+    own_id,
 )
 from protocol.faults import Code, FaultError, fault
 from protocol.search import FoundPassage, PageRead, Passages, SearchPassages
@@ -271,7 +272,7 @@ class SearchIndex:
         terms = await self._weighed(hidden, query_terms(request.query), everything, own)
         if not terms:
             return own, []
-        scope = f'scope : "{hidden.hidden(_scope(request.collection))}" AND ' if request.collection else ""
+        scope = f'scope : "{hidden.hidden(_scope(own_id(request.collection)))}" AND ' if request.collection else ""
         wanted = [(weight, f'{scope}{{title body}} : "{term}"') for term, weight in terms]
         values = (*(value for pair in wanted for value in pair), limit, request.caller)
         return own, await self.database.read(_RANKED.format(" UNION ALL ".join([_SCORES] * len(wanted)), query), values)

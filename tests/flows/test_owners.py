@@ -16,7 +16,7 @@ from protocol.faults import Code
 from protocol.packets import PROTOCOL_NAME, PROTOCOL_VERSION
 from protocol.tiers import RenderTier
 from tests.flows.mcp_clients import connected, text_of
-from tests.flows.system import CALL_S, Json, System, refused
+from tests.flows.system import CALL_S, POLL_S, Json, System, refused
 from tests.site import Site
 
 pytestmark = pytest.mark.nats
@@ -261,3 +261,26 @@ def test_the_command_line_shares_and_shares_no_longer(weft: System, bert: Holder
     assert shared.returncode == ended.returncode == 0, shared.stderr + ended.stderr
     assert f"key-{bert.id} (read only)" in listed.stdout
     assert ([one["owner"] for one in seen], bert.listed("typed")) == (["owner"], [])
+
+
+def searched(who: Holder, query: str) -> Json:
+    """Search; nothing where there is nothing to search in."""
+    answer = who.http.post("/api/search", json={"query": query, "engine": "local"})
+    payload: Json = answer.json().get("result", {}).get("payload", {})
+    return payload
+
+
+def test_what_was_read_is_found_by_whoever_has_read_it(anna: Holder, bert: Holder, site: Site) -> None:
+    query, url = "warp of a loom", site.url("/article")
+    assert anna.browse(url).status_code == 200
+    anna.save(site, "reader")
+    assert anna.browse(site.url("/account"), "reader").status_code == 200
+    until = time.monotonic() + CALL_S
+    while not (mine := searched(anna, query).get("hits")):
+        assert time.monotonic() < until
+        time.sleep(POLL_S)
+
+    assert [hit["url"] for hit in mine] == [url]
+    assert "not the web" in searched(anna, query)["note"]
+    assert not searched(bert, query).get("hits")
+    assert site.url("/account") not in [hit["url"] for hit in searched(anna, "your account weaver").get("hits", [])]
