@@ -141,4 +141,4 @@ def test_the_routes_of_004_find_the_tools(tool: str, row: str) -> None:
 def test_what_the_runner_runs_is_what_names_it() -> None:
     named = {name for name, tool in TOOLS.items() if tool.actor == "runner"}
 
-    assert set(RUNS) <= named
+    assert set(RUNS) == named
