@@ -18,6 +18,7 @@ from actors.policy.taint import is_permitted, tainted
 from actors.policy.targets import CallTarget, host_of, targets_of
 from actors.sites import site_of
 from bus import Bus
+from protocol.browsers.operations import HandleDialog
 from protocol.faults import Code, FaultError
 from protocol.policy import AskField, FieldFacts, FieldKind, ToolRequest
 from protocol.subjects import BROWSER_FIELD
@@ -110,7 +111,7 @@ async def gather(call: GateCall, element: FieldFacts | None, page: str, networks
 def gather_now(call: GateCall, element: FieldFacts | None, page: str, networks: tuple[Network, ...]) -> Gathered:
     """Look through a call."""
     context = call.request.context
-    kind, why = (FieldKind.ORDINARY, "") if element is None else field_kind(element)
+    kind, why = (FieldKind.ORDINARY, "") if element is None or _wordless(call.given) else field_kind(element)
     targets = targets_of(call.arguments, element, networks)
     evidence = GateEvidence(
         element=element,
@@ -123,6 +124,11 @@ def gather_now(call: GateCall, element: FieldFacts | None, page: str, networks: 
         targets=targets,
     )
     return Gathered(evidence=evidence, site=_site(call, page, targets))
+
+
+def _wordless(given: Struct) -> bool:
+    """Return whether a dialog is answered without words: whatever it asks for, it does not get it."""
+    return isinstance(given, HandleDialog) and given.text is None
 
 
 def _private_query(given: Struct) -> str:

@@ -55,7 +55,7 @@ from protocol.browsers.operations import (
     typed_in,
     with_words,
 )
-from protocol.browsers.results import Done
+from protocol.browsers.results import Done, FieldDescribed
 from protocol.browsers.sessions import AskBrowser
 from protocol.faults import Code, FaultError
 
@@ -139,6 +139,9 @@ async def perform(dependencies: OperationDependencies, session: OpenSession, req
         case Navigate() as navigate:
             number = session.tab_number(navigate.tab_id)
             return await _in_turn(op, number, lambda: navigation.navigate(op, number, navigate))
+        case DescribeField(element_id=None) as focus:
+            number = session.tab_number(focus.tab_id)
+            return await _in_turn(op, number, lambda: _focus(op, number, focus))
         case do:
             number = session.tab_number(getattr(do, "tab_id", None))
             return await _in_turn(op, number, lambda: _on_page(op, number, do))
@@ -153,6 +156,14 @@ def _with_typed(dependencies: OperationDependencies, session: OpenSession, reque
     except UnsealError:
         raise faults.invalid("typed", "it was not sealed for this session") from None
     return structs.replace(request, do=with_words(request.do, words), typed=b"")
+
+
+async def _focus(op: OperationContext, number: int, do: DescribeField) -> Done:
+    """Say what has the focus: the dialog that waits, if one does, for the page can say nothing meanwhile."""
+    open_tab = op.session.open_tab(number)
+    if open_tab is None or open_tab.dialogs.pending is None:
+        return await _on_page(op, number, do)
+    return FieldDescribed(tab_id=number, facts=view.dialog_facts(open_tab.dialogs.pending, open_tab.page.url))
 
 
 async def _on_page(op: OperationContext, number: int, do: Operation) -> Done:

@@ -13,7 +13,7 @@ from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.documents import TabDocument, main_document
 from actors.fetchers.playwright.view.finding import document_of, locate
 from protocol.browsers.operations import DescribeField
-from protocol.browsers.results import FieldDescribed
+from protocol.browsers.results import FieldDescribed, PastDialog
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import FieldFacts
 
@@ -68,6 +68,19 @@ async def describe_field(tab: Tab, do: DescribeField) -> FieldDescribed:
         raise FaultError(fault(Code.ELEMENT_NOT_FOUND, "The element is gone from the page.", field="element_id"))
     fields = {name: getattr(described.facts, name) for name in FieldFacts.__struct_fields__}
     return FieldDescribed(facts=replace(FieldFacts(**fields), page_url=tab.page.url))
+
+
+def dialog_facts(dialog: PastDialog, page_url: str) -> FieldFacts:
+    """Return what the dialog that waits is: a prompt is a field with its message for a label."""
+    prompt = dialog.type == "prompt"
+    return FieldFacts(
+        page_url=page_url,
+        url=page_url,
+        tag="input" if prompt else "dialog",
+        type="text" if prompt else "",
+        label=dialog.message,
+        placeholder=dialog.default_value if prompt else "",
+    )
 
 
 @asynccontextmanager

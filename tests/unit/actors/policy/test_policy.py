@@ -206,6 +206,18 @@ async def test_nothing_secret_is_typed_by_a_model_or_by_a_client_of_mcp() -> Non
         assert here.runs == []
 
 
+async def test_a_dialog_that_asks_for_a_secret_gets_no_words() -> None:
+    async with world() as here:
+        here.elements["focus"] = text_field(label="Please enter your password")
+        by_mcp = {"surface": Surface.MCP, "proposed": False}
+
+        told = await here.call(asks("handle_dialog", {"action": "accept", "text": "hunter2"}, **by_mcp))
+        dismissed = await here.call(asks("handle_dialog", {"action": "dismiss"}, **by_mcp))
+
+        assert told.decision.reason_code is Reason.SENSITIVE_FIELD_BLOCKED
+        assert dismissed.status is ToolStatus.OK
+
+
 async def test_a_client_of_mcp_has_allowed_its_own_clicks_and_not_what_leaves() -> None:
     async with world() as here:
         clicked = await here.call(asks("click", {"element_id": "buy"}, surface=Surface.MCP, proposed=False))
