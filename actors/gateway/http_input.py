@@ -88,7 +88,7 @@ def idempotency_key(headers: Mapping[str, str]) -> str:
         MalformedError: it is longer than any key need be, or has other letters.
     """
     key = headers.get(IDEMPOTENCY_KEY, "")
-    if key and not _KEY.fullmatch(key):
+    if IDEMPOTENCY_KEY in headers and not _KEY.fullmatch(key):
         raise _at(IDEMPOTENCY_KEY, f"takes {MAX_KEY_CHARS} letters of ASCII at most")
     return key
 

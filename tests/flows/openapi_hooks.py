@@ -40,6 +40,9 @@ SAVED = {"DELETE": "to-forget", "POST": "to-renew"}
 NOT_FETCHED = "about:blank"
 TEMPLATE = "batch_extract_pages"
 
+TOOL = "/api/tools/{name}"
+PLANS = ("/plan", "/api/plan")
+_MAX_ORIGIN_CHARS = 2_000
 CONVERSATION = "/api/conversations/{"
 ANSWERS = ("/api/summarize", "/api/answer", "/api/extract")
 ANSWERING = ("web.summarize", "web.answer", "web.extract")
@@ -86,6 +89,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         for document in (*_objects(body.get("documents")), *_objects(_inside(body, "context").get("documents"))):
             _mend(_inside(document, "content"))
         _give_task(body)
+        _give_call(case, body)
         if case.path in ANSWERS:
             _give_sources(body, body.get("documents"))
     if case.path.startswith(CONVERSATION) and _is_some_id(case.path_parameters):
@@ -100,6 +104,16 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         _give_grant(case)
     if case.path_parameters and KNOWN.keys() & case.path_parameters.keys():
         _give_known(case)
+
+
+def _give_call(case: Case[Any], body: dict[str, Any]) -> None:
+    """Call a tool with arguments of its own, and plan on a page that is one: no schema can say which are."""
+    if case.path == TOOL:
+        case.body, case.path_parameters = {"expression": "12 * (3 + 4)"}, {"name": "app.calculate"}
+    context = _inside(body, "context")
+    origin = context.get("origin")
+    if case.path in PLANS and isinstance(origin, str) and 1 <= len(origin) <= _MAX_ORIGIN_CHARS:
+        context["origin"] = "https://example.com"
 
 
 def _give_grant(case: Case[Any]) -> None:

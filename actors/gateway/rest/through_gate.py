@@ -11,16 +11,21 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from actors.gateway.app_context import AppContext
-from actors.gateway.http import answer
+from actors.gateway.http import HttpStatusError, answer
+from actors.gateway.http_input import IDEMPOTENCY_KEY
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed
 from actors.gateway.tool_calls import ClientCall, call_tool
+from protocol.faults import FaultError
 from protocol.policy import ToolOutcome, ToolStatus
 from protocol.tools.registry import TOOLS
 from protocol.tools.tool import Surface
 
-GATE_INSIDE: Final = frozenset({500, 502, 503, 504, 507})
+GATE_INSIDE: Final = frozenset({409, 500, 502, 503, 504, 507})
 """What a call of a tool may fail with beside what its own endpoint says."""
+
+_CALL_ID: Final = "id"
+"""The field that the gate names where another call has the same key."""
 
 Run = Callable[[AppContext, RequestContext, Any], Awaitable[Response]]
 
@@ -38,7 +43,13 @@ def calling(tool: str, **of_path: str) -> Run:
 async def called(app: AppContext, request: RequestContext, tool: str, arguments: dict[str, Any]) -> Response:
     """Answer with what came of a call: 202 with its approval where it waits."""
     call = ClientCall(name=tool, arguments=arguments, surface=Surface.REST, key=request.idempotency_key)
-    return outcome_response(await call_tool(app, request, call))
+    try:
+        return outcome_response(await call_tool(app, request, call))
+    except FaultError as error:
+        if error.fault.field == _CALL_ID and request.idempotency_key:
+            failure = msgspec.structs.replace(error.fault, field=IDEMPOTENCY_KEY)
+            raise HttpStatusError(failure, HTTPStatus.CONFLICT) from None
+        raise
 
 
 def outcome_response(outcome: ToolOutcome) -> Response:

@@ -9,12 +9,14 @@ from starlette.responses import Response
 
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
-from actors.gateway.http import answer
+from actors.gateway.http import HttpStatusError, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.through_gate import called
 from actors.gateway.tool_calls import ToolList, list_tools
+from protocol.faults import Code, fault
 from protocol.policy import ToolOutcome
+from protocol.tools.registry import find_anywhere
 
 
 class ToolCallPath(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,6 +30,11 @@ async def _list(_app: AppContext, _request: RequestContext, _arguments: None) ->
 
 
 async def _call(app: AppContext, request: RequestContext, arguments: Addressed[ToolCallPath, Any]) -> Response:
+    try:
+        find_anywhere(arguments.params.name)
+    except ValueError:
+        message = "There is no such tool; GET /api/tools lists them."
+        raise HttpStatusError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="name"), 404) from None
     return await called(app, request, arguments.params.name, arguments.body)
 
 
