@@ -167,7 +167,7 @@ class DocumentWords:
 
     def wants_computed(self, expression: str) -> bool:
         """Whether the document has an expression, sign by sign, behind a word for computing."""
-        signs = r"\s{0,3}".join(re.escape(one) for one in expression if not one.isspace())
+        signs = r"[\s\\]{0,3}".join(re.escape(one) for one in expression if not one.isspace())
         match = re.search(signs, self.shown)
         if match is None:
             return False
