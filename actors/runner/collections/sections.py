@@ -17,6 +17,8 @@ MAX_HEADING_CHARS: Final = 200
 _HEADING: Final = re.compile(r"#{1,6}[ \t]+(.*?)[ \t#]*")
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _MARKER: Final = "\n\n*[… {left:,} of {total:,} characters are left out here …]*\n\n"
+_PIECES: Final = 8
+_MIN_BLOCK, _MAX_BLOCK = 80, 2_000
 _HEAD, _MIDDLE = 0.5, 0.25
 """Shares of what is kept: the rest is the end."""
 
@@ -81,8 +83,8 @@ def sampled(markdown: str, most: int) -> tuple[str, bool]:
     """
     if len(markdown) <= most:
         return markdown, False
-    blocks = _blocks(markdown)
     room = max(most - 2 * len(_MARKER.format(left=len(markdown), total=len(markdown))), 0)
+    blocks = _blocks(markdown, min(max(room // _PIECES, _MIN_BLOCK), _MAX_BLOCK))
     head = _taken(blocks, 0, int(room * _HEAD))
     end = len(blocks) - _taken(blocks[::-1], 0, int(room * (1 - _HEAD - _MIDDLE)))
     end = max(end, head)
@@ -118,8 +120,8 @@ def _taken(blocks: list[str], first: int, room: int) -> int:
     return len(blocks) - first
 
 
-def _blocks(markdown: str) -> list[str]:
-    """Return the blocks of a page, each with the empty lines behind it; a fence of code is one, a long line several."""
+def _blocks(markdown: str, longest: int) -> list[str]:
+    """Return the blocks of a page, each with the empty lines behind it; a fence of code is one, a long text several."""
     blocks, current, fence = list[str](), list[str](), ""
     for line in markdown.splitlines(keepends=True):
         before, fence = fence, _fenced(line, fence)
@@ -129,20 +131,17 @@ def _blocks(markdown: str) -> list[str]:
             current = []
         current.append(line)
     blocks.append("".join(current))
-    return [piece for block in blocks for piece in _pieces(block)]
+    return [piece for block in blocks for piece in _pieces(block, longest)]
 
 
-_MAX_BLOCK: Final = 2_000
-
-
-def _pieces(block: str) -> list[str]:
-    """Return a block in pieces that are not too long: of words that have no fence of code around them."""
-    if len(block) <= _MAX_BLOCK or _FENCE.search(block):
+def _pieces(block: str, longest: int) -> list[str]:
+    """Return a block in pieces that are not too long, at the end of a line or a word: code has none."""
+    if len(block) <= longest or _FENCE.search(block):
         return [block]
     pieces, left = list[str](), block
-    while len(left) > _MAX_BLOCK:
-        cut = max(left.rfind("\n", 0, _MAX_BLOCK), left.rfind(" ", 0, _MAX_BLOCK), 0) + 1
-        cut = cut if cut > _MAX_BLOCK // 2 else _MAX_BLOCK
+    while len(left) > longest:
+        places = (left.rfind(mark, 0, longest) + 1 for mark in "\n ")
+        cut = next((place for place in places if place > longest // 2), longest)
         pieces.append(left[:cut])
         left = left[cut:]
     return [*pieces, left]

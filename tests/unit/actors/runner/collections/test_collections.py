@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
+from actors.keeper.actor import Keeper
+from actors.runner.actor import Runner
 from actors.runner.collections import capturing
+from actors.runner.collections.captured_page import read_page
 from bus.clock import now_ms
 from protocol import subjects
 from protocol.collections import (
+    CaptureMode,
     CaptureQueued,
     CaptureStatus,
     CollectionLine,
@@ -19,12 +25,14 @@ from protocol.collections import (
     SourceCaptured,
     SourceDeleted,
 )
-from protocol.documents import CollectionSource
+from protocol.documents import CollectionSource, PageParts
 from protocol.faults import Code, FaultError
+from protocol.page import RecordList
 from protocol.policy import ToolErrorCode, ToolResult, ToolStatus
 from tests.requirements import requirement
-from tests.support.collecting import ME, NOW, TEST_S, YOU, collecting
+from tests.support.collecting import ME, NOW, TEST_S, YOU, alone, collecting
 from tests.support.scale import sized
+from tests.unit.actors.gateway_data import browsed
 
 PAGE = "https://looms.example/page"
 LATER = NOW + 86_400_000
@@ -261,3 +269,47 @@ async def test_a_capture_waits_until_there_is_room_for_it(tmp_path: Path, monkey
         view = await world.settled(collection)
 
         assert [(one.status, one.version) for one in view.sources] == [(CaptureStatus.CAPTURED, 1)]
+
+
+async def test_what_is_kept_is_sealed_and_made_anew_from_the_journal(tmp_path: Path) -> None:
+    secret = "Shuttlecock-4711"
+    async with alone(tmp_path) as world:
+        async with world.replica(Runner, "r1"):
+            async with world.replica(Keeper, "k1"):
+                world.pages = {f"{PAGE}/{secret}": f"# {secret}\n\nWords of {secret}.\n"}
+                collection = await world.create(secret)
+                await world.add(collection, *world.pages)
+                note = {"type": "note", "text": secret, "title": secret}
+                await world.tool("collection.add_sources", collectionId=collection, sources=[note])
+                before = await world.settled(collection)
+            files = [path for path in (tmp_path / "k1").rglob("*") if path.is_file()]
+            data = b"".join(path.read_bytes() for path in files)
+            shutil.rmtree(tmp_path / "k1")
+            async with world.replica(Keeper, "k1"):
+                after = await world.view(collection)
+                page = await world.source(after.sources[0].id)
+
+        assert secret.encode() not in data
+        assert b"looms.example" not in data
+        assert len(data) > 10_000
+        assert [replace(one, age_ms=0) for one in after.sources] == [replace(one, age_ms=0) for one in before.sources]
+        assert page.markdown == f"# {secret}\n\nWords of {secret}.\n"
+
+
+@pytest.mark.parametrize(
+    ("mode", "chars", "expected"),
+    [
+        ("article", 10, "Words."),
+        ("list", 900, "- name: Loom; 12 euros\n- name: Yarn"),
+        ("auto", 10, "- name: Loom; 12 euros\n- name: Yarn"),
+        ("auto", 900, "Words."),
+    ],
+)
+def test_a_page_is_kept_by_its_words_or_by_what_it_lists(mode: CaptureMode, chars: int, expected: str) -> None:
+    records = RecordList(columns=("name", ""), rows=(("Loom", "12\n euros"), ("Yarn", "")), caption="Wares")
+    words = "Words." + " More." * (chars // 6)
+
+    page = read_page(browsed(words, title="Shop", parts=PageParts(lists=(records,))), NOW, mode)
+
+    assert expected in page.markdown
+    assert ("## Wares" in page.markdown) == (expected != "Words.")

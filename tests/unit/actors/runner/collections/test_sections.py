@@ -75,6 +75,16 @@ def test_of_a_long_page_its_head_middle_and_end_are_kept_with_marks_between() ->
     assert len(re.findall(r"\*\[… [\d,]+ of [\d,]+ characters are left out here …\]\*", kept)) == 2
 
 
+def test_little_is_kept_of_long_paragraphs_where_little_is_wanted() -> None:
+    words = page("# Looms", *("A loom weaves cloth of yarn. " * 60 for _ in range(20)))
+
+    for most in (600, 1_000, 3_000):
+        kept, _ = sampled(words, most)
+
+        assert most * 0.5 < len(kept) <= most
+        assert kept.startswith("# Looms\n\nA loom weaves")
+
+
 def test_a_fence_of_code_is_kept_whole_or_not_at_all() -> None:
     words = page("# Looms", *paragraphs(20), FENCE, *paragraphs(200, 20), FENCE, *paragraphs(20, 220))
 
