@@ -14,6 +14,7 @@ import pytest
 
 from protocol.faults import Code
 from protocol.packets import PROTOCOL_NAME, PROTOCOL_VERSION
+from protocol.search import SearchResults
 from protocol.tiers import RenderTier
 from tests.flows.mcp_clients import connected, text_of
 from tests.flows.system import CALL_S, POLL_S, Json, System, refused
@@ -263,11 +264,11 @@ def test_the_command_line_shares_and_shares_no_longer(weft: System, bert: Holder
     assert ([one["owner"] for one in seen], bert.listed("typed")) == (["owner"], [])
 
 
-def searched(who: Holder, query: str) -> Json:
-    """Search; nothing where there is nothing to search in."""
-    answer = who.http.post("/api/search", json={"query": query, "engine": "local"})
-    payload: Json = answer.json().get("result", {}).get("payload", {})
-    return payload
+def searched(who: Holder, query: str) -> SearchResults:
+    """Search what was captured, kept and read; nothing where there is nothing to search in."""
+    answer = who.http.post("/api/search", json={"query": query, "engine": "local"}).json()
+    nothing: Json = {"query": query, "engine": "local", "hits": []}
+    return msgspec.convert(answer.get("result", {}).get("payload", nothing), SearchResults)
 
 
 def test_what_was_read_is_found_by_whoever_has_read_it(anna: Holder, bert: Holder, site: Site) -> None:
@@ -276,11 +277,11 @@ def test_what_was_read_is_found_by_whoever_has_read_it(anna: Holder, bert: Holde
     anna.save(site, "reader")
     assert anna.browse(site.url("/account"), "reader").status_code == 200
     until = time.monotonic() + CALL_S
-    while not (mine := searched(anna, query).get("hits")):
+    while not (mine := searched(anna, query)).hits:
         assert time.monotonic() < until
         time.sleep(POLL_S)
 
-    assert [hit["url"] for hit in mine] == [url]
-    assert "not the web" in searched(anna, query)["note"]
-    assert not searched(bert, query).get("hits")
-    assert site.url("/account") not in [hit["url"] for hit in searched(anna, "your account weaver").get("hits", [])]
+    assert [hit.url for hit in mine.hits] == [url]
+    assert "not the web" in mine.note
+    assert searched(bert, query).hits == ()
+    assert site.url("/account") not in [hit.url for hit in searched(anna, "your account weaver").hits]
