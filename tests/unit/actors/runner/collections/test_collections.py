@@ -16,6 +16,7 @@ from actors.runner.collections.captured_page import read_page
 from bus.clock import now_ms
 from protocol import subjects
 from protocol.collections import (
+    KEPT_VERSIONS,
     CaptureMode,
     CaptureQueued,
     CaptureStatus,
@@ -313,3 +314,29 @@ def test_a_page_is_kept_by_its_words_or_by_what_it_lists(mode: CaptureMode, char
 
     assert expected in page.markdown
     assert ("## Wares" in page.markdown) == (expected != "Words.")
+
+
+async def test_of_a_page_that_changes_again_and_again_the_last_versions_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capturing, "MAX_LINES", 6)
+    async with alone(tmp_path) as world, world.replica(Runner, "r1"):
+        async with world.replica(Keeper, "k1"):
+            collection = await world.create()
+            world.pages = {PAGE: "Version 1."}
+            source = str((await world.tool("source.capture", collectionId=collection, url=PAGE)).payload["sourceId"])
+            for number in range(2, 10):
+                world.pages[PAGE] = f"Version {number}."
+                await world.tool("source.refresh", sourceId=source)
+        lines = await world.lines(source)
+        async with world.replica(Keeper, "k2"):
+            content = await world.source(source)
+            old = await world.source(source, 5)
+            with pytest.raises(FaultError) as gone:
+                await world.source(source, 4)
+
+        assert [one.version for one in content.versions] == [9, 8, 7, 6, 5]
+        assert (content.markdown, old.markdown) == ("Version 9.", "Version 5.")
+        assert gone.value.fault.code is Code.VALIDATION_UNKNOWN_SOURCE
+        assert len(of(lines, SourceCaptured)) == KEPT_VERSIONS
+        assert len(lines) <= 1 + KEPT_VERSIONS + 6 + 2
