@@ -83,13 +83,13 @@ def as_page(info: TextInfo) -> str:
 
 def as_csv(info: TextInfo) -> str:
     """Return the tables of a text, an empty line between them; a text without any as its lines below their headings."""
-    found = tables(info.content_markdown)
+    grids = tables(info.content_markdown)
     out = io.StringIO(newline="")
     writer = csv.writer(out)
-    if not found:
+    if not grids:
         writer.writerow(["section", "text"])
         writer.writerows([defused(cell) for cell in row] for row in _lines(info.content_markdown))
-    for number, table in enumerate(found):
+    for number, table in enumerate(grids):
         if number:
             writer.writerow([])
         writer.writerows([defused(cell) for cell in row] for row in _rows(info.content_markdown, table))

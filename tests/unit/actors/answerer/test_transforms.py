@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.answerer.citations import find
 from actors.answerer.claims import marks_of
@@ -229,6 +231,64 @@ def test_what_is_made_of_many_sources_is_no_longer_than_a_text_may_be(kind: Tran
 
     assert len(marks_of(text)) <= 1_500
     assert len(text) <= MAX_TEXT_CHARS
+
+
+PIECES = (
+    *(
+        "# ",
+        "## What is ",
+        "- **",
+        "**: ",
+        "**",
+        " is a ",
+        " — это ",
+        "は、",
+        "とは",
+        "Opened: ",
+        "\n",
+        "\n\n",
+        "| ",
+        " |",
+        "|---|",
+    ),
+    *(
+        "\n|---|---|\n",
+        ": ",
+        "1966",
+        " in 1966",
+        "3 March 2011",
+        "2011年3月11日",
+        "240 MW",
+        "_____",
+        "[1]",
+        "\\",
+        "`",
+        "```\n",
+        "<b>",
+        ".",
+    ),
+    *(
+        "tide",
+        "Tidal Power",
+        "the sea wall",
+        "a body of water behind a wall, cut off from the sea. ",
+        "Was sind Wellen?",
+        "§",
+        "é",
+    ),
+)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=30).map("".join), min_size=1, max_size=3),
+    st.sampled_from(TransformType),
+)
+def test_whatever_sources_look_like_what_is_cited_stands_in_them(texts: list[str], kind: TransformType) -> None:
+    sources = [evidence(text, f"doc_{number}") for number, text in enumerate(texts)]
+    content = LOCAL_FORMS[kind](materials(sources), config_of(kind, {}))
+    marks = marks_of(to_text(content, [(one.source.doc_id, one.source.title) for one in sources]))
+
+    assert set(marks) <= set(range(1, 1 + sum(len(one.text.sentences) for one in sources)))
 
 
 async def test_the_config_is_held_to_its_keys() -> None:
