@@ -26,6 +26,9 @@ from protocol.tools.registry import arguments_of, find
 CATCH_UP_S: Final = 2.0
 """How long reading what others have written may take before what is known is answered."""
 
+MAX_KEPT_BYTES: Final = 256 * 1024
+"""What is written down of what has to be done, where it is done at once."""
+
 REMEMBERED: Final = frozenset({Reason.ASSIST_REQUIRES_APPROVAL, Reason.SHARE_REQUIRES_APPROVAL})
 """What one answer may be given about for more than one call; all else is asked about each time."""
 
@@ -67,9 +70,13 @@ class Gate:
         """Return the first line of a call."""
         request, tool, now = call.request, call.tool, now_ms()
         shown = shown_arguments(tool, call.arguments, secret_field=gathered.evidence.kind.sensitive)
-        # What is secret and allowed is in hand while it is done, and kept nowhere: no other replica can go on with it.
-        asks = decision.decision is Verb.ASK
-        kept = asks or (decision.decision is Verb.ALLOW and not gathered.evidence.kind.sensitive)
+        asks, run = decision.decision is Verb.ASK, b""
+        if asks or (decision.decision is Verb.ALLOW and not gathered.evidence.kind.sensitive):
+            run = self.log.sealed_run(run_of(call, decision))
+        # What is allowed and secret, or large, is in hand while it is done, and kept nowhere: nobody else can go on
+        # with it when this replica dies.
+        if not asks and len(run) > MAX_KEPT_BYTES:
+            run = b""
         question = None
         if asks:
             question = ApprovalQuestion(
@@ -89,7 +96,7 @@ class Gate:
             proposed=request.proposed,
             arguments=shown,
             site=gathered.site,
-            run=self.log.sealed_run(run_of(call, decision)) if kept else b"",
+            run=run,
             replica=self.bus.replica if decision.decision is Verb.ALLOW else "",
             question=question,
         )

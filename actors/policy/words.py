@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+import msgspec
+
 from actors import redact
 from actors.policy.targets import host_of
 from protocol.policy import FieldFacts
@@ -14,6 +16,9 @@ from protocol.tools.tool import Risk, Tool
 
 MAX_SHOWN_CHARS: Final = 20_000
 """What is kept of a text; what lies behind it is told by its length."""
+
+MAX_SHOWN_BYTES: Final = 200_000
+"""What is shown of all arguments together; of more nothing but their length."""
 
 MAX_WORDS_CHARS: Final = 300
 """The same in the one line that says what would be done."""
@@ -30,6 +35,8 @@ def shown_arguments(tool: Tool[Any], arguments: Mapping[str, Any], *, secret_fie
     shown = {key: _shown(key, value) for key, value in arguments.items() if key not in _NOT_SHOWN and value is not None}
     if secret_field and tool.risk is Risk.ACT:
         shown |= {key: _length(arguments[key]) for key in _TYPED & arguments.keys()}
+    if len(msgspec.json.encode(shown)) > MAX_SHOWN_BYTES:
+        return {key: _length(value) for key, value in shown.items()}
     return shown
 
 
@@ -40,8 +47,8 @@ def words_of(tool: Tool[Any], shown: Mapping[str, Any], element: FieldFacts | No
     form = _FORMS.get(tool.name, "")
     if not form or not given.keys() >= set(_PLACEHOLDER.findall(form)):
         form = tool.description.rstrip(".").translate(_NO_FORM)
-    said = {"element", *_PLACEHOLDER.findall(form)}
-    rest = ", ".join(f"{key} {value}" for key, value in given.items() if key not in said)
+    named = {"element", *_PLACEHOLDER.findall(form)}
+    rest = ", ".join(f"{key} {value}" for key, value in given.items() if key not in named)
     where = f" on {page}" if page and tool.risk is Risk.ACT else ""
     return f"{form.format_map(given)}{where}{': ' if rest else ''}{rest}"
 

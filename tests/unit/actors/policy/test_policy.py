@@ -369,3 +369,17 @@ async def test_what_is_written_down_of_a_call_holds_no_secret() -> None:
         assert [one.call for one in denied] == [by_mcp.id]
         kept = [one.run for one in lines if isinstance(one, CallDecided)]
         assert [bool(run) for run in kept] == [False, True, False]
+
+
+async def test_a_call_with_very_much_in_it_runs_and_is_noted_by_its_length() -> None:
+    async with world() as here:
+        sources = [{"type": "note", "text": "x" * 60_000} for _ in range(10)]
+        request = asks("collection.add_sources", {"collectionId": "col_1", "sources": sources})
+
+        assert (await here.call(request)).status is ToolStatus.OK
+
+        line = await (await here.asker.journal(subjects.TOOL_CALLS)).at(1)
+        assert line is not None
+        assert isinstance(line.value, CallDecided)
+        assert (line.value.run, len(msgspec.json.encode(line.value)) < 100_000) == (b"", True)
+        assert len(here.runs[0].arguments["sources"]) == 10
