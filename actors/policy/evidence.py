@@ -26,11 +26,8 @@ from protocol.tools.app import InvokeIntegration, SearchWeb
 from protocol.tools.browser import PLAYWRIGHT
 from protocol.tools.tool import Risk, Tool
 
-ON_FOCUS: Final = frozenset({"press_key"})
+ON_FOCUS: Final = frozenset({"press_key", "handle_dialog"})
 """The tools that act on what has the focus."""
-
-OF_DIALOGS: Final = frozenset({"handle_dialog", "get_dialog_info"})
-"""The tools of dialogs: a page says nothing of itself while one of its own waits."""
 
 MANY_CHARS: Final = 4_000
 """From how much that was read on the loop is not to wait for it being looked through."""
@@ -99,7 +96,7 @@ async def page_of(bus: Bus, call: GateCall) -> str:
         ask = AskField(caller=call.request.caller, session=call.session, tab=call.tab)
         return (await bus.call(BROWSER_FIELD, ask)).page_url
     except FaultError as error:
-        if error.fault.code is Code.SESSION_NOT_FOUND or call.tool.name in OF_DIALOGS:
+        if error.fault.code is Code.SESSION_NOT_FOUND:
             return ""  # where there is no page, none has to be kept from anybody
         raise
 
