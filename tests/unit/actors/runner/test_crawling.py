@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.runner.crawl_types import CrawlInputs
 from actors.runner.crawling.addresses import Omission, address_of, language_of, scope_of
 from actors.runner.crawling.frontier import FoundAddress, Frontier, VisitedPage
 from actors.runner.crawling.likeness import fingerprint
 from actors.runner.crawling.sitemaps import read_site_map
-from actors.runner.templates.crawl_site import CRAWL, CrawlInputs, file_name
+from actors.runner.templates.crawl_site import CRAWL, file_name
 from protocol.access import Scope
 from protocol.faults import FaultError
 
