@@ -12,7 +12,7 @@ from actors.answerer.extracting.lines import Line
 from actors.answerer.extracting.words import meanings
 from actors.answerer.local import answer, summarize
 from actors.answerer.transforms.content import ComparedField, ComparedValue, Comparison
-from actors.answerer.transforms.material import SourceMaterial, focus_of, focused
+from actors.answerer.transforms.material import SourceMaterial, focus_of, focused, says_something
 from actors.answerer.transforms.words import transform_words
 from protocol.answers import SummaryStyle
 from protocol.texts import ComparisonConfig
@@ -84,7 +84,7 @@ def _wanted(field: str, sources: Sequence[SourceMaterial], statements: Sequence[
 def _answered(field: str, source: SourceMaterial) -> ComparedValue | None:
     answered = answer(field, [source.source])
     quote = answered.quotes[0].quote if answered.supported and answered.quotes else ""
-    return _value(source, quote) if quote else None
+    return _value(source, quote) if says_something(quote) else None
 
 
 def _in_short(sources: Sequence[SourceMaterial]) -> ComparedField:
@@ -98,20 +98,25 @@ def _in_short(sources: Sequence[SourceMaterial]) -> ComparedField:
 
 
 def _values_of(source: SourceMaterial) -> Iterator[_Statement]:
+    head: tuple[str, ...] = ()
     for place, line in enumerate(source.lines):
         before = source.lines[place - 1] if place else None
-        for label, text in _pairs(line, before):
+        if len(line.cells) != len(head):
+            head = line.cells
+        for label, text in _pairs(line, before, head):
             name = " ".join(label.split()).strip(f"*{transform_words().dashes}")
-            meaning, value = meanings(name), _value(source, text)
+            meaning, value = meanings(name), _value(source, text, line.text)
             if meaning and value is not None and _is_label(name) and meanings(value.text) != meaning:
                 yield _Statement(meaning, name, value)
 
 
-def _pairs(line: Line, before: Line | None) -> Iterator[tuple[str, str]]:
-    """Yield the labels of a line, each with what stands beside it."""
-    if line.cells:
-        if len(line.cells) == 2:  # noqa: PLR2004 - a key and a value
-            yield line.cells[0], line.cells[1]
+def _pairs(line: Line, before: Line | None, head: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the labels of a line, each with what stands beside it; `head` is the first row of its table."""
+    if len(line.cells) == 2:  # noqa: PLR2004 - a key and a value
+        yield line.cells[0], line.cells[1]
+    elif line.cells:
+        if line.cells is not head and head[1:]:
+            yield from ((f"{line.cells[0]} {name}", cell) for name, cell in zip(head[1:], line.cells[1:], strict=True))
     elif line.defines and before is not None:
         yield before.text, line.text
     elif line.lead and not line.level:
@@ -124,10 +129,15 @@ def _is_label(text: str) -> bool:
     return 0 < len(text) <= MAX_LABEL_CHARS and len(text.split()) <= MAX_LABEL_WORDS and any(map(str.isalpha, text))
 
 
-def _value(source: SourceMaterial, text: str) -> ComparedValue | None:
+def _value(source: SourceMaterial, text: str, line: str = "") -> ComparedValue | None:
+    """Return what a source says, cited by the sentence of its line, which has the label too."""
     words = text.strip()
-    numbers = source.numbers_of(words) if 0 < len(words) <= MAX_VALUE_CHARS else ()
-    return ComparedValue(document=source.source.doc_id, text=words, sentences=numbers[:1]) if numbers else None
+    anywhere = source.numbers_of(words) if 0 < len(words) <= MAX_VALUE_CHARS else ()
+    if not anywhere:
+        return None
+    first = source.numbered[0].number
+    of_line = [number for number in source.numbers_of(line) if words in source.numbered[number - first].sentence.text]
+    return ComparedValue(document=source.source.doc_id, text=words, sentences=(*of_line, *anywhere)[:1])
 
 
 def _first_of_each(statements: Sequence[_Statement]) -> dict[Meaning, _Statement]:

@@ -185,6 +185,21 @@ async def test_a_comparison_is_a_table_of_the_fields_that_sources_have_in_common
     ]
 
 
+async def test_a_comparison_reads_tables_and_cites_the_row_of_a_value() -> None:
+    rows = "| Model | Weight | Price |\n|---|---|---|\n| Alpha | 12 kg | {1} |\n| Beta | 9 kg | 5 € |\n"
+    table = f"# {{0}}\n\nIt holds 12 kg.\n\n{rows}"
+    texts = {name: (name, table.format(name, price)) for name, price in (("src_1", "20 €"), ("src_2", "22 €"))}
+    async with answering() as world:
+        request = MakeText(type=TransformType.COMPARISON, documents=documents(texts), caller="anna", local_only=True)
+        text = await world.ask(subjects.MAKE_TEXT, request)
+
+    assert words_of(text).split("\n")[2:4] == [
+        "| Alpha Weight | 12 kg [1] | 12 kg [2] |",
+        "| Alpha Price | 20 € [1] | 22 € [2] |",
+    ]
+    assert [one.quote for one in text.assistant.citations][:2] == ["Alpha 12 kg 20 €", "Alpha 12 kg 22 €"]
+
+
 async def test_a_comparison_has_the_fields_that_are_wanted() -> None:
     text, _ = await made(TransformType.COMPARISON, fields=["Power", "Colour"])
 
