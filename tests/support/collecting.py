@@ -145,17 +145,17 @@ class Collecting:
 @asynccontextmanager
 async def collecting(folder: Path, **settings: Any) -> AsyncGenerator[Collecting]:
     """Run a runner and a keeper among fakes."""
-    with anyio.fail_after(TEST_S):
-        async with alone(folder) as world, world.replica(Keeper, "k1"), world.replica(Runner, "r1", **settings):
-            yield world
+    async with alone(folder) as world, world.replica(Keeper, "k1"), world.replica(Runner, "r1", **settings):
+        yield world
 
 
 @asynccontextmanager
 async def alone(folder: Path) -> AsyncGenerator[Collecting]:
     """Run the web alone, on which a test puts replicas of its own."""
-    async with Broker() as broker, Bus(broker.connect("asker"), "asker", "a1").running() as bus:
-        bus.seal = Seal.of(KEY)
-        world = Collecting(broker, bus, folder, await bus.journal(subjects.COLLECTIONS))
-        await bus.serve(subjects.BROWSE, world.browse, at_once=64)
-        await bus.serve(subjects.COLLECTION_CHANGED, world.note, at_once=64)
-        yield world
+    with anyio.fail_after(TEST_S):
+        async with Broker() as broker, Bus(broker.connect("asker"), "asker", "a1").running() as bus:
+            bus.seal = Seal.of(KEY)
+            world = Collecting(broker, bus, folder, await bus.journal(subjects.COLLECTIONS))
+            await bus.serve(subjects.BROWSE, world.browse, at_once=64)
+            await bus.serve(subjects.COLLECTION_CHANGED, world.note, at_once=64)
+            yield world
