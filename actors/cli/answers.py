@@ -139,8 +139,8 @@ def ask(  # noqa: PLR0913 - the options of a command
         raise typer.BadParameter('name a page and a question: weft ask URL "QUESTION"', param_hint="QUESTION")
     if stray := next((word for word in urls[1:] if not _ADDRESS_SIGNS & set(word)), ""):
         raise typer.BadParameter(f"{stray!r} is no page: write the question in quotes", param_hint="QUESTION")
-    asked = _request(AnswerRequest, {**chosen, "question": question, "collection": collection})
-    show(anyio.run(_answer, loaded, asked), as_json=as_json)
+    request = _request(AnswerRequest, {**chosen, "question": question, "collection": collection})
+    show(anyio.run(_answer, loaded, request), as_json=as_json)
 
 
 def pull(  # noqa: PLR0913 - the options of a command

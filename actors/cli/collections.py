@@ -197,11 +197,11 @@ async def meant_collection(client: GatewayClient, given: str) -> str:
     if given.startswith(("col_", "col:")):
         return given
     listed = (await client.collections()).collections
-    found = [one.id for one in listed if one.title.casefold() == given.casefold()]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        message = f"{len(found)} collections are called {given!r}: name one by its id. See: weft collections"
+    matches = [one.id for one in listed if one.title.casefold() == given.casefold()]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        message = f"{len(matches)} collections are called {given!r}: name one by its id. See: weft collections"
         raise FaultError(fault(Code.VALIDATION_INVALID_REQUEST, message, field="COLLECTION"))
     known = terminal.similar(given, [one.title for one in listed]) if listed else "You have none yet."
     raise FaultError(fault(Code.VALIDATION_UNKNOWN_COLLECTION, f"There is no collection {given!r}. {known}"))

@@ -39,11 +39,11 @@ def show_source(  # noqa: PLR0913 - the options of a command
     log_level: LogLevel = None,
 ) -> None:
     """Print what was read of a source."""
-    found = anyio.run(_source, read(config, data_dir, log_level), source, version)
+    content = anyio.run(_source, read(config, data_dir, log_level), source, version)
     if as_json:
-        terminal.write(terminal.json_text(found))
+        terminal.write(terminal.json_text(content))
     else:
-        terminal.print_markdown(found.markdown)
+        terminal.print_markdown(content.markdown)
 
 
 @sources.command()
@@ -102,14 +102,14 @@ def show_text(
     log_level: LogLevel = None,
 ) -> None:
     """Print a text, with what it cites."""
-    found = anyio.run(_text, read(config, data_dir, log_level), text)
+    kept = anyio.run(_text, read(config, data_dir, log_level), text)
     if as_json:
-        terminal.write(terminal.json_text(found))
+        terminal.write(terminal.json_text(kept))
         return
-    if found.error is not None:
-        raise FaultError(found.error)
-    terminal.print_markdown(found.content_markdown)
-    for number, one in enumerate(found.citations, 1):
+    if kept.error is not None:
+        raise FaultError(kept.error)
+    terminal.print_markdown(kept.content_markdown)
+    for number, one in enumerate(kept.citations, 1):
         terminal.write(f'[{number}] "{terminal.one_line(one.quote or "")}" {terminal.one_line(one.url or "")}')
 
 
@@ -245,13 +245,13 @@ def _show_types(outcome: ToolOutcome, *, as_json: bool) -> None:
 def _show_hits(payload: Mapping[str, Any]) -> None:
     import msgspec  # noqa: PLC0415 - only where there are results
 
-    found = msgspec.convert(payload, SearchResults, strict=False)
-    for number, hit in enumerate(found.hits, 1):
+    results = msgspec.convert(payload, SearchResults, strict=False)
+    for number, hit in enumerate(results.hits, 1):
         terminal.write(f"{number}. {terminal.one_line(hit.title)}\n   {terminal.one_line(hit.url)}")
         if hit.snippet:
             terminal.write(f"   {terminal.one_line(hit.snippet)}")
-    note = f" {terminal.one_line(found.note)}" if found.note else ""
-    terminal.err().print(f"{len(found.hits)} results of {found.engine}.{note}", soft_wrap=True)
+    note = f" {terminal.one_line(results.note)}" if results.note else ""
+    terminal.err().print(f"{len(results.hits)} results of {results.engine}.{note}", soft_wrap=True)
 
 
 def _tell(outcome: ToolOutcome, *, as_json: bool) -> None:

@@ -135,8 +135,8 @@ async def ask(app: AppContext, request: RequestContext, arguments: SourcesReques
             order = Summarize(**sources, style=style, collection=_collection(request, arguments))
             return await _call_answerer(app, request, SUMMARIZE, order)
         case AnswerRequest(question=question):
-            asked = AskQuestion(**sources, question=question, collection=_collection(request, arguments))
-            return await _call_answerer(app, request, ANSWER, asked)
+            posed = AskQuestion(**sources, question=question, collection=_collection(request, arguments))
+            return await _call_answerer(app, request, ANSWER, posed)
         case ExtractRequest(schema=schema, instructions=instructions):
             wanted = ExtractData(**sources, schema=schema, instructions=instructions)
             return await _call_answerer(app, request, EXTRACT, wanted)

@@ -10,7 +10,7 @@ import anyio
 
 from actors.gateway.access.caller import Ledger
 from actors.gateway.access.keys import KeyStore
-from actors.gateway.news import NewsFeed
+from actors.gateway.event_feed import EventFeed
 from actors.gateway.request import Watchers
 from bus import Directory, Publisher, Requester, Tables
 from bus.context import new_id
@@ -59,5 +59,5 @@ class AppContext:
     keys: KeyStore = field(default_factory=KeyStore)
     ledger: Ledger = field(default_factory=Ledger)
     closing: anyio.Event = field(default_factory=anyio.Event)
-    approval_news: NewsFeed[Approval] = field(default_factory=NewsFeed[Approval])
-    collection_news: NewsFeed[CollectionChanged] = field(default_factory=NewsFeed[CollectionChanged])
+    approval_news: EventFeed[Approval] = field(default_factory=EventFeed[Approval])
+    collection_news: EventFeed[CollectionChanged] = field(default_factory=EventFeed[CollectionChanged])

@@ -256,8 +256,8 @@ def refused(name: str, approval: Approval) -> Fault:
 def failed(outcome: ToolOutcome) -> Fault:
     """Return the fault of a call that ran and came to nothing."""
     result = outcome.result
-    found = None if result is None else result.fault
-    failure = fault(Code.EXECUTION_ERROR, "The tool came to nothing.") if found is None else found
+    own = None if result is None else result.fault
+    failure = fault(Code.EXECUTION_ERROR, "The tool came to nothing.") if own is None else own
     code = None if result is None or result.code is UNSET else result.code.value
     return structs.replace(failure, context=structs.replace(failure.context or FaultContext(), tool_code=code))
 

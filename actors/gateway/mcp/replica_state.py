@@ -13,8 +13,8 @@ import anyio
 import structlog
 
 from actors.gateway.app_context import BusClient
+from actors.gateway.event_feed import EventFeed
 from actors.gateway.mcp.offer_catalogue import Offers
-from actors.gateway.news import NewsFeed
 from actors.gateway.request import Watchers
 from protocol.collections import CollectionChanged
 from protocol.faults import FaultError
@@ -38,8 +38,8 @@ class ReplicaState:
         self.questions = PendingQuestions(replica)
         self.in_flight = InFlight()
         self.offers = Offers()
-        self.approval_news = NewsFeed[Approval]()
-        self.collection_news = NewsFeed[CollectionChanged]()
+        self.approval_news = EventFeed[Approval]()
+        self.collection_news = EventFeed[CollectionChanged]()
 
     @property
     def events(self) -> tuple[tuple[Event[Any], Callable[[Any], Awaitable[None]]], ...]:

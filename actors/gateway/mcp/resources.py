@@ -185,8 +185,8 @@ async def _artifact(app: AppContext, request: RequestContext, uri: str) -> ReadR
 
 
 async def _source(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:
-    found = await collections.get_source(app, request, uri.removeprefix(SOURCE))
-    return _in_frame(uri, found.markdown[:MAX_PAGE_CHARS])
+    source = await collections.get_source(app, request, uri.removeprefix(SOURCE))
+    return _in_frame(uri, source.markdown[:MAX_PAGE_CHARS])
 
 
 async def _text(app: AppContext, request: RequestContext, uri: str) -> ReadResourceResult:

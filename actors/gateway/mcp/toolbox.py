@@ -17,8 +17,8 @@ from msgspec import Struct
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
 from actors.gateway.mcp import serializers, tool_schemas
-from actors.gateway.mcp.asking import ClientUser, InputNeededError
 from actors.gateway.mcp.clients import Context, shows_data_alone, supports_tasks
+from actors.gateway.mcp.elicitation import ClientUser, InputNeededError
 from actors.gateway.mcp.offer_catalogue import Offered
 from actors.gateway.mcp.offer_client import OfferClient
 from actors.gateway.mcp.serializers import Wire
@@ -148,7 +148,7 @@ def builtin(app: AppContext, name: str, row: BuiltinTool[A]) -> McpTool:
         try:
             answer = await row.run(app, request, arguments)
         except InputNeededError as needed:
-            return needed.written()
+            return needed.to_wire()
         return serializers.tool_answer(answer, text_alone=row.words_in_text and shows_data_alone(context))
 
     return McpTool(_declaration(name), row.toolset, row.scope, call, row.render_error, words_in_text=row.words_in_text)

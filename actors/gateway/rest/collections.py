@@ -97,8 +97,8 @@ async def _list(app: AppContext, request: RequestContext, arguments: ListQuery) 
 
 
 async def _get(app: AppContext, request: RequestContext, arguments: CollectionQuery) -> Response:
-    found = await collections.get_collection(app, request, arguments.id, arguments.limit, arguments.offset)
-    return answer(found)
+    view = await collections.get_collection(app, request, arguments.id, arguments.limit, arguments.offset)
+    return answer(view)
 
 
 async def _import(app: AppContext, request: RequestContext, arguments: Addressed[ImportQuery, bytes]) -> Response:
@@ -108,8 +108,8 @@ async def _import(app: AppContext, request: RequestContext, arguments: Addressed
 
 async def _export(app: AppContext, request: RequestContext, arguments: CollectionPath) -> Response:
     """Answer 404 before the archive begins, where there is no such collection."""
-    found = await collections.get_collection(app, request, arguments.id, limit=1)
-    return CollectionDownload(app, request, found.collection.id)
+    view = await collections.get_collection(app, request, arguments.id, limit=1)
+    return CollectionDownload(app, request, view.collection.id)
 
 
 async def _source(app: AppContext, request: RequestContext, arguments: SourceQuery) -> Response:
@@ -118,8 +118,8 @@ async def _source(app: AppContext, request: RequestContext, arguments: SourceQue
 
 async def _events(app: AppContext, request: RequestContext, arguments: CollectionPath) -> Response:
     """Answer 404 before the stream begins, where there is no such collection."""
-    found = await collections.get_collection(app, request, arguments.id, limit=1)
-    known, caller = found.collection.id, request.caller.name
+    view = await collections.get_collection(app, request, arguments.id, limit=1)
+    known, caller = view.collection.id, request.caller.name
 
     def name(change: CollectionChanged) -> str | None:
         return change.event if (change.collection_id, change.caller) == (known, caller) else None

@@ -22,9 +22,9 @@ from actors.collection_export import ZipPieces, exported
 from actors.gateway import runs
 from actors.gateway.app_context import AppContext
 from actors.gateway.errors import to_error, to_run_fault
+from actors.gateway.event_feed import EventFeed
 from actors.gateway.http import EVENTS
 from actors.gateway.http_input import drain
-from actors.gateway.news import NewsFeed
 from actors.gateway.request import RequestContext, watching
 from bus.context import conversation_id
 from protocol.answers import AnswerText
@@ -275,7 +275,7 @@ class CollectionDownload(Response):
 class NewsStream(EventResponse, Generic[N]):
     """What is told from now on, each under the name that `name` has for it; None leaves it out."""
 
-    def __init__(self, feed: NewsFeed[N], name: Callable[[N], str | None]) -> None:
+    def __init__(self, feed: EventFeed[N], name: Callable[[N], str | None]) -> None:
         super().__init__()
         self._feed = feed
         self._name = name

@@ -62,11 +62,11 @@ def outcome_response(outcome: ToolOutcome) -> Response:
 
 def tool_endpoint(tool: str, **more: Any) -> dict[str, Any]:
     """Return what the endpoints of tools have in common, by the tool that stands behind one."""
-    found = TOOLS[tool]
+    row = TOOLS[tool]
     errors = more.pop("errors", frozenset[int]())
-    about = f"This is the tool `{found.name}`, which the policy decides about: 202 where it waits for an approval."
+    about = f"This is the tool `{row.name}`, which the policy decides about: 202 where it waits for an approval."
     return {
-        "scope": found.scope,
+        "scope": row.scope,
         "keyed": True,
         "answer": ToolOutcome,
         "accepted": ToolOutcome,

@@ -124,15 +124,15 @@ def _tool(operation: type[Any], row: _Row) -> BuiltinTool[Any]:
             request.caller.require(Scope.SESSIONS)
         if operation in _LOCAL:
             _check_local(request.caller, tool_of(operation))
-        asked = operation(**fields)
-        decision = await decide(app, _question(app, request, asked))
+        wanted = operation(**fields)
+        decision = await decide(app, _question(app, request, wanted))
         if decision.decision is Verb.ASK:
-            return await _asked(app, request, asked, decision)
+            return await _run_by_gate(app, request, wanted, decision)
         begun = _Begun(at_need=at_need, expects=decision.expects)
         if operation is do.UploadFile:
             async with uploaded(await app.bus.objects(CAPTURES), fields["file_path"]) as name:
                 return await _perform(app, request, operation(**fields, stored=name), begun)
-        return await _perform(app, request, asked, begun)
+        return await _perform(app, request, wanted, begun)
 
     return BuiltinTool(
         title=row.title,
@@ -168,7 +168,9 @@ def _given(operation: do.Operation) -> dict[str, Any]:
     return written
 
 
-async def _asked(app: AppContext, request: RequestContext, operation: do.Operation, decision: Decision) -> ToolAnswer:
+async def _run_by_gate(
+    app: AppContext, request: RequestContext, operation: do.Operation, decision: Decision
+) -> ToolAnswer:
     """Have the gate itself run what a person has to allow; what needs this gateway for it cannot wait."""
     name = tool_of(type(operation))
     if isinstance(operation, do.UploadFile) or getattr(operation, "profile", None) is not None:

@@ -31,7 +31,7 @@ class InputNeededError(Exception):
         self.requests = requests
         self.state = state
 
-    def written(self) -> Wire:
+    def to_wire(self) -> Wire:
         """Write it as MCP has it."""
         return input_required(self.requests, self.state)
 

@@ -17,7 +17,7 @@ MAX_BEHIND: Final = 256
 
 
 @dataclass(frozen=True)
-class NewsFeed(Generic[T]):
+class EventFeed(Generic[T]):
     """Everybody in this replica who follows one event of the bus."""
 
     _listeners: set[MemoryObjectSendStream[T]] = field(default_factory=set["MemoryObjectSendStream[T]"])
