@@ -15,16 +15,13 @@ from protocol.agent import TransformType
 
 ALWAYS: Final = (
     "search",
-    "app.calculate",
-    "collection.create",
-    "collection.list_sources",
     "source.capture",
-    "source.refresh",
+    "collection.list_sources",
     "transform.list_types",
     "browser.observe_dom",
     "browser.get_selection_links",
 )
-"""What any task may want: to read, to search and to compute."""
+"""What any task may want: to read and to search."""
 
 BROWSER: Final = (
     "browser.click",
@@ -41,7 +38,15 @@ BROWSER: Final = (
 # The beginnings of words in English, German, French, Spanish, Italian, Portuguese and Dutch; `$` ends a whole word.
 _WANTED: Final[Mapping[tuple[str, ...], str]] = MappingProxyType(
     {
-        ("collection.add_sources",): (
+        ("app.calculate",): (
+            "calculat|comput|how much|how many|total|sum$|cost|price|average|percent|difference|convert|together|per |"
+            "berechn|rechne|wie viel|wieviel|summe|kost|preis|durchschnitt|prozent|calcul|combien|coût|prix|moyenne|"
+            "cuánto|cuesta|precio|suma|promedio|quanto|costa|prezzo|preço|somma|soma|media|média|hoeveel|bereken|prijs"
+        ),
+        (
+            "source.refresh",
+        ): "refresh|update|up to date|again|anew|aktualis|erneut|actualis|actualiz|aggiorn|atualiz|ververs",
+        ("collection.create", "collection.add_sources"): (
             "collect|add|gather|note$|notes$|sammel|sammle|füge|notier|ajout|rassembl|collecte|añad|agreg|reún|reun|"
             "aggiung|raccogl|adicion|junt|verzamel|voeg|"
         ),
@@ -133,7 +138,7 @@ def read_goal(goal: str) -> GoalWords:
 def permitted(goal: str) -> tuple[str, ...]:
     """Return the tools that a task wants by its words."""
     words = _URL.sub(" ", goal)
-    wanted = [*ALWAYS]
+    wanted = [*ALWAYS, *(["app.calculate"] if _expression(goal) else [])]
     for tools, beginnings in _WANTED.items():
         if _begins(beginnings, words):
             wanted += tools

@@ -204,7 +204,7 @@ class StepExecutor:
         context = ToolContext(
             user_words=self.user_words,
             documents=self.evidence.shown,
-            permitted=self.permitted,
+            permitted=(*self.permitted, proposal.call.name) if proposal.by == "rule" else self.permitted,
             session=self.request.session,
         )
         return ToolRequest(
