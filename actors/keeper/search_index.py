@@ -59,6 +59,8 @@ _CANDIDATES: Final = 8
 _FADING: Final = 0.3
 """What each further passage of a source counts less than the one before."""
 
+_KNOWN_CALLERS: Final = 1_000
+
 _PURPOSE: Final = COLLECTIONS.name
 
 _UNINDEX = "DELETE FROM search_terms WHERE rowid IN (SELECT id FROM passages WHERE {})"
@@ -240,6 +242,9 @@ class SearchIndex:
 
     database: Database
     seal: Seal
+    _counts: dict[str, tuple[object, int, int]] = field(
+        default_factory=dict[str, tuple[object, int, int]], init=False, repr=False
+    )
 
     async def search(self, request: SearchPassages) -> Passages:
         """Return the passages that match best, a few of each document.
@@ -267,7 +272,7 @@ class SearchIndex:
 
     async def _ranked(self, query: str, request: SearchPassages, limit: int) -> tuple[int, list[Row]]:
         """Return how many passages a caller has, and the rows of those that match best."""
-        [(everything, own)] = await self.database.read(_COUNTS, (request.caller,))
+        everything, own = await self._count(request.caller)
         hidden = HiddenTerms.of(self.seal, request.caller)
         terms = await self._weighed(hidden, query_terms(request.query), everything, own)
         if not terms:
@@ -276,6 +281,17 @@ class SearchIndex:
         wanted = [(weight, f'{scope}{{title body}} : "{term}"') for term, weight in terms]
         values = (*(value for pair in wanted for value in pair), limit, request.caller)
         return own, await self.database.read(_RANKED.format(" UNION ALL ".join([_SCORES] * len(wanted)), query), values)
+
+    async def _count(self, caller: str) -> tuple[int, int]:
+        """Return how many passages there are, and how many of a caller; counted anew when the tables have moved."""
+        moved = (self.database.position(COLLECTIONS.name), self.database.position(PAGES_READ.name))
+        known = self._counts.get(caller)
+        if known is None or known[0] != moved:
+            if len(self._counts) >= _KNOWN_CALLERS:
+                self._counts.clear()
+            [(everything, own)] = await self.database.read(_COUNTS, (caller,))
+            known = self._counts[caller] = (moved, everything, own)
+        return known[1], known[2]
 
     async def _weighed(
         self, hidden: HiddenTerms, words: Sequence[str], everything: int, own: int
