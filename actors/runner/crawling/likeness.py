@@ -28,13 +28,23 @@ _DATES: Final = re.compile(
 )
 
 NEAR: Final = 3
-"""Bits of 64 by which the hashes of two pages may differ that say the same (Manku et al., 2007)."""
+"""Bits of 64 by which the hashes of two pages may differ that say the same (Manku et al., 2007).
+
+Of pages of 40 sentences those with another word differ by 1, by one of ten sentences by 9, any two others by 16 at
+least; of 6 sentences by 4, 13 and 18.
+"""
+
+NEAR_BY_TITLE: Final = 6
+"""The same for pages with the same title."""
 
 NEAR_UNDATED: Final = 6
 """The same for pages of one template that differ by their dates alone, without those."""
 
 MIN_WORDS: Final = 8
 """Pages of fewer words are alike by chance: they are the same only where every word is."""
+
+ENOUGH_WORDS: Final = 100
+"""Pages of fewer words and with other titles may be two things that differ by a word: an article and its other size."""
 
 REPEATED_SHARE: Final = 0.8
 """The share of a page's lines that stood on others of its path, which makes it another view of those."""
@@ -44,6 +54,8 @@ STALE: Final = 8
 
 THIN_WORDS: Final = 30
 
+_BAND_BITS: Final = 9
+_BAND: Final = (1 << _BAND_BITS) - 1
 _DATED: Final = re.compile(r"/(?:19|20|21)\d\d(?:/|-)?\d{1,2}(?:\D|$)|\b(?:year|month|date|day|week|from|start)=")
 _NOTHING_NEW: Final = frozenset({Omission.DUPLICATE, Omission.NEAR_DUPLICATE, Omission.NO_TEXT, Omission.NOT_FOUND})
 
@@ -93,10 +105,11 @@ class KnownPages:
 
     digests: dict[str, str] = field(default_factory=dict[str, str])
     likenesses: dict[str, int] = field(default_factory=dict[str, int])
+    titles: dict[str, int] = field(default_factory=dict[str, int])
     bands: dict[tuple[int, int], list[str]] = field(
         default_factory=lambda: defaultdict[tuple[int, int], list[str]](list)
     )
-    """Pages by the quarters of their hashes: of two that differ in three bits at most, one quarter is the same."""
+    """Pages by the parts of their hashes: of two that differ in six bits at most, one of the seven is the same."""
 
     undated: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict[str, dict[str, int]](dict))
     lines: dict[str, set[int]] = field(default_factory=lambda: defaultdict[str, set[int]](set))
@@ -119,7 +132,7 @@ class KnownPages:
         """Know a page from now on."""
         self.digests.setdefault(print_.digest, address.key)
         if print_.words >= MIN_WORDS:
-            self._keep_likeness(address.key, int(print_.likeness, 16))
+            self._keep_likeness(address.key, print_)
         if _DATED.search(address.key):
             self.undated[address.shape][address.key] = int(print_.undated, 16)
         if print_.words < THIN_WORDS:
@@ -140,7 +153,7 @@ class KnownPages:
 
     def _is_like(self, address: SiteAddress, declared: SiteAddress | None, print_: Fingerprint) -> bool:
         likeness, undated = int(print_.likeness, 16), int(print_.undated, 16)
-        if print_.words >= MIN_WORDS and self._is_near(address.key, likeness):
+        if print_.words >= MIN_WORDS and self._is_near(address.key, print_):
             return True
         if declared is not None and declared.key != address.key and declared.key in self.likenesses:
             return distance(likeness, self.likenesses[declared.key]) <= 2 * NEAR_UNDATED
@@ -151,15 +164,21 @@ class KnownPages:
         thin = print_.words < THIN_WORDS and (_room(address), print_.title) in self.thin
         return thin or (bool(address.parameters) and self._repeats(address, print_))
 
-    def _keep_likeness(self, key: str, likeness: int) -> None:
+    def _keep_likeness(self, key: str, print_: Fingerprint) -> None:
+        likeness = int(print_.likeness, 16)
         if key not in self.likenesses:
             for band in _bands(likeness):
                 self.bands[band].append(key)
-        self.likenesses[key] = likeness
+        self.likenesses[key], self.titles[key] = likeness, print_.title
 
-    def _is_near(self, key: str, likeness: int) -> bool:
-        others = (other for band in _bands(likeness) for other in self.bands.get(band, ()) if other != key)
-        return any(distance(likeness, self.likenesses[other]) <= NEAR for other in others)
+    def _is_near(self, key: str, print_: Fingerprint) -> bool:
+        likeness, other_title = int(print_.likeness, 16), NEAR if print_.words >= ENOUGH_WORDS else -1
+        others = {other for band in _bands(likeness) for other in self.bands.get(band, ()) if other != key}
+        return any(
+            distance(likeness, self.likenesses[other])
+            <= (NEAR_BY_TITLE if self.titles[other] == print_.title else other_title)
+            for other in others
+        )
 
     def _repeats(self, address: SiteAddress, print_: Fingerprint) -> bool:
         """Return whether most lines of a page stood on others of the same path, which have other parameters."""
@@ -184,7 +203,7 @@ def _hash(line: str) -> int:
 
 
 def _bands(likeness: int) -> Iterator[tuple[int, int]]:
-    return ((band, likeness >> 16 * band & 0xFFFF) for band in range(NEAR + 1))
+    return ((band, likeness >> _BAND_BITS * band & _BAND) for band in range(NEAR_BY_TITLE + 1))
 
 
 def _place(address: SiteAddress) -> str:

@@ -187,6 +187,10 @@ def test_what_says_the_same_is_kept_once() -> None:
     assert judged(("/a", "A", loom), ("/b", "B", loom.upper()), ("/c", "C", other)) == [None, Omission.DUPLICATE, None]
     assert judged(("/a", "A", loom), ("/b", "B", f"{loom} seen")) == [None, Omission.NEAR_DUPLICATE]
     assert judged(("/a", "A", loom), ("/b", "B", f"{loom[: len(loom) // 2]} {other}")) == [None, None]
+    size = "A bolt of steel for looms, M5 by 10, with a hexagonal head; sold by the hundred."
+    assert judged(("/a", "M5 by 10", size), ("/b", "M5 by 20", size.replace("10", "20"))) == [None, None]
+    edited = loom.replace(loom.split()[7], "other")
+    assert judged(("/a", "A", loom), ("/b", "A", edited)) == [None, Omission.NEAR_DUPLICATE]
     assert judged(("/a", "A", "")) == [Omission.NO_TEXT]
 
 
