@@ -115,7 +115,7 @@ class Watching:
             log.info(ROUND_BEGUN, collection=created.collection, round=history.round)
         info, sources = await self._sources(created)
         left = [one for one in sources if not _is_read(one, history.round)]
-        waiting = [one for one in left if not await self._read_already(one, history.round)]
+        waiting = [one for one in left if one.job_id or not await self._read_already(one, history.round)]
         if waiting and self.clock() < history.round + LONGEST_MS:
             return
         info, sources = await self._sources(created)
