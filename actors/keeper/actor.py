@@ -18,7 +18,8 @@ from actors.keeper.conversations import ChatTables, ConversationQueries, ModelRu
 from actors.keeper.event_log import EventLog
 from actors.keeper.packing import CollectionPacking
 from actors.keeper.run_tables import RunQueries, RunTables
-from actors.keeper.search_index import CollectionPassages, PagePassages, SearchIndex
+from actors.keeper.search_index import CollectionPassages, PagePassages
+from actors.keeper.search_queries import SearchIndex
 from actors.keeper.search_terms import TERMS
 from actors.keeper.texts import TextQueries, TextTables
 from actors.keeper.views import note_of, run_so_far, summary, whole_run

@@ -15,7 +15,7 @@ from anyio import to_thread
 from msgspec.structs import replace
 
 from actors.keeper.collection_queries import CollectionQueries
-from actors.keeper.search_index import SearchIndex
+from actors.keeper.search_queries import SearchIndex
 from actors.markdown.structure import best_passages, fitting_passages, joined_passages, passages_of, read_outline
 from protocol.collections import (
     AskCollection,

@@ -15,7 +15,8 @@ from statistics import median, quantiles
 from anyio import to_thread
 
 from actors.keeper.collections import CollectionTables
-from actors.keeper.search_index import CollectionPassages, SearchIndex
+from actors.keeper.search_index import CollectionPassages
+from actors.keeper.search_queries import SearchIndex
 from actors.projection.database import Database
 from actors.projection.projection import Projection
 from bus.seal import Seal, new_key
