@@ -255,13 +255,13 @@ def _of_query(name: str, value: str, evidence: _Evidence) -> Iterator[TaintFindi
             if secret := document.secret_in(form, evidence.user):
                 yield TaintFinding(name, _cut(secret), document.doc_id, "it carries what the document says")
                 return
-        why, run = _told(document, plain, evidence.user)
+        why, run = _excess(document, plain, evidence.user)
         if why:
             yield TaintFinding(name, _cut(run), document.doc_id, why)
             return
 
 
-def _told(document: DocumentWords, forms: Sequence[str], user: UserSpeech) -> tuple[str, str]:
+def _excess(document: DocumentWords, forms: Sequence[str], user: UserSpeech) -> tuple[str, str]:
     """Return why words of a document are more than a name in a query, and the words."""
     for form in (*forms[1:], *turned_forms(forms)):
         run = document.longest_run(tokens_of(form), user)
