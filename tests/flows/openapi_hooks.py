@@ -32,6 +32,15 @@ from protocol.tools.runs import MAX_HANDLE_CHARS
 PAGE = os.environ["WEFT_TEST_PAGE"]
 KNOWN = {"runId": os.environ["WEFT_TEST_RUN"], "artifactId": os.environ["WEFT_TEST_ARTIFACT"]}
 TALK = os.environ["WEFT_TEST_CONVERSATION"]
+KEPT = {
+    ("GET", "/api/sources/{id}"): os.environ["WEFT_TEST_SOURCE"],
+    ("POST", "/api/sources/{id}/refresh"): os.environ["WEFT_TEST_SOURCE"],
+    ("DELETE", "/api/sources/{id}"): os.environ["WEFT_TEST_FORGOTTEN_SOURCE"],
+    ("GET", "/api/approvals/{id}"): os.environ["WEFT_TEST_APPROVAL"],
+    ("POST", "/api/approvals/{id}"): os.environ["WEFT_TEST_APPROVAL"],
+}
+"""What there is, by the operation that names it."""
+
 LIMITS_ONE_IN = int(os.environ["LIMITS_ONE_IN"])
 HOST = "127.0.0.1"
 SAVED = {"DELETE": "to-forget", "POST": "to-renew"}
@@ -92,8 +101,9 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
         _give_call(case, body)
         if case.path in ANSWERS:
             _give_sources(body, body.get("documents"))
-    if case.path.startswith(CONVERSATION) and _is_some_id(case.path_parameters):
-        case.path_parameters = {"id": TALK}
+    there = TALK if case.path.startswith(CONVERSATION) else KEPT.get((case.method.upper(), case.path))
+    if there is not None and _is_some_id(case.path_parameters):
+        case.path_parameters = {"id": there}
     if case.path_parameters and _names_nothing(case.path_parameters.get("domain")):
         case.path_parameters = {**case.path_parameters, "domain": HOST}
     profile = SAVED.get(case.method.upper() if "/sessions/" in case.path else "")
