@@ -29,6 +29,7 @@ _NAME: Final = re.compile(
     r"(?<![\w'\u2019-])[a-z\u00e0-\u00ff]{2,} "
     r"(?P<gap>[A-Z\u00c0-\u00de]\w+(?:[ -][A-Z\u00c0-\u00de]\w+){0,3})(?![\w'\u2019-]| [A-Z\u00c0-\u00de])"
 )
+_YEAR: Final = re.compile(r"1\d{3}|20\d{2}")
 _SENTENCE_END: Final = re.compile(r"[.!?\u3002\u2026][\"'\u201d\u2019)\]]*$")
 
 
@@ -88,7 +89,9 @@ MIN_GAPS: Final = 4
 def _gap(source: SourceMaterial, text: str) -> Card | None:
     """Return a sentence as a question: its figure that says most, or a name, is to be filled in."""
     match = max(_FIGURE.finditer(text), key=lambda one: len(one["gap"]), default=None) or _NAME.search(text)
-    if match is None or not _SENTENCE_END.search(text) or not says_something(text):
+    known = transform_words()
+    points_back = known.no_term.match(text) and not known.article.match(text)
+    if match is None or points_back or not _SENTENCE_END.search(text) or not says_something(text):
         return None
     start, end = match.span("gap")
     return Card(front=f"{text[:start]}{BLANK}{text[end:]}", back=match["gap"], sentences=source.numbers_of(text))
@@ -163,11 +166,16 @@ def _distractors(card: Card, cards: Iterable[Card]) -> list[str]:
     folded, question = fold(card.back), fold(card.front)
     others = dict.fromkeys(one.back for one in cards if fold(one.back) != folded and fold(one.back) not in question)
 
-    def unlikeness(answer: str) -> tuple[bool, int, str]:
+    def unlikeness(answer: str) -> tuple[bool, bool, int, str]:
         figures = answer[:1].isdigit() != card.back[:1].isdigit()
-        return figures, abs(len(answer) - len(card.back)) // 4, _chance(f"{card.front} {answer}")
+        years = _is_year(answer) != _is_year(card.back)
+        return figures, years, abs(len(answer) - len(card.back)) // 4, _chance(f"{card.front} {answer}")
 
     return sorted(others, key=unlikeness)
+
+
+def _is_year(answer: str) -> bool:
+    return _YEAR.fullmatch(answer) is not None
 
 
 def _chance(text: str) -> str:

@@ -43,6 +43,9 @@ AT_ONCE: Final = 16
 
 MAX_TITLE_CHARS: Final = 500
 MAX_SHOWN_CHARS: Final = 200
+NOTE_TITLE_CHARS: Final = 60
+"""What is taken of the first line of a note that has no title."""
+
 _INVALID: Final = Code.VALIDATION_INVALID_REQUEST
 
 
@@ -110,6 +113,7 @@ class Adding:
         title = "" if item.title is UNSET else item.title[:MAX_TITLE_CHARS]
         if isinstance(item, NoteItem):
             kind, url, unique, words = SourceKind.NOTE, "", "", _note(item.text, place)
+            title = title or _first_line(words)
         else:
             kind, words = SourceKind.URL, ""
             url, unique = _address(item.url, place)
@@ -168,6 +172,12 @@ def _note(text: str, place: str) -> str:
         return text
     message = f"{place}.text: a note has 1 to {MAX_NOTE_CHARS} characters"
     raise FaultError(fault(_INVALID, message, field=f"{place}.text"))
+
+
+def _first_line(text: str) -> str:
+    """Return what a note is called that has no title."""
+    line = next(line for line in text.splitlines() if line.strip()).strip("# \t")
+    return line if len(line) <= NOTE_TITLE_CHARS else f"{line[:NOTE_TITLE_CHARS]}…"
 
 
 def _address(url: str, place: str) -> tuple[str, str]:

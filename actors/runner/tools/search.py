@@ -93,11 +93,14 @@ def _order(usable: Sequence[SearchEngine], wanted: str) -> list[SearchEngine]:
 
 
 def _hits(passages: Sequence[FoundPassage], query: str) -> tuple[SearchHit, ...]:
-    """Return passages as results, few of one host; what has no address of the web has one of ours."""
+    """Return passages as results, few of one host; what has no address of the web has one of ours.
+
+    Texts that were made of sources stand behind what they were made of, and few of them.
+    """
     hits, hosts = list[SearchHit](), dict[str, int]()
-    for one in passages:
+    for one in sorted(passages, key=lambda passage: passage.kind == "text"):
         url = one.url or f"weft://{f'texts/{one.artifact_id}' if one.artifact_id else f'sources/{one.source_id}'}"
-        host = url.split("/")[2] if one.url else url
+        host = url.split("/")[2] if one.url or one.kind == "text" else url
         hosts[host] = hosts.get(host, 0) + 1
         if hosts[host] > MAX_PER_HOST or url in {hit.url for hit in hits}:
             continue
