@@ -48,8 +48,12 @@ SAVED = {"DELETE": "to-forget", "POST": "to-renew"}
 
 NOT_FETCHED = "about:blank"
 TEMPLATE = "batch_extract_pages"
+KNOWN_TEMPLATES = (TEMPLATE, "crawl_site", "multi_tab_compare", "login_keep_session")
 
 TOOL = "/api/tools/{name}"
+SEARCH = "/api/search"
+_MAX_ENGINE_CHARS = 64
+GOALS = ("/plan", "/api/plan", "/api/agent")
 PLANS = ("/plan", "/api/plan")
 _MAX_ORIGIN_CHARS = 2_000
 CONVERSATION = "/api/conversations/{"
@@ -120,6 +124,10 @@ def _give_call(case: Case[Any], body: dict[str, Any]) -> None:
     """Call a tool with arguments of its own, and plan on a page that is one: no schema can say which are."""
     if case.path == TOOL:
         case.body, case.path_parameters = {"expression": "12 * (3 + 4)"}, {"name": "app.calculate"}
+    if case.path == SEARCH and "engine" in body and 1 <= len(str(body["engine"])) <= _MAX_ENGINE_CHARS:
+        body["engine"] = "local"
+    if case.path in GOALS and isinstance(body.get("goal"), str) and not body["goal"].strip():
+        body["goal"] = "2 + 2"
     context = _inside(body, "context")
     origin = context.get("origin")
     if case.path in PLANS and isinstance(origin, str) and 1 <= len(origin) <= _MAX_ORIGIN_CHARS:
@@ -179,7 +187,7 @@ def _give_template(body: dict[str, Any]) -> None:
     template, inputs = body.get("templateId"), body.get("inputs")
     if not isinstance(template, str) or len(template) > MAX_HANDLE_CHARS or not isinstance(inputs, dict):
         return
-    if template == TEMPLATE or len(template) % 2:
+    if template in KNOWN_TEMPLATES or len(template) % 2:
         body["templateId"] = TEMPLATE
         body["inputs"] = {"urls": [PAGE]}
         if re.search(_KEY, str(body.get("idempotencyKey", ""))):  # the same key goes with the same request only

@@ -99,7 +99,8 @@ def answer_of(action: str, content: object) -> GivenAnswer | None:
     chosen = cast("Mapping[str, object]", content).get(_FIELD)
     if chosen == _DENY:
         return GivenAnswer("deny")
-    return GivenAnswer("allow", Remembered(chosen)) if chosen in set(Remembered) else None
+    kept = next((one for one in Remembered if one.value == chosen), None)
+    return None if kept is None else GivenAnswer("allow", kept)
 
 
 _NAMES: Final[Mapping[str, str]] = {

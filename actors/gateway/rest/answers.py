@@ -46,7 +46,7 @@ _FAMILY: dict[str, Any] = {
     "events": _answer_events,
     "stream": _STREAM,
     "also": MARKDOWN,
-    "errors": PAGE_ERRORS | {409},
+    "errors": PAGE_ERRORS | {404, 409},
     "tag": Tag.ANSWERS,
     "mends": True,
 }

@@ -19,6 +19,7 @@ from actors.gateway.rest.through_gate import calling, outcome_response, tool_end
 from actors.gateway.tool_calls import ClientCall, call_tool
 from actors.safe_html import PAGE_POLICY, html_page
 from actors.text_citations import with_citations
+from protocol.agent import TransformType
 from protocol.collections import TextInfo, TextList
 from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, ResendDelivery
 from protocol.search import MAX_QUERY_CHARS
@@ -55,7 +56,7 @@ class TextFileQuery(TextPath, frozen=True, kw_only=True, forbid_unknown_fields=T
 class TransformBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is made of a collection; `config` as GET /api/transforms says of the type."""
 
-    type: Annotated[str, Meta(min_length=1, max_length=40)]
+    type: TransformType
     config: dict[str, Any] | UnsetType = UNSET
 
 

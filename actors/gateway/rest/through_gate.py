@@ -79,7 +79,7 @@ def tool_endpoint(tool: str, **more: Any) -> dict[str, Any]:
 def _given(arguments: Any) -> dict[str, Any]:
     """Return what was asked, the params of the path and the body together."""
     if isinstance(arguments, Addressed):
-        addressed = cast("Addressed[Any, Any]", arguments)
+        addressed = cast("Addressed[object, object]", arguments)
         return _fields(addressed.params) | _fields(addressed.body)
     return _fields(arguments)
 
