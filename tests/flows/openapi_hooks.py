@@ -57,7 +57,9 @@ GOALS = ("/plan", "/api/plan", "/api/agent")
 PLANS = ("/plan", "/api/plan")
 _MAX_ORIGIN_CHARS = 2_000
 CONVERSATION = "/api/conversations/{"
-ANSWERS = ("/api/summarize", "/api/answer", "/api/extract")
+ANSWERS = ("/api/summarize", "/api/answer", "/api/extract", "/api/agent")
+CAPTURING = "/api/collections/{id}/capture"
+IMPORTING = "/api/collections/{id}/import"
 ANSWERING = ("web.summarize", "web.answer", "web.extract")
 
 _KEY = r"^[\x21-\x7e]{1,255}\Z"
@@ -90,6 +92,7 @@ def filter_case(context: HookContext, case: Case[Any]) -> bool:
 def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
     """Send the request to pages of ours."""
     del context, kwargs
+    _give_list(case)
     if isinstance(case.body, dict):
         body = case.body = copy.deepcopy(cast("dict[str, Any]", case.body))  # others are made from the one that came
         _keep_here(body)
@@ -126,12 +129,30 @@ def _give_call(case: Case[Any], body: dict[str, Any]) -> None:
         case.body, case.path_parameters = {"expression": "12 * (3 + 4)"}, {"name": "app.calculate"}
     if case.path == SEARCH and "engine" in body and 1 <= len(str(body["engine"])) <= _MAX_ENGINE_CHARS:
         body["engine"] = "local"
+    if case.path == CAPTURING and _well_named(body.get("url")):
+        body["url"] = PAGE
+    for item in _objects(body.get("sources")):
+        if _well_named(item.get("url")):
+            item["url"] = PAGE
+    if case.path == "/api/agent" and isinstance(body.get("collection"), str):
+        body["collection"] = None
     if case.path in GOALS and isinstance(body.get("goal"), str) and not body["goal"].strip():
         body["goal"] = "2 + 2"
     context = _inside(body, "context")
     origin = context.get("origin")
     if case.path in PLANS and isinstance(origin, str) and 1 <= len(origin) <= _MAX_ORIGIN_CHARS:
         context["origin"] = "https://example.com"
+
+
+def _give_list(case: Case[Any]) -> None:
+    """Import a list that is one: no schema can say which bytes are."""
+    if case.path == IMPORTING and isinstance(case.body, bytes):
+        case.body, case.query = PAGE.encode(), {}
+
+
+def _well_named(url: object) -> bool:
+    """Return whether this may be an address by its schema."""
+    return isinstance(url, str) and 1 <= len(url) <= MAX_URL_CHARS
 
 
 def _give_grant(case: Case[Any]) -> None:
