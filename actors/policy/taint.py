@@ -134,7 +134,7 @@ def _of_tool(tool: Tool[Any], evidence: _Evidence) -> Iterator[TaintFinding]:
 
 def _use_of(name: str, value: str, tool: Tool[Any]) -> _Use | None:
     last = name.rpartition(".")[2].partition("[")[0]
-    if last in _NAMES_NOTHING:
+    if last in _NAMES_NOTHING and not name.startswith("payload"):
         return None
     if last in ("url", "urls", "startUrl") or re.match(r"\s*https?:", value, re.IGNORECASE):
         return _Use.ADDRESS

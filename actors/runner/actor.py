@@ -21,7 +21,7 @@ from actors.runner.inputs import Vault
 from actors.runner.run_log import RunHistory, RunLog
 from actors.runner.submission import RunSubmission
 from actors.runner.templates.table import TEMPLATES, Catalogue, described
-from actors.runner.tools.context import ToolContext, opened
+from actors.runner.tools.context import ToolDependencies, opened
 from actors.runner.tools.table import run_tool
 from actors.runner.variables import VARIABLES
 from actors.settings import Settings
@@ -78,7 +78,7 @@ class Runner(Actor):
     templates: Catalogue = field(default_factory=lambda: TEMPLATES)
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     _dependencies: RunnerDependencies = field(init=False, repr=False)
-    _tool_context: ToolContext = field(init=False, repr=False)
+    _tool_context: ToolDependencies = field(init=False, repr=False)
 
     @classmethod
     def check(cls, settings: Settings) -> None:

@@ -15,7 +15,7 @@ import structlog
 from msgspec.structs import replace
 
 from actors.logins import BROWSER_MS, login_pass
-from actors.runner.template import Discovery, SiteFile, SourceKeeper, TaskTemplate
+from actors.runner.template import SiteFile, SourceKeeper, StepDiscovery, TaskTemplate
 from actors.web.client import WebClient
 from actors.web.cookies import Jar
 from actors.web.exchange import WebRequest
@@ -144,7 +144,7 @@ class StepTools:
 
     web: WebClient | None = None
     sources: SourceKeeper | None = None
-    discovery: Discovery | None = None
+    discovery: StepDiscovery | None = None
 
 
 @dataclass(eq=False)
@@ -199,7 +199,7 @@ class RunStepContext:
         return self.failed_at if self._failure is failure else ""
 
     @property
-    def discovery(self) -> Discovery | None:
+    def discovery(self) -> StepDiscovery | None:
         """What the steps of a discovered stage follow."""
         return self.tools.discovery
 

@@ -48,7 +48,7 @@ class Stage:
     """Steps that do not wait for each other, `at_once` of them at the same time; a stage waits for the one before it.
 
     `in_tabs`: each of them needs a tab of the run's session, whose number is bounded (002 §8.6). `discovered`: what
-    each of them does follows from what others have found, by the run's Discovery; those that nothing is left for never
+    each of them does follows from what others have found, by a StepDiscovery; those that nothing is left for never
     begin.
     """
 
@@ -118,7 +118,7 @@ class ResultTable:
     rows: tuple[tuple[str | int | float | bool | None, ...], ...]
 
 
-class Discovery(Protocol):
+class StepDiscovery(Protocol):
     """What the steps of a discovered stage do, as what was done before says it; each replica makes it anew."""
 
     def learn(self, outcome: Outcome) -> None:
@@ -188,7 +188,7 @@ class StepContext(Protocol):
         ...
 
     @property
-    def discovery(self) -> Discovery | None:
+    def discovery(self) -> StepDiscovery | None:
         """What the steps of a discovered stage follow."""
         ...
 
@@ -307,7 +307,7 @@ class TaskTemplate(ABC, Generic[I]):
             FaultError: it failed.
         """
 
-    def discovery(self, inputs: I) -> Discovery | None:
+    def discovery(self, inputs: I) -> StepDiscovery | None:
         """Return what the steps of the run's discovered stage follow, where it has one."""
         del inputs
         return None

@@ -20,7 +20,16 @@ from actors.runner.crawling.reading import FoundAddresses, read_site_maps, visit
 from actors.runner.crawling.sources import keep_source, open_collection
 from actors.runner.page_items import MAX_CONCURRENCY, brief, failed_item
 from actors.runner.page_markdown import cell, quoted, table, words
-from actors.runner.template import Discovery, Outcome, ResultTable, Retry, SessionUse, Stage, StepContext, TaskTemplate
+from actors.runner.template import (
+    Outcome,
+    ResultTable,
+    Retry,
+    SessionUse,
+    Stage,
+    StepContext,
+    StepDiscovery,
+    TaskTemplate,
+)
 from actors.runner.templates.batch_extract_pages import PAGE_RETRY
 from protocol.access import Scope
 from protocol.faults import Code, FaultError, fault
@@ -89,7 +98,7 @@ class CrawlSite(TaskTemplate[CrawlInputs]):
         del inputs
         return PAGE_RETRY if index else Retry()
 
-    def discovery(self, inputs: CrawlInputs) -> Discovery:
+    def discovery(self, inputs: CrawlInputs) -> StepDiscovery:
         """Return where the steps go."""
         return _Walk(inputs)
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec import UnsetType
 from simpleeval import InvalidExpression, SimpleEval  # pyright: ignore[reportMissingTypeStubs] - it has no types
 
-from actors.runner.tools.context import ToolContext, failed
+from actors.runner.tools.context import ToolDependencies, failed
 from protocol.faults import Code, fault
 from protocol.policy import RunTool, ToolErrorCode, ToolResult, ToolStatus
 from protocol.tools.app import Calculate
@@ -44,7 +44,7 @@ class ExpressionError(ValueError):
     """An expression has no value; its text says why."""
 
 
-async def calculate(context: ToolContext, request: RunTool, arguments: Calculate) -> ToolResult:
+async def calculate(context: ToolDependencies, request: RunTool, arguments: Calculate) -> ToolResult:
     """Compute an expression; the result is text, so that no digit of it is lost."""
     del context
     precision = None if isinstance(arguments.precision, UnsetType) else arguments.precision

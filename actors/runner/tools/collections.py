@@ -14,7 +14,7 @@ from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.collection_log import CollectionLog, known_id, unknown
 from actors.runner.collections.history import SourceHistory, collection_id
 from actors.runner.collections.watching import CHANGED, every_ms
-from actors.runner.tools.context import ToolContext, failed
+from actors.runner.tools.context import ToolDependencies, failed
 from bus.clock import now_ms
 from protocol.collections import (
     CAPTURE_CHARS,
@@ -60,7 +60,7 @@ def succeeded(request: RunTool, payload: dict[str, Any], **more: Any) -> ToolRes
     return ToolResult(tool_call_id=request.id, status=ToolStatus.OK, payload=payload, **more)
 
 
-async def create(context: ToolContext, request: RunTool, arguments: CreateCollection) -> ToolResult:
+async def create(context: ToolDependencies, request: RunTool, arguments: CreateCollection) -> ToolResult:
     """Begin a collection; the same call begins one alone."""
     journal = CollectionLog(context.collections)
     new = collection_id(request.caller, request.id)
@@ -77,7 +77,7 @@ async def create(context: ToolContext, request: RunTool, arguments: CreateCollec
     return succeeded(request, {"collectionId": new, "title": line.title, "tags": list(tags)})
 
 
-async def add_sources(context: ToolContext, request: RunTool, arguments: AddSources) -> ToolResult:
+async def add_sources(context: ToolDependencies, request: RunTool, arguments: AddSources) -> ToolResult:
     """Add pages, which are captured in the background, and notes; a page that is there already is not added again."""
     journal = CollectionLog(context.collections)
     created, _ = await journal.collection(arguments.collection_id, request.caller)
@@ -91,7 +91,7 @@ async def add_sources(context: ToolContext, request: RunTool, arguments: AddSour
     return succeeded(request, payload)
 
 
-async def list_sources(context: ToolContext, request: RunTool, arguments: OfCollection) -> ToolResult:
+async def list_sources(context: ToolDependencies, request: RunTool, arguments: OfCollection) -> ToolResult:
     """List the sources of a collection."""
     created, _ = await CollectionLog(context.collections).collection(arguments.collection_id, request.caller)
     query = AskCollection(caller=request.caller, id=created.collection)
@@ -99,7 +99,7 @@ async def list_sources(context: ToolContext, request: RunTool, arguments: OfColl
     return succeeded(request, msgspec.to_builtins(view))
 
 
-async def capture(context: ToolContext, request: RunTool, arguments: CaptureSource) -> ToolResult:
+async def capture(context: ToolDependencies, request: RunTool, arguments: CaptureSource) -> ToolResult:
     """Read a page into a collection, and return it; one that takes longer is still being read then."""
     journal = CollectionLog(context.collections)
     created, _ = await journal.collection(arguments.collection_id, request.caller)
@@ -116,7 +116,7 @@ async def capture(context: ToolContext, request: RunTool, arguments: CaptureSour
     return await _capture_result(context, request, history, mode, max_chars)
 
 
-async def refresh(context: ToolContext, request: RunTool, arguments: RefreshSource) -> ToolResult:
+async def refresh(context: ToolDependencies, request: RunTool, arguments: RefreshSource) -> ToolResult:
     """Read a page anew, and say what has changed."""
     history = await CollectionLog(context.collections).source_of(arguments.source_id, request.caller)
     if history.added is not None and history.added.kind is SourceKind.NOTE:
@@ -124,7 +124,7 @@ async def refresh(context: ToolContext, request: RunTool, arguments: RefreshSour
     return await _capture_result(context, request, history, "auto", CAPTURE_CHARS)
 
 
-async def watch(context: ToolContext, request: RunTool, arguments: WatchCollection) -> ToolResult:
+async def watch(context: ToolDependencies, request: RunTool, arguments: WatchCollection) -> ToolResult:
     """Have the pages of a collection read anew again and again, or no more."""
     journal = CollectionLog(context.collections)
     webhook = "" if arguments.webhook is UNSET else arguments.webhook
@@ -144,7 +144,7 @@ async def watch(context: ToolContext, request: RunTool, arguments: WatchCollecti
             return succeeded(request, payload)
 
 
-async def delete_source(context: ToolContext, request: RunTool, arguments: OfSource) -> ToolResult:
+async def delete_source(context: ToolDependencies, request: RunTool, arguments: OfSource) -> ToolResult:
     """Delete a source with all that was said of it; of the same call the answer is the same."""
     journal = CollectionLog(context.collections)
     history = await journal.source(known_id(arguments.source_id, SOURCE_PREFIX))
@@ -161,7 +161,7 @@ async def delete_source(context: ToolContext, request: RunTool, arguments: OfSou
     return succeeded(request, {"collectionId": gone.collection, "sourceId": gone.source, "deleted": True})
 
 
-async def delete(context: ToolContext, request: RunTool, arguments: OfCollection) -> ToolResult:
+async def delete(context: ToolDependencies, request: RunTool, arguments: OfCollection) -> ToolResult:
     """Delete a collection with its sources; texts made of it stay."""
     journal = CollectionLog(context.collections)
     collection = known_id(arguments.collection_id, COLLECTION_PREFIX)
@@ -185,11 +185,11 @@ def _deleted(line: SourceDeleted | CollectionDeleted) -> CollectionChanged:
     )
 
 
-def _capturing(context: ToolContext) -> Capturing:
+def _capturing(context: ToolDependencies) -> Capturing:
     return Capturing(CollectionLog(context.collections), context.bus, context.settings)
 
 
-def _adding(context: ToolContext, request: RunTool) -> Adding:
+def _adding(context: ToolDependencies, request: RunTool) -> Adding:
     return Adding(_capturing(context), request.id, request.name)
 
 
@@ -197,7 +197,7 @@ def _adding(context: ToolContext, request: RunTool) -> Adding:
 
 
 async def _capture_result(
-    context: ToolContext, request: RunTool, history: SourceHistory, mode: Any, max_chars: int
+    context: ToolDependencies, request: RunTool, history: SourceHistory, mode: Any, max_chars: int
 ) -> ToolResult:
     """Have a page read, wait for it, and return it; the same call reads it once."""
     added = history.added

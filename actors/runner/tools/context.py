@@ -22,7 +22,7 @@ from protocol.subjects import COLLECTIONS, DELIVERIES
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToolContext:
+class ToolDependencies:
     """What a tool works with: the bus, the journal of collections, settings, and what is secret of the operator's."""
 
     bus: Bus
@@ -35,7 +35,7 @@ class ToolContext:
 
 
 @asynccontextmanager
-async def opened(bus: Bus, settings: Settings, environment: Mapping[str, str]) -> AsyncGenerator[ToolContext]:
+async def opened(bus: Bus, settings: Settings, environment: Mapping[str, str]) -> AsyncGenerator[ToolDependencies]:
     """Open what tools work with, and watch the files of the operator, while the block lasts."""
     file, engine_file = (
         Watched(own_integrations(settings), read_integrations),
@@ -43,7 +43,7 @@ async def opened(bus: Bus, settings: Settings, environment: Mapping[str, str]) -
     )
     async with OutsideClient(settings).opened() as outside, file.open(), engine_file.open():
         table = await bus.table(DELIVERIES)
-        yield ToolContext(
+        yield ToolDependencies(
             bus=bus,
             settings=settings,
             collections=await bus.journal(COLLECTIONS),

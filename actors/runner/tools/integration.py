@@ -7,7 +7,7 @@ from typing import Any, Final
 import anyio
 from msgspec import UnsetType
 
-from actors.runner.tools.context import ToolContext, failed
+from actors.runner.tools.context import ToolDependencies, failed
 from protocol.documents import Content, Document, WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError, fault
 from protocol.integrations import Delivery, DeliveryState
@@ -18,7 +18,7 @@ WAIT_S: Final = 45.0
 """How long a call waits for the other program; it is told all the same."""
 
 
-async def invoke(context: ToolContext, request: RunTool, arguments: InvokeIntegration) -> ToolResult:
+async def invoke(context: ToolDependencies, request: RunTool, arguments: InvokeIntegration) -> ToolResult:
     """Have a program do something, once for each key, and return what came of it so far."""
     key = request.id if isinstance(arguments.idempotency_key, UnsetType) else arguments.idempotency_key
     try:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UnsetType
 
 from actors.runner.searching.ranking import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, PRIORS, best_hits, cleaned, confidence
-from actors.runner.tools.context import ToolContext, failed
+from actors.runner.tools.context import ToolDependencies, failed
 from actors.tool_files import CUSTOM
 from protocol.documents import Content, Document, WebObservationSummary, untrusted
 from protocol.faults import Code, FaultError, fault
@@ -33,7 +33,7 @@ DEADLINE_S: Final = 40.0
 """How long engines are asked, one after the other."""
 
 
-async def search(context: ToolContext, request: RunTool, arguments: SearchWeb) -> ToolResult:
+async def search(context: ToolDependencies, request: RunTool, arguments: SearchWeb) -> ToolResult:
     """Ask the engine that is named, then the others, then the own index; the note says who has not answered and why."""
     query = " ".join(arguments.query.split())
     usable = context.engines.usable(context.engine_file.value)
@@ -59,7 +59,7 @@ async def search(context: ToolContext, request: RunTool, arguments: SearchWeb) -
 
 
 async def _local(
-    context: ToolContext, request: RunTool, query: str, notes: list[str], *, has_engines: bool
+    context: ToolDependencies, request: RunTool, query: str, notes: list[str], *, has_engines: bool
 ) -> ToolResult:
     """Look into what the caller has captured, kept and read."""
     asking = SearchPassages(caller=request.caller, query=query, limit=4 * MAX_RESULTS, per_source=1)

@@ -10,14 +10,14 @@ import msgspec
 
 from actors.runner.tools import collections, texts
 from actors.runner.tools.calculation import calculate
-from actors.runner.tools.context import ToolContext, failed
+from actors.runner.tools.context import ToolDependencies, failed
 from actors.runner.tools.integration import invoke
 from actors.runner.tools.search import search
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import RunTool, ToolErrorCode, ToolResult
 from protocol.tools.registry import TOOLS
 
-Runs = Callable[[ToolContext, RunTool, Any], Awaitable[ToolResult]]
+Runs = Callable[[ToolDependencies, RunTool, Any], Awaitable[ToolResult]]
 
 RUNS: Final[Mapping[str, Runs]] = MappingProxyType(
     {
@@ -43,7 +43,7 @@ RUNS: Final[Mapping[str, Runs]] = MappingProxyType(
 """What runs each of the registry's tools that name the runner."""
 
 
-async def run_tool(context: ToolContext, request: RunTool) -> ToolResult:
+async def run_tool(context: ToolDependencies, request: RunTool) -> ToolResult:
     """Run a tool of ours by its name.
 
     Raises:

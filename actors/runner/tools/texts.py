@@ -14,7 +14,7 @@ from actors.runner.collections.collection_log import CollectionLog, known_id
 from actors.runner.collections.text_log import TextLog, Transforming, shown, sources_of
 from actors.runner.text_files import ENDINGS, MEDIA_TYPES, as_file, as_page
 from actors.runner.tools.collections import PATIENCE, succeeded
-from actors.runner.tools.context import ToolContext
+from actors.runner.tools.context import ToolDependencies
 from bus.clock import now_ms
 from protocol.actions import Action
 from protocol.agent import TransformType
@@ -54,7 +54,7 @@ _INVALID: Final = Code.VALIDATION_INVALID_REQUEST
 _TO_A_FILE: Final = Action(action="share_as_file", description="Call artifact.share with the target file.")
 
 
-async def list_types(context: ToolContext, request: RunTool, arguments: WithoutArguments) -> ToolResult:
+async def list_types(context: ToolDependencies, request: RunTool, arguments: WithoutArguments) -> ToolResult:
     """List what can be made of a collection, each with the schema of its config."""
     del context, arguments
     types = [
@@ -64,7 +64,7 @@ async def list_types(context: ToolContext, request: RunTool, arguments: WithoutA
     return succeeded(request, {"types": types, "schemaVersion": SCHEMA_VERSION})
 
 
-async def run_transform(context: ToolContext, request: RunTool, arguments: RunTransform) -> ToolResult:
+async def run_transform(context: ToolDependencies, request: RunTool, arguments: RunTransform) -> ToolResult:
     """Make a text of a collection and wait for it; the same of the same sources is made once, unless `again`."""
     try:
         kind = TransformType(arguments.type)
@@ -104,7 +104,7 @@ async def run_transform(context: ToolContext, request: RunTool, arguments: RunTr
     return _whole(request, text)
 
 
-async def save(context: ToolContext, request: RunTool, arguments: SaveArtifact) -> ToolResult:
+async def save(context: ToolDependencies, request: RunTool, arguments: SaveArtifact) -> ToolResult:
     """Keep a text, without what looks like a credential unless `redaction` is none; the same call keeps one."""
     tags = () if arguments.tags is UNSET else arguments.tags
     _check_size(arguments.markdown, tags)
@@ -128,7 +128,7 @@ async def save(context: ToolContext, request: RunTool, arguments: SaveArtifact) 
     return succeeded(request, {**shown(text), "redacted": text.info.content_markdown != arguments.markdown})
 
 
-async def open_text(context: ToolContext, request: RunTool, arguments: OpenArtifact) -> ToolResult:
+async def open_text(context: ToolDependencies, request: RunTool, arguments: OpenArtifact) -> ToolResult:
     """Return a text for the workspace, or where a browser shows it."""
     text, _ = await _texts(context).of_caller(arguments.artifact_id, request.caller)
     if arguments.target != "browser":
@@ -138,7 +138,7 @@ async def open_text(context: ToolContext, request: RunTool, arguments: OpenArtif
     return succeeded(request, {**shown(text), **where})
 
 
-async def share(context: ToolContext, request: RunTool, arguments: ShareArtifact) -> ToolResult:
+async def share(context: ToolDependencies, request: RunTool, arguments: ShareArtifact) -> ToolResult:
     """Hand a text out as a file, or its words for a clipboard."""
     target = "file" if arguments.target is UNSET else arguments.target
     if target == "share_sheet" or (target == "clipboard" and arguments.format == "pdf"):
@@ -177,7 +177,7 @@ async def share(context: ToolContext, request: RunTool, arguments: ShareArtifact
     return succeeded(request, payload | msgspec.to_builtins(kept))
 
 
-async def delete(context: ToolContext, request: RunTool, arguments: OfArtifact) -> ToolResult:
+async def delete(context: ToolDependencies, request: RunTool, arguments: OfArtifact) -> ToolResult:
     """Delete a text, and its words from the journal."""
     texts = _texts(context)
     name = known_id(arguments.artifact_id, "art_")
@@ -189,7 +189,7 @@ async def delete(context: ToolContext, request: RunTool, arguments: OfArtifact) 
     return succeeded(request, {"artifactId": name, "deleted": True})
 
 
-async def _stored(context: ToolContext, request: RunTool, data: bytes, ending: str) -> str:
+async def _stored(context: ToolDependencies, request: RunTool, data: bytes, ending: str) -> str:
     """Put a file where its caller finds it for a day, and return its name: the same for the same call."""
     chance = blake2b(f"{request.id} {request.caller}".encode(), digest_size=16).hexdigest()
     name = capture_name("share", chance, request.caller, ending)
@@ -222,9 +222,9 @@ def _check_size(markdown: str, tags: tuple[str, ...]) -> None:
         raise FaultError(fault(_INVALID, message, field="tags"))
 
 
-def _texts(context: ToolContext) -> TextLog:
+def _texts(context: ToolDependencies) -> TextLog:
     return TextLog(CollectionLog(context.collections))
 
 
-def _transforming(context: ToolContext) -> Transforming:
+def _transforming(context: ToolDependencies) -> Transforming:
     return Transforming(_texts(context), context.bus, context.settings)

@@ -13,7 +13,8 @@ from actors.fetchers.playwright.tab import Tab
 from actors.fetchers.playwright.view.documents import TabDocument, main_document
 from actors.fetchers.playwright.view.finding import document_of, locate
 from protocol.browsers.operations import DescribeField
-from protocol.browsers.results import FieldDescribed, PastDialog
+from protocol.browsers.pageinfo import PastDialog
+from protocol.browsers.results import FieldDescribed
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import FieldFacts
 

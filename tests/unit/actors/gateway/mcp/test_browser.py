@@ -25,9 +25,10 @@ from actors.gateway.errors import ToolError, to_tool_error
 from actors.gateway.mcp.server import make_server
 from actors.gateway.mcp.toolbox import TOOLS
 from actors.gateway.mcp.tools import browser
-from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, FURTHER_TOOLS, MAX_IMAGE_BYTES, default_session
+from actors.gateway.mcp.tools.browser import BROWSER_TOOLS, FURTHER_TOOLS, MAX_IMAGE_BYTES
 from actors.gateway.mcp.toolsets import DEFAULT_TOOLSETS, Toolset
 from actors.gateway.request import RequestContext
+from actors.gateway.tool_calls import default_session
 from bus.seal import Seal, UnsealError
 from protocol.actions import Action
 from protocol.browse import ConsoleMessage, NetworkRequest

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from actors.extraction.page import extract
 from actors.fetchers import page_answer
-from actors.runner.template import Outcome, TaskTemplate
+from actors.runner.template import Outcome, SiteFile, SourceKeeper, StepDiscovery, TaskTemplate
 from protocol.browse import BrowseOptions, DecisionTrace, TraceSummary
 from protocol.browsers.operations import (
     CloseTab,
@@ -108,6 +108,9 @@ class FakeStepContext:
     """Whether a navigation never ends."""
 
     run_id: str = "run_AAAAAAAAAAAAAAAAAAAAAA"
+    caller: str = "owner"
+    discovery: StepDiscovery | None = None
+    sources: SourceKeeper | None = None
     parts: list[str] = field(default_factory=list[str])
     failed_at: str = ""
     done: list[Operation] = field(default_factory=list[Operation])
@@ -137,8 +140,13 @@ class FakeStepContext:
         """Have nothing to encrypt."""
         raise AssertionError(place, text)
 
-    async def browse(self, url: str, options: BrowseOptions) -> Browsed:
+    async def file(self, url: str, timeout_ms: int) -> SiteFile:
+        """Have no files but pages."""
+        raise AssertionError(url, timeout_ms)
+
+    async def browse(self, url: str, options: BrowseOptions, *, outlinks: bool = False) -> Browsed:
         """Return the page."""
+        del outlinks
         await anyio.lowlevel.checkpoint()
         self.asked.append((url, options))
         page = self.pages.get(url, Code.SECURITY_URL_BLOCKED)
