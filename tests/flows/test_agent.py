@@ -210,8 +210,8 @@ async def test_what_waits_for_an_approval_is_done_once_when_it_is_given(tmp_path
 
     assert [one["ended"] for one in (first, still, done)] == ["awaiting_approval", "awaiting_approval", "answered"]
     assert {one["steps"][0]["callId"] for one in (first, still, done)} == {first["steps"][0]["callId"]}
-    assert (before, posted, twice, answers) == (0, 1, 2, ["allowed", "allowed"])
     assert "integration.invoke (model): ask, ok" in text_of(result)
+    assert (before, posted, twice, answers) == (0, 1, 2, ["allowed", "allowed"])
 
 
 async def allow(here: Bench, approval: str) -> str:
@@ -226,8 +226,9 @@ async def connected_to(here: Bench) -> AsyncGenerator[Any]:
     """Connect the official client, whose user allows what is asked."""
 
     async def allowed(context: Any, params: ElicitRequestParams) -> ElicitResult:
-        del context, params
-        return ElicitResult(action="accept", content={"answer": "once"})
+        del context
+        (asked_for,) = params.model_dump()["requested_schema"]["properties"]
+        return ElicitResult(action="accept", content={asked_for: "once"})
 
     headers = {"Authorization": f"Bearer {here.running.key}"}
     address = f"{here.running.ready.mcp}?toolsets=core,collections"
@@ -247,7 +248,7 @@ async def test_an_answerer_that_dies_in_the_loop_has_nothing_done_twice(tmp_path
             answerer = next(one["pid"] for one in await here.running.replicas() if one["actor"] == "answerer")
             assert isinstance(answerer, int)
             here.model.on_second = partial(os.kill, answerer, signal.SIGKILL)
-            result = await here.reach(GOAL, conversation=talk)
+            result = await here.reach(GOAL, conversation=talk, tools=["collection.create"])
             log = (await here.client.get(f"/api/conversations/{talk}")).json()["events"]
             ran = here.running.log_text().count('"subject":"tool.runner"')
 

@@ -85,6 +85,8 @@ class BuiltinTool(Generic[A]):
     answer_fields: tuple[str, ...] = ()
     plain: frozenset[str] = frozenset()
     words_in_text: bool = False
+    asks: bool = False
+    """Whether it may have to ask the user, though it is done here."""
     annotations: ToolAnnotations | None = None
     toolset: Toolset = Toolset.CORE
     render_error: ErrorRenderer = render_error

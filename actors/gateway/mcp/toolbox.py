@@ -142,7 +142,7 @@ def builtin(app: AppContext, name: str, row: BuiltinTool[A]) -> McpTool:
     async def call(context: Context, params: CallToolRequestParams) -> Wire:
         arguments = _decoded(name, row.arguments, params.arguments or {})
         request = context.lifespan_context
-        if row.tool.actor is not None:  # what others run may be asked about
+        if row.asks or row.tool.actor is not None:  # what others run may be asked about
             request = replace(request, approver=ClientUser(context, params))
         task = await row.begin(app, request, arguments) if row.begin is not None and supports_tasks(context) else None
         if task is not None:

@@ -33,6 +33,7 @@ AGENT_TOOLS = by_name(
         answer=AgentResult,
         plain=frozenset({"conversation", "goal", "tools"}),
         words_in_text=True,
+        asks=True,
         toolset=Toolset.COLLECTIONS,
         annotations=ToolAnnotations(read_only_hint=False, open_world_hint=True),
     )
