@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 import frontmatter
 
 from bus.bus import Requester
-from protocol.collections import AskCollection, AskSource, CollectionView, SourceContent, SourceInfo, SourceKind
+from protocol.collection_views import AskCollection, AskSource, CollectionView, SourceContent, SourceInfo
+from protocol.collections import SourceKind
 from protocol.faults import Code, FaultError
 from protocol.subjects import COLLECTION_GET, SOURCE_GET
 from protocol.texts import safe_file_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from protocol.collections import TextInfo
+from protocol.collection_views import TextInfo
 from protocol.packets import Citation
 from protocol.render import escaped
 

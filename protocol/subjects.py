@@ -22,16 +22,13 @@ from protocol.answers import (
 )
 from protocol.browse import MAX_LATENCY_MS
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, BrowserRecord, ListBrowsers
-from protocol.collections import (
+from protocol.collection_views import (
     AskCollection,
     AskSource,
     AskText,
     CollectionChanged,
-    CollectionLine,
     CollectionList,
     CollectionView,
-    DoCapture,
-    DoTransform,
     ImportedSources,
     ImportSources,
     ListCollections,
@@ -42,6 +39,7 @@ from protocol.collections import (
     TextInfo,
     TextList,
 )
+from protocol.collections import CollectionLine, DoCapture, DoTransform
 from protocol.domains import AbsentPage, AskDomain, DomainKnowledge, Foreseen, ForeseePage, HostTexts, Preview
 from protocol.integrations import (
     DELIVERY_MS,

@@ -13,13 +13,13 @@ from msgspec import Meta, Struct, structs
 
 from protocol.agent import TransformType
 from protocol.codec import encode
+from protocol.collection_views import TextInfo
 from protocol.collections import (
     ARTIFACT_PREFIX,
     CollectionLine,
     TextAsked,
     TextDeleted,
     TextEnded,
-    TextInfo,
     TextStarted,
     TextStatus,
 )

@@ -14,7 +14,7 @@ from actors.answerer.prompts import to_cover
 from actors.answerer.source import AnswerSource, LocalAnswer
 from bus import Requester
 from protocol.answers import LOCAL, Answered, Sources, SummaryStyle
-from protocol.collections import PackCollection
+from protocol.collection_views import PackCollection
 from protocol.packets import Citation
 from protocol.render import Doc, to_markdown
 from protocol.subjects import COLLECTION_PACK

@@ -14,7 +14,8 @@ from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.runs import ListByDefault
 from actors.cli.tools import show_outcome
 from actors.settings import Loaded
-from protocol.collections import MAX_ADDED, CollectionList, CollectionView, ImportedSources, ImportFormat, SourceInfo
+from protocol.collection_views import CollectionList, CollectionView, ImportedSources, ImportFormat, SourceInfo
+from protocol.collections import MAX_ADDED
 from protocol.faults import Code, FaultError, fault
 from protocol.policy import ToolOutcome, ToolStatus
 

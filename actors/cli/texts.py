@@ -16,7 +16,7 @@ from actors.cli.options import ConfigFile, DataDir, Json, LogLevel, read
 from actors.cli.runs import ListByDefault
 from actors.cli.tools import show_outcome, typed_values
 from actors.settings import Loaded
-from protocol.collections import SourceContent, TextInfo, TextList
+from protocol.collection_views import SourceContent, TextInfo, TextList
 from protocol.faults import FaultError
 from protocol.policy import ToolOutcome, ToolStatus
 from protocol.search import SearchResults

@@ -24,7 +24,7 @@ from actors.settings import Settings
 from protocol import subjects
 from protocol.answers import AnswerText
 from protocol.browsers.operations import TYPING
-from protocol.collections import CollectionChanged
+from protocol.collection_views import CollectionChanged
 from protocol.offers.results import OfferNews, Said
 from protocol.policy import Approval
 from protocol.replicas import CallCancelled, ClientReply, Progress, ReplyTaken

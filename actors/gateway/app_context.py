@@ -17,7 +17,7 @@ from bus.context import new_id
 from bus.seal import Seal
 from bus.stats import Meter
 from bus.stores import FileStore
-from protocol.collections import CollectionChanged
+from protocol.collection_views import CollectionChanged
 from protocol.policy import Approval
 from protocol.subject_kinds import Objects
 

@@ -26,7 +26,7 @@ from actors.settings import Settings
 from bus import Bus
 from protocol.answers import ConversationList
 from protocol.browse import BrowseResult
-from protocol.collections import (
+from protocol.collection_views import (
     CollectionList,
     CollectionView,
     ImportedSources,

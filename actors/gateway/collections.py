@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from actors.gateway.app_context import AppContext
 from actors.gateway.request import RequestContext
-from protocol.collections import (
-    ARTIFACT_PREFIX,
-    COLLECTION_PREFIX,
-    SOURCE_PREFIX,
+from protocol.collection_views import (
     AskCollection,
     AskSource,
     AskText,
@@ -21,8 +18,8 @@ from protocol.collections import (
     SourceContent,
     TextInfo,
     TextList,
-    own_id,
 )
+from protocol.collections import ARTIFACT_PREFIX, COLLECTION_PREFIX, SOURCE_PREFIX, own_id
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import (
     CAPTURES,

@@ -29,11 +29,10 @@ from bus.clock import now_ms
 from bus.stores import FileStore, JournalLog
 from protocol import subjects
 from protocol.answers import AskConversation, ChatEvent, ConversationList, ConversationLog, ListConversations
-from protocol.collections import (
+from protocol.collection_views import (
     AskCollection,
     AskSource,
     AskText,
-    CollectionLine,
     CollectionList,
     CollectionView,
     ListCollections,
@@ -44,6 +43,7 @@ from protocol.collections import (
     TextInfo,
     TextList,
 )
+from protocol.collections import CollectionLine
 from protocol.faults import Code, FaultError, fault
 from protocol.models import CallLine
 from protocol.runs.events import LedgerLine, RunEnded, RunState, StepEnded

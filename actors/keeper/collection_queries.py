@@ -12,24 +12,26 @@ from actors.keeper.collections import collection_place
 from actors.projection.database import Database, Row
 from bus.seal import Seal, UnsealError
 from protocol.codec import MalformedError, decoder
-from protocol.collections import (
-    COLLECTION_PREFIX,
-    SOURCE_PREFIX,
+from protocol.collection_views import (
     AskCollection,
     AskSource,
-    CaptureFailed,
-    CaptureStatus,
-    CollectionCreated,
     CollectionInfo,
     CollectionList,
     CollectionView,
-    CollectionWatched,
     ListCollections,
-    SourceAdded,
-    SourceCaptured,
     SourceContent,
     SourceInfo,
     SourceVersion,
+)
+from protocol.collections import (
+    COLLECTION_PREFIX,
+    SOURCE_PREFIX,
+    CaptureFailed,
+    CaptureStatus,
+    CollectionCreated,
+    CollectionWatched,
+    SourceAdded,
+    SourceCaptured,
     own_id,
 )
 from protocol.faults import Code, FaultError, fault

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from actors.keeper.collection_queries import CollectionQueries
 from actors.keeper.search_queries import SearchIndex
 from actors.markdown.structure import best_passages, fitting_passages, joined_passages, passages_of, read_outline
-from protocol.collections import (
+from protocol.collection_views import (
     AskCollection,
     AskSource,
     CollectionInfo,
@@ -26,9 +26,8 @@ from protocol.collections import (
     PackedSource,
     SourceContent,
     SourceInfo,
-    own_id,
-    sources_hash,
 )
+from protocol.collections import own_id, sources_hash
 from protocol.documents import CollectionEntry, CollectionIndex, CollectionSource, Content, Document, untrusted
 from protocol.search import MAX_QUERY_CHARS, SearchPassages
 

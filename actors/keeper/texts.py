@@ -14,18 +14,8 @@ from actors.projection.projection import TableUpdate
 from bus.seal import Seal, UnsealError
 from bus.stores import JournalLine
 from protocol.codec import MalformedError, decoder, encode
-from protocol.collections import (
-    AskText,
-    CollectionLine,
-    ListTexts,
-    TextAsked,
-    TextDeleted,
-    TextEnded,
-    TextInfo,
-    TextList,
-    TextStarted,
-    own_id,
-)
+from protocol.collection_views import AskText, ListTexts, TextInfo, TextList
+from protocol.collections import CollectionLine, TextAsked, TextDeleted, TextEnded, TextStarted, own_id
 from protocol.faults import Code, FaultError, fault
 from protocol.subjects import COLLECTIONS
 from protocol.texts import KeptText, text_after

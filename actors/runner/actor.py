@@ -30,7 +30,8 @@ from actors.web.client import BUCKETS, web_client
 from bus.clock import now_ms
 from protocol import subjects
 from protocol.browsers.operations import TYPING
-from protocol.collections import DoCapture, DoTransform, ImportedSources, ImportSources
+from protocol.collection_views import ImportedSources, ImportSources
+from protocol.collections import DoCapture, DoTransform
 from protocol.faults import Code, FaultError, fault
 from protocol.integrations import Delivery, DeliveryList, ListDeliveries, ResendDelivery, SendDelivery
 from protocol.policy import RunTool, ToolResult

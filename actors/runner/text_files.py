@@ -19,7 +19,7 @@ from actors.safe_html import html_page
 from actors.text_citations import with_citations
 from protocol.browse import SCHEMA_VERSION
 from protocol.codec import encode
-from protocol.collections import TextInfo
+from protocol.collection_views import TextInfo
 from protocol.packets import Citation
 
 Format = Literal["markdown", "text", "json", "csv", "pdf"]

@@ -13,7 +13,7 @@ import anyio
 import httpx2
 import msgspec
 
-from protocol.collections import CollectionView
+from protocol.collection_views import CollectionView
 from tests.bench.runs import AT_ONCE, PAGES, WARM, Pages, batch, rate
 from tests.bench.servers import process
 from tests.bench.table import Row

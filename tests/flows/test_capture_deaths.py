@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from protocol.collections import CollectionView
+from protocol.collection_views import CollectionView
 from tests.flows.system import POLL_S, System, weft_up
 from tests.flows.test_run_deaths import FETCHER, KEEPER, RUNNER, pid_of
 from tests.requirements import requirement

@@ -21,15 +21,8 @@ from bus.seal import Seal, new_key
 from bus.stores import JournalLog
 from protocol import subjects
 from protocol.browse import Freshness
-from protocol.collections import (
-    AskCollection,
-    AskSource,
-    CollectionChanged,
-    CollectionLine,
-    CollectionView,
-    SourceContent,
-    source_topics,
-)
+from protocol.collection_views import AskCollection, AskSource, CollectionChanged, CollectionView, SourceContent
+from protocol.collections import CollectionLine, source_topics
 from protocol.faults import Code, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
 from protocol.policy import RunTool, ToolResult

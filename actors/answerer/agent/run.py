@@ -30,7 +30,7 @@ from bus import Bus
 from bus.context import current_conversation, remaining_ms
 from protocol.agent import AgentAnswered, AgentEnd, AgentStep, RunAgent
 from protocol.answers import Answered
-from protocol.collections import PackCollection
+from protocol.collection_views import PackCollection
 from protocol.faults import Code, FaultError
 from protocol.packets import Assistant, ToolCall
 from protocol.render import Doc, to_markdown

@@ -16,7 +16,7 @@ from actors.gateway.app_context import BusClient
 from actors.gateway.event_feed import EventFeed
 from actors.gateway.mcp.offer_catalogue import Offers
 from actors.gateway.request import Watchers
-from protocol.collections import CollectionChanged
+from protocol.collection_views import CollectionChanged
 from protocol.faults import FaultError
 from protocol.policy import Approval
 from protocol.replicas import CallCancelled, ClientReply

@@ -15,7 +15,7 @@ from actors.gateway.request import RequestContext
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
 from actors.gateway.rest.streaming import CollectionDownload, NewsStream
 from actors.gateway.rest.through_gate import calling, tool_endpoint
-from protocol.collections import (
+from protocol.collection_views import (
     MAX_IMPORT_BYTES,
     CollectionChanged,
     CollectionList,

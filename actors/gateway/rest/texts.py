@@ -20,7 +20,7 @@ from actors.gateway.tool_calls import ClientCall, call_tool
 from actors.safe_html import PAGE_POLICY, html_page
 from actors.text_citations import with_citations
 from protocol.agent import TransformType
-from protocol.collections import TextInfo, TextList
+from protocol.collection_views import TextInfo, TextList
 from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, ResendDelivery
 from protocol.search import MAX_QUERY_CHARS
 from protocol.subjects import DELIVERY_LIST, DELIVERY_RESEND

@@ -18,18 +18,20 @@ from actors.runner.collections.collection_log import CollectionLog, unknown
 from actors.runner.collections.history import SourceHistory, source_id
 from actors.runner.collections.imports import ListedPage, read_list
 from bus.clock import now_ms
-from protocol.collections import (
-    COLLECTION_PREFIX,
+from protocol.collection_views import (
     MAX_IMPORT_BYTES,
-    MAX_NOTE_CHARS,
     MAX_REFUSED,
-    MAX_SOURCES,
     AskCollection,
-    CaptureStatus,
-    CollectionCreated,
     ImportedSources,
     ImportSources,
     RefusedAddress,
+)
+from protocol.collections import (
+    COLLECTION_PREFIX,
+    MAX_NOTE_CHARS,
+    MAX_SOURCES,
+    CaptureStatus,
+    CollectionCreated,
     SourceAdded,
     SourceDeleted,
     SourceKind,

@@ -21,6 +21,7 @@ from bus.errors import JournalFullError
 from bus.stores import JournalLine
 from protocol.actions import Action
 from protocol.browse import BrowseOptions, Freshness
+from protocol.collection_views import CollectionChanged
 from protocol.collections import (
     CAPTURE_CHARS,
     MAX_ATTEMPTS,
@@ -28,7 +29,6 @@ from protocol.collections import (
     CaptureMode,
     CaptureQueued,
     CaptureStarted,
-    CollectionChanged,
     DoCapture,
     SourceAdded,
     SourceCaptured,

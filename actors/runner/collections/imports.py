@@ -15,7 +15,8 @@ import listparser
 from turbohtml import Element, parse
 
 from actors.extraction.parse.formats import xml_data
-from protocol.collections import MAX_SOURCES, ImportFormat
+from protocol.collection_views import ImportFormat
+from protocol.collections import MAX_SOURCES
 
 MAX_TAGS: Final = 400_000
 MAX_TITLE_CHARS: Final = 500

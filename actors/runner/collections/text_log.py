@@ -17,18 +17,8 @@ from bus.clock import now_ms
 from protocol.actions import Action
 from protocol.agent import MadeText, MakeText, TransformType
 from protocol.codec import encode
-from protocol.collections import (
-    ARTIFACT_PREFIX,
-    CollectionChanged,
-    DoTransform,
-    PackCollection,
-    PackedCollection,
-    TextAsked,
-    TextEnded,
-    TextStarted,
-    TextStatus,
-    text_topic,
-)
+from protocol.collection_views import CollectionChanged, PackCollection, PackedCollection
+from protocol.collections import ARTIFACT_PREFIX, DoTransform, TextAsked, TextEnded, TextStarted, TextStatus, text_topic
 from protocol.documents import CollectionSource
 from protocol.faults import Code, Fault, FaultError, fault
 from protocol.packets import Citation

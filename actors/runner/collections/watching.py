@@ -15,17 +15,8 @@ from actors.runner.collections.capturing import Capturing
 from actors.runner.collections.history import CollectionHistory
 from bus import TransportError
 from bus.clock import now_ms
-from protocol.collections import (
-    MAX_SOURCES,
-    AskCollection,
-    CollectionChanged,
-    CollectionCreated,
-    CollectionInfo,
-    CollectionRefreshed,
-    SourceInfo,
-    SourceKind,
-    collection_topic,
-)
+from protocol.collection_views import AskCollection, CollectionChanged, CollectionInfo, SourceInfo
+from protocol.collections import MAX_SOURCES, CollectionCreated, CollectionRefreshed, SourceKind, collection_topic
 from protocol.faults import Code, FaultError
 from protocol.subjects import COLLECTION_GET
 

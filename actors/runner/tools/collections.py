@@ -16,16 +16,15 @@ from actors.runner.collections.history import SourceHistory, collection_id
 from actors.runner.collections.watching import CHANGED, every_ms
 from actors.runner.tools.context import ToolDependencies, failed
 from bus.clock import now_ms
+from protocol.collection_views import AskCollection, CollectionChanged
 from protocol.collections import (
     CAPTURE_CHARS,
     COLLECTION_PREFIX,
     MAX_ADDED,
     MAX_CAPTURE_CHARS,
     SOURCE_PREFIX,
-    AskCollection,
     CaptureFailed,
     CaptureStatus,
-    CollectionChanged,
     CollectionCreated,
     CollectionDeleted,
     CollectionWatched,

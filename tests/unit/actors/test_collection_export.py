@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.collection_export import INDEX, ExportedFile, ZipPieces, exported, source_file
-from protocol.collections import CaptureStatus, SourceContent, SourceInfo, SourceKind
+from protocol.collection_views import SourceContent, SourceInfo
+from protocol.collections import CaptureStatus, SourceKind
 from tests.support.collecting import ME, collecting
 
 PAGE = "https://looms.example/page"

@@ -9,12 +9,11 @@ import pytest
 
 from actors.keeper.search_terms import query_terms, terms_of
 from protocol import subjects
+from protocol.collection_views import PackCollection, PackedCollection
 from protocol.collections import (
     CollectionCreated,
     CollectionDeleted,
     CollectionLine,
-    PackCollection,
-    PackedCollection,
     SourceAdded,
     SourceCaptured,
     SourceDeleted,

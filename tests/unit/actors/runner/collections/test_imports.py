@@ -8,7 +8,7 @@ import pytest
 
 from actors.runner.collections.imports import ListedPage, read_list
 from protocol import subjects
-from protocol.collections import ImportFormat, ImportSources
+from protocol.collection_views import ImportFormat, ImportSources
 from protocol.faults import Code, FaultError
 from tests.support.collecting import ME, YOU, collecting
 

@@ -23,16 +23,12 @@ from actors.runner.text_files import SharedText
 from protocol import subjects
 from protocol.agent import MadeText, MakeText, TransformType
 from protocol.answers import LOCAL, ServedBy
+from protocol.collection_views import AskText, ListTexts, PackCollection, PackedCollection, TextInfo
 from protocol.collections import (
-    AskText,
     CollectionLine,
-    ListTexts,
-    PackCollection,
-    PackedCollection,
     TextAsked,
     TextDeleted,
     TextEnded,
-    TextInfo,
     TextStarted,
     TextStatus,
     sources_hash,
