@@ -24,6 +24,7 @@ from actors.gateway.rest.browse import SITE
 from actors.gateway.rest.runs import MAX_NUMBER
 from actors.page_addresses import page_address
 from actors.sites import site_of
+from protocol.agent import TransformType
 from protocol.browse import MAX_URL_CHARS
 from protocol.faults import FaultError
 from protocol.models import Provider
@@ -93,6 +94,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
     """Send the request to pages of ours."""
     del context, kwargs
     _give_list(case)
+    _give_plain(case)
     if isinstance(case.body, dict):
         body = case.body = copy.deepcopy(cast("dict[str, Any]", case.body))  # others are made from the one that came
         _keep_here(body)
@@ -146,8 +148,20 @@ def _give_call(case: Case[Any], body: dict[str, Any]) -> None:
 
 def _give_list(case: Case[Any]) -> None:
     """Import a list that is one: no schema can say which bytes are."""
-    if case.path == IMPORTING and isinstance(case.body, bytes):
+    if case.path == IMPORTING:
         case.body, case.query = PAGE.encode(), {}
+
+
+def _give_plain(case: Case[Any]) -> None:
+    """Name no tools of a goal that may not be there, and make of a collection what needs nothing in particular."""
+    if not isinstance(case.body, dict):
+        return
+    body = case.body = copy.deepcopy(cast("dict[str, Any]", case.body))
+    if case.path == "/api/agent" and isinstance(body.get("tools"), list):
+        body["tools"] = None
+    if case.path == "/api/collections/{id}/transforms" and body.get("type") in set(TransformType):
+        body["type"] = "outline"
+        body.pop("config", None)
 
 
 def _well_named(url: object) -> bool:
