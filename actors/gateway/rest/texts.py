@@ -11,7 +11,7 @@ from starlette.responses import Response
 from actors.gateway import collections
 from actors.gateway.access.caller import Scope
 from actors.gateway.app_context import AppContext
-from actors.gateway.http import answer
+from actors.gateway.http import HttpStatusError, answer
 from actors.gateway.request import RequestContext
 from actors.gateway.rest.collections import CollectionPath, Id, Limit, Offset
 from actors.gateway.rest.routing import Addressed, Endpoint, Tag
@@ -21,6 +21,7 @@ from actors.safe_html import PAGE_POLICY, html_page
 from actors.text_citations import with_citations
 from protocol.agent import TransformType
 from protocol.collection_views import TextInfo, TextList
+from protocol.faults import Code, FaultError
 from protocol.integrations import Delivery, DeliveryId, DeliveryList, DeliveryState, ListDeliveries, ResendDelivery
 from protocol.search import MAX_QUERY_CHARS
 from protocol.subjects import DELIVERY_LIST, DELIVERY_RESEND
@@ -129,7 +130,12 @@ async def _resend(app: AppContext, request: RequestContext, arguments: DeliveryP
 async def _transform(
     app: AppContext, request: RequestContext, arguments: Addressed[CollectionPath, TransformBody]
 ) -> Response:
-    return await calling("transform.run", id="collectionId")(app, request, arguments)
+    try:
+        return await calling("transform.run", id="collectionId")(app, request, arguments)
+    except FaultError as error:
+        if error.fault.code is Code.CONTENT_EMPTY:  # no site has failed: the collection holds too little
+            raise HttpStatusError(error.fault, 409) from None
+        raise
 
 
 _INSIDE = frozenset({500, 503, 504})
