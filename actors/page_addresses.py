@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import idna
 from rapidfuzz.distance import OSA
 
-from protocol.faults import Code, FaultError, fault, without_userinfo
+from protocol.faults import Code, FaultError, fault
+from protocol.urls import without_userinfo
 
 _WEB: Final = ("https", "http")
 _OTHERS: Final = frozenset(

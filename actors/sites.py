@@ -10,7 +10,8 @@ import httpx2
 from publicsuffixlist import PublicSuffixList
 
 from actors.page_addresses import page_address
-from protocol.faults import Code, FaultError, fault, without_userinfo
+from protocol.faults import Code, FaultError, fault
+from protocol.urls import without_userinfo
 
 _WEB = ("http", "https")
 _LABELS = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.(?!-)[a-z0-9_-]{1,63})*")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -55,6 +53,7 @@ from protocol.actions import (
     Action,
     ranked,
 )
+from protocol.urls import host_of, without_userinfo
 
 
 class Category(StrEnum):
@@ -193,24 +192,8 @@ class Fault(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def at(self, *, url: str, tier: str | None = None, attempt: int | None = None) -> Fault:
         """Return the same fault, told where it happened: without the credentials that an address may hold."""
         url = without_userinfo(url)
-        context = FaultContext(url=url, domain=_domain(url), tier=tier, attempt_number=attempt)
+        context = FaultContext(url=url, domain=host_of(url), tier=tier, attempt_number=attempt)
         return msgspec.structs.replace(self, context=context)
-
-
-_USERINFO = re.compile(r"(?:([a-z][a-z0-9+.-]*:)?([/\\]+))?[^/?#\\]*@", re.IGNORECASE)
-
-
-def without_userinfo(url: str) -> str:
-    """Return an address without user name and password, whether it can be read or not."""
-    match = _USERINFO.match(url.lstrip())
-    return f"{match[1] or ''}{match[2] or ''}{url.lstrip()[match.end() :]}" if match else url
-
-
-def _domain(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
 
 
 class FaultError(Exception):

@@ -53,6 +53,20 @@ _TYPES = {
 }
 _MANY = "[]"
 
+AsGoal = Annotated[
+    bool, typer.Option("--agent", help="Take QUESTION for a goal, and use tools for it; no page need be named.")
+]
+GoalTools = Annotated[
+    str | None, typer.Option("--tools", metavar="A,B", help="With --agent: the tools that the goal wants.")
+]
+FromCollection = Annotated[
+    str | None,
+    typer.Option(
+        "--collection", metavar="ID", help="Answer from a collection of yours; with --agent, capture into it."
+    ),
+]
+GoalSteps = Annotated[int, typer.Option("--steps", min=1, max=MOST_STEPS, help="With --agent: how many.")]
+
 
 def summarize(  # noqa: PLR0913 - the options of a command
     urls: Urls,
@@ -89,21 +103,10 @@ def ask(  # noqa: PLR0913 - the options of a command
         list[str], typer.Argument(metavar="URL... QUESTION", help="Addresses of the pages, and last the question.")
     ],
     *,
-    agent: Annotated[
-        bool, typer.Option("--agent", help="Take QUESTION for a goal, and use tools for it; no page need be named.")
-    ] = False,
-    tools: Annotated[
-        str | None, typer.Option("--tools", metavar="A,B", help="With --agent: the tools that the goal wants.")
-    ] = None,
-    collection: Annotated[
-        str | None,
-        typer.Option(
-            "--collection",
-            metavar="ID",
-            help="Answer from a collection of yours; with --agent, capture into it.",
-        ),
-    ] = None,
-    steps: Annotated[int, typer.Option("--steps", min=1, max=MOST_STEPS, help="With --agent: how many.")] = MAX_STEPS,
+    agent: AsGoal = False,
+    tools: GoalTools = None,
+    collection: FromCollection = None,
+    steps: GoalSteps = MAX_STEPS,
     local: Local = False,
     model: Model = None,
     max_cost: MaxCost = None,

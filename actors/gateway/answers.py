@@ -42,12 +42,13 @@ from protocol.answers import (
 from protocol.browse import BrowseOptions, contradiction
 from protocol.collections import own_id
 from protocol.documents import Content, Document
-from protocol.faults import Category, Code, Fault, FaultError, fault, without_userinfo
+from protocol.faults import Category, Code, Fault, FaultError, fault
 from protocol.models import ModelName, Provider
 from protocol.packets import Conversation
 from protocol.pages import BrowsePage, Url
 from protocol.subject_kinds import Call
 from protocol.subjects import ANSWER, CONVERSATION_GET, CONVERSATION_LIST, EXTRACT, SUMMARIZE
+from protocol.urls import without_userinfo
 
 S = TypeVar("S", bound=Sources)
 R = TypeVar("R", Answered, Extracted)

@@ -21,11 +21,12 @@ from actors.logins import PAGE_MS, login_pass
 from bus.clock import now_ms
 from protocol.actions import USE_SAVED, Action
 from protocol.browse import SCHEMA_VERSION, BrowseOptions, BrowseResult, Freshness, StructuredError
-from protocol.faults import Code, Fault, FaultError, fault, without_userinfo
+from protocol.faults import Code, Fault, FaultError, fault
 from protocol.pages import BrowsePage, Url
 from protocol.sessions import ListSessions, NamedSession, SessionHealth
 from protocol.subjects import BROWSE, SESSION_HEALTH, SESSION_LIST
 from protocol.tools.web import DEFAULT_AT_ONCE, MAX_AT_ONCE, MAX_URLS
+from protocol.urls import without_userinfo
 
 _TELL_MS = 500
 """What the navigator gets beyond the time of a page, to say what came of it."""

@@ -13,9 +13,10 @@ from actors.runner.template import Outcome
 from protocol.browse import MAX_URL_CHARS
 from protocol.browsers.operations import MAX_CONTENT_CHARS, MAX_ELEMENTS
 from protocol.browsers.results import ERROR_CODES, ErrorCode
-from protocol.faults import KINDS, Code, without_userinfo
+from protocol.faults import KINDS, Code
 from protocol.runs.states import StepStatus
 from protocol.tiers import RenderTier
+from protocol.urls import without_userinfo
 
 DEFAULT_ELEMENTS = 50
 DEFAULT_CONTENT_CHARS = 4_000

@@ -159,7 +159,7 @@ def _give_plain(case: Case[Any]) -> None:
     body = case.body = copy.deepcopy(cast("dict[str, Any]", case.body))
     if case.path == "/api/agent" and isinstance(body.get("tools"), list):
         body["tools"] = None
-    if case.path == "/api/collections/{id}/transforms" and body.get("type") in set(TransformType):
+    if case.path == "/api/collections/{id}/transforms" and str(body.get("type")) in set(TransformType):
         body["type"] = "outline"
         body.pop("config", None)
 

@@ -30,11 +30,12 @@ from actors.gateway.request import RequestContext
 from actors.gateway.rest.browse import DomainRequest, know
 from actors.gateway.translate import framed, result_text
 from protocol.browse import BrowseOptions, Freshness
-from protocol.faults import Category, Fault, FaultError, without_userinfo
+from protocol.faults import Category, Fault, FaultError
 from protocol.pages import BrowsePage, Captured, is_capture_of
 from protocol.runs.responses import ArtifactRef
 from protocol.subjects import CAPTURES
 from protocol.tools.runs import ArtifactRequest
+from protocol.urls import without_userinfo
 
 PAGE = "weft://page/"
 CAPTURE = "weft://captures/"

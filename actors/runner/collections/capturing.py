@@ -88,21 +88,8 @@ class Capturing:
             FaultError: VALIDATION_UNKNOWN_SOURCE, where it is gone meanwhile; CONFIG_STORAGE_FULL; the bus is away.
         """
         while history.added is not None and history.queued is None and (not call or call not in history.calls):
-            version, topic = history.version + 1, source_topic(added.collection, added.source)
-            key = capture_key(added.collection, added.normalized_url, version)
-            line = CaptureQueued(
-                caller=added.caller,
-                at=now_ms(),
-                collection=added.collection,
-                job=job_id(key, history.last(topic)),
-                source=added.source,
-                url=added.url,
-                dedupe_key=key,
-                version=version,
-                mode=mode,
-                max_chars=max_chars,
-                call_id=call,
-            )
+            topic = source_topic(added.collection, added.source)
+            line = structs.replace(_queued(history, added, topic), mode=mode, max_chars=max_chars, call_id=call)
             work = DoCapture(
                 job=line.job, source=line.source, caller=line.caller, collection=line.collection, at=line.at
             )
@@ -317,3 +304,19 @@ def _change(added: SourceAdded, line: SourceCaptured | CaptureFailed) -> Collect
         return change
     event = "refreshed" if line.unchanged else "captured" if line.version == 1 else "changed"
     return structs.replace(change, event=event, title=line.title, changes=line.changes)
+
+
+def _queued(history: SourceHistory, added: SourceAdded, topic: str) -> CaptureQueued:
+    """Return the line of the next capture of a page."""
+    version = history.version + 1
+    key = capture_key(added.collection, added.normalized_url, version)
+    return CaptureQueued(
+        caller=added.caller,
+        at=now_ms(),
+        collection=added.collection,
+        job=job_id(key, history.last(topic)),
+        source=added.source,
+        url=added.url,
+        dedupe_key=key,
+        version=version,
+    )
