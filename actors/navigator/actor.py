@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from msgspec import structs
 
@@ -28,6 +28,7 @@ from protocol.faults import Code, Fault, FaultError, fault
 from protocol.pages import Browsed, BrowsePage
 from protocol.policy_rules import GateRules
 from protocol.subject_kinds import Bucket, Journal, Subject
+from protocol.urls import host_of
 
 _WITHOUT_TLS = frozenset({Code.NETWORK_TLS_FAILED, Code.NETWORK_CONNECTION_FAILED})
 """How it ends where a server that speaks HTTP alone is asked by https."""
@@ -123,7 +124,7 @@ class Navigator(Actor):
 
     def _check_host(self, url: str) -> None:
         """Hold every reading of pages to the operator's rules of hosts, for whatever it is done."""
-        host = unquote(urlsplit(url).hostname or "").rstrip(".").lower()
+        host = unquote(host_of(url) or "").rstrip(".").lower()
         if self.policy is not None and (why := self.policy.value.unread(host)):
             message = f"Pages of {host} are not read: {why}"
             raise FaultError(fault(Code.SECURITY_POLICY_DENIED, message, field="url", actions=(OPERATOR, REPORT)))

@@ -47,8 +47,8 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(autouse=True)
 def room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Return the server room for the ledger and the files, as much as either may take."""
-    monkeypatch.setattr("tests.support.nats.STORE_BYTES", 2**31)
+    """Return the server room for all journals and files, as much as each may take."""
+    monkeypatch.setattr("tests.support.nats.STORE_BYTES", 2**34)
 
 
 @dataclass

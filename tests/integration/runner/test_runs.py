@@ -23,7 +23,8 @@ from protocol.browsers.operations import CloseSession
 from protocol.faults import Code
 from protocol.runs.events import RunEnded, RunTaken, StepEnded
 from protocol.runs.states import ArtifactType, RunStatus
-from protocol.subjects import ARTIFACTS, LEDGER, RUN, RUN_CREATE, RUN_KEYS
+from protocol.subject_kinds import Journal, Objects
+from protocol.subjects import RUN, RUN_CREATE, RUN_KEYS, table
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 from tests.unit.actors.runner.fakes import LOGIN, PASSWORD, World, among, doomed, status, taken
 
@@ -59,8 +60,11 @@ async def running(folder: Path, replicas: Sequence[str] = BOTH) -> AsyncGenerato
 
 async def _furnish(transport: NatsTransport) -> None:
     """Make what a supervisor makes."""
-    await transport.records(replace(LEDGER, max_bytes=16 * MIB))
-    await transport.objects(replace(ARTIFACTS, max_bytes=16 * MIB))
+    for _, entry in table():
+        if isinstance(entry, Journal):
+            await transport.records(replace(entry, max_bytes=2 * MIB))
+        elif isinstance(entry, Objects):
+            await transport.objects(replace(entry, max_bytes=2 * MIB))
     await transport.keys(RUN_KEYS)
     await transport.arrange(replace(RUN, at_once=AT_ONCE))
 

@@ -22,6 +22,7 @@ from protocol.replicas import ReplicaGone
 from protocol.subject_kinds import Bucket, Call, Subject, fill
 from protocol.subjects import BROWSE, FETCH, OFFERED, PAGE_BROWSED, REPLICA_GONE, VERIFY_PAGE, WHY_ABSENT, table
 from protocol.tiers import RenderTier
+from protocol.tools.registry import TOOLS
 
 PLACES = Bucket("places", PageClaim)
 
@@ -106,7 +107,10 @@ KINDS = kinds()
 
 
 def filled(call: Subject[Any]) -> list[str]:
-    """Return the forms of a call that actors answer: one for each tier where it has that slot, or itself."""
+    """Return the forms of a call that actors answer: one for each tier or for who runs tools, or itself."""
+    if call.slots == ("actor",):
+        runs_tools = {tool.actor for tool in TOOLS.values() if tool.actor is not None}
+        return [fill(call.pattern, {"actor": actor}) for actor in sorted(runs_tools)]
     if call.slots != ("tier",):
         return [call.pattern]
     return [fill(call.pattern, {"tier": tier.value}) for tier in RenderTier]
