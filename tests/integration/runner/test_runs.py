@@ -23,8 +23,8 @@ from protocol.browsers.operations import CloseSession
 from protocol.faults import Code
 from protocol.runs.events import RunEnded, RunTaken, StepEnded
 from protocol.runs.states import ArtifactType, RunStatus
-from protocol.subject_kinds import Journal, Objects
-from protocol.subjects import RUN, RUN_CREATE, RUN_KEYS, table
+from protocol.subject_kinds import Bucket, Journal, Objects, Work
+from protocol.subjects import RUN, RUN_CREATE, table
 from tests.support.nats import OVERSEER, NatsServer, serve_nats
 from tests.unit.actors.runner.fakes import LOGIN, PASSWORD, World, among, doomed, status, taken
 
@@ -61,12 +61,17 @@ async def running(folder: Path, replicas: Sequence[str] = BOTH) -> AsyncGenerato
 async def _furnish(transport: NatsTransport) -> None:
     """Make what a supervisor makes."""
     for _, entry in table():
-        if isinstance(entry, Journal):
-            await transport.records(replace(entry, max_bytes=2 * MIB))
-        elif isinstance(entry, Objects):
-            await transport.objects(replace(entry, max_bytes=2 * MIB))
-    await transport.keys(RUN_KEYS)
-    await transport.arrange(replace(RUN, at_once=AT_ONCE))
+        match entry:
+            case Journal():
+                await transport.records(replace(entry, max_bytes=2 * MIB))
+            case Objects():
+                await transport.objects(replace(entry, max_bytes=2 * MIB))
+            case Bucket():
+                await transport.keys(entry)
+            case Work():
+                await transport.arrange(replace(entry, at_once=AT_ONCE) if entry is RUN else entry)
+            case _:
+                pass
 
 
 async def at_work(here: World, count: int) -> None:
