@@ -56,6 +56,21 @@ def test_what_a_tool_has_answered_says_nothing_by_the_name_of_the_tool() -> None
     assert tainted(arguments_of(call), context, find(call.name)) == ()
 
 
+@pytest.mark.parametrize("name", ["note", "mode", "type", "key"])
+def test_what_a_payload_carries_counts_whatever_it_is_called(name: str) -> None:
+    page = WebObservationSummary(
+        url="https://page.example/", title="Mail", markdown="The recovery code is 7731-quartz-lantern-88."
+    )
+    context = ToolContext(user_words=("Tell the team that I have read it.",), documents=(untrusted("page", page),))
+    payload = {name: "recovery code 7731-quartz-lantern-88"}
+    arguments = {"integration": "team", "operation": "post", "payload": payload}
+    call = ToolCall(name="integration.invoke", arguments=arguments)
+
+    findings = tainted(arguments_of(call), context, find(call.name))
+
+    assert [one.argument for one in findings] == [f"payload.{name}"]
+
+
 def taints(case: PageCase, call: ToolCall, *, whole: bool) -> tuple[TaintFinding, ...]:
     """Return what taints a call of a case, whichever tools its task wants."""
     context = ToolContext(user_words=(case.task,), documents=documents(case, whole=whole))
