@@ -266,6 +266,7 @@ async def test_who_did_not_declare_it_cannot_touch_the_work(make_world: MakeWorl
             await stranger.enqueue(CHORE, Ask())
 
 
+@pytest.mark.slow
 async def test_no_acknowledged_work_is_lost_when_the_server_dies(make_world: MakeWorld) -> None:
     async with make_world() as world, taking_part(world, "answerer") as worker, taking_part(world, "asker") as bus:
         acknowledged: set[int] = set()

@@ -79,7 +79,7 @@ def is_whole(system: System, collection: str, hits: Counter[int]) -> None:
     assert [(one.status.value, one.version) for one in answered.sources] == [("captured", 1)] * COUNT
     again = sum(count - 1 for count in hits.values())
     print(f"asked again: {again}")  # noqa: T201 - a figure
-    assert again <= COUNT  # those that were in hand, and what a busy machine has taken for dead
+    assert again <= 2 * COUNT  # what was in hand, what waited for the bus, and what a busy machine has taken for dead
 
 
 def over(system: System, collection: str) -> bool:

@@ -159,7 +159,8 @@ def schemathesis(weft: System, site: Site, folder: Path) -> tuple[Report, str]:
     done = subprocess.run(
         [
             *(str(Path(sys.executable).with_name("schemathesis")), "run", f"{weft.ready.rest}{SELF}"),
-            *("--checks", "all", "--max-examples", str(EXAMPLES), "--seed", "1", "--workers", "2"),
+            # One worker: two threads that set the recursion limit make the parser of Python 3.11 fail.
+            *("--checks", "all", "--max-examples", str(EXAMPLES), "--seed", "1", "--workers", "1"),
             *(word for name in ENDLESS for word in ("--exclude-operation-id", name)),
             *("--continue-on-failure", "--no-color", "--generation-database", "none"),
             *("--header", f"Authorization: Bearer {weft.key}", "--report", "json", "--report-json-path", str(found)),
