@@ -12,6 +12,7 @@ from msgspec import UNSET, structs
 
 from actors.cli import terminal
 from actors.cli.answer_output import AnswerScreen, show
+from actors.cli.collections import meant_collection
 from actors.cli.connection import at_gateway
 from actors.cli.terminal import Exit
 from actors.cli.tools import show_waiting
@@ -26,11 +27,16 @@ STEP = "Step "
 """How the progress of a step begins."""
 
 
-async def reach_goal(loaded: Loaded, request: AgentRequest) -> AgentResult:
-    """Have a goal reached; on a terminal, ask about each approval that it waits for, and go on."""
+async def reach_goal(loaded: Loaded, request: AgentRequest, collection: str | None) -> AgentResult:
+    """Have a goal reached; on a terminal, ask about each approval that it waits for, and go on.
+
+    `collection` is named by its id or its title.
+    """
     from actors.gateway.client import pending  # noqa: PLC0415 - imports the gateway
 
     async with at_gateway(loaded, or_private=True, watched=True) as client:
+        if collection is not None:
+            request = structs.replace(request, collection=await meant_collection(client, collection))
         result = await _reached(client, request)
         while (approval := pending(result)) is not None and sys.stdin.isatty():
             show_waiting(approval)

@@ -11,6 +11,7 @@ import typer
 
 from actors.cli.agent import reach_goal, show_result
 from actors.cli.answer_output import AnswerScreen, show
+from actors.cli.collections import with_meant_collection
 from actors.cli.connection import at_gateway
 from actors.cli.options import ConfigFile, DataDir, Fresh, Json, LogLevel, MaxLatency, MaxTier, SavedLogin, read
 from actors.cli.routes import model_name
@@ -62,7 +63,7 @@ GoalTools = Annotated[
 FromCollection = Annotated[
     str | None,
     typer.Option(
-        "--collection", metavar="ID", help="Answer from a collection of yours; with --agent, capture into it."
+        "--collection", metavar="ID|TITLE", help="Answer from a collection of yours; with --agent, capture into it."
     ),
 ]
 GoalSteps = Annotated[int, typer.Option("--steps", min=1, max=MOST_STEPS, help="With --agent: how many.")]
@@ -134,8 +135,8 @@ def ask(  # noqa: PLR0913 - the options of a command
     chosen = _chosen(urls, options, local=local, model=model, max_cost=max_cost, conversation=conversation)
     if agent:
         wanted = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
-        goal = {"goal": question, "tools": wanted, "collection": collection, "maxSteps": steps}
-        result = anyio.run(reach_goal, loaded, _request(AgentRequest, {**chosen, **goal}))
+        goal = {"goal": question, "tools": wanted, "maxSteps": steps}
+        result = anyio.run(reach_goal, loaded, _request(AgentRequest, {**chosen, **goal}), collection)
         show_result(result, as_json=as_json)
         return
     if not urls and collection is None:
@@ -185,7 +186,8 @@ def pull(  # noqa: PLR0913 - the options of a command
 async def _answer(loaded: Loaded, request: SourcesRequest) -> AnswerResult | ExtractResult:
     async with at_gateway(loaded, or_private=True, watched=True) as client:
         with AnswerScreen.shown() as screen:
-            return await client.answer(request, screen.on_progress, screen.on_text)
+            meant = await with_meant_collection(client, request)
+            return await client.answer(meant, screen.on_progress, screen.on_text)
 
 
 def _options(profile: str | None, max_tier: str, max_latency_ms: int, fresh: str) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import anyio
 import typer
+from msgspec import Struct, structs
 
 from actors.cli import terminal
 from actors.cli.connection import at_gateway
@@ -21,6 +22,8 @@ from protocol.policy import ToolOutcome, ToolStatus
 
 if TYPE_CHECKING:
     from actors.gateway.client import GatewayClient
+
+Q = TypeVar("Q", bound=Struct)
 
 app = typer.Typer(cls=ListByDefault, rich_markup_mode=None)
 
@@ -187,6 +190,16 @@ def delete(
     """Delete a collection with its sources; texts that were made of it stay."""
     outcome = anyio.run(_call, read(config, data_dir, log_level), "collection.delete", collection, dict[str, Any]())
     _show(outcome, as_json=as_json)
+
+
+async def with_meant_collection(client: GatewayClient, request: Q) -> Q:
+    """Return a request with the id of the collection that it names by its id or its title, if any.
+
+    Raises:
+        FaultError: as `meant_collection` says.
+    """
+    given = getattr(request, "collection", None)
+    return structs.replace(request, collection=await meant_collection(client, given)) if given else request
 
 
 async def meant_collection(client: GatewayClient, given: str) -> str:
