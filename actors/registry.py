@@ -39,6 +39,7 @@ ACTORS: Mapping[str, str] = MappingProxyType(
         "keeper": "actors.keeper.actor:Keeper",
         "runner": "actors.runner.actor:Runner",
         "answerer": "actors.answerer.actor:Answerer",
+        "planner": "actors.planner.actor:Planner",
         "policy": "actors.policy.actor:Policy",
         "sessions": "actors.sessions.actor:LoginsActor",
         "navigator": "actors.navigator.actor:Navigator",

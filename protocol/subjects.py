@@ -6,6 +6,21 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from protocol.access import KeyEnd, KeyRecord, UsageRecord
+from protocol.acting.act import Reached, ReachOnPage, ResumeTask
+from protocol.acting.chats import (
+    AskMessages,
+    ChangeChat,
+    ChatInfo,
+    ChatIsOpen,
+    ChatLine,
+    ChatList,
+    ChatMessages,
+    ListChats,
+    OpenChat,
+)
+from protocol.acting.interact import Interact, InteractData
+from protocol.acting.tasks import AskTask, StepClaim, StepVerdict, TaskLine, TaskState
+from protocol.acting.tree import AskTree, PageTree
 from protocol.agent import AgentAnswered, MadeText, MakePlan, MakeText, Planned, RunAgent
 from protocol.answers import (
     Answered,
@@ -148,6 +163,8 @@ DOMAIN = Call("web.domain", AskDomain, DomainKnowledge, timeout_ms=5_000)
 FORESEE = Call("web.foresee", ForeseePage, Foreseen, timeout_ms=2_000)
 WHY_ABSENT = Call("actor.absent.{actor}", WhyAbsent, Absence, timeout_ms=1_000)
 VERIFY_PAGE = Call("verify.page", PageClaim, Verdict, timeout_ms=5_000)
+VERIFY_STEP = Call("verify.step", StepClaim, StepVerdict, timeout_ms=60_000)
+"""Whether an action on a page did what was wanted."""
 
 SESSION_SAVE = Call("session.save", SaveSession, SessionStatus)
 SESSION_LIST = Call("session.list", ListSessions, SessionList)
@@ -164,6 +181,8 @@ BROWSER = Call("browser.ask", AskBrowser, BrowserAnswer, timeout_ms=60_000)
 BROWSER_AT = Call("browser.at.{replica}", AskBrowser, BrowserAnswer, timeout_ms=60_000)
 """The same, asked of the replica in which the session lives."""
 BROWSERS = Call("browser.list", ListBrowsers, BrowserList)
+BROWSER_TREE = Call("browser.tree", AskTree, PageTree, timeout_ms=30_000)
+"""What there is to act on in a page; nothing is done to it."""
 
 OFFERED = Call("offers.{actor}", AskOffer, OfferAnswer, idempotent=False, timeout_ms=MAX_ASK_MS)
 """What an actor brings to MCP, asked of it by its name."""
@@ -222,6 +241,17 @@ AGENT = Call("agent.run", RunAgent, AgentAnswered, timeout_ms=MAX_ANSWER_MS)
 """Reach a goal. Asked again in the same turn of a conversation, it goes on: what was done is not done again."""
 AGENT_PLAN = Call("agent.plan", MakePlan, Planned, timeout_ms=MAX_TOOL_MS)
 MAKE_TEXT = Call("transform.run", MakeText, MadeText, timeout_ms=MAX_ANSWER_MS)
+
+INTERACT = Call("task.interact", Interact, InteractData, timeout_ms=120_000)
+"""One round of a task on a page that its client has; the same round asked again is answered as before."""
+ACT = Call("task.act", ReachOnPage, Reached, timeout_ms=MAX_ANSWER_MS)
+"""Reach a goal on a page of a browser session. Asked again with the same task, it goes on."""
+TASK_GET = Call("task.get", AskTask, TaskState, timeout_ms=10_000)
+TASK_RESUME = Call("task.resume", ResumeTask, TaskState, timeout_ms=10_000)
+CHAT_OPEN = Call("chat.open", OpenChat, ChatIsOpen, timeout_ms=10_000)
+CHAT_CHANGE = Call("chat.change", ChangeChat, ChatInfo, timeout_ms=10_000)
+CHAT_LIST = Call("chat.list", ListChats, ChatList, timeout_ms=10_000)
+CHAT_MESSAGES = Call("chat.messages", AskMessages, ChatMessages, timeout_ms=10_000)
 
 SUMMARIZE = Call("web.summarize", Summarize, Answered, timeout_ms=MAX_ANSWER_MS)
 ANSWER = Call("web.answer", AskQuestion, Answered, timeout_ms=MAX_ANSWER_MS)
@@ -323,6 +353,15 @@ TOOL_CALLS: Journal[ToolLine] = Journal(
     "tool-calls", cast("type[ToolLine]", ToolLine), ttl_ms=30 * 86_400_000, max_bytes=96 * 1024 * 1024, sealed=True
 )
 """Every call of a tool: what was decided about it, who has answered, and what came of it, each line once."""
+
+TASKS: Journal[TaskLine | ChatLine] = Journal(
+    "tasks",
+    cast("type[TaskLine | ChatLine]", TaskLine | ChatLine),
+    ttl_ms=30 * 86_400_000,
+    max_bytes=256 * 1024 * 1024,
+    sealed=True,
+)
+"""What has happened to tasks on pages, and to the chat sessions that clients have them in: whoever goes on reads it."""
 
 DELIVERIES = Bucket("deliveries", Delivery, ttl_ms=DELIVERY_MS, sealed=True)
 """What other programs were told, by caller and id, and what came of it."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from actors.actor import Actor, handles, subscribes
 from actors.answerer import local
-from actors.answerer.agent.planning import Planner
+from actors.answerer.agent.planning import PlanProposer
 from actors.answerer.agent.run import AgentRun
 from actors.answerer.answering import Answering, Assignment
 from actors.answerer.collection_answers import answer_covering, covering, summarize_covering, with_collection
@@ -140,7 +140,7 @@ class Answerer(Actor):
         Raises:
             FaultError: the gate is not to be had.
         """
-        return await Planner(bus=self.bus, settings=self.settings, request=request).plan()
+        return await PlanProposer(bus=self.bus, settings=self.settings, request=request).plan()
 
     @handles(subjects.MAKE_TEXT, at_once=8)
     async def make_text(self, request: MakeText) -> MadeText:

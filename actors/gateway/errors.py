@@ -114,6 +114,10 @@ STATUS_OF_CODE: Mapping[Code, int] = MappingProxyType(
         Code.VALIDATION_UNKNOWN_COLLECTION: 404,
         Code.VALIDATION_UNKNOWN_SOURCE: 404,
         Code.VALIDATION_UNKNOWN_APPROVAL: 404,
+        Code.VALIDATION_UNKNOWN_TASK: 404,
+        Code.VALIDATION_UNKNOWN_CHAT: 404,
+        Code.VALIDATION_TASK_OVER: 409,
+        Code.VALIDATION_CHAT_ARCHIVED: 409,
         Code.CONFIG_STORAGE_FULL: 507,
         Code.RUN_TIMEOUT: 504,
         Code.RUN_CANCELED: 409,  # it cannot be gone on with as it stands

@@ -28,6 +28,7 @@ from actors.projection.database import Database, locked_file
 from bus.clock import now_ms
 from bus.stores import FileStore, JournalLog
 from protocol import subjects
+from protocol.acting.chats import AskMessages, ChatList, ChatMessages, ListChats
 from protocol.answers import AskConversation, ChatEvent, ConversationList, ConversationLog, ListConversations
 from protocol.collection_views import (
     AskCollection,
@@ -72,6 +73,7 @@ class Keeper(Actor):
         subjects.COLLECTIONS,
         subjects.PAGES_READ,
         subjects.TOOL_CALLS,
+        subjects.TASKS,
     )
     purposes: ClassVar[tuple[str, ...]] = (TERMS,)
 
@@ -179,6 +181,16 @@ class Keeper(Actor):
         return await read_piece(
             self._store, kept, request.offset, min(request.limit, self.settings.artifact_inline_bytes)
         )
+
+    @handles(subjects.CHAT_LIST, at_once=16)
+    async def list_chats(self, request: ListChats) -> ChatList:
+        """Return the chat sessions of a caller, the one that was last gone on with first."""
+        raise NotImplementedError
+
+    @handles(subjects.CHAT_MESSAGES, at_once=16)
+    async def chat_messages(self, request: AskMessages) -> ChatMessages:
+        """Return messages of a chat session."""
+        raise NotImplementedError
 
     @handles(subjects.CONVERSATION_LIST, at_once=16)
     async def list_conversations(self, request: ListConversations) -> ConversationList:

@@ -1,21 +1,24 @@
-"""The actor that answers VERIFY_PAGE."""
+"""The actor that answers VERIFY_PAGE and VERIFY_STEP."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
 from actors.verifier import model, rules
 from protocol import subjects
+from protocol.acting.tasks import StepClaim, StepVerdict
 from protocol.pages import PageClaim, Verdict
+from protocol.subject_kinds import Subject
 
 
 @dataclass
 class Verifier(Actor):
-    """Answers VERIFY_PAGE: is this the page that was asked for, and whole?"""
+    """Answers VERIFY_PAGE: is this the page that was asked for, and whole? And VERIFY_STEP: did this action do that?"""
 
     name: ClassVar[str] = "verifier"
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (subjects.CALL_MODEL,)
 
     @classmethod
     def warm(cls) -> None:
@@ -26,3 +29,8 @@ class Verifier(Actor):
     async def verify(self, claim: PageClaim) -> Verdict:
         """Judge one fetched page."""
         return rules.judge(claim)
+
+    @handles(subjects.VERIFY_STEP, at_once=64)
+    async def verify_step(self, claim: StepClaim) -> StepVerdict:
+        """Judge one action on a page."""
+        raise NotImplementedError

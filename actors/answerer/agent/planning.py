@@ -45,7 +45,7 @@ NOTHING: Final = "A model proposes nothing further."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Planner:
+class PlanProposer:
     """One plan of one caller."""
 
     bus: Bus

@@ -38,6 +38,7 @@ from bus import remaining_ms, span
 from bus.seal import UnsealError
 from bus.stores import FileStore
 from protocol import subjects
+from protocol.acting.tree import AskTree, PageTree
 from protocol.browsers.operations import TYPING
 from protocol.browsers.sessions import AskBrowser, BrowserAnswer, BrowserList, ListBrowsers
 from protocol.faults import FaultError
@@ -151,6 +152,11 @@ class Playwright(Actor):
     async def describe_field(self, request: AskField) -> FieldFacts:
         """Say what an element of a page is, for the gate."""
         return await self._tools.describe(request)
+
+    @handles(subjects.BROWSER_TREE, at_once=SESSIONS_AT_ONCE)
+    async def read_tree(self, request: AskTree) -> PageTree:
+        """Return what there is to act on in a page."""
+        raise NotImplementedError
 
     @handles(subjects.TOOL.at(actor=PLAYWRIGHT), at_once=SESSIONS_AT_ONCE)
     async def run_tool(self, request: RunTool) -> ToolResult:

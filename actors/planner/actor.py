@@ -1,0 +1,84 @@
+"""The actor that answers INTERACT, ACT, TASK_GET, TASK_RESUME, CHAT_OPEN and CHAT_CHANGE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from actors.actor import Actor, handles
+from protocol import subjects
+from protocol.acting.act import Reached, ReachOnPage, ResumeTask
+from protocol.acting.chats import ChangeChat, ChatInfo, ChatIsOpen, OpenChat
+from protocol.acting.interact import Interact, InteractData
+from protocol.acting.tasks import AskTask, TaskState
+from protocol.subject_kinds import Journal, Subject
+
+
+@dataclass
+class Planner(Actor):
+    """Reaches goals on pages: those that a client has open, and those of our own browser sessions."""
+
+    name: ClassVar[str] = "planner"
+    publishes: ClassVar[tuple[Subject[Any], ...]] = (
+        subjects.BROWSER_TREE,
+        subjects.CALL_MODEL,
+        subjects.POLICY_CALL,
+        subjects.POLICY_DECIDE,
+        subjects.PROGRESS,
+        subjects.VERIFY_STEP,
+    )
+    journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.TASKS,)
+
+    @handles(subjects.INTERACT, at_once=32)
+    async def interact(self, request: Interact) -> InteractData:
+        """Answer one round of a task whose page its client has.
+
+        Raises:
+            FaultError: what was sent is not a round of a task of the caller's.
+        """
+        raise NotImplementedError
+
+    @handles(subjects.ACT, at_once=16)
+    async def act(self, request: ReachOnPage) -> Reached:
+        """Reach a goal on a page of a browser session.
+
+        Raises:
+            FaultError: the session or the gate is not to be had, or somebody else goes on with the task.
+        """
+        raise NotImplementedError
+
+    @handles(subjects.TASK_GET, at_once=32)
+    async def task(self, request: AskTask) -> TaskState:
+        """Return how a task of a caller stands.
+
+        Raises:
+            FaultError: TASK_NOT_FOUND.
+        """
+        raise NotImplementedError
+
+    @handles(subjects.TASK_RESUME, at_once=32)
+    async def resume(self, request: ResumeTask) -> TaskState:
+        """Let a task go on that waits for its user.
+
+        Raises:
+            FaultError: TASK_NOT_FOUND; it does not wait.
+        """
+        raise NotImplementedError
+
+    @handles(subjects.CHAT_OPEN, at_once=32)
+    async def open_chat(self, request: OpenChat) -> ChatIsOpen:
+        """Begin a chat session, if nobody has.
+
+        Raises:
+            FaultError: it is somebody else's, or archived.
+        """
+        raise NotImplementedError
+
+    @handles(subjects.CHAT_CHANGE, at_once=32)
+    async def change_chat(self, request: ChangeChat) -> ChatInfo:
+        """Rename or archive a chat session.
+
+        Raises:
+            FaultError: there is none of the caller's.
+        """
+        raise NotImplementedError

@@ -1,0 +1,59 @@
+"""What comes of choosing the next action: an action, a question to the user, that the step is over, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from protocol.acting.actions import ActionCall
+from protocol.acting.tasks import Expectation, TakenAction
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskSoFar:
+    """What whoever chooses knows of a task: its goal, the values that were given for it, and what was done."""
+
+    goal: str
+    values: Mapping[str, str]
+    actions: tuple[TakenAction, ...] = ()
+    memory: Mapping[str, str] | None = None
+    user_words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """An action, how sure it is that it is the right one (0 to 1), and what it should bring about."""
+
+    action: ActionCall
+    thought: str
+    confidence: float
+    expected: Expectation | None = None
+    by: Literal["rule", "model"] = "rule"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserAsked:
+    """Only the user can say: of `options` several are alike, or `missing` was not told."""
+
+    question: str
+    options: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepOver:
+    """The step is done already, or needs nothing; `text` is what it was to find out."""
+
+    why: str
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unsolved:
+    """Nobody here knows what to do."""
+
+    why: str
+
+
+Solution = Chosen | UserAsked | StepOver | Unsolved

@@ -1,0 +1,56 @@
+"""ACT: a goal on a page of a browser of ours, reached step by step, each verified."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from protocol.acting.tasks import MAX_STEPS, MOST_STEPS, TaskGoal, TaskId, TaskState
+from protocol.browse import SCHEMA_VERSION
+from protocol.browsers.operations import SessionId
+from protocol.pages import Url
+from protocol.replicas import Watch
+
+MAX_VALUES = 50
+MAX_VALUE_CHARS = 10_000
+
+
+class ReachOnPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """ACT: reach a goal on a page, in a browser session of the caller's.
+
+    Asked again with the same `task`, it goes on: what was done is not done again. `values` are sealed for the planner
+    (a JSON object of texts by name): what the goal calls `{name}` is taken from there and stands nowhere else. `words`
+    answer what it has asked. `watch` is who is told of each step (PROGRESS). `local_only`: no model is asked.
+    """
+
+    task: TaskId
+    goal: TaskGoal
+    session: SessionId
+    caller: str
+    url: Url | None = None
+    values: bytes = b""
+    words: str = ""
+    resume: bool = False
+    max_steps: Annotated[int, Meta(ge=1, le=MOST_STEPS)] = MAX_STEPS
+    screenshot: bool = True
+    scopes: tuple[str, ...] = ()
+    local: bool = False
+    local_only: bool = False
+    watch: Watch | None = None
+
+
+class Reached(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """The answer to ACT: how the task stands, by the fold of its lines; `session` is where its page is."""
+
+    state: TaskState
+    session: str
+    schema_version: str = SCHEMA_VERSION
+
+
+class ResumeTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """TASK_RESUME: what stood in the way of a task is gone, or its user says what it has asked."""
+
+    task: TaskId
+    caller: str
+    words: str = ""
