@@ -22,6 +22,7 @@ from actors.gateway.mcp.replica_state import ReplicaState
 from actors.gateway.server import serving
 from actors.settings import Settings
 from protocol import subjects
+from protocol.acting.act import TASK_VALUES
 from protocol.answers import AnswerText
 from protocol.browsers.operations import TYPING
 from protocol.collection_views import CollectionChanged
@@ -100,7 +101,7 @@ class Gateway(Actor):
     )
     buckets: ClassVar[tuple[Bucket[Any], ...]] = (subjects.KEYS, subjects.KEY_ENDS, subjects.USAGE, subjects.OFFERS)
     stores: ClassVar[tuple[Objects, ...]] = (subjects.CAPTURES,)
-    purposes: ClassVar[tuple[str, ...]] = (SAVING, PASS, RUN_INPUTS, TYPING, HANDLES)
+    purposes: ClassVar[tuple[str, ...]] = (SAVING, PASS, RUN_INPUTS, TYPING, HANDLES, TASK_VALUES)
     """What is handed in is sealed before it travels, and what clients carry for us before it leaves."""
 
     listener: socket.socket | None = None

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from actors.actor import Actor, handles
+from actors.planner.task_log import TaskLog
 from protocol import subjects
-from protocol.acting.act import Reached, ReachOnPage, ResumeTask
+from protocol.acting.act import TASK_VALUES, Reached, ReachOnPage, ResumeTask
 from protocol.acting.chats import ChangeChat, ChatInfo, ChatIsOpen, OpenChat
 from protocol.acting.interact import Interact, InteractData
 from protocol.acting.tasks import AskTask, TaskState
@@ -28,6 +29,7 @@ class Planner(Actor):
         subjects.VERIFY_STEP,
     )
     journals: ClassVar[tuple[Journal[Any], ...]] = (subjects.TASKS,)
+    purposes: ClassVar[tuple[str, ...]] = (TASK_VALUES,)
 
     @handles(subjects.INTERACT, at_once=32)
     async def interact(self, request: Interact) -> InteractData:
@@ -52,16 +54,16 @@ class Planner(Actor):
         """Return how a task of a caller stands.
 
         Raises:
-            FaultError: TASK_NOT_FOUND.
+            FaultError: VALIDATION_UNKNOWN_TASK.
         """
-        raise NotImplementedError
+        return (await TaskLog.opened(self.bus, request.task, request.caller)).state
 
     @handles(subjects.TASK_RESUME, at_once=32)
     async def resume(self, request: ResumeTask) -> TaskState:
         """Let a task go on that waits for its user.
 
         Raises:
-            FaultError: TASK_NOT_FOUND; it does not wait.
+            FaultError: VALIDATION_UNKNOWN_TASK; it does not wait.
         """
         raise NotImplementedError
 

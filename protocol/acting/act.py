@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
@@ -14,6 +14,14 @@ from protocol.replicas import Watch
 
 MAX_VALUES = 50
 MAX_VALUE_CHARS = 10_000
+
+TASK_VALUES: Final = "task.values"
+"""The purpose that the values of a task are sealed for: the planner's, and theirs who hand them in."""
+
+
+def values_place(task: str) -> str:
+    """Return the place that the values of a task are sealed for: a JSON object of texts by name."""
+    return f"{TASK_VALUES} {task}"
 
 
 class ReachOnPage(Struct, frozen=True, kw_only=True, omit_defaults=True):

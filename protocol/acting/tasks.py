@@ -243,6 +243,10 @@ class TakenAction(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=
     verdict: StepVerdict | None = None
     correction: Correction | None = None
     at: int = 0
+    remedy: bool = False
+    """Whether it was taken to correct what failed before it (a wait, a look around), not to bring the step on."""
+    page: str = ""
+    """The hash of the page that it was chosen on."""
 
 
 # -- the lines of the journal ------------------------------------------------------------------------------------------
@@ -302,6 +306,15 @@ class ActionJudged(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag
     correction: Correction | None = None
 
 
+class PlanStepEnded(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag="step"):
+    """A step of the plan is over; `text` is what it was to find out."""
+
+    index: int
+    status: Literal[PlanStepStatus.COMPLETED, PlanStepStatus.FAILED]
+    why: str = ""
+    text: str = ""
+
+
 class TaskNoted(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag="noted"):
     """Something that a task was told to remember."""
 
@@ -316,12 +329,14 @@ class TaskPaused(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag="
     missing: tuple[str, ...] = ()
     blocker: Blocker | None = None
     options: tuple[str, ...] = ()
+    request: str = ""
 
 
 class TaskResumed(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag="resumed"):
-    """It goes on: `words` are what the user has said."""
+    """It goes on: `words` are what the user has said, without a secret in it; `given` are all values from here on."""
 
     words: str = ""
+    given: bytes = b""
 
 
 class TaskEnded(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag="ended"):
@@ -331,6 +346,7 @@ class TaskEnded(_TaskLine, frozen=True, kw_only=True, omit_defaults=True, tag="e
     text: str = ""
     confidence: float = 0.0
     screenshot: Captured | None = None
+    request: str = ""
 
 
 TaskLine = (
@@ -339,6 +355,7 @@ TaskLine = (
     | ActionChosen
     | ActionPerformed
     | ActionJudged
+    | PlanStepEnded
     | TaskNoted
     | TaskPaused
     | TaskResumed
@@ -360,9 +377,10 @@ class AskTask(Struct, frozen=True, kw_only=True):
 
 
 class TaskState(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """What the lines of a task come to: the fold that whoever acts and whoever answers share.
+    """What the lines of a task come to: the fold that whoever acts and whoever answers share (task_fold.py).
 
-    `memory` is what it was told to remember; `actions` all that were chosen, in their order.
+    `memory` is what it was told to remember; `actions` all that were chosen, in their order. `before` is the page
+    before the last of them, `request` the digest of what was answered last. `texts` are what steps were to find out.
     """
 
     task_id: str
@@ -383,9 +401,20 @@ class TaskState(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="c
     options: tuple[str, ...] = ()
     blocker: Blocker | None = None
     user_words: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     text: str = ""
     confidence: float = 0.0
     screenshot: Captured | None = None
     created_at: int = 0
     updated_at: int = 0
     given: bytes = b""
+
+    @property
+    def last(self) -> TakenAction | None:
+        """The action that was chosen last."""
+        return self.actions[-1] if self.actions else None
+
+    @property
+    def unjudged(self) -> TakenAction | None:
+        """The action of which nothing was found yet; there is one at most, the last."""
+        return self.last if self.last is not None and self.last.verdict is None else None
