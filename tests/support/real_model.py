@@ -63,7 +63,7 @@ def weights() -> Path | None:
 async def real_model() -> AsyncGenerator[RealModel]:
     """Run a server within the block; skips the test where it is not installed."""
     if weights() is None:
-        pytest.skip("xllamacpp or the weights are not installed (requirements-weights.lock)")
+        pytest.skip("xllamacpp or the weights are not installed (requirements-data.lock)")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
     process = await anyio.open_process(
